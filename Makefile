@@ -22,7 +22,7 @@ help:
 	@echo "make goldens   write the golden playthroughs, pictures and example bots and the protocol's transcript and schema anew; review the difference"
 	@echo "make pictures  take the pictures of README and docs anew"
 	@echo "make tables    write the tables of files in the READMEs and of the settings of a server anew"
-	@echo "make ratings   play the ladders of house players, and write their ratings anew (minutes; goes on if it was interrupted)"
+	@echo "make ratings   play the ladders of built-in players, and write their ratings anew (minutes; goes on if it was interrupted)"
 	@echo "make lock      work out requirements/ anew (needs uv)"
 	@echo "make setup     only the .venv, with everything in it"
 
@@ -93,7 +93,7 @@ bench-peers: setup
 	@$(BIN)/python -m benchmarks.peers
 
 against: setup
-	@$(BIN)/python benchmarks/against.py $(REV) $(NAMES)
+	@$(BIN)/python benchmarks/compare_commits.py $(REV) $(NAMES)
 
 reliability: setup
 	@$(BIN)/python -m tests.reliability
@@ -109,28 +109,28 @@ goldens: setup
 	@$(BIN)/python -m tests.render.goldens
 	@$(BIN)/python -m tools.schema
 	@$(BIN)/python -m tests.examples.transcript
-	@$(BIN)/python -m tests.examples.written
+	@$(BIN)/python -m tests.examples.template_bots
 
 pictures: setup
-	@$(BIN)/python -m tools.film
-	@$(BIN)/python -m tools.recording
+	@$(BIN)/python -m tools.match_gif
+	@$(BIN)/python -m tools.terminal_recording
 	@$(BIN)/python -m tools.screenshot
 
 tables: setup
-	@$(BIN)/python -m tools.settings
-	@$(BIN)/python -m tools.tables
+	@$(BIN)/python -m tools.server_settings
+	@$(BIN)/python -m tools.readme_tables
 
 ratings: setup
 	@$(BIN)/python -m benchmarks.ladders before
-	@for cup in benchmarks/ladders/*.toml; do \
+	@for tournament in benchmarks/ladders/*.toml; do \
 		echo "-- $$cup"; \
-		$(BIN)/fairplay tournament $$cup --out .ladders/$$(basename $$cup .toml) || exit; done
+		$(BIN)/fairplay tournament $$tournament --out .ladders/$$(basename $$tournament .toml) || exit; done
 	@$(BIN)/python -m benchmarks.ladders after
-	@$(BIN)/python -m tools.settings
-	@$(BIN)/python -m tools.tables
+	@$(BIN)/python -m tools.server_settings
+	@$(BIN)/python -m tools.readme_tables
 
 lock:
-	uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --extra dev pyproject.toml -o requirements/dev.txt
+	uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --group dev pyproject.toml -o requirements/dev.txt
 
 clean:
 	rm -rf .venv .peers .ladders .ladders.old demo site dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

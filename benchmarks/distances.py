@@ -25,28 +25,28 @@ from websockets.server import ServerProtocol
 
 from fairplay.core.messages import Answer, Answered, Message, TakeTurn
 from fairplay.core.roles import AnyStrategy, AsyncChannel
-from fairplay.course.channel.remote import CourseRemote
+from fairplay.course.channel.remote import CourseChannel
 from fairplay.course.dialects.by_game import DIALECTS
 from fairplay.course.dialects.dialect import Call
-from fairplay.course.server.sign_up import SignUp
-from fairplay.games import game_with
+from fairplay.course.server.sign_up import CourseSignUp
+from fairplay.games import make_game
 from fairplay.games.fish import Fish
-from fairplay.players.address import house_strategy
-from fairplay.players.door import Door, listen_tcp
-from fairplay.players.process import Program
-from fairplay.players.remote import Remote
+from fairplay.players.address import built_in_strategy
+from fairplay.players.listener import Listener, listen_tcp
+from fairplay.players.process import ProgramConnection
+from fairplay.players.remote import RemoteChannel
 from fairplay.protocol import wire
 from fairplay.referee.drivers import play
-from fairplay.referee.host import dealt
-from fairplay.referee.local import Local
-from fairplay.sandbox.level import Level, Sandbox
-from fairplay.sandbox.measures import why_not_strict
+from fairplay.referee.local_channel import LocalChannel
+from fairplay.referee.referee import deal_match
+from fairplay.sandbox.policy import SandboxLevel, SandboxPolicy
+from fairplay.sandbox.protections import why_not_strict
 from fairplay.testing.hostile import AnyGame
 from fairplay.transport import event_loop
 
 ROUNDS = 15
 TURNS = 200  # in a round
-LIMIT = 5.0  # seconds
+MOVE_LIMIT_S = 5.0  # seconds
 GAME = Fish(rows=5, columns=5)
 MESSAGE = TakeTurn(GAME.view(GAME.deal(2, bytes(32)), 0))
 BOT = r"""
@@ -100,16 +100,16 @@ Benchmark = Callable[[int], Awaitable[Figure]]  # of so many rounds
 BareTurn = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[Turn]]
 
 
-async def process_turn(sandbox: Sandbox, rounds: int) -> Figure:
+async def process_turn(sandbox: SandboxPolicy, rounds: int) -> Figure:
     """A program on this machine, through its pipes."""
     command = (sys.executable, "-I", "-S", "-c", BOT)
-    program = await Program.start(command, sandbox=sandbox)
+    program = await ProgramConnection.start(command, sandbox=sandbox)
     bare = await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE)
     assert bare.stdin is not None and bare.stdout is not None
-    remote = Remote(program, GAME)
+    remote = RemoteChannel(program, GAME)
     try:
         assert isinstance(await remote.hello(), Answered)
-        return await compared(asking(remote), await bare_turn(bare.stdout, bare.stdin), rounds)
+        return await best_of_rounds(ask_repeatedly(remote), await bare_turn(bare.stdout, bare.stdin), rounds)
     finally:
         await remote.close(None)
         bare.stdin.close()
@@ -118,17 +118,17 @@ async def process_turn(sandbox: Sandbox, rounds: int) -> Figure:
 
 async def tcp_turn(rounds: int) -> Figure:
     """A program at the other end of a connection."""
-    return await over_network(listen_tcp("0"), TCP_BOT, rounds, bare_turn)
+    return await compare_over_network(listen_tcp("0"), TCP_BOT, rounds, bare_turn)
 
 
 async def websocket_turn(rounds: int) -> Figure:
     """A program at the other end of a WebSocket; the bare code has the library's protocol over streams."""
-    from fairplay.players.door import listen_websocket
+    from fairplay.players.listener import listen_websocket
 
-    return await over_network(listen_websocket("0"), WEBSOCKET_BOT, rounds, bare_websocket_turn)
+    return await compare_over_network(listen_websocket("0"), WEBSOCKET_BOT, rounds, bare_websocket_turn)
 
 
-class Said(NamedTuple):
+class RecordedTurn(NamedTuple):
     """A turn of a match: what is asked, and the answer to it, by our own protocol and by the course's."""
 
     message: TakeTurn
@@ -136,12 +136,12 @@ class Said(NamedTuple):
     reply: str
 
 
-class Heard(Local):
+class RecordingChannel(LocalChannel):
     """A player that keeps its turns as a client of the course would have had them."""
 
     def __init__(self, game: AnyGame, strategy: AnyStrategy) -> None:
         super().__init__(strategy, game)
-        self.turns: list[Said] = []
+        self.turns: list[RecordedTurn] = []
         dialect = DIALECTS[game.name]
         self._callee, self._caller = dialect.callee(game, "bot"), dialect.caller("bot")
 
@@ -151,59 +151,64 @@ class Heard(Local):
             self._caller.messages(msgspec.json.decode(wire.encode(call), type=Call))
         if isinstance(message, TakeTurn) and isinstance(answer, Answered):
             reply = self._caller.reply(answer.value)
-            self.turns.append(Said(message, wire.encode(answer.value).decode(), wire.encode(reply).decode()))
+            self.turns.append(RecordedTurn(message, wire.encode(answer.value).decode(), wire.encode(reply).decode()))
         return answer
 
 
-def turns_of(game: AnyGame) -> list[Said]:
-    """The turns that one of three house players has in a match."""
-    strategy = house_strategy(game.name, PLAYERS[game.name])
-    heard = Heard(game, strategy)
-    play(dealt(game, ("bot", "ann", "bob"), bytes([5] * 32)), [heard, Local(strategy, game), Local(strategy, game)])
+def recorded_turns(game: AnyGame) -> list[RecordedTurn]:
+    """The turns that one of three built-in players has in a match."""
+    strategy = built_in_strategy(game.name, PLAYERS[game.name])
+    heard = RecordingChannel(game, strategy)
+    play(
+        deal_match(game, ("bot", "ann", "bob"), bytes([5] * 32)),
+        [heard, LocalChannel(strategy, game), LocalChannel(strategy, game)],
+    )
     return heard.turns
 
 
 async def course_turn(name: str, late: bool, rounds: int) -> Figure:
     """A client of a course at the other end of a connection; the bare code is a turn of our own protocol there."""
-    game, dialect = game_with(name, {}), DIALECTS[name]
-    turns = turns_of(game)
+    game, dialect = make_game(name, {}), DIALECTS[name]
+    turns = recorded_turns(game)
     turns = turns[len(turns) // 2 :] if late else turns[:1]
     messages, answers, replies = zip(*turns, strict=True)
-    door, sign = listen_tcp("0"), "" if dialect.name is None else '"bot"\n'
-    async with SignUp(dialect, "127.0.0.1", 0, most=1) as desk:
+    listener, sign = listen_tcp("0"), "" if dialect.name is None else '"bot"\n'
+    async with CourseSignUp(dialect, "127.0.0.1", 0, most=1) as desk:
         bots = [
             await asyncio.create_subprocess_exec(sys.executable, "-c", *words)
-            for words in ((COURSE_BOT, str(desk.port), *replies, sign), (TCP_BOT, str(door.port), *answers))
+            for words in ((COURSE_BOT, str(desk.port), *replies, sign), (TCP_BOT, str(listener.port), *answers))
         ]
-        (client,), (guest,) = await desk.signed_up(LIMIT), await door.seat(game)
+        (client,), (guest,) = await desk.wait(MOVE_LIMIT_S), await listener.accept_players(game)
         try:
-            channel = CourseRemote(client, dialect.callee(game, "bot"), game)
-            return await compared(asking(channel, *messages), asking(guest.remote, *messages), rounds)
+            channel = CourseChannel(client, dialect.callee(game, "bot"), game)
+            return await best_of_rounds(
+                ask_repeatedly(channel, *messages), ask_repeatedly(guest.channel, *messages), rounds
+            )
         finally:
-            await guest.remote.close(None)
-            await client.hang_up()
+            await guest.channel.close(None)
+            await client.close()
             await asyncio.gather(*(bot.wait() for bot in bots))
 
 
-async def over_network(door: Door, bot: str, rounds: int, bare_turn_over: BareTurn) -> Figure:
-    """A bot that comes in through a door, beside another one with bare code on streams."""
+async def compare_over_network(listener: Listener, bot: str, rounds: int, bare_turn_over: BareTurn) -> Figure:
+    """A bot that comes in through a listener, beside another one with bare code on streams."""
     came: asyncio.Future[tuple[asyncio.StreamReader, asyncio.StreamWriter]] = asyncio.Future()
     server = await asyncio.start_server(lambda *streams: came.set_result(streams), "127.0.0.1", 0)
     bare_port = server.sockets[0].getsockname()[1]
-    ours = await asyncio.create_subprocess_exec(sys.executable, "-c", bot, str(door.port), ANSWER)
+    ours = await asyncio.create_subprocess_exec(sys.executable, "-c", bot, str(listener.port), ANSWER)
     bare = await asyncio.create_subprocess_exec(sys.executable, "-c", bot, str(bare_port), ANSWER)
-    (guest,) = await door.seat(GAME)
+    (guest,) = await listener.accept_players(GAME)
     reader, writer = await came
     try:
-        return await compared(asking(guest.remote), await bare_turn_over(reader, writer), rounds)
+        return await best_of_rounds(ask_repeatedly(guest.channel), await bare_turn_over(reader, writer), rounds)
     finally:
-        await guest.remote.close(None)
+        await guest.channel.close(None)
         writer.close()
         server.close()
         await asyncio.gather(ours.wait(), bare.wait())
 
 
-def asking(remote: AsyncChannel, *messages: TakeTurn) -> Turn:
+def ask_repeatedly(remote: AsyncChannel, *messages: TakeTurn) -> Turn:
     """A turn of ours; what is asked are these, over and over again."""
     asked = cycle(messages or (MESSAGE,))
 
@@ -218,9 +223,9 @@ async def bare_turn(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) 
     decode = wire.action_decoder(Fish)
 
     async def turn() -> None:
-        writer.write(wire.question(MESSAGE, GAME, match_id="", turn=1, nonce="0", limit=LIMIT))
+        writer.write(wire.encode_question(MESSAGE, GAME, match_id="", turn=1, nonce="0", limit=MOVE_LIMIT_S))
         await writer.drain()
-        line = await asyncio.wait_for(reader.readline(), LIMIT)
+        line = await asyncio.wait_for(reader.readline(), MOVE_LIMIT_S)
         decode(wire.decode_reply(line).answer)
 
     return turn
@@ -232,11 +237,11 @@ async def bare_websocket_turn(reader: asyncio.StreamReader, writer: asyncio.Stre
 
     async def events() -> list[Event]:
         while not (events := protocol.events_received()):
-            protocol.receive_data(await asyncio.wait_for(reader.read(65536), LIMIT))
+            protocol.receive_data(await asyncio.wait_for(reader.read(65536), MOVE_LIMIT_S))
         return events
 
     async def turn() -> None:
-        protocol.send_text(wire.question(MESSAGE, GAME, match_id="", turn=1, nonce="0", limit=LIMIT))
+        protocol.send_text(wire.encode_question(MESSAGE, GAME, match_id="", turn=1, nonce="0", limit=MOVE_LIMIT_S))
         writer.writelines(protocol.data_to_send())
         await writer.drain()
         (frame,) = await events()
@@ -250,7 +255,7 @@ async def bare_websocket_turn(reader: asyncio.StreamReader, writer: asyncio.Stre
     return turn
 
 
-async def compared(ours: Turn, bare: Turn, rounds: int) -> Figure:
+async def best_of_rounds(ours: Turn, bare: Turn, rounds: int) -> Figure:
     """The best rounds of both, by turns, so that both have the same weather."""
     best = [float("inf"), float("inf")]
     for _ in range(rounds):
@@ -263,9 +268,11 @@ async def compared(ours: Turn, bare: Turn, rounds: int) -> Figure:
 
 
 BENCHMARKS: dict[str, Benchmark] = {
-    "process.turn": lambda rounds: process_turn(Sandbox(Level.NONE), rounds),
-    "process.turn.strict": lambda rounds: process_turn(Sandbox(Level.STRICT), rounds),
-    "process.turn.strict.pondering": lambda rounds: process_turn(Sandbox(Level.STRICT, pondering=True), rounds),
+    "process.turn": lambda rounds: process_turn(SandboxPolicy(SandboxLevel.NONE), rounds),
+    "process.turn.strict": lambda rounds: process_turn(SandboxPolicy(SandboxLevel.STRICT), rounds),
+    "process.turn.strict.pondering": lambda rounds: process_turn(
+        SandboxPolicy(SandboxLevel.STRICT, pondering=True), rounds
+    ),
     "tcp.turn": tcp_turn,
     "websocket.turn": websocket_turn,
     **{f"course.turn.{name}": partial(course_turn, name, False) for name in PLAYERS},
@@ -288,7 +295,7 @@ def main() -> None:
     unknown = [name for name in chosen.names if name not in known]
     if unknown:
         parser.error(f"there is no benchmark {', '.join(unknown)} here")
-    figures = {name: event_loop.run(measured(BENCHMARKS[name], chosen.rounds)) for name in chosen.names or known}
+    figures = {name: event_loop.run(measure(BENCHMARKS[name], chosen.rounds)) for name in chosen.names or known}
     if chosen.json:
         json.dump(
             {name: {**figure._asdict(), "ratio": figure.ours / figure.bare} for name, figure in figures.items()},
@@ -301,7 +308,7 @@ def main() -> None:
         print(f"{name:<24}{figure.ours * 1e6:>12.1f}{figure.bare * 1e6:>12.1f}{figure.ours / figure.bare:>8.2f}")
 
 
-async def measured(benchmark: Benchmark, rounds: int) -> Figure:
+async def measure(benchmark: Benchmark, rounds: int) -> Figure:
     """The figure of one benchmark."""
     return await benchmark(rounds)
 

@@ -9,8 +9,8 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from fairplay import Game, playouts
-from fairplay.core.chance import Dice, derive, seed_from
-from fairplay.games import title
+from fairplay.core.chance import Dice, derive_seed, seed_from_text
+from fairplay.games import game_info
 from fairplay.games.fish import Fish
 from fairplay.games.fish import kernel as fish_kernel
 from fairplay.games.fish import search as fish_search
@@ -23,13 +23,13 @@ from fairplay.games.tsuro import Tsuro, outlook
 from fairplay.games.tsuro import kernel as tsuro_kernel
 from fairplay.games.tsuro.board import prospect
 from fairplay.games.tsuro.state import PLACING
-from fairplay.kernels import kernels, why_not
+from fairplay.kernels import kernels, unavailable_reason
 
 ROUNDS = 5  # each side is measured so often, by turns; the best round counts
-POSITIONS, EVERY = 60, 7  # of each game, and how far they are apart
-AGAIN = 20  # times in a round what takes so little that a pause of the machine would show
+POSITIONS, POSITION_INTERVAL = 60, 7  # of each game, and how far they are apart
+REPEATS = 20  # times in a round what takes so little that a pause of the machine would show
 PLAYOUTS = 20_000
-COUNTED = 200  # playouts, to know how many moves there are in one
+COUNTED_PLAYOUTS = 200  # playouts, to know how many moves there are in one
 
 AnyGame = Game[Any, Any, Any]
 Answer = Callable[[Any], object]
@@ -43,11 +43,11 @@ class Pair(NamedTuple):
     views: Sequence[Any]
 
 
-def views_of(game: AnyGame, seats: int, asked: Callable[[Any], bool]) -> list[Any]:
+def sample_views(game: AnyGame, seats: int, asked: Callable[[Any], bool]) -> list[Any]:
     """Views of matches among random players in which the question makes sense, from all of a match."""
-    choose, views, number = title(game.name).house["random"].make("", seed_from("key")), list[Any](), 0
-    while len(views) < EVERY * POSITIONS:
-        state = game.deal(seats, seed_from(f"{number}"))
+    choose, views, number = game_info(game.name).built_in["random"].make("", seed_from_text("key")), list[Any](), 0
+    while len(views) < POSITION_INTERVAL * POSITIONS:
+        state = game.deal(seats, seed_from_text(f"{number}"))
         number += 1
         while (seat := game.turn(state)) is not None:
             view = game.view(state, seat)
@@ -56,29 +56,29 @@ def views_of(game: AnyGame, seats: int, asked: Callable[[Any], bool]) -> list[An
             if asked(view):
                 views.append(view)
             state = game.apply(state, choose(view))
-    return views[: EVERY * POSITIONS : EVERY]
+    return views[: POSITION_INTERVAL * POSITIONS : POSITION_INTERVAL]
 
 
-def lay_anew(view: Any) -> object:
+def lay_uncached(view: Any) -> object:
     """What Python finds that has not just been asked the same."""
     prospect.cache_clear()
     return outlook.best_lay(view)
 
 
-def looked_ahead(best_move: Callable[[Any, int, int], object], turns: int, view: Any) -> object:
+def search(best_move: Callable[[Any, int, int], object], turns: int, view: Any) -> object:
     """What one of the searches of Fish finds."""
     return best_move(view.state, view.seat, turns)
 
 
-def pairs() -> dict[str, Pair]:
+def function_pairs() -> dict[str, Pair]:
     """What is there twice."""
-    fish = views_of(Fish(), 2, lambda view: view.state.stage is PLAYING)
-    tsuro = views_of(Tsuro(), 4, lambda view: view.table.stage is not PLACING)
-    q = views_of(Q(), 2, lambda view: True)
+    fish = sample_views(Fish(), 2, lambda view: view.state.stage is PLAYING)
+    tsuro = sample_views(Tsuro(), 4, lambda view: view.table.stage is not PLACING)
+    q = sample_views(Q(), 2, lambda view: True)
     looking = {
         f"lookahead:{turns}": Pair(
-            partial(looked_ahead, fish_search.best_move, turns),
-            partial(looked_ahead, fish_kernel.best_move, turns),
+            partial(search, fish_search.best_move, turns),
+            partial(search, fish_kernel.best_move, turns),
             fish,
         )
         for turns in (1, 2, 3)
@@ -88,10 +88,10 @@ def pairs() -> dict[str, Pair]:
         lambda view: q_kernel.best_draft(view, Q_BONUS, FINISH_BONUS),
         q,
     )
-    return {**looking, "survivor": Pair(lay_anew, tsuro_kernel.best_lay, tsuro), "best": best}
+    return {**looking, "survivor": Pair(lay_uncached, tsuro_kernel.best_lay, tsuro), "best": best}
 
 
-def seconds(answer: Answer, views: Sequence[Any]) -> float:
+def time_answers(answer: Answer, views: Sequence[Any]) -> float:
     """What an answer costs, in seconds of a processor."""
     since = time.process_time()
     for view in views:
@@ -99,34 +99,36 @@ def seconds(answer: Answer, views: Sequence[Any]) -> float:
     return (time.process_time() - since) / len(views)
 
 
-def compared(rounds: int) -> dict[str, dict[str, float]]:
+def compare_functions(rounds: int) -> dict[str, dict[str, float]]:
     """Microseconds for an answer in Python and in C, and their ratio."""
     figures = {}
-    for name, pair in pairs().items():
+    for name, pair in function_pairs().items():
         in_python = in_c = float("inf")
         for _ in range(rounds):
-            in_python = min(in_python, seconds(pair.in_python, pair.views) * 1e6)
-            for _ in range(AGAIN):
-                in_c = min(in_c, seconds(pair.in_c, pair.views) * 1e6)
+            in_python = min(in_python, time_answers(pair.in_python, pair.views) * 1e6)
+            for _ in range(REPEATS):
+                in_c = min(in_c, time_answers(pair.in_c, pair.views) * 1e6)
         figures[name] = {"python": round(in_python, 1), "c": round(in_c, 2), "ratio": round(in_python / in_c, 1)}
     return figures
 
 
-def batch(game: AnyGame, threads: int) -> Callable[[], int]:
+def run_batch(game: AnyGame, threads: int) -> Callable[[], int]:
     """Random playouts from the start, many at once, on so many threads; it says how many moves those were, about."""
     state, seed = game.deal(2, bytes(32)), bytes(32)
-    moves = sum(moves_in(game, state, Dice(derive(seed, "playouts"), number)) for number in range(COUNTED))
+    moves = sum(
+        count_moves(game, state, Dice(derive_seed(seed, "playouts"), number)) for number in range(COUNTED_PLAYOUTS)
+    )
 
     def run() -> int:
         playouts(game, state, PLAYOUTS, seed, threads)
-        return moves * PLAYOUTS // COUNTED
+        return moves * PLAYOUTS // COUNTED_PLAYOUTS
 
     return run
 
 
-def played(game: AnyGame, rounds: int) -> dict[str, float]:
+def time_playouts(game: AnyGame, rounds: int) -> dict[str, float]:
     """Nanoseconds for a move of a playout from the start, on one thread and on two, and the ratio of the two."""
-    runs = {threads: batch(game, threads) for threads in (1, 2)}
+    runs = {threads: run_batch(game, threads) for threads in (1, 2)}
     best = dict.fromkeys(runs, float("inf"))
     for _ in range(rounds):
         for threads, run in runs.items():
@@ -136,11 +138,11 @@ def played(game: AnyGame, rounds: int) -> dict[str, float]:
     return {"one": round(best[1], 1), "two": round(best[2], 1), "ratio": round(best[1] / best[2], 2)}
 
 
-def moves_in(game: AnyGame, state: Any, dice: Dice) -> int:
+def count_moves(game: AnyGame, state: Any, dice: Dice) -> int:
     """How many moves a playout has."""
     moves = 0
     while (seat := game.turn(state)) is not None:
-        state = game.apply(state, game.drawn(game.view(state, seat), dice))
+        state = game.apply(state, game.random_action(game.view(state, seat), dice))
         moves += 1
     return moves
 
@@ -152,9 +154,9 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=ROUNDS, metavar="N", help="how often each is measured")
     asked = parser.parse_args()
     if kernels is None:
-        sys.exit(f"there are no kernels to measure: {why_not}")
-    answers = compared(asked.rounds)
-    boards = {f"fish.{side}x{side}": played(Fish(rows=side, columns=side), 3 * asked.rounds) for side in (5, 8)}
+        sys.exit(f"there are no kernels to measure: {unavailable_reason}")
+    answers = compare_functions(asked.rounds)
+    boards = {f"fish.{side}x{side}": time_playouts(Fish(rows=side, columns=side), 3 * asked.rounds) for side in (5, 8)}
     if asked.json:
         json.dump({"answers": answers, "playouts": boards}, sys.stdout)
         print()

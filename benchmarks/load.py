@@ -1,9 +1,9 @@
-"""Measure a house under load: hundreds of rooms with two players each, of whom some are faulty.
+"""Measure a server under load: hundreds of rooms with two players each, of whom some are faulty.
 
-The house is kept by the command in one process, and all players are in this one. The overhead of a turn is the time
+The server is kept by the command in one process, and all players are in this one. The overhead of a turn is the time
 from one player's answer to the next one's question, so whatever this process is late counts, too. Faulty players are
 silent, say a byte now and then, never read, go away, or talk nonsense, after some good turns; they come again as soon
-as they are out. Memory is what the house has more than before anybody came.
+as they are out. Memory is what the server has more than before anybody came.
 """
 
 import argparse
@@ -12,15 +12,15 @@ import json
 import sys
 from typing import NamedTuple
 
-from benchmarks.clients import FAULTS, HONEST, Crowd, House, house_of, percentile, until
+from benchmarks.clients import FAULTS, HONEST, PlayerPool, RunningServer, percentile, run_server, wait_until
 from fairplay.games.fish import Fish
 from fairplay.transport import event_loop
 
 ROOMS = 500
-SECONDS = 30.0
-WARM_UP = 20.0  # seconds
-THINKING = 0.43  # seconds, with which 500 rooms offer 1,000 turns a second
-FAULTY = 10  # one of so many players
+MEASURED_S = 30.0
+WARM_UP_S = 20.0  # seconds
+THINKING_S = 0.43  # seconds, with which 500 rooms offer 1,000 turns a second
+FAULTY_INTERVAL = 10  # one of so many players
 GAME = Fish(rows=6, columns=6, fish=2)
 
 
@@ -38,24 +38,27 @@ class Figure(NamedTuple):
     room: float  # kilobytes each
 
 
-def kinds_of(players: int) -> list[str]:
+def player_kinds(players: int) -> list[str]:
     """Every tenth is faulty, in one way after the other."""
-    return [HONEST if number % FAULTY else FAULTS[number // FAULTY % len(FAULTS)] for number in range(1, players + 1)]
+    return [
+        HONEST if number % FAULTY_INTERVAL else FAULTS[number // FAULTY_INTERVAL % len(FAULTS)]
+        for number in range(1, players + 1)
+    ]
 
 
-async def loaded(house: House, rooms: int, seconds: float, warm_up: float) -> Figure:
+async def measure_under_load(server: RunningServer, rooms: int, seconds: float, warm_up: float) -> Figure:
     """Let them all come, and look for a while."""
-    empty = house.kilobytes()
-    crowd = Crowd(GAME, house.port, THINKING)
-    await crowd.let_in(kinds_of(2 * rooms))
-    await until(lambda: bool(crowd.overheads))
+    empty = server.memory_kb()
+    crowd = PlayerPool(GAME, server.port, THINKING_S)
+    await crowd.connect(player_kinds(2 * rooms))
+    await wait_until(lambda: bool(crowd.overheads))
     await asyncio.sleep(warm_up)
-    warm = house.kilobytes()
+    warm = server.memory_kb()
     crowd.overheads.clear()
     await asyncio.sleep(seconds)
-    end, overheads = house.kilobytes(), list(crowd.overheads)
-    out = house.ejected()
-    await crowd.leave()
+    end, overheads = server.memory_kb(), list(crowd.overheads)
+    out = server.ejections()
+    await crowd.disconnect_all()
     return Figure(
         rooms,
         len(overheads) / seconds,
@@ -69,10 +72,10 @@ async def loaded(house: House, rooms: int, seconds: float, warm_up: float) -> Fi
     )
 
 
-def measured(rooms: int, seconds: float, warm_up: float) -> Figure:
-    """A house of its own, under load."""
-    with house_of(GAME) as house:
-        return event_loop.run(loaded(house, rooms, seconds, warm_up))
+def measure(rooms: int, seconds: float, warm_up: float) -> Figure:
+    """A server of its own, under load."""
+    with run_server(GAME) as server:
+        return event_loop.run(measure_under_load(server, rooms, seconds, warm_up))
 
 
 def main() -> None:
@@ -80,10 +83,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--rooms", type=int, default=ROOMS, help=f"at once; {ROOMS} if nothing is said")
-    parser.add_argument("--seconds", type=float, default=SECONDS, help=f"{SECONDS:g} if nothing is said")
-    parser.add_argument("--warm-up", type=float, default=WARM_UP, help=f"seconds; {WARM_UP:g} if nothing is said")
+    parser.add_argument("--seconds", type=float, default=MEASURED_S, help=f"{MEASURED_S:g} if nothing is said")
+    parser.add_argument("--warm-up", type=float, default=WARM_UP_S, help=f"seconds; {WARM_UP_S:g} if nothing is said")
     chosen = parser.parse_args()
-    figure = measured(chosen.rooms, chosen.seconds, chosen.warm_up)
+    figure = measure(chosen.rooms, chosen.seconds, chosen.warm_up)
     if chosen.json:
         json.dump(figure._asdict(), sys.stdout)
         print()

@@ -16,14 +16,14 @@ from datetime import UTC, datetime
 from itertools import chain, zip_longest
 from pathlib import Path
 
-from benchmarks import run, theirs
-from benchmarks.kernels import batch
-from benchmarks.peers_page import OURS, UNIT, Run, page, plot
+from benchmarks import peer_worker, run
+from benchmarks.kernels import run_batch
+from benchmarks.peers_page import OURS, UNIT_BENCHMARK, Run, draw_plot, render_page
 from benchmarks.run import Benchmark, measure
 from fairplay.core.version import VERSION
 from fairplay.kernels import kernels
-from tools.marks import filled
-from tools.tables import ROOT
+from tools.page_sections import replace_section
+from tools.readme_tables import ROOT
 
 ROUNDS = 100  # each is measured so often, ours and theirs by turns; the best round counts
 PEERS = ROOT / ".peers"
@@ -31,11 +31,11 @@ PYTHON = PEERS / "bin" / "python"
 SCRIPT = ROOT / "benchmarks" / "theirs.py"  # which plays there
 PINNED = ROOT / "requirements" / "peers.txt"
 PAGE, PLOT = ROOT / "docs" / "benchmarks.md", ROOT / "docs" / "benchmarks.svg"
-MORE = {"pettingzoo": ("pygame",)}  # what a package needs for connect four, and does not say
-PATIENCE = 900.0  # seconds, for a package to be installed
+EXTRA_PACKAGES = {"pettingzoo": ("pygame",)}  # what a package needs for connect four, and does not say
+INSTALL_TIMEOUT_S = 900.0  # seconds, for a package to be installed
 
 
-class Unable(Exception):
+class CannotMeasure(Exception):
     """Why somebody cannot be measured."""
 
 
@@ -48,11 +48,11 @@ class Peer:
             [str(PYTHON), str(SCRIPT), name], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
 
-    def line(self) -> str:
+    def read_line(self) -> str:
         """What it says next."""
         assert self._process.stdout is not None
         if not (said := self._process.stdout.readline().strip()):
-            raise Unable(f"{self.name} has ended with exit code {self._process.wait()}")
+            raise CannotMeasure(f"{self.name} has ended with exit code {self._process.wait()}")
         return said
 
     def __call__(self) -> int:
@@ -60,7 +60,7 @@ class Peer:
         assert self._process.stdin is not None
         self._process.stdin.write("\n")
         self._process.stdin.flush()
-        return int(self.line())
+        return int(self.read_line())
 
     def end(self) -> None:
         """Let it be gone."""
@@ -71,67 +71,69 @@ class Peer:
 def install(package: str) -> None:
     """Install a package in the version that is pinned, from wheels alone; Unable if that cannot be."""
     if not PYTHON.is_file():
-        succeed(sys.executable, "-m", "venv", "--clear", str(PEERS))
+        run_command(sys.executable, "-m", "venv", "--clear", str(PEERS))
     wheels = ("--quiet", "--disable-pip-version-check", "--only-binary", ":all:", "--constraint", str(PINNED))
-    succeed(str(PYTHON), "-m", "pip", "install", *wheels, package, *MORE.get(package, ()))
+    run_command(str(PYTHON), "-m", "pip", "install", *wheels, package, *EXTRA_PACKAGES.get(package, ()))
 
 
-def succeed(*command: str) -> None:
+def run_command(*command: str) -> None:
     """Run a command; where it fails, Unable has the last thing that it complained of."""
     try:
-        subprocess.run(command, capture_output=True, text=True, check=True, timeout=PATIENCE)
+        subprocess.run(command, capture_output=True, text=True, check=True, timeout=INSTALL_TIMEOUT_S)
     except subprocess.CalledProcessError as error:
-        raise Unable(error.stderr.strip().rpartition("\n")[2]) from None
+        raise CannotMeasure(error.stderr.strip().rpartition("\n")[2]) from None
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise Unable(str(error)) from None
+        raise CannotMeasure(str(error)) from None
 
 
 @contextmanager
-def peers_at_play(names: Sequence[str]) -> Iterator[tuple[dict[str, Peer], dict[str, str]]]:
+def start_peers(names: Sequence[str]) -> Iterator[tuple[dict[str, Peer], dict[str, str]]]:
     """All of these that can be had, and the versions of their packages; they end when this is over."""
     with ExitStack() as ends:
         ready: dict[str, Peer] = {}
         versions: dict[str, str] = {}
         for name in names:
-            package, _ = theirs.PEERS[name]
+            package, _ = peer_worker.PEERS[name]
             print(f"peers: making {name} ready", file=sys.stderr)
             try:
                 install(package)
                 peer = Peer(name)
                 ends.callback(peer.end)
-                versions[package] = peer.line()
+                versions[package] = peer.read_line()
                 ready[name] = peer
-            except Unable as error:
+            except CannotMeasure as error:
                 print(f"peers: without {name}: {error}", file=sys.stderr)
         yield ready, versions
 
 
-def ours(journals: Path) -> dict[str, Benchmark]:
+def fairplay_benchmarks(journals: Path) -> dict[str, Benchmark]:
     """What is measured of fairplay; without the kernels in C there are no batches."""
     known: dict[str, Callable[[], Benchmark]] = {
-        **run.benchmarks(journals),
-        "fish.batch": lambda: batch(run.SMALL, 1),
-        "fish.batch.two": lambda: batch(run.SMALL, 2),
+        **run.make_benchmarks(journals),
+        "fish.batch": lambda: run_batch(run.SMALL, 1),
+        "fish.batch.two": lambda: run_batch(run.SMALL, 2),
     }
-    return {name: theirs.lasting(known[name]()) for name in OURS if kernels is not None or "batch" not in name}
+    return {
+        name: peer_worker.repeat_for_round(known[name]()) for name in OURS if kernels is not None or "batch" not in name
+    }
 
 
-def by_turns(one: dict[str, Benchmark], other: dict[str, Benchmark]) -> dict[str, Benchmark]:
+def alternate(one: dict[str, Benchmark], other: dict[str, Benchmark]) -> dict[str, Benchmark]:
     """Both together, in an order in which they take turns."""
     pairs = zip_longest(one.items(), other.items())
     return dict(entry for entry in chain.from_iterable(pairs) if entry is not None)
 
 
-def measured(rounds: int) -> Run:
+def measure_all(rounds: int) -> Run:
     """All figures of one run."""
     load = os.getloadavg()[0]
     with (
-        tempfile.TemporaryDirectory(dir=run.MEMORY if run.MEMORY.is_dir() else None) as journals,
-        peers_at_play(list(theirs.PEERS)) as (peers, versions),
+        tempfile.TemporaryDirectory(dir=run.SHARED_MEMORY_DIR if run.SHARED_MEMORY_DIR.is_dir() else None) as journals,
+        start_peers(list(peer_worker.PEERS)) as (peers, versions),
     ):
-        if UNIT not in peers:
-            raise Unable("there is nothing to compare with without OpenSpiel")
-        everybody = by_turns(dict(peers), ours(Path(journals)))
+        if UNIT_BENCHMARK not in peers:
+            raise CannotMeasure("there is nothing to compare with without OpenSpiel")
+        everybody = alternate(dict(peers), fairplay_benchmarks(Path(journals)))
         print(f"peers: measuring; {load:.2f} processes wanted a core before", file=sys.stderr)
         figures = measure(everybody, rounds)
     return Run(
@@ -151,12 +153,12 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=ROUNDS, metavar="N", help="how often each is measured")
     asked = parser.parse_args()
     try:
-        done = measured(max(asked.rounds, 1))
-    except Unable as error:
+        done = measure_all(max(asked.rounds, 1))
+    except CannotMeasure as error:
         print(f"peers: {error}", file=sys.stderr)
         sys.exit(2)
-    PLOT.write_text(plot(done), encoding="utf-8")
-    PAGE.write_text(filled(PAGE, "figures", page(done)), encoding="utf-8")
+    PLOT.write_text(draw_plot(done), encoding="utf-8")
+    PAGE.write_text(replace_section(PAGE, "figures", render_page(done)), encoding="utf-8")
 
 
 if __name__ == "__main__":

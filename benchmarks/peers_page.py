@@ -8,11 +8,11 @@ import msgspec
 
 from fairplay.render import svg
 
-UNIT = "openspiel"  # what everything is a multiple of
+UNIT_BENCHMARK = "openspiel"  # what everything is a multiple of
 
-WIDTH, ROW, TOP, BOTTOM = 860.0, 26.0, 62.0, 34.0
+WIDTH, ROW, TOP_MARGIN, BOTTOM = 860.0, 26.0, 62.0, 34.0
 LEFT, RIGHT = 300.0, 66.0  # for the names, and for the figures behind the dots
-DOT = 6.0
+DOT_SIZE = 6.0
 STYLE = """
 .ground { fill: #ffffff } .ink { fill: #1b1f24 } .faint { stroke: #d0d7de }
 .ours { fill: #0b6cb3; stroke: #0b6cb3 } .theirs { fill: #b35900; stroke: #b35900 }
@@ -35,8 +35,8 @@ FAIRPLAY = "fairplay"
 MOVE_BY_MOVE = {
     "fish.raw": Subject(FAIRPLAY, "Fish", "Fish, 5 × 5, two players: `view`, `actions`, `apply`"),
     "tsuro.raw": Subject(FAIRPLAY, "Tsuro", "Tsuro, three players: `view`, `actions`, `apply`"),
-    "q.raw": Subject(FAIRPLAY, "Q", "Q, two players: `view`, what the house player `random` places, `apply`"),
-    UNIT: Subject("open_spiel", "OpenSpiel: connect four", "connect four: `legal_actions`, `apply_action`"),
+    "q.raw": Subject(FAIRPLAY, "Q", "Q, two players: `view`, what the built-in player `random` places, `apply`"),
+    UNIT_BENCHMARK: Subject("open_spiel", "OpenSpiel: connect four", "connect four: `legal_actions`, `apply_action`"),
     "textarena.raw": Subject(
         "textarena", "TextArena, no wrappers: connect four", "connect four without wrappers: `get_observation`, `step`"
     ),
@@ -79,19 +79,19 @@ class Run(msgspec.Struct, frozen=True):
 
     def ratio(self, name: str) -> float:
         """How many times as long a move takes as one of the unit."""
-        return self.microseconds[name] / self.microseconds[UNIT]
+        return self.microseconds[name] / self.microseconds[UNIT_BENCHMARK]
 
 
-def page(run: Run) -> str:
+def render_page(run: Run) -> str:
     """The part of the page that a run decides."""
-    return "\n".join(["", *told(run), ""])
+    return "\n".join(["", *describe_run(run), ""])
 
 
-def told(run: Run) -> Iterator[str]:
+def describe_run(run: Run) -> Iterator[str]:
     """What came of it, line by line."""
     yield f"Measured on {run.day} with Python {run.python} on {run.cores} cores; {run.load:.2f} other processes wanted"
     yield f"one of them when it began. The best of {run.rounds} rounds counts. In OpenSpiel a move of connect four took"
-    yield f"{run.microseconds[UNIT]:.2f} µs from Python."
+    yield f"{run.microseconds[UNIT_BENCHMARK]:.2f} µs from Python."
     for heading, subjects in TABLES.items():
         there = sorted((name for name in subjects if name in run.microseconds), key=run.ratio)
         if there:
@@ -101,63 +101,64 @@ def told(run: Run) -> Iterator[str]:
             package, _, about = subjects[name]
             bold = "**" if package == FAIRPLAY else ""
             library = f"{bold}{package} {run.versions[package]}{bold}"
-            yield f"| {library} | {about} | {rounded(run.microseconds[name])} | {rounded(run.ratio(name))} |"
+            time, ratio = format_figure(run.microseconds[name]), format_figure(run.ratio(name))
+            yield f"| {library} | {about} | {time} | {ratio} |"
     if missing := [subject.label for name, subject in SUBJECTS.items() if name not in run.microseconds]:
         yield from ("", f"Not measured, as it could not be had there: {'; '.join(missing)}.")
 
 
-def rounded(figure: float) -> str:
+def format_figure(figure: float) -> str:
     """A figure in as many digits as another run might find again."""
     if figure >= 9.95:
         return f"{figure:,.0f}"
     return f"{figure:.{1 - floor(log10(figure))}f}"
 
 
-def plot(run: Run) -> str:
+def draw_plot(run: Run) -> str:
     """All figures on one logarithmic scale, the quickest on top; on dark pages it is dark."""
     ratios = {name: run.ratio(name) for name in sorted(run.microseconds, key=run.ratio)}
     first, last = floor(log10(min(ratios.values()))), ceil(log10(max(ratios.values())))
-    height = TOP + ROW * len(ratios) + BOTTOM
+    height = TOP_MARGIN + ROW * len(ratios) + BOTTOM
 
     def across(ratio: float) -> float:
         return LEFT + (log10(ratio) - first) / (last - first) * (WIDTH - LEFT - RIGHT)
 
-    content = [svg.box(0, 0, WIDTH, height, rx=8, **{"class": "ground"}), *legend()]
+    content = [svg.rectangle(0, 0, WIDTH, height, rx=8, **{"class": "ground"}), *draw_legend()]
     for power in range(first, last + 1):
         at = across(10.0**power)
-        content.append(line(at, TOP - 8, at, height - BOTTOM + 2, 2.0 if power == 0 else 1.0, "faint"))
-        content.append(said(at, height - 12, f"{10.0**power:,g} ×", text_anchor="middle"))
+        content.append(draw_line(at, TOP_MARGIN - 8, at, height - BOTTOM + 2, 2.0 if power == 0 else 1.0, "faint"))
+        content.append(draw_text(at, height - 12, f"{10.0**power:,g} ×", text_anchor="middle"))
     for index, (name, ratio) in enumerate(ratios.items()):
         whose = "ours" if SUBJECTS[name].package == FAIRPLAY else "theirs"
-        at, down = across(ratio), TOP + ROW * (index + 0.5)
-        content.append(said(LEFT - 14, down + 4.5, SUBJECTS[name].label, text_anchor="end"))
-        content.append(line(across(1.0), down, at, down, 2.5, whose))
-        content.append(dot(at, down, whose))
-        content.append(said(max(at, across(1.0)) + 12, down + 4.5, rounded(ratio)))
+        at, down = across(ratio), TOP_MARGIN + ROW * (index + 0.5)
+        content.append(draw_text(LEFT - 14, down + 4.5, SUBJECTS[name].label, text_anchor="end"))
+        content.append(draw_line(across(1.0), down, at, down, 2.5, whose))
+        content.append(draw_dot(at, down, whose))
+        content.append(draw_text(max(at, across(1.0)) + 12, down + 4.5, format_figure(ratio)))
     label = "Time of a move as a multiple of OpenSpiel's connect four"
     return svg.document(WIDTH, height, [svg.element("style", STYLE)], content, label=label, ids="benchmarks")
 
 
-def legend() -> Iterator[str]:
+def draw_legend() -> Iterator[str]:
     """Whose dots are whose, and what the scale is."""
-    yield said(20, 28, "Time of a move as a multiple of OpenSpiel's connect four, from Python", font_weight="bold")
+    yield draw_text(20, 28, "Time of a move as a multiple of OpenSpiel's connect four, from Python", font_weight="bold")
     for at, whose, words in ((WIDTH - 232, "ours", "fairplay"), (WIDTH - 140, "theirs", "other libraries")):
-        yield dot(at, 24, whose)
-        yield said(at + 12, 28.5, words)
+        yield draw_dot(at, 24, whose)
+        yield draw_text(at + 12, 28.5, words)
 
 
-def dot(x: float, y: float, whose: str) -> str:
+def draw_dot(x: float, y: float, whose: str) -> str:
     """Where a figure is: a disc for ours and a diamond for theirs, so that nobody needs the colours."""
     if whose == "ours":
-        return svg.circle(x, y, DOT, **{"class": whose})
-    return svg.polygon([(x - DOT, y), (x, y - DOT), (x + DOT, y), (x, y + DOT)], **{"class": whose})
+        return svg.circle(x, y, DOT_SIZE, **{"class": whose})
+    return svg.polygon([(x - DOT_SIZE, y), (x, y - DOT_SIZE), (x + DOT_SIZE, y), (x, y + DOT_SIZE)], **{"class": whose})
 
 
-def line(x: float, y: float, to_x: float, to_y: float, width: float, style: str) -> str:
+def draw_line(x: float, y: float, to_x: float, to_y: float, width: float, style: str) -> str:
     """A line from here to there."""
     return svg.element("line", x1=x, y1=y, x2=to_x, y2=to_y, stroke_width=width, **{"class": style})
 
 
-def said(x: float, y: float, text: str, **attributes: str) -> str:
+def draw_text(x: float, y: float, text: str, **attributes: str) -> str:
     """Some words in the picture."""
-    return svg.words(x, y, text, font_family="sans-serif", font_size=13.5, **{"class": "ink"}, **attributes)
+    return svg.text(x, y, text, font_family="sans-serif", font_size=13.5, **{"class": "ink"}, **attributes)

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from fairplay import Event, Game, Journal, Match, Moment, Referee
-from fairplay.core.chance import derive, seed_from
-from fairplay.games import title
+from fairplay.core.chance import derive_seed, seed_from_text
+from fairplay.games import game_info
 from fairplay.games.fish import Fish
 from fairplay.games.q import Place as QPlace
 from fairplay.games.q import Q, State
@@ -23,7 +23,9 @@ from fairplay.games.q.pieces import NAMES
 from fairplay.games.tsuro import Tsuro
 
 ROUNDS = 40  # each benchmark is measured so often, by turns with the others; the best round counts
-MEMORY = Path("/dev/shm")  # journals go there if it exists: what a disk costs is its own, and differs by a factor of 20
+SHARED_MEMORY_DIR = Path(
+    "/dev/shm"
+)  # journals go there if it exists: what a disk costs is its own, and differs by a factor of 20
 SMALL = Fish(rows=5, columns=5)
 LARGE = Fish(rows=8, columns=8)
 TSURO = Tsuro()
@@ -44,20 +46,20 @@ class Watcher:
         self.events += 1
 
 
-def empty(first: object, second: object) -> None:
+def empty_function(first: object, second: object) -> None:
     """The unit: a call of this."""
 
 
-def calls() -> int:
+def call_empty_function() -> int:
     """Call the empty function."""
     for _ in range(20_000):
-        empty(1, 2)
+        empty_function(1, 2)
     return 20_000
 
 
-def raw(game: AnyGame, seats: int) -> Benchmark:
+def play_unrefereed(game: AnyGame, seats: int) -> Benchmark:
     """Random legal playouts from dealt states, through `actions` and `apply`, without a referee."""
-    states = [game.deal(seats, seed_from(f"{number}")) for number in range(20)]
+    states = [game.deal(seats, seed_from_text(f"{number}")) for number in range(20)]
     chance = random.Random(1).random
 
     def run() -> int:
@@ -75,11 +77,11 @@ def raw(game: AnyGame, seats: int) -> Benchmark:
     return run
 
 
-def housed(game: AnyGame, player: str, seats: int) -> Benchmark:
-    """Playouts of a house player from dealt states, without a referee."""
-    house = title(game.name).house[player]
-    states = [game.deal(seats, seed_from(f"{number}")) for number in range(2)]
-    choose = house.make("", seed_from("key"))
+def play_built_in(game: AnyGame, player: str, seats: int) -> Benchmark:
+    """Playouts of a built-in player from dealt states, without a referee."""
+    server = game_info(game.name).built_in[player]
+    states = [game.deal(seats, seed_from_text(f"{number}")) for number in range(2)]
+    choose = server.make("", seed_from_text("key"))
 
     def run() -> int:
         moves = 0
@@ -92,11 +94,13 @@ def housed(game: AnyGame, player: str, seats: int) -> Benchmark:
     return run
 
 
-def refereed(game: AnyGame, player: str, seats: int, journal: Journal | None = None, *, matches: int = 20) -> Benchmark:
-    """Whole matches: conversation, judgement and events, house players, one observer."""
-    house = title(game.name).house[player]
-    seeds = [seed_from(f"{number}") for number in range(matches)]
-    tables = [[house.make("", derive(seed, f"seat {seat}")) for seat in range(seats)] for seed in seeds]
+def play_refereed(
+    game: AnyGame, player: str, seats: int, journal: Journal | None = None, *, matches: int = 20
+) -> Benchmark:
+    """Whole matches: conversation, judgement and events, built-in players, one observer."""
+    server = game_info(game.name).built_in[player]
+    seeds = [seed_from_text(f"{number}") for number in range(matches)]
+    tables = [[server.make("", derive_seed(seed, f"seat {seat}")) for seat in range(seats)] for seed in seeds]
     referee, watcher, begin = Referee(), Watcher(), journal.begin if journal else None
     referee.subscribe(watcher)
 
@@ -109,9 +113,9 @@ def refereed(game: AnyGame, player: str, seats: int, journal: Journal | None = N
     return run
 
 
-def deal(game: AnyGame) -> Benchmark:
+def deal_matches(game: AnyGame) -> Benchmark:
     """Deals; a move here is a deal."""
-    seeds = [seed_from(f"{number}") for number in range(50)]
+    seeds = [seed_from_text(f"{number}") for number in range(50)]
 
     def run() -> int:
         for seed in seeds:
@@ -134,7 +138,7 @@ def q_position(tiles: int) -> State:
     return State(grown, (hand, hand), (0, 0), tuple(range(len(NAMES))), (0, 1), 2)
 
 
-def one_placement(tiles: int) -> Benchmark:
+def score_placement(tiles: int) -> Benchmark:
     """The same turn again and again on a map of this size: check, apply and score one placement."""
     state = q_position(tiles)
     view = QGAME.view(state, 0)
@@ -149,9 +153,9 @@ def one_placement(tiles: int) -> Benchmark:
     return run
 
 
-def answers(player: str, tiles: int) -> Benchmark:
-    """The answers of a house player of Q on a map of this size."""
-    choose = title("q").house[player].make("", seed_from("key"))
+def built_in_answers(player: str, tiles: int) -> Benchmark:
+    """The answers of a built-in player of Q on a map of this size."""
+    choose = game_info("q").built_in[player].make("", seed_from_text("key"))
     view = QGAME.view(q_position(tiles), 0)
 
     def run() -> int:
@@ -161,7 +165,7 @@ def answers(player: str, tiles: int) -> Benchmark:
     return run
 
 
-def command(*arguments: str) -> Benchmark:
+def run_command(*arguments: str) -> Benchmark:
     """Runs of the command from its start to its end; a move here is a run. What it loads was compiled before."""
     env = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 
@@ -173,37 +177,37 @@ def command(*arguments: str) -> Benchmark:
     return run
 
 
-def benchmarks(journals: Path) -> dict[str, Callable[[], Benchmark]]:
+def make_benchmarks(journals: Path) -> dict[str, Callable[[], Benchmark]]:
     """How each benchmark is made ready, by its name."""
     return {
-        "call": lambda: calls,
-        "fish.raw": lambda: raw(SMALL, 2),
-        "fish.raw.8x8": lambda: raw(LARGE, 2),
-        "fish.refereed": lambda: refereed(SMALL, "random", 2),
-        "fish.journalled": lambda: refereed(SMALL, "random", 2, Journal(journals)),
-        "fish.lookahead": lambda: housed(LARGE, "lookahead", 2),
-        "fish.deal": lambda: deal(SMALL),
-        "tsuro.raw": lambda: raw(TSURO, 3),
-        "tsuro.refereed": lambda: refereed(TSURO, "random", 3),
-        "tsuro.journalled": lambda: refereed(TSURO, "random", 3, Journal(journals)),
-        "tsuro.second": lambda: refereed(TSURO, "second", 5),
-        "tsuro.survivor": lambda: housed(TSURO, "survivor", 3),
-        "q.raw": lambda: housed(QGAME, "random", 2),
-        "q.refereed": lambda: refereed(QGAME, "dag", 2, matches=1),
-        "q.journalled": lambda: refereed(QGAME, "dag", 2, Journal(journals), matches=1),
-        "q.best.1000": lambda: answers("best", 1000),
-        "q.placement.50": lambda: one_placement(50),
-        "q.placement.1000": lambda: one_placement(1000),
-        "command.help": lambda: command("--help"),
-        "command.play": lambda: command("play", "fish", "random", "greedy", "--seed", "1"),
+        "call": lambda: call_empty_function,
+        "fish.raw": lambda: play_unrefereed(SMALL, 2),
+        "fish.raw.8x8": lambda: play_unrefereed(LARGE, 2),
+        "fish.refereed": lambda: play_refereed(SMALL, "random", 2),
+        "fish.journalled": lambda: play_refereed(SMALL, "random", 2, Journal(journals)),
+        "fish.lookahead": lambda: play_built_in(LARGE, "lookahead", 2),
+        "fish.deal": lambda: deal_matches(SMALL),
+        "tsuro.raw": lambda: play_unrefereed(TSURO, 3),
+        "tsuro.refereed": lambda: play_refereed(TSURO, "random", 3),
+        "tsuro.journalled": lambda: play_refereed(TSURO, "random", 3, Journal(journals)),
+        "tsuro.second": lambda: play_refereed(TSURO, "second", 5),
+        "tsuro.survivor": lambda: play_built_in(TSURO, "survivor", 3),
+        "q.raw": lambda: play_built_in(QGAME, "random", 2),
+        "q.refereed": lambda: play_refereed(QGAME, "dag", 2, matches=1),
+        "q.journalled": lambda: play_refereed(QGAME, "dag", 2, Journal(journals), matches=1),
+        "q.best.1000": lambda: built_in_answers("best", 1000),
+        "q.placement.50": lambda: score_placement(50),
+        "q.placement.1000": lambda: score_placement(1000),
+        "command.help": lambda: run_command("--help"),
+        "command.play": lambda: run_command("play", "fish", "random", "greedy", "--seed", "1"),
     }
 
 
 def measure(chosen: dict[str, Benchmark], rounds: int) -> dict[str, dict[str, float]]:
     """Microseconds per move and calls per move of each, the best of all rounds; an empty call is always among them."""
-    best = dict.fromkeys({"call": calls, **chosen}, float("inf"))
+    best = dict.fromkeys({"call": call_empty_function, **chosen}, float("inf"))
     for _ in range(rounds):
-        for name, run in {"call": calls, **chosen}.items():
+        for name, run in {"call": call_empty_function, **chosen}.items():
             since = time.perf_counter()
             moves = run()
             best[name] = min(best[name], (time.perf_counter() - since) / moves * 1e6)
@@ -220,8 +224,8 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=ROUNDS, metavar="N", help="how often each is measured")
     parser.add_argument("names", nargs="*", metavar="NAME", help="of those in the list; all if none is given")
     asked = parser.parse_args()
-    with tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None) as directory:
-        known = benchmarks(Path(directory))
+    with tempfile.TemporaryDirectory(dir=SHARED_MEMORY_DIR if SHARED_MEMORY_DIR.is_dir() else None) as directory:
+        known = make_benchmarks(Path(directory))
         if asked.list:
             print("\n".join(known))
             return

@@ -1,8 +1,8 @@
 """Measure what spectators cost those who play: the same rooms with a hundred of them each, and with none.
 
-The house is kept by the command in one process, the players are in this one, and the spectators in a third: once with
+The server is kept by the command in one process, the players are in this one, and the spectators in a third: once with
 the lowest priority, as elsewhere they would not share a core with players, and once with the same as everybody. Every
-tenth of them never reads, and is measured only when the house can say nothing more to it. The time of a turn is that
+tenth of them never reads, and is measured only when the server can say nothing more to it. The time of a turn is that
 from one player's answer to the next one's question.
 """
 
@@ -13,20 +13,20 @@ import subprocess
 import sys
 from typing import NamedTuple
 
-from benchmarks.clients import DEADLINE, HONEST, Crowd, House, house_of, percentile, until
+from benchmarks.clients import HONEST, TIMEOUT_S, PlayerPool, RunningServer, percentile, run_server, wait_until
 from fairplay.games.fish import Fish
 from fairplay.transport import event_loop
 
 ROOMS = 10
-EACH = 100  # spectators in a room
-SECONDS = 8.0  # of each of four parts
-SETTLING = 0.5  # seconds in which nothing is measured
-THINKING = 0.2  # seconds
-HURRIED = 0.01  # seconds: while what nobody reads piles up
-MOST_UNREAD = 200  # events that find room somewhere, if nobody reads them; and some more
-NICE = (19, 0)  # how much spectators leave to others
-MOST = 0.10  # by how much a turn may take longer
-OR_MOST = 1.0  # milliseconds
+SPECTATORS_PER_ROOM = 100  # spectators in a room
+MEASURED_S = 8.0  # of each of four parts
+SETTLING_S = 0.5  # seconds in which nothing is measured
+THINKING_S = 0.2  # seconds
+HURRIED_THINKING_S = 0.01  # seconds: while what nobody reads piles up
+MAX_UNREAD_EVENTS = 200  # events that find room somewhere, if nobody reads them; and some more
+NICE_LEVELS = (19, 0)  # how much spectators leave to others
+MAX_SLOWDOWN_SHARE = 0.10  # by how much a turn may take longer
+MAX_SLOWDOWN_MS = 1.0  # milliseconds
 GAME = Fish(rows=30, columns=30, fish=2)  # large enough that no match ends meanwhile
 WATCHERS = r"""
 import os, re, select, socket, sys, time
@@ -78,29 +78,31 @@ class Figure(NamedTuple):
     p50_watched: float
     p99: float
     p99_watched: float
-    heard: int  # lines, by all spectators who read
+    received: int  # lines, by all spectators who read
     behind: int  # spectators who do not
 
     @property
-    def is_well(self) -> bool:
+    def is_acceptable(self) -> bool:
         """Do they hold up nobody?"""
-        return self.p99_watched <= max(self.p99 * (1 + MOST), self.p99 + OR_MOST)
+        return self.p99_watched <= max(self.p99 * (1 + MAX_SLOWDOWN_SHARE), self.p99 + MAX_SLOWDOWN_MS)
 
 
-async def watched(crowd: Crowd, port: int, each: int, seconds: float, nice: int) -> tuple[list[float], int, int]:
+async def measure_with_spectators(
+    crowd: PlayerPool, port: int, each: int, seconds: float, nice: int
+) -> tuple[list[float], int, int]:
     """How long turns take while there are spectators, how many lines those hear, and how many are behind."""
     words = ("-I", "-S", "-c", WATCHERS, str(nice), str(port), str(each), *sorted(crowd.playing))
     pipe = subprocess.PIPE
     watchers = await asyncio.create_subprocess_exec(sys.executable, *words, stdin=pipe, stdout=pipe)
     try:
-        async with asyncio.timeout(DEADLINE + seconds):
+        async with asyncio.timeout(TIMEOUT_S + seconds):
             assert watchers.stdin is not None and watchers.stdout is not None
             assert await watchers.stdout.readline() == b"ready\n"
-            crowd.thinking = HURRIED
+            crowd.thinking = HURRIED_THINKING_S
             crowd.overheads.clear()
-            await until(lambda: len(crowd.overheads) > MOST_UNREAD * len(crowd.playing))
-            crowd.thinking = THINKING
-            times = await alone(crowd, seconds)
+            await wait_until(lambda: len(crowd.overheads) > MAX_UNREAD_EVENTS * len(crowd.playing))
+            crowd.thinking = THINKING_S
+            times = await measure_alone(crowd, seconds)
             watchers.stdin.close()
             heard, behind = (await watchers.stdout.readline()).split()
             return times, int(heard), int(behind)
@@ -110,32 +112,32 @@ async def watched(crowd: Crowd, port: int, each: int, seconds: float, nice: int)
         await watchers.wait()
 
 
-async def alone(crowd: Crowd, seconds: float) -> list[float]:
+async def measure_alone(crowd: PlayerPool, seconds: float) -> list[float]:
     """How long turns take as things are."""
-    await asyncio.sleep(SETTLING)
+    await asyncio.sleep(SETTLING_S)
     crowd.overheads.clear()
     await asyncio.sleep(seconds)
     return list(crowd.overheads)
 
 
-async def compared(house: House, rooms: int, each: int, seconds: float, nice: int) -> Figure:
+async def compare(server: RunningServer, rooms: int, each: int, seconds: float, nice: int) -> Figure:
     """With none before and after, so that both have the same weather."""
-    crowd = Crowd(GAME, house.port, THINKING)
-    await crowd.let_in([HONEST] * 2 * rooms)
-    await until(lambda: len(crowd.playing) == rooms and len(crowd.overheads) > rooms)
-    bare = await alone(crowd, seconds)
-    full, heard, behind = await watched(crowd, house.port, each, 2 * seconds, nice)
-    bare += await alone(crowd, seconds)
+    crowd = PlayerPool(GAME, server.port, THINKING_S)
+    await crowd.connect([HONEST] * 2 * rooms)
+    await wait_until(lambda: len(crowd.playing) == rooms and len(crowd.overheads) > rooms)
+    bare = await measure_alone(crowd, seconds)
+    full, heard, behind = await measure_with_spectators(crowd, server.port, each, 2 * seconds, nice)
+    bare += await measure_alone(crowd, seconds)
     assert len(crowd.playing) == rooms, "the matches were too short"
-    await crowd.leave()
+    await crowd.disconnect_all()
     p50, p99 = [(percentile(bare, share), percentile(full, share)) for share in (0.5, 0.99)]
     return Figure(nice, rooms, each, len(full) / seconds / 2, *p50, *p99, heard, behind)
 
 
-def measured(rooms: int, each: int, seconds: float, nice: int) -> Figure:
-    """A house of its own, with spectators."""
-    with house_of(GAME) as house:
-        return event_loop.run(compared(house, rooms, each, seconds, nice))
+def measure(rooms: int, each: int, seconds: float, nice: int) -> Figure:
+    """A server of its own, with spectators."""
+    with run_server(GAME) as server:
+        return event_loop.run(compare(server, rooms, each, seconds, nice))
 
 
 def main() -> None:
@@ -143,10 +145,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", action="store_true", help="print JSON objects")
     parser.add_argument("--rooms", type=int, default=ROOMS, help=f"at once; {ROOMS} if nothing is said")
-    parser.add_argument("--each", type=int, default=EACH, help=f"spectators in a room; {EACH} if nothing is said")
-    parser.add_argument("--seconds", type=float, default=SECONDS, help=f"of a part; {SECONDS:g} if nothing is said")
+    parser.add_argument(
+        "--each",
+        type=int,
+        default=SPECTATORS_PER_ROOM,
+        help=f"spectators in a room; {SPECTATORS_PER_ROOM} if nothing is said",
+    )
+    parser.add_argument(
+        "--seconds", type=float, default=MEASURED_S, help=f"of a part; {MEASURED_S:g} if nothing is said"
+    )
     chosen = parser.parse_args()
-    figures = [measured(chosen.rooms, chosen.each, chosen.seconds, nice) for nice in NICE]
+    figures = [measure(chosen.rooms, chosen.each, chosen.seconds, nice) for nice in NICE_LEVELS]
     if chosen.json:
         print(*(json.dumps(figure._asdict()) for figure in figures), sep="\n")
         return
@@ -156,7 +165,8 @@ def main() -> None:
     for figure in figures:
         print(
             f"{figure.each:<12}{figure.nice:>5}{figure.turns:>9.0f}{figure.p50:>9.2f}{figure.p50_watched:>9.2f}"
-            f"{figure.p99:>9.2f}{figure.p99_watched:>9.2f}{figure.heard:>9}{'' if figure.is_well else '  too long'}"
+            f"{figure.p99:>9.2f}{figure.p99_watched:>9.2f}{figure.received:>9}"
+            f"{'' if figure.is_acceptable else '  too long'}"
         )
 
 

@@ -14,22 +14,22 @@ from typing import Literal, NamedTuple
 from msgspec.structs import replace
 
 from fairplay import Entrant, Journal, Referee, run, run_async
-from fairplay.core.chance import derive
-from fairplay.games import title
+from fairplay.core.chance import derive_seed
+from fairplay.games import game_info
 from fairplay.hosting.spec import MatchSpec
 from fairplay.journal.key import KEY_BYTES
-from fairplay.sandbox.measures import why_not_strict
-from fairplay.tournament import notebook
-from fairplay.tournament.events import Audience
+from fairplay.sandbox.protections import why_not_strict
+from fairplay.tournament import tournament_log
+from fairplay.tournament.events import TournamentObservers
 from fairplay.tournament.running.manager import Manager
-from fairplay.tournament.running.runners import pool
-from fairplay.tournament.running.worker import pin
+from fairplay.tournament.running.runners import process_pool_runner
+from fairplay.tournament.running.worker import pin_to_cores
 from fairplay.tournament.settings import RoundRobin
-from fairplay.tournament.spec import Cup
+from fairplay.tournament.spec import TournamentSpec
 from fairplay.transport import event_loop
 
 ROUNDS = 5  # each side is measured so often, by turns; the best round counts
-MEMORY = Path("/dev/shm")  # journals go there if it exists, as in the other benchmarks
+SHARED_MEMORY_DIR = Path("/dev/shm")  # journals go there if it exists, as in the other benchmarks
 PLAYERS = ("random", "greedy", "lookahead:1")
 BOT = str(Path(__file__).parents[1] / "examples" / "bots" / "fish_plain.py")
 MATCHES, PROGRAMS, SAMPLE = 400, 200, 20
@@ -44,9 +44,9 @@ class Figure(NamedTuple):
     about: str
 
 
-def cup_of(players: tuple[str, ...], games: int, sandbox: str | None = None) -> Cup:
+def make_spec(players: tuple[str, ...], games: int, sandbox: str | None = None) -> TournamentSpec:
     """A tournament of Fish at tables of two."""
-    return Cup(
+    return TournamentSpec(
         game="fish",
         players=tuple(Entrant(address, f"player{number}") for number, address in enumerate(players)),
         format=RoundRobin(games=games),
@@ -56,62 +56,66 @@ def cup_of(players: tuple[str, ...], games: int, sandbox: str | None = None) -> 
     )
 
 
-def folder() -> tempfile.TemporaryDirectory[str]:
+def journal_directory() -> tempfile.TemporaryDirectory[str]:
     """Where a round is recorded."""
-    return tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None)
+    return tempfile.TemporaryDirectory(dir=SHARED_MEMORY_DIR if SHARED_MEMORY_DIR.is_dir() else None)
 
 
-def tournament(cup: Cup, workers: int) -> float:
+def time_tournament(tournament: TournamentSpec, workers: int) -> float:
     """Seconds for a whole tournament, once its workers are there."""
-    with folder() as name, pool(workers) as runner, notebook.begun(Path(name), cup) as steps:
-        for hand in runner.hands:  # until every worker has loaded what it needs
-            hand.executor.submit(run, cup_of(PLAYERS, 1).match(cup.players[:2], 0)).result(60)
+    with (
+        journal_directory() as name,
+        process_pool_runner(workers) as runner,
+        tournament_log.create_log(Path(name), tournament) as steps,
+    ):
+        for hand in runner.queues:  # until every worker has loaded what it needs
+            hand.executor.submit(run, make_spec(PLAYERS, 1).match_spec(tournament.players[:2], 0)).result(60)
         since = time.perf_counter()
-        Manager(cup, Path(name), steps, runner, Audience([])).run()
+        Manager(tournament, Path(name), steps, runner, TournamentObservers([])).run()
         return time.perf_counter() - since
 
 
-def bare_loop(cup: Cup) -> float:
+def time_bare_loop(tournament: TournamentSpec) -> float:
     """Seconds for the same matches, refereed and recorded in a bare loop in this process."""
-    house, game, referee = title("fish").house, cup.rules(), Referee()
-    seeds = [cup.derived(f"deal {number}") for number in range(MATCHES)]
+    server, game, referee = game_info("fish").built_in, tournament.rules(), Referee()
+    seeds = [tournament.derive_seed(f"deal {number}") for number in range(MATCHES)]
     pairs = [(number % 3, (number + 1 + number // 3 % 2) % 3) for number in range(MATCHES)]
-    with folder() as name:
+    with journal_directory() as name:
         journal = Journal(name, key=bytes(KEY_BYTES))  # marked, as all that the command records
         since = time.perf_counter()
         for seed, pair in zip(seeds, pairs, strict=True):
             players = []
             for seat, number in enumerate(pair):
                 kind, _, argument = PLAYERS[number].partition(":")
-                players.append(house[kind].make(argument, derive(seed, f"seat {seat}")))
+                players.append(server[kind].make(argument, derive_seed(seed, f"seat {seat}")))
             referee.run(game, players, seed=seed, record=journal.begin)
         return time.perf_counter() - since
 
 
-def two_workers(rounds: int) -> Figure:
+def compare_workers(rounds: int) -> Figure:
     """How many times as quick two workers are as one."""
-    cup = cup_of(PLAYERS, MATCHES)
-    two, one = by_turns(lambda: tournament(cup, 2), lambda: tournament(cup, 1), rounds)
+    tournament = make_spec(PLAYERS, MATCHES)
+    two, one = best_of_rounds(lambda: time_tournament(tournament, 2), lambda: time_tournament(tournament, 1), rounds)
     return Figure(two, one, one / two, "times as quick as one worker; at least 1.7")
 
 
-def one_worker(rounds: int) -> Figure:
+def compare_with_bare_loop(rounds: int) -> Figure:
     """How fast one worker is, beside a bare loop."""
-    cup = cup_of(PLAYERS, MATCHES)
-    ours, bare = by_turns(lambda: tournament(cup, 1), lambda: bare_loop(cup), rounds)
+    tournament = make_spec(PLAYERS, MATCHES)
+    ours, bare = best_of_rounds(lambda: time_tournament(tournament, 1), lambda: time_bare_loop(tournament), rounds)
     return Figure(ours, bare, bare / ours, "of the speed of a bare loop; at least 0.8")
 
 
-def programs(rounds: int) -> Figure:
+def compare_programs(rounds: int) -> Figure:
     """Two workers with matches of programs, beside what the matches themselves take."""
-    cup = cup_of((BOT, BOT), PROGRAMS, "strict")
-    single = event_loop.run(sampled(cup.match(cup.players, 0)))
-    ours = min(tournament(cup, 2) for _ in range(max(1, rounds // 3)))
+    tournament = make_spec((BOT, BOT), PROGRAMS, "strict")
+    single = event_loop.run(time_match(tournament.match_spec(tournament.players, 0)))
+    ours = min(time_tournament(tournament, 2) for _ in range(max(1, rounds // 3)))
     other = PROGRAMS * single / 2
     return Figure(ours, other, ours / other, "of games x (turns x cost of a turn + start-up) / workers; at most 1.3")
 
 
-class Ready(asyncio.Event):
+class NotedReady(asyncio.Event):
     """Is set from the beginning, and notes when those who sat down asked for it."""
 
     def __init__(self) -> None:
@@ -125,14 +129,14 @@ class Ready(asyncio.Event):
         return await super().wait()
 
 
-async def sampled(spec: MatchSpec) -> float:
+async def time_match(spec: MatchSpec) -> float:
     """Seconds for a match of programs by itself on one core: until they sit, and for all their turns."""
     everywhere, seconds = os.sched_getaffinity(0), 0.0
-    pin(0, len(everywhere))
+    pin_to_cores(0, len(everywhere))
     try:
         for number in range(SAMPLE):
-            with folder() as name:
-                ready, since = Ready(), time.perf_counter()
+            with journal_directory() as name:
+                ready, since = NotedReady(), time.perf_counter()
                 outcome = await run_async(replace(spec, id=f"m{number}", journal=name), ready=ready)
                 seconds += ready.asked - since + outcome.took
     finally:
@@ -140,16 +144,16 @@ async def sampled(spec: MatchSpec) -> float:
     return seconds / SAMPLE
 
 
-def by_turns(ours: Callable[[], float], other: Callable[[], float], rounds: int) -> tuple[float, float]:
+def best_of_rounds(ours: Callable[[], float], other: Callable[[], float], rounds: int) -> tuple[float, float]:
     """The best rounds of both, by turns, so that both have the same weather."""
     pairs = [(ours(), other()) for _ in range(rounds)]
     return min(pair[0] for pair in pairs), min(pair[1] for pair in pairs)
 
 
 BENCHMARKS: dict[str, Callable[[int], Figure]] = {
-    "tournament.workers": two_workers,
-    "tournament.bare": one_worker,
-    "tournament.programs": programs,
+    "tournament.workers": compare_workers,
+    "tournament.bare": compare_with_bare_loop,
+    "tournament.programs": compare_programs,
 }
 
 

@@ -16,11 +16,11 @@ def main() -> None:
     if before is signal.default_int_handler:
         signal.signal(signal.SIGINT, leave)  # an exception might get lost in the middle of an import
     gc.disable()  # whatever is loaded stays, so that nobody need look for garbage in it, neither now nor at the end
-    from fairplay.cli.main import load
+    from fairplay.cli.main import load_command
     from fairplay.cli.main import main as run
 
     for verb in sys.argv[1:2]:
-        load(verb)
+        load_command(verb)
     gc.freeze()
     gc.enable()
     try:

@@ -11,27 +11,29 @@ import pytest
 
 from fairplay import BadRequest, Ejected, End, Fault, Moment, Receipt, Result, Start, TakeTurn, play
 from fairplay.bot import run
-from fairplay.games import title
+from fairplay.games import game_info
 from fairplay.games.fish import Fish
 from fairplay.games.q import Q
 from fairplay.games.tsuro import Tsuro
 from fairplay.players.address import open_player
 from fairplay.protocol import wire
-from fairplay.referee.local import Local
+from fairplay.referee.local_channel import LocalChannel
 from tests.architecture.test_import import loaded_by
-from tests.examples.programs import AnyGame, dealt, key_of, played
+from tests.examples.programs import AnyGame, deal_match, play_match, seat_key
 
 GAME = Fish(rows=3, columns=3)
 VIEW = GAME.view(GAME.deal(2, bytes(32)), 0)
 A_PLAYER = Path(__file__).parents[1] / "examples" / "a_player.py"
 
-HELLO = wire.hello(GAME, match_id="m", nonce="n-1", limit=5.0)
-START = wire.question(Start(0, ("ann", "bob"), VIEW), GAME, match_id="m", turn=0, nonce="n-2", limit=5.0)
-TURN = wire.question(TakeTurn(VIEW), GAME, match_id="m", turn=1, nonce="n-3", limit=5.0)
-GOODBYE = wire.goodbye("m", Ejected(0, Fault.ILLEGAL, Moment.TURN, "rule 3.2: there is no tile at [9, 9]", "3.2"))
+HELLO = wire.encode_hello(GAME, match_id="m", nonce="n-1", limit=5.0)
+START = wire.encode_question(Start(0, ("ann", "bob"), VIEW), GAME, match_id="m", turn=0, nonce="n-2", limit=5.0)
+TURN = wire.encode_question(TakeTurn(VIEW), GAME, match_id="m", turn=1, nonce="n-3", limit=5.0)
+GOODBYE = wire.encode_goodbye(
+    "m", Ejected(0, Fault.ILLEGAL, Moment.TURN, "rule 3.2: there is no tile at [9, 9]", "3.2")
+)
 
-END = wire.question(End(Result((frozenset({0, 1}),), ())), GAME, match_id="m", turn=1, nonce="n-4", limit=5.0)
-CLOSING = wire.closing(Receipt(7, "0f" * 32), match_id="m", turn=1, nonce="n-5", limit=0.25)
+END = wire.encode_question(End(Result((frozenset({0, 1}),), ())), GAME, match_id="m", turn=1, nonce="n-4", limit=5.0)
+CLOSING = wire.encode_closing(Receipt(7, "0f" * 32), match_id="m", turn=1, nonce="n-5", limit=0.25)
 
 GREETED = b'{"nonce":"n-1","answer":null}\n'
 FIRST = b'{"nonce":"n-3","answer":{"type":"place","at":[0,0]}}\n'  # what `first` below answers
@@ -96,14 +98,14 @@ def complaint(err: str) -> str:
 
 @pytest.mark.parametrize("player", ["take_turn", "Player", "Player()"])
 def test_a_player_may_be_a_function_a_class_or_an_object(player: str) -> None:
-    done = played(dealt(GAME, ["bot", "greedy"], "1"), [bot(CLASS, player), "greedy"])
+    done = play_match(deal_match(GAME, ["bot", "greedy"], "1"), [bot(CLASS, player), "greedy"])
 
     assert (done.match.result.ejected, done.code, done.err) == ((), 0, "")
 
 
 @pytest.mark.parametrize("source", [FIRST_ACTION, CLASS, A_PLAYER.read_text()])
 def test_a_file_that_knows_nothing_of_the_protocol_plays_a_whole_match(source: str, tmp_path: Path) -> None:
-    done = played(dealt(Fish(), ["greedy", "bot"], "1"), ["greedy", in_file(tmp_path, source)])
+    done = play_match(deal_match(Fish(), ["greedy", "bot"], "1"), ["greedy", in_file(tmp_path, source)])
 
     assert (done.match.result.ejected, done.code, done.err) == ((), 0, "")
 
@@ -145,9 +147,9 @@ def test_a_player_that_wants_to_know_hears_of_every_change() -> None:
     def changed(self, view):
         print(view.seat, *view.state.penguins)
 """
-    match = dealt(GAME, ["bot", "greedy"], "1")
+    match = deal_match(GAME, ["bot", "greedy"], "1")
 
-    done = played(match, [bot(source, "Player"), "greedy"])
+    done = play_match(match, [bot(source, "Player"), "greedy"])
 
     heard = done.err.splitlines()
     assert (done.match.result.ejected, done.code) == ((), 0)
@@ -165,24 +167,26 @@ def test_a_player_in_a_module_is_named_as_everywhere(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("game", "house"),
+    ("game", "server"),
     [
         (Fish(rows=4, columns=4), ("random",) * 2),
         (Tsuro(size=5), ("random", "survivor", "random")),
         (Q(), ("dag",) * 2),
     ],
 )
-def test_a_house_player_plays_in_a_process_of_its_own_as_it_does_in_ours(game: AnyGame, house: tuple[str, ...]) -> None:
-    match = dealt(game, house, "7")
-    strategies = [open_player(name, title(game.name), key_of(match, seat)) for seat, name in enumerate(house)]
+def test_a_built_in_player_plays_in_a_process_of_its_own_as_it_does_in_ours(
+    game: AnyGame, server: tuple[str, ...]
+) -> None:
+    match = deal_match(game, server, "7")
+    strategies = [open_player(name, game_info(game.name), seat_key(match, seat)) for seat, name in enumerate(server)]
 
-    done = played(match, [on(house[0], "--key", key_of(match, 0).hex()), *house[1:]])
+    done = play_match(match, [on(server[0], "--key", seat_key(match, 0).hex()), *server[1:]])
 
     assert (done.code, done.err) == (0, "")
-    assert done.match == play(match, [Local(strategy, game) for strategy in strategies])
+    assert done.match == play(match, [LocalChannel(strategy, game) for strategy in strategies])
 
 
-def test_a_house_player_without_a_key_draws_one() -> None:
+def test_a_built_in_player_without_a_key_draws_one() -> None:
     answers = {said(on("random"), HELLO, TURN)[0] for _ in range(5)}
 
     assert len(answers) > 1
@@ -399,6 +403,6 @@ def test_what_names_no_player_is_refused_with_how_to_write_it(arguments: list[st
 def test_a_bot_loads_nothing_that_it_does_not_need() -> None:
     loaded = loaded_by("import fairplay.bot")
 
-    assert "fairplay.players.serve" in loaded
+    assert "fairplay.players.player_loop" in loaded
     assert {"argparse", "asyncio", "click", "rich", "sqlite3", "subprocess"} & loaded == set()
     assert {module for module in loaded if module.startswith("fairplay.games.")} == set()

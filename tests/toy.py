@@ -13,12 +13,12 @@ from typing import Annotated, Any, ClassVar, TypeVar
 
 import msgspec
 
-from fairplay.core.chance import Lots
+from fairplay.core.chance import SeededRandom
 from fairplay.core.errors import BadRequest, IllegalAction, NotOnTurn
 from fairplay.core.game import Game, Moment, News, Ranking, Seat
 
 Cards = tuple[int, ...]
-T = TypeVar("T")
+Item = TypeVar("Item")
 
 
 class Play(msgspec.Struct, frozen=True, tag="play", forbid_unknown_fields=True):
@@ -71,7 +71,7 @@ class Toy(Game[State, View, Action], frozen=True):
         deck = list(range(self.cards))
         if len(deck) < seats * self.hand:
             raise BadRequest(f"{self.cards} cards are too few for {seats} hands of {self.hand}")
-        Lots(seed).shuffle(deck)
+        SeededRandom(seed).shuffle(deck)
         hands = tuple(tuple(deck[seat * self.hand : (seat + 1) * self.hand]) for seat in range(seats))
         everybody = tuple(range(seats))
         return State(hands, tuple(deck[seats * self.hand :]), (), (), (0,) * seats, everybody, everybody)
@@ -94,10 +94,12 @@ class Toy(Game[State, View, Action], frozen=True):
 
     def imagine(self, view: View, seed: bytes = b"") -> State:
         hidden = [card for card in range(self.cards) if card not in view.hand and card not in view.played]
-        Lots(seed).shuffle(hidden)
+        SeededRandom(seed).shuffle(hidden)
         rest = iter(hidden)
-        hands = tuple(view.hand if seat == view.seat else take(rest, size) for seat, size in enumerate(view.sizes))
-        pile = take(rest, view.pile)
+        hands = tuple(
+            view.hand if seat == view.seat else remove_cards(rest, size) for seat, size in enumerate(view.sizes)
+        )
+        pile = remove_cards(rest, view.pile)
         return State(hands, pile, view.played, tuple(rest), view.scores, view.order, view.order)
 
     def check(self, view: View, action: Action) -> None:
@@ -120,11 +122,11 @@ class Toy(Game[State, View, Action], frozen=True):
         last = isinstance(action, Play) and action.card == 0
         top = () if last else state.pile[:1]
         return State(
-            put(state.hands, seat, () if last else hand + top),
+            replace_item(state.hands, seat, () if last else hand + top),
             state.pile[len(top) :],
             played,
             state.aside + hand if last else state.aside,
-            put(state.scores, seat, state.scores[seat] + gain),
+            replace_item(state.scores, seat, state.scores[seat] + gain),
             state.order[1:] if last else (*state.order[1:], seat),
             state.ranked,
             (seat, top[0]) if top else None,
@@ -140,7 +142,7 @@ class Toy(Game[State, View, Action], frozen=True):
         kept = tuple(card for card in state.hands[seat] if card not in lost)
         return msgspec.structs.replace(
             state,
-            hands=put(state.hands, seat, ()),
+            hands=replace_item(state.hands, seat, ()),
             pile=state.pile + kept,
             aside=state.aside + lost,
             order=tuple(other for other in state.order if other != seat),
@@ -159,25 +161,25 @@ class Toy(Game[State, View, Action], frozen=True):
         return msgspec.to_builtins(view)
 
     def unpack(self, plain: Any) -> View:
-        return read(plain, View)
+        return read_field(plain, View)
 
     def pack_state(self, state: State) -> Any:
         return msgspec.to_builtins(state)
 
     def unpack_state(self, plain: Any) -> State:
-        return read(plain, State)
+        return read_field(plain, State)
 
     def may_act(self, view: View) -> bool:
         return view.order[:1] == (view.seat,) and bool(view.pile or any(view.sizes))
 
 
-def pieces(state: State) -> object:
+def all_cards(state: State) -> object:
     """What neither actions nor ejections may change: every card is somewhere, and what was played was scored."""
     hands = [card for hand in state.hands for card in hand]
     return sorted([*hands, *state.pile, *state.played, *state.aside]), sum(state.played) - sum(state.scores)
 
 
-def reshuffle(state: State, seat: Seat | None, lots: Lots) -> State:
+def reshuffle(state: State, seat: Seat | None, lots: SeededRandom) -> State:
     """Another state that this seat cannot tell from the first."""
     others = [other for other in range(len(state.hands)) if other != seat]
     hidden = [card for other in others for card in state.hands[other]] + [*state.pile, *state.aside]
@@ -185,23 +187,23 @@ def reshuffle(state: State, seat: Seat | None, lots: Lots) -> State:
     rest = iter(hidden)
     hands = state.hands
     for other in others:
-        hands = put(hands, other, take(rest, len(hands[other])))
+        hands = replace_item(hands, other, remove_cards(rest, len(hands[other])))
     drawn = state.drawn
     if drawn is not None and drawn[0] != seat:
         drawn = (drawn[0], hands[drawn[0]][-1])
-    pile, aside = take(rest, len(state.pile)), take(rest, len(state.aside))
+    pile, aside = remove_cards(rest, len(state.pile)), remove_cards(rest, len(state.aside))
     return msgspec.structs.replace(state, hands=hands, pile=pile, aside=aside, drawn=drawn)
 
 
-def put(items: tuple[T, ...], seat: Seat, item: T) -> tuple[T, ...]:
+def replace_item(items: tuple[Item, ...], seat: Seat, item: Item) -> tuple[Item, ...]:
     return (*items[:seat], item, *items[seat + 1 :])
 
 
-def take(cards: Iterator[int], count: int) -> Cards:
+def remove_cards(cards: Iterator[int], count: int) -> Cards:
     return tuple(next(cards) for _ in range(count))
 
 
-def read(plain: Any, what: type[T]) -> T:
+def read_field(plain: Any, what: type[Item]) -> Item:
     try:
         return msgspec.convert(plain, what)
     except msgspec.ValidationError as error:

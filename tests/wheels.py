@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from tools.tables import ROOT
+from tools.readme_tables import ROOT
 
 needs_compiler = pytest.mark.skipif(shutil.which("cc") is None, reason="there is no compiler")
 
 
-def wheel_at(place: Path) -> Path:
+def build_wheel(place: Path) -> Path:
     """The wheel of what stands in the tree, without anything that was built there."""
     tree = place / "tree"
     shutil.copytree(ROOT / "src", tree / "src", ignore=shutil.ignore_patterns("__pycache__", "*.so"))

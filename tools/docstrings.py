@@ -8,19 +8,19 @@ import griffe
 EXAMPLE = re.compile(r"(?:^>>> .*\n(?:.+(?:\n|\Z))*)", re.MULTILINE)
 
 
-class Fenced(griffe.Extension):
+class FenceExamples(griffe.Extension):
     """Put what begins with a prompt between fences, up to the next empty line."""
 
     def on_object(self, *, obj: griffe.Object, **kwargs: Any) -> None:
         """Called for everything that is found in the package."""
         if obj.docstring:
-            obj.docstring.value = fenced(obj.docstring.value)
+            obj.docstring.value = fence_examples(obj.docstring.value)
 
 
-def fenced(text: str) -> str:
+def fence_examples(text: str) -> str:
     r"""A docstring with its examples as blocks of code.
 
-    >>> fenced("Add.\n\n>>> 1 + 1\n2")
+    >>> fence_examples("Add.\n\n>>> 1 + 1\n2")
     'Add.\n\n```pycon\n>>> 1 + 1\n2\n```\n'
     """
     return EXAMPLE.sub(lambda found: f"```pycon\n{found[0].rstrip()}\n```\n", text)

@@ -12,12 +12,12 @@ from fairplay.games import GAMES, rules_of
 from fairplay.protocol import wire
 
 PATH = Path(__file__).parent.parent / "docs" / "protocol.schema.json"
-DIALECT = "https://json-schema.org/draft/2020-12/schema"
+SCHEMA_DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 Schema = dict[str, Any]
 
 
-class Parts(NamedTuple):
+class GameTypes(NamedTuple):
     """What differs from game to game: the types of its actions, of what a seat sees, and of its news if it has any."""
 
     action: Any
@@ -25,18 +25,18 @@ class Parts(NamedTuple):
     news: Any = None
 
 
-def parts_of(game: str) -> Parts:
-    """What the folder of a game says of itself."""
+def game_types(game: str) -> GameTypes:
+    """What the directory of a game says of itself."""
     codec = import_module(f"fairplay.games.{game}.codec")
-    return Parts(rules_of(game).action, codec.SEEN, getattr(codec, "NEWS", None))
+    return GameTypes(rules_of(game).action, codec.VIEW_SHEET, getattr(codec, "NEWS", None))
 
 
 def main() -> None:
     """Write it anew."""
-    PATH.write_text(text(), encoding="utf-8")
+    PATH.write_text(schema_text(), encoding="utf-8")
 
 
-def text() -> str:
+def schema_text() -> str:
     """The schema as it stands in its file: what holds nothing but plain values is on one line."""
     spread = json.dumps(schema(), indent=2)
     return re.sub(r"[\[{][^\]\[{}]*[\]}]", lambda found: re.sub(r"\n *", " ", found[0]), spread) + "\n"
@@ -52,18 +52,18 @@ def schema() -> Schema:
     games = definitions()
     defs: Schema = {"message": message, "reply": reply, **parts, **games}
     for kind, field, choices in (
-        ("Start", "view", named_like(".view", games)),
-        ("TakeTurn", "view", named_like(".view", games)),
-        ("Changed", "view", named_like(".view", games)),
-        ("Tell", "news", named_like(".news", games)),
-        ("Reply", "answer", [{"type": "null"}, introduction, *named_like(".action", games)]),
+        ("Start", "view", references_by_suffix(".view", games)),
+        ("TakeTurn", "view", references_by_suffix(".view", games)),
+        ("Changed", "view", references_by_suffix(".view", games)),
+        ("Tell", "news", references_by_suffix(".news", games)),
+        ("Reply", "answer", [{"type": "null"}, introduction, *references_by_suffix(".action", games)]),
     ):
         defs[kind]["properties"][field] = {"anyOf": choices}
     return {
-        "$schema": DIALECT,
+        "$schema": SCHEMA_DIALECT,
         "title": "fairplay's protocol",
-        "description": f"A line in version {wire.PROTOCOL} of the protocol, which docs/protocol.md describes.",
-        "anyOf": [ref("message"), ref("reply")],
+        "description": f"A line in version {wire.PROTOCOL_VERSION} of the protocol, which docs/protocol.md describes.",
+        "anyOf": [reference("message"), reference("reply")],
         "$defs": defs,
     }
 
@@ -72,19 +72,19 @@ def definitions() -> Schema:
     """The parts of all games, such as fish.action, and what these are made of, such as fish.Move."""
     found: Schema = {}
     for game in GAMES:
-        given = {name: part for name, part in parts_of(game)._asdict().items() if part is not None}
+        given = {name: part for name, part in game_types(game)._asdict().items() if part is not None}
         schemas, pieces = msgspec.json.schema_components(given.values(), ref_template=f"#/$defs/{game}.{{name}}")
         found |= {f"{game}.{name}": part for name, part in zip(given, schemas, strict=True)}
         found |= {f"{game}.{name}": piece for name, piece in pieces.items()}
     return found
 
 
-def named_like(ending: str, defs: Schema) -> list[Schema]:
+def references_by_suffix(ending: str, defs: Schema) -> list[Schema]:
     """References to all definitions whose names end like this."""
-    return [ref(name) for name in defs if name.endswith(ending)]
+    return [reference(name) for name in defs if name.endswith(ending)]
 
 
-def ref(name: str) -> Schema:
+def reference(name: str) -> Schema:
     """A reference to a definition."""
     return {"$ref": f"#/$defs/{name}"}
 

@@ -15,25 +15,25 @@ from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files, InclusionLevel
 from mkdocs.structure.pages import Page
 
-from fairplay.cli.main import VERBS, load
-from tools.tables import ROOT
+from fairplay.cli.main import SUBCOMMANDS, load_command
+from tools.readme_tables import ROOT
 
 DOCS = ROOT / "docs"
-ELSEWHERE = "files"  # the folder of the site for what is not in docs
-IN_MENU = ("ARCHITECTURE.md", "GLOSSARY.md", "CONTRIBUTING.md", "CHANGELOG.md")
+OUTSIDE_DOCS_DIR = "files"  # the directory of the site for what is not in docs
+MENU_FILES = ("ARCHITECTURE.md", "GLOSSARY.md", "CONTRIBUTING.md", "CHANGELOG.md")
 COMMAND = "reference/command.md"  # where the help of all verbs is added
 LINK = re.compile(r"(?<=\]\()(?!\w+:|#)([^)#\s]+)(#[^)\s]*)?(?=\))")
-IN_FULL = re.compile(r'^\[[^\]]+\]\(([^)#\s]+)(?:#([^)\s]+))? "in full"\)$', re.MULTILINE)
+IN_FULL_LINK = re.compile(r'^\[[^\]]+\]\(([^)#\s]+)(?:#([^)\s]+))? "in full"\)$', re.MULTILINE)
 SECTION = re.compile(r"^## ([^\n]+)\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
 FENCED = re.compile(r"(^```.*?^```$)", re.MULTILINE | re.DOTALL)
 LANGUAGES = {"txt": "text", "service": "ini", "Containerfile": "docker"}  # of files whose end is not its name
-WIDTH = 92  # of what the command says
+HELP_COLUMNS = 92  # of what the command says
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add a page for every file that is linked to, and for those that these link to."""
     waiting = [DOCS / file.src_uri for file in files.documentation_pages()]
-    waiting += [ROOT / name for name in IN_MENU]
+    waiting += [ROOT / name for name in MENU_FILES]
     done: set[Path] = set()
     while waiting:
         path = waiting.pop()
@@ -41,41 +41,41 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
             continue
         done.add(path)
         if path.suffix == ".md":
-            waiting += led_to(path)
+            waiting += linked_files(path)
         if not path.is_relative_to(DOCS):
-            files.append(added(path, config))
+            files.append(add_page(path, config))
     return files
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     """The text of a page, with links and parts of other pages as the site needs them."""
     here = page.file.src_uri
-    source = ROOT / here.removeprefix(f"{ELSEWHERE}/") if here.startswith(ELSEWHERE) else DOCS / here
+    source = ROOT / here.removeprefix(f"{OUTSIDE_DOCS_DIR}/") if here.startswith(OUTSIDE_DOCS_DIR) else DOCS / here
     if source.suffix == ".md" and source.is_file():
-        text = relinked(markdown, source, here) + (help_of_all() if here == COMMAND else "")
-        return IN_FULL.sub(lambda found: in_full(target(source, found[1]), found[2] or "", here), text)
+        text = rewrite_links(markdown, source, here) + (all_help() if here == COMMAND else "")
+        return IN_FULL_LINK.sub(lambda found: file_section(link_target(source, found[1]), found[2] or "", here), text)
     return markdown
 
 
-def added(path: Path, config: MkDocsConfig) -> File:
+def add_page(path: Path, config: MkDocsConfig) -> File:
     """A page for a file that is not in docs: as it is, or as code."""
     text = path.read_text(encoding="utf-8")
     if path.suffix != ".md":
         language = LANGUAGES.get(path.suffix[1:] or path.name, path.suffix[1:])
         text = f"# {path.relative_to(ROOT)}\n\n````{language}\n{text}````\n"
-    shown = InclusionLevel.INCLUDED if path.name in IN_MENU else InclusionLevel.NOT_IN_NAV
-    return File.generated(config, place(path), content=text, inclusion=shown)
+    shown = InclusionLevel.INCLUDED if path.name in MENU_FILES else InclusionLevel.NOT_IN_NAV
+    return File.generated(config, site_path(path), content=text, inclusion=shown)
 
 
-def place(path: Path) -> str:
+def site_path(path: Path) -> str:
     """Where a file of the tree is among the sources of the site."""
     if path.is_relative_to(DOCS):
         return path.relative_to(DOCS).as_posix()
-    return f"{ELSEWHERE}/{path.relative_to(ROOT).as_posix()}{'' if path.suffix == '.md' else '.md'}"
+    return f"{OUTSIDE_DOCS_DIR}/{path.relative_to(ROOT).as_posix()}{'' if path.suffix == '.md' else '.md'}"
 
 
-def target(source: Path, link: str) -> Path:
-    """The file to which a link leads; a folder is its README, and that of docs the first page."""
+def link_target(source: Path, link: str) -> Path:
+    """The file to which a link leads; a directory is its README, and that of docs the first page."""
     path = Path(os.path.normpath(source.parent / link))
     if path in (DOCS, DOCS / "README.md"):
         path = DOCS / "index.md"
@@ -85,18 +85,18 @@ def target(source: Path, link: str) -> Path:
     return path
 
 
-def led_to(source: Path) -> Iterator[Path]:
+def linked_files(source: Path) -> Iterator[Path]:
     """The files to which a page leads."""
     text = source.read_text(encoding="utf-8")
     for part in FENCED.split(text)[::2]:
-        yield from (target(source, link) for link, _ in LINK.findall(part))
+        yield from (link_target(source, link) for link, _ in LINK.findall(part))
 
 
-def relinked(text: str, source: Path, here: str) -> str:
+def rewrite_links(text: str, source: Path, here: str) -> str:
     """A text with its links as they have to be on a page at this place; code stays as it is."""
 
     def moved(found: re.Match[str]) -> str:
-        there = place(target(source, found[1]))
+        there = site_path(link_target(source, found[1]))
         return f"{os.path.relpath(there, Path(here).parent)}{found[2] or ''}"
 
     parts = FENCED.split(text)
@@ -104,7 +104,7 @@ def relinked(text: str, source: Path, here: str) -> str:
     return "".join(parts)
 
 
-def in_full(path: Path, anchor: str, here: str) -> str:
+def file_section(path: Path, anchor: str, here: str) -> str:
     """What a file says below its title, or below one of its headings, for a page at this place."""
     text = path.read_text(encoding="utf-8")
     if anchor:
@@ -114,27 +114,27 @@ def in_full(path: Path, anchor: str, here: str) -> str:
         text = sections[anchor]
     else:
         text = re.sub(r"^#(?=#)", "##", text.partition("\n")[2], flags=re.MULTILINE)  # it comes under a heading
-    return relinked(text, path, here).strip()
+    return rewrite_links(text, path, here).strip()
 
 
-def help_of_all() -> str:
+def all_help() -> str:
     """What every verb says of itself."""
-    return "".join(f"\n## fairplay {verb}\n\n```text\n{help_of(verb)}\n```\n" for verb in VERBS)
+    return "".join(f"\n## fairplay {verb}\n\n```text\n{command_help(verb)}\n```\n" for verb in SUBCOMMANDS)
 
 
-def help_of(verb: str) -> str:
+def command_help(verb: str) -> str:
     """What a verb says of itself, and what those below it say."""
-    command = load(verb)
+    command = load_command(verb)
     assert command is not None
-    return "\n\n".join(told(command, f"fairplay {verb}"))
+    return "\n\n".join(format_help(command, f"fairplay {verb}"))
 
 
-def told(command: click.Command, name: str) -> Iterator[str]:
+def format_help(command: click.Command, name: str) -> Iterator[str]:
     """The help of a command, and of those below it."""
-    context = click.Context(command, info_name=name, terminal_width=WIDTH, max_content_width=WIDTH)
+    context = click.Context(command, info_name=name, terminal_width=HELP_COLUMNS, max_content_width=HELP_COLUMNS)
     yield command.get_help(context)
     if isinstance(command, click.Group):
         for verb in command.list_commands(context):
             below = command.get_command(context, verb)
             assert below is not None
-            yield from told(below, f"{name} {verb}")
+            yield from format_help(below, f"{name} {verb}")

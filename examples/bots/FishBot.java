@@ -61,7 +61,7 @@ class FishBot {
         }
     }
 
-    /** All lawful actions. */
+    /** All legal actions. */
     static List<Action> actions(Json view) {
         List<Action> found = new ArrayList<>();
         Set<Position> free = new LinkedHashSet<>(); // tiles with nobody on them

@@ -40,7 +40,7 @@ typedef struct {
 
 static int fish[SIDE][SIDE];    /* 0: there is no tile */
 static bool vacant[SIDE][SIDE]; /* is there a tile, and nobody on it? */
-static Action actions[MOST];    /* all that are lawful */
+static Action actions[MOST];    /* all that are legal */
 static int find_actions(const char *view);
 
 /* Change this function: it takes the action that ends on the most fish. */
@@ -75,7 +75,7 @@ static bool is_free(Position at) {
     return at.row >= 0 && at.row < SIDE && at.column >= 0 && at.column < SIDE && vacant[at.row][at.column];
 }
 
-/* Read the board, and find all lawful actions: how many there are. */
+/* Read the board, and find all legal actions: how many there are. */
 static int find_actions(const char *view) {
     int count = 0, row = 0;
     memset(fish, 0, sizeof fish);

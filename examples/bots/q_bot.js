@@ -23,8 +23,8 @@ function choose(view) {
   return actions(view).reduce((best, action) => (touched(action) > touched(best) ? action : best));
 }
 
-// Lawful actions: each tile of the hand on each place where it fits; to exchange the hand, if that can be; to pass.
-// More is lawful, for many tiles can be placed at once.
+// Legal actions: each tile of the hand on each place where it fits; to exchange the hand, if that can be; to pass.
+// More is legal, for many tiles can be placed at once.
 function actions(view) {
   const lying = tilesOn(view.map);
   const places = new Map(view.map.flatMap(({ at }) => around(at).flat()).map((at) => [String(at), at])); // each once

@@ -15,7 +15,7 @@ RULES = Tsuro()
 def take_turn(view: View) -> Action:
     """Change this function: it keeps its avatar as near to the middle of the board as it can."""
     state = RULES.imagine(view)  # to look ahead from
-    nothing = Lay(view.dealt[0], 0)  # for now and then no action is lawful
+    nothing = Lay(view.dealt[0], 0)  # for now and then no action is legal
     return min(
         RULES.actions(view), key=lambda action: from_middle(RULES.apply(state, action), view.me.seat), default=nothing
     )

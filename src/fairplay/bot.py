@@ -5,7 +5,7 @@
     run(Player)  # or a function take_turn(view)
 
 `python -m fairplay.bot PLAYER [--key HEX] [--game py:module:Name]` does this for a player that knows nothing of it: a
-file with a class Player or a function take_turn, py:module:Name, or a house player, which draws its lots from the key.
+file with a class Player or a function take_turn, py:module:Name, or a built-in player, which draws its lots from the key.
 With --from=DIR PLACE a module is looked for in that directory first; the place is named so that a sandbox shows it.
 """
 
@@ -18,24 +18,24 @@ from typing import Any, NoReturn
 from fairplay.core.chance import SEED_BYTES
 from fairplay.core.errors import BadRequest
 from fairplay.core.roles import Player, Strategy
-from fairplay.games import take_game_options, title
-from fairplay.players import serve
+from fairplay.games import game_info, take_game_options
+from fairplay.players import player_loop
 from fairplay.players.address import AnyPlayer, open_player
-from fairplay.players.serve import AnyGame, Make, serve_player
+from fairplay.players.player_loop import AnyGame, MakePlayer, serve_player
 from fairplay.protocol import wire
-from fairplay.protocol.player_side import Misunderstood
+from fairplay.protocol.player_side import ProtocolError
 from fairplay.protocol.wire import Goodbye
 from fairplay.render.text import printable
 
-LONGEST_COMPLAINT = 600  # characters
+MAX_STDERR_CHARS = 600  # characters
 USAGE = f"write python -m fairplay.bot PLAYER, or PLAYER --key and {2 * SEED_BYTES} hex digits"
 
 
-class HungUp(Exception):
+class RefereeDisconnected(Exception):
     """Nobody hears our replies any more."""
 
 
-class RefereeLine:
+class RefereeConnection:
     """The line to the referee, taken over from the program.
 
     From then on stdin is empty and stdout goes to stderr: for this program, for those that it starts, and for what is
@@ -45,7 +45,7 @@ class RefereeLine:
     def __init__(self) -> None:
         self._messages = os.fdopen(os.dup(0), "rb")
         self._replies = os.dup(1)
-        self.attended = self._messages.isatty()  # by a person who wonders why nothing happens
+        self.is_terminal = self._messages.isatty()  # by a person who wonders why nothing happens
         nothing = os.open(os.devnull, os.O_RDONLY)
         os.dup2(nothing, 0)
         os.close(nothing)
@@ -69,7 +69,7 @@ class RefereeLine:
             while text:
                 text = text[os.write(self._replies, text) :]
         except ConnectionError:  # a broken pipe is one
-            raise HungUp from None
+            raise RefereeDisconnected from None
 
 
 def run(player: Player | Strategy[Any, Any] | type[Player], *, name: str | None = None) -> None:
@@ -85,42 +85,42 @@ def run(player: Player | Strategy[Any, Any] | type[Player], *, name: str | None 
     play(lambda game: player() if isinstance(player, type) else player, name)
 
 
-def play(make: Make, name: str | None = None) -> None:
+def play(make: MakePlayer, name: str | None = None) -> None:
     """Take over the line, and play a match over it."""
-    line = RefereeLine()
-    sys.excepthook = complain_of_player
-    if line.attended:
-        complain("waiting for a referee on stdin; docs/protocol.md describes what it says")
+    line = RefereeConnection()
+    sys.excepthook = print_player_traceback
+    if line.is_terminal:
+        print_to_stderr("waiting for a referee on stdin; docs/protocol.md describes what it says")
     try:
         goodbye = serve_player(make, line.lines(), line.send, name=name)
-    except HungUp:
+    except RefereeDisconnected:
         return
-    except Misunderstood as error:
-        fail(str(error))
+    except ProtocolError as error:
+        exit_with_error(str(error))
     if isinstance(goodbye, Goodbye):
-        complain(f"out of the match: {goodbye.fault.value}: {goodbye.why}")
+        print_to_stderr(f"out of the match: {goodbye.fault.value}: {goodbye.why}")
 
 
-def complain_of_player(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+def print_player_traceback(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
     """Print a traceback as usual, but without our own frames before those of the player."""
     import traceback  # only now: it takes its time to load
 
     below, ours = trace, trace
     while below is not None:
-        if below.tb_frame.f_code.co_filename == serve.__file__:
+        if below.tb_frame.f_code.co_filename == player_loop.__file__:
             ours = below.tb_next  # None: it is about how the player was called, or what it answered
         below = below.tb_next
     traceback.print_exception(kind, error, ours)
 
 
-def complain(why: str) -> None:
+def print_to_stderr(why: str) -> None:
     """Say something in one line where the author of the bot may see it."""
-    print(f"fairplay.bot: {printable(why, LONGEST_COMPLAINT)}", file=sys.stderr, flush=True)
+    print(f"fairplay.bot: {printable(why, MAX_STDERR_CHARS)}", file=sys.stderr, flush=True)
 
 
-def fail(why: str) -> NoReturn:
+def exit_with_error(why: str) -> NoReturn:
     """Say what is wrong, and end."""
-    complain(why)
+    print_to_stderr(why)
     sys.exit(2)
 
 
@@ -129,7 +129,7 @@ def main(arguments: list[str]) -> None:
     try:
         words = take_game_options(arguments)
     except BadRequest as error:
-        fail(str(error))
+        exit_with_error(str(error))
     match words:
         case [address] if not address.startswith("-"):
             key = os.urandom(SEED_BYTES)
@@ -140,17 +140,17 @@ def main(arguments: list[str]) -> None:
             try:
                 key = bytes.fromhex(digits)
             except ValueError:
-                fail(USAGE)
+                exit_with_error(USAGE)
         case _:
-            fail(USAGE)
+            exit_with_error(USAGE)
     if len(key) != SEED_BYTES:
-        fail(USAGE)
+        exit_with_error(USAGE)
 
     def make(game: AnyGame) -> AnyPlayer:
         try:
-            return open_player(address, title(game.name), key)
+            return open_player(address, game_info(game.name), key)
         except BadRequest as error:
-            fail(str(error))
+            exit_with_error(str(error))
 
     play(make)
 

@@ -8,9 +8,9 @@ import pytest
 
 from fairplay.app.matches import play_match, prepare_match
 from fairplay.core.events import Ended, Event
-from fairplay.core.match import Visible
+from fairplay.core.match import VisibleMatch
 from fairplay.core.roles import Observer
-from fairplay.hosting.run import Hosted
+from fairplay.hosting.run import HostedMatch
 from fairplay.hosting.spec import Entrant, MatchSpec
 
 SMALL = {"rows": 4, "columns": 4}
@@ -23,7 +23,7 @@ class Noting:
         self.events: list[Event] = []
         self._last = last
 
-    def observe(self, event: Event, match: Visible) -> None:
+    def observe(self, event: Event, match: VisibleMatch) -> None:
         self.events.append(event)
         if len(self.events) == self._last:
             raise KeyboardInterrupt
@@ -69,7 +69,7 @@ def test_what_shows_a_match_surrounds_it_and_may_watch() -> None:
     noting, order = Noting(), list[str]()
 
     @contextmanager
-    def show(hosted: Hosted) -> Iterator[Sequence[Observer]]:
+    def show(hosted: HostedMatch) -> Iterator[Sequence[Observer]]:
         order.append("before" if not hosted.ended else "too late")
         yield [noting]
         order.append("after" if hosted.ended else "too early")

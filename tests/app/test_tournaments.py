@@ -6,13 +6,13 @@ import pytest
 
 import fairplay
 from fairplay.core.errors import BadRequest
-from fairplay.terminal.progress import live_lines
-from fairplay.tournament import notebook
-from fairplay.tournament.counted import Counted
+from fairplay.terminal.progress import live_standings
+from fairplay.tournament import tournament_log
+from fairplay.tournament.counted_match import CountedMatch
 from fairplay.tournament.events import MatchEnded, RoundBegan, TournamentEvent
 from fairplay.tournament.result import LiveResult, TournamentResult, read_result
 from fairplay.tournament.settings import RoundRobin, Swiss
-from tests.tournament.small_cups import cup_of
+from tests.tournament.small_tournaments import make_tournament
 
 
 class Watching:
@@ -42,9 +42,9 @@ class Stopping:
 
 
 def test_one_call_from_python_brings_ratings_results_and_a_report(tmp_path: Path) -> None:
-    result = fairplay.run_tournament(cup_of("random", "greedy"), tmp_path, executor="here")
+    result = fairplay.run_tournament(make_tournament("random", "greedy"), tmp_path, executor="here")
 
-    assert result.over
+    assert result.finished
     assert [row.name for row in result.standings] == ["greedy", "random"]
     assert {one.name: one.rating > 0 for one in result.ratings.players} == {"greedy": True, "random": False}
     assert "Tournament of fish" in result.report.read_text(encoding="utf-8")
@@ -52,56 +52,56 @@ def test_one_call_from_python_brings_ratings_results_and_a_report(tmp_path: Path
 
 
 def test_nothing_is_printed(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    fairplay.run_tournament(cup_of("random", "greedy"), tmp_path, executor="here")
+    fairplay.run_tournament(make_tournament("random", "greedy"), tmp_path, executor="here")
 
     assert capfd.readouterr() == ("", "")
 
 
 def test_a_tournament_without_a_seed_goes_on_with_the_one_that_was_drawn(tmp_path: Path) -> None:
-    cup = cup_of("random", "greedy", seed=None)
-    first = fairplay.run_tournament(cup, tmp_path, executor="here", report=False)
+    tournament = make_tournament("random", "greedy", seed=None)
+    first = fairplay.run_tournament(tournament, tmp_path, executor="here", report=False)
 
-    again = fairplay.run_tournament(cup, tmp_path, executor="here", report=False)
+    again = fairplay.run_tournament(tournament, tmp_path, executor="here", report=False)
 
-    assert first.cup.seed is not None
+    assert first.spec.seed is not None
     assert again == first
 
 
 def test_a_tournament_that_cannot_be_played_is_refused_and_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(BadRequest, match="--executor nobody: there is here, pool, dask"):
-        fairplay.run_tournament(cup_of("random", "greedy"), tmp_path / "cup", executor="nobody")
+        fairplay.run_tournament(make_tournament("random", "greedy"), tmp_path / "cup", executor="nobody")
 
     assert not (tmp_path / "cup").exists()
 
 
 def test_live_standings_need_no_reading_of_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    cup = cup_of(format=Swiss(rounds=2))
-    watching = Watching(LiveResult(cup, tmp_path))
+    tournament = make_tournament(format=Swiss(rounds=2))
+    watching = Watching(LiveResult(tournament, tmp_path))
     with monkeypatch.context() as patch:
-        patch.setattr(notebook, "text_in", lambda folder: pytest.fail("the file was read"))
-        fairplay.run_tournament(cup, tmp_path, executor="here", observers=[watching], report=False)
-        lines = [live_lines(result) for result in watching.seen]
+        patch.setattr(tournament_log, "read_log_bytes", lambda directory: pytest.fail("the file was read"))
+        fairplay.run_tournament(tournament, tmp_path, executor="here", observers=[watching], report=False)
+        lines = [live_standings(result) for result in watching.seen]
 
     on_record = read_result(tmp_path)
     assert len(lines) == len(on_record.counted) > 1
-    assert lines[-1] == live_lines(on_record)
+    assert lines[-1] == live_standings(on_record)
     assert len({tuple(shown) for shown in lines}) > 1
 
 
 def test_live_standings_of_a_tournament_that_goes_on_have_the_matches_before(tmp_path: Path) -> None:
-    cup, stopping = cup_of(format=RoundRobin(games=6)), Stopping(4)
+    tournament, stopping = make_tournament(format=RoundRobin(games=6)), Stopping(4)
     with pytest.raises(KeyboardInterrupt):
-        fairplay.run_tournament(cup, tmp_path, executor="here", observers=[stopping])
+        fairplay.run_tournament(tournament, tmp_path, executor="here", observers=[stopping])
     before = read_result(tmp_path).counted
-    live = LiveResult(cup, tmp_path)
-    told: list[tuple[Counted, ...]] = []
+    live = LiveResult(tournament, tmp_path)
+    told: list[tuple[CountedMatch, ...]] = []
 
     class Beginning:
         def observe(self, event: TournamentEvent) -> None:
             if isinstance(event, RoundBegan):
                 told.append(live.result.counted)
 
-    fairplay.run_tournament(cup, tmp_path, executor="here", observers=[live, Beginning()], report=False)
+    fairplay.run_tournament(tournament, tmp_path, executor="here", observers=[live, Beginning()], report=False)
 
     assert told == [before] and len(before) == 4
-    assert live_lines(live.result) == live_lines(read_result(tmp_path))
+    assert live_standings(live.result) == live_standings(read_result(tmp_path))

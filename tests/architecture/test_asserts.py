@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.some import some
-from tools.tables import ROOT
+from tests.nonempty import nonempty
+from tools.readme_tables import ROOT
 
 TESTS = sorted((ROOT / "tests").rglob("test_*.py"))
 KEEPS_ITS_LENGTH = {"enumerate", "sorted", "list", "tuple", "reversed", "set"}
@@ -17,7 +17,7 @@ PLANTED = {
     "while lines:\n  assert lines.pop()": True,
     "async def look():\n  for line in lines:\n   assert line\n run(look())": True,
     "assert lines\n for line in lines: assert line": False,
-    "for line in some(lines): assert line": False,
+    "for line in nonempty(lines): assert line": False,
     "for number, line in enumerate(('a', 'b')): assert line": False,
     "for number in range(3): assert number < 3": False,
     "for number in range(len(lines) + 1): assert number": False,
@@ -55,7 +55,7 @@ def is_entered(loop: ast.For | ast.AsyncFor | ast.While) -> bool:
 def is_something(things: ast.expr) -> bool:
     """Is there surely something to loop over? Tables with names in capitals are never empty."""
     match things:
-        case ast.Call(ast.Name("some")):
+        case ast.Call(ast.Name("nonempty")):
             return True
         case ast.Call(ast.Name("range"), [ast.BinOp(_, ast.Add(), ast.Constant())]):
             return True
@@ -78,7 +78,7 @@ def short(path: Path) -> str:
 
 @pytest.mark.parametrize("path", TESTS, ids=short)
 def test_every_test_asserts_something(path: Path) -> None:
-    assert might_assert_nothing(path.read_text()) == [], "loop over some(...)"
+    assert might_assert_nothing(path.read_text()) == [], "loop over nonempty(...)"
 
 
 @pytest.mark.parametrize(("body", "red"), PLANTED.items())
@@ -87,9 +87,9 @@ def test_the_meter_of_asserts_turns_red(body: str, red: bool) -> None:
 
 
 def test_what_has_to_be_there_is_all_there() -> None:
-    assert list(some(range(3))) == [0, 1, 2]
+    assert list(nonempty(range(3))) == [0, 1, 2]
 
 
 def test_nothing_is_not_something() -> None:
     with pytest.raises(AssertionError, match="nothing to loop over"):
-        list(some(()))
+        list(nonempty(()))

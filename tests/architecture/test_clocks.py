@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.tables import ROOT
+from tools.readme_tables import ROOT
 
 TESTS = sorted((ROOT / "tests").rglob("test_*.py"))
 CLOCKS = {"monotonic", "perf_counter", "process_time", "thread_time", "time"}

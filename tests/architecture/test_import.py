@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from fairplay.cli.main import VERBS
+from fairplay.cli.main import SUBCOMMANDS
 from fairplay.games import GAMES
 
 HEAVY = {"click", "rich", "asyncio", "hypothesis", "pytest", "sqlite3", "subprocess", "multiprocessing"}
@@ -14,16 +14,16 @@ HEAVY = {"click", "rich", "asyncio", "hypothesis", "pytest", "sqlite3", "subproc
 LATER = {"draw", "terminal", "roster", "strategies", "search", "tree", "examples"}
 DRAWING = {"draw", "shapes", "svg", "panel", "letters"}  # of a game, or of render: loaded when there is a picture
 SHOWN = """
-from fairplay.games import title
-shelf = title({game!r})
+from fairplay.games import game_info
+shelf = game_info({game!r})
 state = next(iter(shelf.examples.values()))
 rules = shelf.fitting(shelf.rules(), state)
 shelf.{how}(rules.view(state, None), ("Ann", "Bob"))"""
 SHOWN_BY_THE_KIT = """
 from examples.games.tic_tac_toe import TicTacToe
-from fairplay.kit.free import for_free
+from fairplay.kit.defaults import default_part
 rules = TicTacToe()
-for_free(TicTacToe, {how!r})(rules.view(rules.deal(2, bytes(32)), None), ("Ann", "Bob"))"""
+default_part(TicTacToe, {how!r})(rules.view(rules.deal(2, bytes(32)), None), ("Ann", "Bob"))"""
 
 
 def loaded_by(statement: str) -> set[str]:
@@ -87,17 +87,17 @@ print()"""
 
 
 def test_a_list_of_the_verbs_loads_none_of_them() -> None:
-    verbs = {f"fairplay.cli.{verb.replace('-', '_')}" for verb in VERBS}
+    verbs = {f"fairplay.cli.{verb.replace('-', '_')}" for verb in SUBCOMMANDS}
 
     assert loaded_by_the_command("--help") & {*verbs, "msgspec", *HEAVY} == {"click"}
     assert loaded_by_the_command("games", "--help") & verbs == {"fairplay.cli.games"}
 
 
-def test_a_match_of_house_players_loads_nothing_for_players_elsewhere_nor_for_a_terminal() -> None:
+def test_a_match_of_built_in_players_loads_nothing_for_players_elsewhere_nor_for_a_terminal() -> None:
     loaded = loaded_by_the_command("play", "fish", "random", "greedy", "--quiet")
 
     assert loaded & {*HEAVY, "socket", "ssl", "threading"} == {"click", "threading"}
-    assert loaded & {"fairplay.sandbox.measures", "fairplay.players.remote", "fairplay.hosting.table"} == set()
+    assert loaded & {"fairplay.sandbox.protections", "fairplay.players.remote", "fairplay.hosting.table"} == set()
     assert loaded & {"fairplay.terminal.live", "fairplay.games.fish.cheats", "fairplay.games.tsuro"} == set()
     assert loaded & {"fairplay.games.elsewhere", "fairplay.kit", "importlib.metadata"} == set()
 
@@ -126,7 +126,7 @@ def test_a_new_bot_is_written_at_once(tmp_path: Path) -> None:
 
 def test_the_meter_turns_red() -> None:
     assert {"click", "asyncio"} <= loaded_by("import click, asyncio")
-    assert "fairplay.games.fish.draw" in loaded_by("from fairplay.games import title; title('fish').svg")
+    assert "fairplay.games.fish.draw" in loaded_by("from fairplay.games import game_info; game_info('fish').svg")
     assert {"fairplay.render.svg", "fairplay.games.q.shapes"} <= drawing(loaded_by(SHOWN.format(game="q", how="svg")))
     assert "fairplay.kit.draw" in drawing(loaded_by(SHOWN_BY_THE_KIT.format(how="svg")))
     assert {"asyncio", "fairplay.hosting.table"} <= loaded_by_the_command("check-bot", "--help")

@@ -17,24 +17,24 @@ import pytest
 
 import fairplay
 from fairplay import Match
-from fairplay.core.chance import Lots
-from fairplay.games import GAMES, title
-from fairplay.journal.replay import read
-from fairplay.journal.verify import verify
-from fairplay.players.door import Guest
-from fairplay.testing.hostile_answers import LastWords, Unspeakable
-from fairplay.testing.laws import Trial
+from fairplay.core.chance import SeededRandom
+from fairplay.games import GAMES, game_info
+from fairplay.journal.replay import read_journal
+from fairplay.journal.verification import verify
+from fairplay.players.listener import ConnectedPlayer
+from fairplay.testing.hostile_answers import IndescribableError, InvalidTextError
+from fairplay.testing.laws import LawInputs
 from fairplay.testing.playouts import Position, Sampling, playout
-from tests.architecture.made import NoExample, example_of
-from tests.journal.libraries import FISH, cut, play, simple
-from tests.some import some
+from tests.architecture.type_examples import NoExample, example_of
+from tests.journal.libraries import FISH, first_action_strategy, record_match, truncate_journal
+from tests.nonempty import nonempty
 
 STAYS: dict[type, str] = {  # what is not meant to leave its process, and why
-    Guest: "it holds a connection",
+    ConnectedPlayer: "it holds a connection",
     Sampling: "lots are drawn from a stream, and nobody else may draw the same",
-    Trial: "it has a Sampling",
-    LastWords: "it is as bad as an exception can be",
-    Unspeakable: "it is as bad as an exception can be",
+    LawInputs: "it has a Sampling",
+    InvalidTextError: "it is as bad as an exception can be",
+    IndescribableError: "it is as bad as an exception can be",
 }
 
 
@@ -82,7 +82,17 @@ def test_all_of_them_were_found() -> None:
     names = {kind.__name__ for kind in KINDS}
 
     assert len(KINDS) > 100
-    assert names >= {"Acted", "BadJournal", "Closed", "Fish", "InUse", "Limits", "Match", "Recorded", "Unfinished"}
+    assert names >= {
+        "Acted",
+        "BadJournal",
+        "ConnectionClosed",
+        "Fish",
+        "InUse",
+        "Limits",
+        "Match",
+        "RecordedMatch",
+        "Unfinished",
+    }
 
 
 def test_a_class_of_which_nobody_can_make_an_example_is_noticed() -> None:
@@ -106,10 +116,10 @@ def test_what_is_said_to_stay_does_stay(kind: type) -> None:
 
 
 def positions(game: str) -> list[Position]:
-    rules = title(game).rules()
+    rules = game_info(game).rules()
     seats = rules.seats[0]
     match: Match[Any, Any, Any] = Match(rules, rules.deal(seats, bytes(32)), tuple(f"p{seat}" for seat in range(seats)))
-    return playout(match, Sampling(Lots(bytes(32)), 1000, 20), game)[::7]
+    return playout(match, Sampling(SeededRandom(bytes(32)), 1000, 20), game)[::7]
 
 
 each_game = pytest.mark.parametrize("game", GAMES)
@@ -117,7 +127,7 @@ each_game = pytest.mark.parametrize("game", GAMES)
 
 @each_game
 def test_every_position_comes_back_with_the_same_answers_to_every_question(game: str) -> None:
-    for position in some(positions(game)):
+    for position in nonempty(positions(game)):
         match = again(position.match)
 
         assert match == position.match
@@ -132,7 +142,7 @@ def test_every_position_comes_back_with_the_same_answers_to_every_question(game:
 
 def test_the_tables_of_a_board_are_shared_and_not_sent() -> None:
     for game, most in (("fish", 400), ("tsuro", 1200)):
-        for position in some(positions(game)):
+        for position in nonempty(positions(game)):
             shown = position.match.view(0)
             board = getattr(shown, "state", None) or shown.table
             came = again(shown)
@@ -142,7 +152,7 @@ def test_the_tables_of_a_board_are_shared_and_not_sent() -> None:
 
 
 def test_a_map_comes_back_with_its_frontier() -> None:
-    for position in some(positions("q")):
+    for position in nonempty(positions("q")):
         sent = position.match.state.map
         came = again(sent)
 
@@ -157,12 +167,12 @@ POOL = """
 import sys
 from concurrent.futures import ProcessPoolExecutor
 
-from fairplay.journal.replay import read
-from fairplay.journal.verify import verify
+from fairplay.journal.replay import read_journal
+from fairplay.journal.verification import verify
 
 
 def check(path):
-    return verify(read(path))
+    return verify(read_journal(path))
 
 
 if __name__ == "__main__":
@@ -175,8 +185,8 @@ if __name__ == "__main__":
 
 
 def test_bad_journals_come_out_of_a_pool_of_processes_as_what_they_are_and_the_pool_goes_on(tmp_path: Path) -> None:
-    good, cut_short = (play(tmp_path, FISH, [simple(FISH)] * 2) for _ in range(2))
-    cut(cut_short, 4)
+    good, cut_short = (record_match(tmp_path, FISH, [first_action_strategy(FISH)] * 2) for _ in range(2))
+    truncate_journal(cut_short, 4)
     edited, pool = tmp_path / "edited.jsonl", tmp_path / "pool.py"
     edited.write_bytes(good.read_bytes().replace(b'"seq":3', b'"seq":4'))
     pool.write_text(POOL)
@@ -192,4 +202,4 @@ def test_bad_journals_come_out_of_a_pool_of_processes_as_what_they_are_and_the_p
     assert damaged.startswith("BadJournal: line 4 (byte ")
     assert unfinished == "Unfinished: unfinished after fact 2"
     assert nowhere.startswith("BadJournal: ")
-    assert fine == str(verify(read(good)).result.ranking)
+    assert fine == str(verify(read_journal(good)).result.ranking)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tools.tables import ROOT
+from tools.readme_tables import ROOT
 
 AS_A_STRANGER = ("-c", "user.name=a stranger", "-c", "user.email=stranger@example.org")
 SLOW = "\n_deal = Fish.deal\nFish.deal = lambda *asked: [_deal(*asked) for _ in range(30)][0]\n"
@@ -175,7 +175,7 @@ def test_whoever_is_interrupted_leaves_no_worktree(tree: Path, number: signal.Si
     git(tree, "checkout", "--quiet", "HEAD~1", "--", ".")
     read, _write = os.pipe()
 
-    command = [sys.executable, str(tree / "benchmarks/against.py"), "HEAD", "fish.deal"]
+    command = [sys.executable, str(tree / "benchmarks/compare_commits.py"), "HEAD", "fish.deal"]
     (tree.parent / "temporary").mkdir()
     done = subprocess.run(
         command,

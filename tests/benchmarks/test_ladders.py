@@ -1,4 +1,4 @@
-"""Rate house players in small tournaments, and look at the cups and the ratings that are there."""
+"""Rate built-in players in small tournaments, and look at the tournaments and the ratings that are there."""
 
 import sys
 from pathlib import Path
@@ -8,12 +8,12 @@ import pytest
 
 from benchmarks import ladders
 from fairplay.core.roles import Rated
-from fairplay.games import GAMES, title
-from fairplay.players.address import house_strategy
-from fairplay.tournament.file import read_cup
-from tests.cli.command import fairplay
-from tests.some import some
-from tools.marks import filled
+from fairplay.games import GAMES, game_info
+from fairplay.players.address import built_in_strategy
+from fairplay.tournament.spec_file import read_tournament
+from tests.cli.command import run_fairplay
+from tests.nonempty import nonempty
+from tools.page_sections import replace_section
 
 SMALL = """# A small one.
 
@@ -28,9 +28,9 @@ players = [
 """
 PAGE = "# A page\n\n<!-- ladder of fish -->\n<!-- end of ladder of fish -->\n"
 ROWS = [
-    ladders.Row("lookahead:2", 99.6, 50.2, None, 8),
-    ladders.Row("random", -99.6, -130.5, -70.0, 8),
-    ladders.Row("greedy", None, None, None, 0),
+    ladders.ResultsRow("lookahead:2", 99.6, 50.2, None, 8),
+    ladders.ResultsRow("random", -99.6, -130.5, -70.0, 8),
+    ladders.ResultsRow("greedy", None, None, None, 0),
 ]
 RESULTS = ladders.Results(ROWS, "fish", {"rows": 3}, {"kind": "round-robin", "table": 2}, [])
 RATED = {"lookahead:2": Rated(100, 50, None, 8), "random": Rated(-100, -130, -70, 8)}
@@ -38,19 +38,19 @@ RATED = {"lookahead:2": Rated(100, 50, None, 8), "random": Rated(-100, -130, -70
 
 @pytest.fixture
 def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A tree with one cup, in which nothing was played."""
-    for name, place in {"CUPS": "cups", "FOLDER": "played", "PACKAGE": "games", "PAGE": "page.md"}.items():
+    """A tree with one tournament, in which nothing was played."""
+    for name, place in {"CUPS": "cups", "DIRECTORY": "played", "PACKAGE": "games", "PAGE": "page.md"}.items():
         monkeypatch.setattr(ladders, name, tmp_path / place)
-    for folder in ("cups", "games/fish"):
-        (tmp_path / folder).mkdir(parents=True)
+    for directory in ("cups", "games/fish"):
+        (tmp_path / directory).mkdir(parents=True)
     (tmp_path / "cups/fish.toml").write_text(SMALL)
     (tmp_path / "page.md").write_text(PAGE)
-    monkeypatch.setattr(title("fish"), "ladder", ("random", "greedy"))
+    monkeypatch.setattr(game_info("fish"), "ladder", ("random", "greedy"))
     return tmp_path
 
 
 def play(tree: Path) -> str:
-    done = fairplay("tournament", str(tree / "cups/fish.toml"), "--out", str(tree / "played/fish"))
+    done = run_fairplay("tournament", str(tree / "cups/fish.toml"), "--out", str(tree / "played/fish"))
     assert done.code == 0
     return done.err
 
@@ -61,16 +61,16 @@ def ratings_in(file: Path) -> Any:
     return found["RATINGS"]
 
 
-def test_what_came_of_a_cup_is_put_into_the_package_and_on_the_page(tree: Path) -> None:
-    ladders.begin()
+def test_what_came_of_a_tournament_is_put_into_the_package_and_on_the_page(tree: Path) -> None:
+    ladders.write_tournament_files()
     play(tree)
-    ladders.write()
+    ladders.write_ratings()
 
     ratings = ratings_in(tree / "games/fish/ratings.py")
     assert ratings.keys() == {"random", "greedy"}
     assert [one.matches for one in ratings.values()] == [12, 12]
     page = (tree / "page.md").read_text()
-    for address, one in some(ratings.items()):
+    for address, one in nonempty(ratings.items()):
         assert f"| `{address}` | {one.rating} | " in page
     assert "12 matches with 2 at a table, rows = 3, columns = 4," in page
 
@@ -78,11 +78,11 @@ def test_what_came_of_a_cup_is_put_into_the_package_and_on_the_page(tree: Path) 
 def test_what_was_played_is_kept_until_it_is_written_and_then_played_anew(tree: Path) -> None:
     play(tree)
 
-    ladders.begin()
+    ladders.write_tournament_files()
     assert "it was over before" in play(tree)
 
-    ladders.write()
-    ladders.begin()
+    ladders.write_ratings()
+    ladders.write_tournament_files()
     assert {path.name for path in tree.iterdir()} == {"cups", "games", "page.md"}
 
 
@@ -92,47 +92,47 @@ def test_what_is_half_removed_is_not_gone_on_with(tree: Path, monkeypatch: pytes
             raise KeyboardInterrupt
 
     (tree / "played/fish").mkdir(parents=True)
-    (tree / "played" / ladders.WRITTEN).touch()
+    (tree / "played" / ladders.WRITTEN_MARKER).touch()
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
         patched.setattr("benchmarks.ladders.shutil.rmtree", interrupted)
-        ladders.begin()
+        ladders.write_tournament_files()
     assert not (tree / "played").exists()
 
-    ladders.begin()
+    ladders.write_tournament_files()
     assert {path.name for path in tree.iterdir()} == {"cups", "games", "page.md"}
 
 
-def test_the_ladder_of_a_game_takes_the_places_in_its_cup(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    ladders.begin()
+def test_the_ladder_of_a_game_takes_the_places_in_its_tournament(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ladders.write_tournament_files()
     assert (tree / "cups/fish.toml").read_text() == SMALL
 
-    monkeypatch.setattr(title("fish"), "ladder", ("greedy", "lookahead:1", "random"))
-    ladders.begin()
+    monkeypatch.setattr(game_info("fish"), "ladder", ("greedy", "lookahead:1", "random"))
+    ladders.write_tournament_files()
 
-    cup = read_cup(tree / "cups/fish.toml")
-    assert [player.address for player in cup.players] == ["greedy", "lookahead:1", "random"]
+    tournament = read_tournament(tree / "cups/fish.toml")
+    assert [player.address for player in tournament.players] == ["greedy", "lookahead:1", "random"]
     assert (tree / "cups/fish.toml").read_text().partition("players")[0] == SMALL.partition("players")[0]
 
 
-def test_a_cup_without_a_place_for_players_is_refused() -> None:
-    with pytest.raises(ladders.Unable, match="no place for players"):
-        ladders.with_players('game = "fish"\nplayers = [{ player = "random" }]\n', ["greedy"])
+def test_a_tournament_without_a_place_for_players_is_refused() -> None:
+    with pytest.raises(ladders.CannotWrite, match="no place for players"):
+        ladders.replace_players('game = "fish"\nplayers = [{ player = "random" }]\n', ["greedy"])
 
 
 def test_whoever_never_played_has_no_rating() -> None:
-    assert ladders.rated(RESULTS) == RATED
+    assert ladders.ratings_by_address(RESULTS) == RATED
 
 
 def test_a_file_of_ratings_is_read_as_it_was_written(tmp_path: Path) -> None:
-    (tmp_path / "ratings.py").write_text(ladders.as_python(RATED, "2026-01-02"))
+    (tmp_path / "ratings.py").write_text(ladders.format_python(RATED, "2026-01-02"))
 
     assert ratings_in(tmp_path / "ratings.py") == RATED
 
 
 def test_the_table_says_what_each_player_does_and_where_its_rating_may_be() -> None:
-    lines = ladders.as_table(RESULTS, title("fish").house, "2026-01-02").splitlines()
+    lines = ladders.format_table(RESULTS, game_info("fish").built_in, "2026-01-02").splitlines()
 
-    about = title("fish").house["lookahead"].about
+    about = game_info("fish").built_in["lookahead"].description
     assert f"| `lookahead:2` | 100 | > 50 | 8 | {about} |" in lines
     assert lines[-1] == "2026-01-02: 0 matches with 2 at a table, rows = 3."
 
@@ -156,24 +156,29 @@ def test_without_results_nothing_is_written(
     assert (tree / "page.md").read_text() == PAGE
 
 
-def test_every_cup_is_one_of_house_players_and_has_a_place_on_the_page() -> None:
-    assert {cup.stem for cup in ladders.cups()} == set(GAMES)
-    for path in some(ladders.cups()):
-        cup = read_cup(path)
-        assert cup.game == path.stem
-        assert cup.seed is not None  # it names one, so that everybody plays the same matches
-        for player in some(cup.players):
-            house_strategy(cup.game, player.address, bytes(32))
-        assert ladders.with_players(path.read_text(), [player.address for player in cup.players]) == path.read_text()
-        assert filled(ladders.PAGE, f"ladder of {cup.game}", "").count("<!-- end of ladder") == len(GAMES)
+def test_every_tournament_is_one_of_built_in_players_and_has_a_place_on_the_page() -> None:
+    assert {tournament.stem for tournament in ladders.tournament_files()} == set(GAMES)
+    for path in nonempty(ladders.tournament_files()):
+        tournament = read_tournament(path)
+        assert tournament.game == path.stem
+        assert tournament.seed is not None  # it names one, so that everybody plays the same matches
+        for player in nonempty(tournament.players):
+            built_in_strategy(tournament.game, player.address, bytes(32))
+        assert (
+            ladders.replace_players(path.read_text(), [player.address for player in tournament.players])
+            == path.read_text()
+        )
+        assert replace_section(ladders.PAGE, f"ladder of {tournament.game}", "").count("<!-- end of ladder") == len(
+            GAMES
+        )
 
 
 @pytest.mark.parametrize("game", GAMES)
-def test_the_ratings_that_are_there_are_those_of_house_players_and_the_strongest_comes_first(game: str) -> None:
-    ratings = title(game).ratings
+def test_the_ratings_that_are_there_are_those_of_built_in_players_and_the_strongest_comes_first(game: str) -> None:
+    ratings = game_info(game).ratings
 
-    for address, one in some(ratings.items()):
-        house_strategy(game, address, bytes(32))
+    for address, one in nonempty(ratings.items()):
+        built_in_strategy(game, address, bytes(32))
         assert one.matches > 0
         assert one.low is None or one.low <= one.rating
         assert one.high is None or one.rating <= one.high

@@ -10,13 +10,23 @@ from xml.etree import ElementTree
 
 import pytest
 
-from benchmarks import peers, theirs
-from benchmarks.peers_page import FAIRPLAY, OURS, STYLE, SUBJECTS, UNIT, Run, page, plot, rounded
+from benchmarks import peer_worker, peers
+from benchmarks.peers_page import (
+    FAIRPLAY,
+    OURS,
+    STYLE,
+    SUBJECTS,
+    UNIT_BENCHMARK,
+    Run,
+    draw_plot,
+    format_figure,
+    render_page,
+)
 from fairplay.render.colours import contrast
-from tests.some import some
-from tools.tables import ROOT
+from tests.nonempty import nonempty
+from tools.readme_tables import ROOT
 
-TIMES = {UNIT: 2.0, "fish.raw": 10.0, "fish.batch": 0.1, "fish.refereed": 31.0, "pettingzoo": 2468.0}
+TIMES = {UNIT_BENCHMARK: 2.0, "fish.raw": 10.0, "fish.batch": 0.1, "fish.refereed": 31.0, "pettingzoo": 2468.0}
 RUN = Run(
     microseconds=TIMES,
     versions={FAIRPLAY: "1.0", "open_spiel": "2.0", "pettingzoo": "3.0"},
@@ -31,7 +41,9 @@ A_PEER = "import sys\nprint('1.2', flush=True)\nfor number, _ in enumerate(sys.s
 
 
 def test_figures_are_multiples_of_one_of_them() -> None:
-    rows = [line.split(" | ") for line in page(RUN).splitlines() if line.startswith(("| **", "| open", "| petting"))]
+    rows = [
+        line.split(" | ") for line in render_page(RUN).splitlines() if line.startswith(("| **", "| open", "| petting"))
+    ]
 
     assert [(row[0].strip("| *"), row[2], row[3].rstrip(" |")) for row in rows] == [
         ("open_spiel 2.0", "2.0", "1.0"),
@@ -43,7 +55,7 @@ def test_figures_are_multiples_of_one_of_them() -> None:
 
 
 def test_the_page_says_how_it_was_measured_and_who_is_not_there() -> None:
-    text = page(RUN)
+    text = render_page(RUN)
 
     for words in ("2026-01-02", "Python 3.11.0", "2 cores", "0.25 other processes", "best of 7 rounds", "2.00 µs"):
         assert words in text.replace("\n", " ")
@@ -56,7 +68,7 @@ def test_nobody_is_missing_who_was_measured() -> None:
         dict.fromkeys(SUBJECTS, 1.0), {it.package: "1" for it in SUBJECTS.values()}, 1, 2, 0.0, "3", "today"
     )
 
-    assert "Not measured" not in page(everybody)
+    assert "Not measured" not in render_page(everybody)
 
 
 @pytest.mark.parametrize(
@@ -64,7 +76,7 @@ def test_nobody_is_missing_who_was_measured() -> None:
     [(0.04731, "0.047"), (1.0, "1.0"), (4.86, "4.9"), (9.96, "10"), (15.2, "15"), (1234.5, "1,234")],
 )
 def test_a_figure_has_two_digits_or_none_behind_the_point(figure: float, words: str) -> None:
-    assert rounded(figure) == words
+    assert format_figure(figure) == words
 
 
 def dots(root: ElementTree.Element) -> Iterator[tuple[float, float, str]]:
@@ -78,7 +90,7 @@ def dots(root: ElementTree.Element) -> Iterator[tuple[float, float, str]]:
 
 
 def test_the_plot_has_a_dot_for_everybody_on_a_logarithmic_scale() -> None:
-    root = ElementTree.fromstring(plot(RUN))
+    root = ElementTree.fromstring(draw_plot(RUN))
 
     found = sorted(dots(root))[2:]  # the legend has two
 
@@ -87,7 +99,7 @@ def test_the_plot_has_a_dot_for_everybody_on_a_logarithmic_scale() -> None:
     assert batch < unit < fish < zoo < float(root.attrib["width"])
     assert (unit - batch) / (fish - unit) == pytest.approx(1.861, abs=0.01)  # log(1 / 0.05) / log(5)
     words = [it.text for it in root.iter(f"{SVG}text")]
-    assert all(SUBJECTS[name].label in words for name in some(TIMES))
+    assert all(SUBJECTS[name].label in words for name in nonempty(TIMES))
 
 
 def test_the_plot_can_be_read_in_the_light_and_in_the_dark() -> None:
@@ -101,46 +113,49 @@ def test_the_plot_can_be_read_in_the_light_and_in_the_dark() -> None:
 def test_every_peer_has_a_place_on_the_page_and_a_pinned_version() -> None:
     pinned = {re.sub("[-_]", "_", line.partition("==")[0]).lower() for line in peers.PINNED.read_text().splitlines()}
 
-    assert set(theirs.PEERS) | set(OURS) == set(SUBJECTS)
-    for name, (package, _) in theirs.PEERS.items():
+    assert set(peer_worker.PEERS) | set(OURS) == set(SUBJECTS)
+    for name, (package, _) in peer_worker.PEERS.items():
         assert SUBJECTS[name].package == package
-        assert {package.lower(), *peers.MORE.get(package, ())} <= pinned
+        assert {package.lower(), *peers.EXTRA_PACKAGES.get(package, ())} <= pinned
     assert "//" not in peers.PINNED.read_text()
 
 
 def test_ours_and_theirs_take_turns() -> None:
-    one, other = (dict[str, theirs.Benchmark](dict.fromkeys(names, int)) for names in ("abc", "xyzw"))
+    one, other = (dict[str, peer_worker.Benchmark](dict.fromkeys(names, int)) for names in ("abc", "xyzw"))
 
-    assert "".join(peers.by_turns(one, other)) == "axbyczw"
+    assert "".join(peers.alternate(one, other)) == "axbyczw"
 
 
 def test_a_round_goes_on_until_its_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(theirs, "ROUND", 0.05)
+    monkeypatch.setattr(peer_worker, "MIN_ROUND_S", 0.05)
     clock = count(0, 0.02)
-    monkeypatch.setattr("benchmarks.theirs.time.perf_counter", lambda: next(clock))
+    monkeypatch.setattr("benchmarks.peer_worker.time.perf_counter", lambda: next(clock))
 
-    assert theirs.lasting(lambda: 3)() == 2 * 3  # looked at after 0.02, 0.04 and 0.06 s
+    assert peer_worker.repeat_for_round(lambda: 3)() == 2 * 3  # looked at after 0.02, 0.04 and 0.06 s
 
 
 def test_without_kernels_there_are_no_batches(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(peers, "kernels", None)
 
-    assert [name for name in OURS if name not in peers.ours(tmp_path)] == ["fish.batch", "fish.batch.two"]
+    assert [name for name in OURS if name not in peers.fairplay_benchmarks(tmp_path)] == [
+        "fish.batch",
+        "fish.batch.two",
+    ]
 
 
 def test_what_a_library_prints_is_taken_for_no_answer(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def greeting() -> theirs.Benchmark:
+    def greeting() -> peer_worker.Benchmark:
         print("Hello from the developers")
         return lambda: 0
 
-    monkeypatch.setitem(theirs.PEERS, "a peer", ("pytest", greeting))
-    monkeypatch.setattr(theirs, "ROUND", 0.0)
+    monkeypatch.setitem(peer_worker.PEERS, "a peer", ("pytest", greeting))
+    monkeypatch.setattr(peer_worker, "MIN_ROUND_S", 0.0)
     monkeypatch.setattr(sys, "argv", ["theirs.py", "a peer"])
     monkeypatch.setattr(sys, "stdin", io.StringIO("\n\n"))
 
-    theirs.main()
+    peer_worker.main()
 
     said = capsys.readouterr()
     assert said.out.splitlines() == [pytest.__version__, "0", "0"]
@@ -160,9 +175,9 @@ def test_a_peer_says_its_version_and_then_the_moves_of_each_round(
     monkeypatch.setattr(peers, "SCRIPT", tmp_path / "theirs.py")
     peers.SCRIPT.write_text(A_PEER)
 
-    peer = peers.Peer(UNIT)
+    peer = peers.Peer(UNIT_BENCHMARK)
 
-    assert (peer.line(), peer(), peer()) == ("1.2", 5, 6)
+    assert (peer.read_line(), peer(), peer()) == ("1.2", 5, 6)
     peer.end()
 
 
@@ -172,11 +187,11 @@ def test_whoever_cannot_be_installed_or_loaded_is_left_out(
 ) -> None:
     def install(package: str) -> None:
         if package == "chess":
-            raise peers.Unable("there is no wheel")
+            raise peers.CannotMeasure("there is no wheel")
 
     monkeypatch.setattr(peers, "install", install)
 
-    with peers.peers_at_play(["chess", "easyai"]) as found:
+    with peers.start_peers(["chess", "easyai"]) as found:
         assert found == ({}, {})
 
     told = capfd.readouterr().err
@@ -186,17 +201,17 @@ def test_whoever_cannot_be_installed_or_loaded_is_left_out(
 
 
 def test_what_cannot_be_done_is_told_by_its_last_words() -> None:
-    with pytest.raises(peers.Unable, match=r"^the last words$"):
-        peers.succeed(sys.executable, "-c", "import sys; sys.exit('some\\nthe last words')")
-    with pytest.raises(peers.Unable, match="no such program"):
-        peers.succeed(str(ROOT / "no such program"))
+    with pytest.raises(peers.CannotMeasure, match=r"^the last words$"):
+        peers.run_command(sys.executable, "-c", "import sys; sys.exit('some\\nthe last words')")
+    with pytest.raises(peers.CannotMeasure, match="no such program"):
+        peers.run_command(str(ROOT / "no such program"))
 
 
 def test_without_the_unit_nothing_is_written(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     def install(package: str) -> None:
-        raise peers.Unable("there is no network")
+        raise peers.CannotMeasure("there is no network")
 
     monkeypatch.setattr(peers, "install", install)
     monkeypatch.setattr(peers, "PLOT", tmp_path / "plot.svg")

@@ -4,25 +4,25 @@ import re
 from pathlib import Path
 
 from fairplay import TakeTurn
-from fairplay.journal.replay import read
+from fairplay.journal.replay import read_journal
 from fairplay.journal.transcript import transcript
-from tests.cli.command import Done, fairplay
+from tests.cli.command import CommandResult, run_fairplay
 
-TABLES = {
+PLAYERS_BY_GAME = {
     "fish": ("random", "greedy", "lookahead:1", "random"),
     "tsuro": ("first", "second", "third", "random", "survivor"),
     "q": ("random", "dag", "ldasg", "best"),
 }
 
 # What a bot does on its third turn, after two good ones.
-THIRD = {
+FAILING_TURNS = {
     "an illegal action": "return {'type': 'place', 'at': [99, 99]}",
     "a crash": "raise RuntimeError('a bad day')",
     "an exit": "import sys; sys.exit(3)",
     "nonsense": "return 'junk'",
 }
 
-COUNTS = """
+COUNTING_BOT = """
 from fairplay.games.fish import Fish
 
 class Player:
@@ -36,12 +36,12 @@ class Player:
         return next(Fish().actions(view))
 """
 
-# Plays like somebody of the house, and writes down what it hears.
-SPY = """
+# Plays like somebody of the server, and writes down what it hears.
+SPYING_BOT = """
 from pathlib import Path
-from fairplay.games import title
+from fairplay.games import game_info
 
-pack = title({game!r}).rules().pack
+pack = game_info({game!r}).rules().pack
 
 def hear(*message):
     with Path({log!r}).open("a") as log:
@@ -49,7 +49,7 @@ def hear(*message):
 
 class Player:
     def __init__(self):
-        self.strategy = title({game!r}).house[{house!r}].make("", bytes(32))
+        self.strategy = game_info({game!r}).server[{server!r}].make("", bytes(32))
 
     def start(self, seat, names, view):
         hear("start", seat, names, pack(view))
@@ -69,7 +69,7 @@ class Player:
         hear("end", result.ranking, result.seed, result.receipt)
 """
 
-NEWS = """
+EXCHANGING_BOT = """
 from fairplay.games.q import Exchange
 
 class Player:
@@ -82,32 +82,32 @@ class Player:
 
 
 def recorded_match(directory: Path, game: str, *players: str, sandbox: str = "auto") -> Path:
-    done = fairplay("play", game, *players, "--seed", "3", "--sandbox", sandbox, "--journal", str(directory))
+    done = run_fairplay("play", game, *players, "--seed", "3", "--sandbox", sandbox, "--journal", str(directory))
     assert done.code == 0, done
     (path,) = directory.glob("*.jsonl")
     return path
 
 
-def bot(directory: Path, source: str, name: str = "bot.py") -> str:
+def write_bot(directory: Path, source: str, name: str = "bot.py") -> str:
     path = directory / name
     path.write_text(source)
     return str(path)
 
 
-def spy(game: str, house: str, log: Path, trick: str = "pass", *, news: str = "news") -> str:
-    return SPY.format(log=str(log), game=game, house=house, trick=trick, news=news)
+def write_spying_bot(game: str, server: str, log: Path, trick: str = "pass", *, news: str = "news") -> str:
+    return SPYING_BOT.format(log=str(log), game=game, server=server, trick=trick, news=news)
 
 
-def turns_of(path: Path, seat: int) -> int:
-    return sum(isinstance(one.message, TakeTurn) for one in transcript(read(path), seat))
+def recorded_turns(path: Path, seat: int) -> int:
+    return sum(isinstance(one.message, TakeTurn) for one in transcript(read_journal(path), seat))
 
 
-def verdicts(done: Done) -> list[str]:
+def verdict_lines(done: CommandResult) -> list[str]:
     """What is said of a player: without what went over its line, the time that it took, and help for its author."""
     lines = [line for line in done.out.splitlines() if not line.startswith(("  ", "took "))]
     return [re.sub(r", took [\d.]+ (s|ms|µs)(?=;)", "", line) for line in lines]
 
 
-def line_of(done: Done) -> list[str]:
+def connection_lines(done: CommandResult) -> list[str]:
     """What went over the line to a program, and what it said beside."""
     return [line[2:] for line in done.out.splitlines() if line.startswith(("  > ", "  | ", "  < "))]

@@ -13,10 +13,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
-from tests.cli.command import SCRIPT
+from tests.cli.command import INSTALLED_COMMAND
 
-CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x07|\r")
-PATIENCE = 60  # seconds that anything may take on a busy machine
+CONTROL_CODES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x07|\r")
+PSEUDO_TERMINAL_TIMEOUT_S = 60  # seconds that anything may take on a busy machine
 
 
 class PseudoTerminal:
@@ -28,8 +28,8 @@ class PseudoTerminal:
         columns: int = 80,
         rows: int = 40,
         environment: Mapping[str, str] | None = None,
-        command: Sequence[str] = (str(SCRIPT),),
-        folder: Path | None = None,
+        command: Sequence[str] = (str(INSTALLED_COMMAND),),
+        directory: Path | None = None,
     ) -> None:
         self.raw = b""  # all that it has shown
         self._seen = 0  # how far whoever asks has read
@@ -44,8 +44,8 @@ class PseudoTerminal:
             stdout=theirs,
             stderr=theirs,
             env={**plain, "TERM": "xterm", **(environment or {})},
-            cwd=folder,
-            preexec_fn=lambda: foreground(theirs),
+            cwd=directory,
+            preexec_fn=lambda: take_foreground(theirs),
         )
 
     def __enter__(self) -> Self:
@@ -59,9 +59,9 @@ class PseudoTerminal:
         os.close(self._theirs)
 
     @property
-    def shown(self) -> str:
+    def visible_text(self) -> str:
         """All that it has shown, without colours and other control codes."""
-        return self._decoded(self.raw)
+        return self._decode(self.raw)
 
     @property
     def settings(self) -> list[Any]:
@@ -76,21 +76,21 @@ class PseudoTerminal:
         """Press these keys."""
         os.write(self._ours, text.encode())
 
-    def until(self, *words: str, patience: float = PATIENCE) -> str:
+    def wait_for(self, *words: str, timeout_s: float = PSEUDO_TERMINAL_TIMEOUT_S) -> str:
         """Wait until it has shown one of these, from where the last wait ended; what was shown up to its end."""
-        deadline = time.monotonic() + patience
-        while not (ends := [at + len(one) for one in words if (at := self.shown.find(one, self._seen)) >= 0]):
+        deadline = time.monotonic() + timeout_s
+        while not (ends := [at + len(one) for one in words if (at := self.visible_text.find(one, self._seen)) >= 0]):
             if not self._read(deadline - time.monotonic()):
-                raise AssertionError(f"never shown: {words}, but:\n{self.shown[self._seen :]}")
+                raise AssertionError(f"never shown: {words}, but:\n{self.visible_text[self._seen :]}")
         since, self._seen = self._seen, min(ends)
-        return self.shown[since : self._seen]
+        return self.visible_text[since : self._seen]
 
-    def ended(self, patience: float = PATIENCE) -> int:
+    def wait_for_exit(self, timeout_s: float = PSEUDO_TERMINAL_TIMEOUT_S) -> int:
         """Wait until it has ended; its exit code."""
-        deadline = time.monotonic() + patience
+        deadline = time.monotonic() + timeout_s
         while self.process.poll() is None:
             if time.monotonic() > deadline:
-                raise AssertionError(f"still running:\n{self.shown[self._seen :]}")
+                raise AssertionError(f"still running:\n{self.visible_text[self._seen :]}")
             self._read(0.05)
         while self._read(0.05):
             pass
@@ -103,11 +103,11 @@ class PseudoTerminal:
         self.raw += os.read(self._ours, 65536)
         return True
 
-    def _decoded(self, raw: bytes) -> str:
-        return CONTROL.sub("", raw.decode(errors="replace"))
+    def _decode(self, raw: bytes) -> str:
+        return CONTROL_CODES.sub("", raw.decode(errors="replace"))
 
 
-def foreground(terminal: int) -> None:
+def take_foreground(terminal: int) -> None:
     """In a new process: have a session of its own, with this terminal, and hear Ctrl-C."""
     os.setsid()
     fcntl.ioctl(terminal, termios.TIOCSCTTY, 0)

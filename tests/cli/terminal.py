@@ -8,11 +8,11 @@ from typing import Any
 
 import pyte
 
-from tests.cli.command import SCRIPT
+from tests.cli.command import INSTALLED_COMMAND
 from tests.cli.pseudo_terminal import PseudoTerminal
 
-QUIET = 0.04  # seconds in which nothing is said between two frames
-PATIENCE = 20.0  # seconds until something has to be on the screen
+QUIET_S = 0.04  # seconds in which nothing is said between two frames
+SCREEN_TIMEOUT_S = 20.0  # seconds until something has to be on the screen
 KEYS = {
     "left": "\x1b[D",
     "right": "\x1b[C",
@@ -48,25 +48,25 @@ os._exit(os.waitstatus_to_exitcode(status))
 ]
 
 
-class Wide(pyte.Screen):
+class WidthCheckingScreen(pyte.Screen):
     """A screen that knows whether it is the other one, and whether anything there ever went past the last column."""
 
-    wrapped = False
-    other = False
+    has_wrapped = False
+    is_alternate = False
 
     def draw(self, data: str) -> None:
         for sign in data:
-            self.wrapped = self.wrapped or (self.other and self.cursor.x == self.columns)
+            self.has_wrapped = self.has_wrapped or (self.is_alternate and self.cursor.x == self.columns)
             super().draw(sign)
 
     def set_mode(self, *modes: int, **options: Any) -> None:
         if 1049 in modes and options.get("private"):
-            self.other = True
+            self.is_alternate = True
         super().set_mode(*modes, **options)
 
     def reset_mode(self, *modes: int, **options: Any) -> None:
         if 1049 in modes and options.get("private"):
-            self.other = False
+            self.is_alternate = False
             self.erase_in_display(2)  # what was there before is not kept by this model
             self.cursor_position()
         super().reset_mode(*modes, **options)
@@ -82,17 +82,17 @@ class Terminal(PseudoTerminal):
         rows: int = 24,
         environment: Mapping[str, str] | None = None,
         before: Sequence[str] = (),
-        folder: Path | None = None,
+        directory: Path | None = None,
     ) -> None:
-        self.screen = Wide(columns, rows)
+        self.screen = WidthCheckingScreen(columns, rows)
         self._stream = pyte.ByteStream(self.screen)
         super().__init__(
             *arguments,
             columns=columns,
             rows=rows,
             environment={"TERM": "xterm-256color", "LC_ALL": "C.UTF-8", **(environment or {})},
-            command=[*before, str(SCRIPT)],
-            folder=folder,
+            command=[*before, str(INSTALLED_COMMAND)],
+            directory=directory,
         )
 
     def resize(self, columns: int, rows: int) -> None:
@@ -111,12 +111,12 @@ class Terminal(PseudoTerminal):
     def text(self) -> str:
         return "\n".join(self.lines)
 
-    def see(self, what: str | Callable[[str], bool]) -> list[str]:
+    def wait_for_screen(self, what: str | Callable[[str], bool]) -> list[str]:
         """Wait until this is on the screen; the lines of the screen then."""
-        until = time.monotonic() + PATIENCE
+        until = time.monotonic() + SCREEN_TIMEOUT_S
         while not (what in self.text if isinstance(what, str) else what(self.text)):
             assert time.monotonic() < until, f"{what} is not on the screen:\n{self.text}"
-            while self._read(QUIET):  # a frame comes in parts
+            while self._read(QUIET_S):  # a frame comes in parts
                 pass
         return self.lines
 
@@ -125,7 +125,7 @@ class Terminal(PseudoTerminal):
         assert self.settings == self.before
         assert not self.screen.cursor.hidden
         assert pyte.modes.DECAWM in self.screen.mode
-        assert not self.screen.other
+        assert not self.screen.is_alternate
 
     def _read(self, patience: float) -> bool:
         known = len(self.raw)

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from fairplay.players import process
-from fairplay.players.bot_log import FIRST, LAST
-from fairplay.players.door import listen_tcp
+from fairplay.players.bot_log import MAX_FIRST_BYTES, MAX_LAST_BYTES
+from fairplay.players.listener import listen_tcp
 from fairplay.protocol import wire
-from tests.cli.command import SMALL, fairplay, refusal, script
+from tests.cli.command import SMALL_BOARD, refusal_line, run_fairplay, run_script
 from tests.cli.test_join import Host, Script, hello
-from tests.players.a_house import FISH, Guest, House
+from tests.players.fake_server import FISH, ClientConnection, FakeServer
 from tests.players.machine import needs_strict
 
 PLAYER = """
@@ -31,19 +31,19 @@ class Player:
 """
 
 
-def bot(folder: Path, body: str = "pass", name: str = "bot.py") -> str:
+def bot(directory: Path, body: str = "pass", name: str = "bot.py") -> str:
     """The address of a bot that says on stderr which of its turns it is."""
-    (folder / name).write_text(PLAYER.replace("BODY", body))
-    return str(folder / name)
+    (directory / name).write_text(PLAYER.replace("BODY", body))
+    return str(directory / name)
 
 
-def journals_in(folder: Path) -> list[Path]:
-    return sorted(folder.glob("*.jsonl"))
+def journals_in(directory: Path) -> list[Path]:
+    return sorted(directory.glob("*.jsonl"))
 
 
-def logs_of(folder: Path, who: str) -> dict[str, str]:
+def logs_of(directory: Path, who: str) -> dict[str, str]:
     """The logs of a player by match."""
-    return {path.stem: path.read_text() for path in sorted((folder / who).glob("*.log"))}
+    return {path.stem: path.read_text() for path in sorted((directory / who).glob("*.log"))}
 
 
 def marks_and_words(log: str) -> list[str]:
@@ -59,8 +59,8 @@ def in_step(log: str) -> bool:
 
 
 def test_a_healthy_bot_is_heard_turn_by_turn(tmp_path: Path) -> None:
-    done = fairplay(
-        *("play", "fish", f"ann={bot(tmp_path)}", "greedy", f"bob={bot(tmp_path)}", *SMALL, "--quiet"),
+    done = run_fairplay(
+        *("play", "fish", f"ann={bot(tmp_path)}", "greedy", f"bob={bot(tmp_path)}", *SMALL_BOARD, "--quiet"),
         *("--journal", str(tmp_path / "games"), "--bot-logs", str(tmp_path / "logs")),
     )
 
@@ -73,16 +73,16 @@ def test_a_healthy_bot_is_heard_turn_by_turn(tmp_path: Path) -> None:
         f"bot log: {tmp_path}/logs/{who}/{journal.stem}.log" for who in ("ann", "bob")
     ]
     assert {path.name for path in (tmp_path / "logs").iterdir()} == {"ann", "bob"}  # nobody else is a program
-    assert fairplay("verify", str(journal)).code == 0
+    assert run_fairplay("verify", str(journal)).code == 0
 
 
 def test_a_log_that_cannot_be_kept_is_not_named_and_the_match_is_played(tmp_path: Path) -> None:
     logs = tmp_path / "logs"
     logs.mkdir()
-    (logs / "bob").touch()  # where a folder should be
+    (logs / "bob").touch()  # where a directory should be
 
-    done = fairplay(
-        *("play", "fish", f"ann={bot(tmp_path)}", f"bob={bot(tmp_path)}", *SMALL, "--quiet"),
+    done = run_fairplay(
+        *("play", "fish", f"ann={bot(tmp_path)}", f"bob={bot(tmp_path)}", *SMALL_BOARD, "--quiet"),
         *("--bot-logs", str(logs)),
     )
 
@@ -94,14 +94,14 @@ def test_a_log_that_cannot_be_kept_is_not_named_and_the_match_is_played(tmp_path
 
 def test_the_turn_on_which_why_says_that_it_crashed_is_the_last_one_marked(tmp_path: Path) -> None:
     crash = bot(tmp_path, "self.turns == 3 and sys.exit('a bad day')")
-    fairplay(
-        *("play", "fish", f"ann={crash}", "greedy", *SMALL, "--quiet"),
+    run_fairplay(
+        *("play", "fish", f"ann={crash}", "greedy", *SMALL_BOARD, "--quiet"),
         *("--journal", str(tmp_path / "games"), "--bot-logs", str(tmp_path / "logs")),
     )
 
     [journal] = journals_in(tmp_path / "games")
     [log] = logs_of(tmp_path / "logs", "ann").values()
-    assert "on turn 3 of its own" in fairplay("why", str(journal)).out
+    assert "on turn 3 of its own" in run_fairplay("why", str(journal)).out
     assert marks_and_words(log)[-2:] == ["-- turn 3", "turn 3"]
     assert re.search(r"turn 3\na bad day\n-- ejected, crashed: the program ended with exit code 1, [\d.]+ s\n$", log)
 
@@ -109,9 +109,11 @@ def test_the_turn_on_which_why_says_that_it_crashed_is_the_last_one_marked(tmp_p
 def test_nothing_of_it_is_in_the_journal(tmp_path: Path) -> None:
     address, journals = bot(tmp_path), []
     for number, options in enumerate(((), ("--bot-logs", str(tmp_path / "logs")))):
-        folder = tmp_path / f"games{number}"
-        fairplay("play", "fish", address, "greedy", *SMALL, "--seed", "1", "--journal", str(folder), *options)
-        [path] = journals_in(folder)
+        directory = tmp_path / f"games{number}"
+        run_fairplay(
+            "play", "fish", address, "greedy", *SMALL_BOARD, "--seed", "1", "--journal", str(directory), *options
+        )
+        [path] = journals_in(directory)
         journals.append(re.sub(r'"(at|took|match|hash|mark|commitment)":("[^"]*"|[\d.e-]+)', "", path.read_text()))
 
     assert journals[0] == journals[1]
@@ -126,15 +128,15 @@ FLOODS = {
 
 @pytest.mark.parametrize("kind", FLOODS)
 def test_a_flood_fills_no_disk_and_moves_no_terminal(kind: str, tmp_path: Path) -> None:
-    done = fairplay(
-        *("play", "fish", f"ann={bot(tmp_path, FLOODS[kind])}", "greedy", *SMALL, "--quiet"),
+    done = run_fairplay(
+        *("play", "fish", f"ann={bot(tmp_path, FLOODS[kind])}", "greedy", *SMALL_BOARD, "--quiet"),
         *("--bot-logs", str(tmp_path / "logs")),
     )
 
     [path] = (tmp_path / "logs" / "ann").iterdir()
     text = path.read_text()
     assert done.code == 0 and "is out" not in done.out
-    assert path.stat().st_size < FIRST + LAST + 200
+    assert path.stat().st_size < MAX_FIRST_BYTES + MAX_LAST_BYTES + 200
     assert text.startswith("-- hello, ") and re.search(r"-- end, [\d.]+ s\n", text)
     assert "bytes are left out here" in text
     assert all(sign.isprintable() or sign in "\n\t" for sign in text)
@@ -143,10 +145,12 @@ def test_a_flood_fills_no_disk_and_moves_no_terminal(kind: str, tmp_path: Path) 
 def test_a_turn_is_marked_behind_all_that_was_said_before_it_on_a_busy_machine_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(process, "PAUSE", 3600.0)  # the event loop has no time to read stderr
+    monkeypatch.setattr(process, "STDERR_READ_INTERVAL_S", 3600.0)  # the event loop has no time to read stderr
     much = bot(tmp_path, "print('x' * 20000, file=sys.stderr); print('turn', self.turns, file=sys.stderr)")
 
-    fairplay(*("play", "fish", f"ann={much}", "greedy", *SMALL, "--quiet", "--bot-logs", str(tmp_path / "logs")))
+    run_fairplay(
+        *("play", "fish", f"ann={much}", "greedy", *SMALL_BOARD, "--quiet", "--bot-logs", str(tmp_path / "logs"))
+    )
 
     [log] = logs_of(tmp_path / "logs", "ann").values()
     kept = marks_and_words(log.partition("bytes are left out here")[0])
@@ -155,16 +159,16 @@ def test_a_turn_is_marked_behind_all_that_was_said_before_it_on_a_busy_machine_t
 
 
 def test_an_interrupted_match_goes_on_in_its_log(tmp_path: Path) -> None:
-    words = ("play", "fish", f"ann={bot(tmp_path)}", "greedy", *SMALL, "--quiet", "--seed", "1")
+    words = ("play", "fish", f"ann={bot(tmp_path)}", "greedy", *SMALL_BOARD, "--quiet", "--seed", "1")
     kept = ("--journal", str(tmp_path / "games"), "--bot-logs", str(tmp_path / "logs"))
-    fairplay(*words, *kept)
+    run_fairplay(*words, *kept)
     [journal] = journals_in(tmp_path / "games")
     lines = journal.read_bytes().splitlines(keepends=True)
     journal.write_bytes(b"".join(lines[:7]))
 
     for going_on in ((*words, *kept), ("resume", str(journal), "--bot-logs", str(tmp_path / "logs"), "--quiet")):
         journal.write_bytes(b"".join(lines[:7]))
-        assert fairplay(*going_on).code == 0
+        assert run_fairplay(*going_on).code == 0
 
     [log] = logs_of(tmp_path / "logs", "ann").values()
     assert log.count("-- hello, ") == 3
@@ -172,10 +176,12 @@ def test_an_interrupted_match_goes_on_in_its_log(tmp_path: Path) -> None:
 
 def test_a_branch_keeps_logs_too(tmp_path: Path) -> None:
     recorded, logs = tmp_path / "games", tmp_path / "logs"
-    fairplay("play", "fish", "ann=greedy", "bob=random", *SMALL, "--quiet", "--journal", str(recorded))
+    run_fairplay("play", "fish", "ann=greedy", "bob=random", *SMALL_BOARD, "--quiet", "--journal", str(recorded))
     [journal] = journals_in(recorded)
 
-    done = fairplay("resume", str(journal), bot(tmp_path), "greedy", "--at", "3", "--bot-logs", str(logs), "--quiet")
+    done = run_fairplay(
+        "resume", str(journal), bot(tmp_path), "greedy", "--at", "3", "--bot-logs", str(logs), "--quiet"
+    )
 
     [log] = logs_of(logs, "ann").values()
     assert done.code == 0
@@ -183,10 +189,20 @@ def test_a_branch_keeps_logs_too(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("how", ["play", "tournament"])
-def test_in_a_tournament_every_player_has_a_folder_for_all_its_matches(how: str, tmp_path: Path) -> None:
+def test_in_a_tournament_every_player_has_a_directory_for_all_its_matches(how: str, tmp_path: Path) -> None:
     ann, bob, logs = bot(tmp_path, name="ann.py"), bot(tmp_path, name="bob.py"), tmp_path / "logs"
     if how == "play":
-        words = ["play", "fish", f"ann={ann}", f"bob={bob}", *SMALL, "--games", "2", "--out", str(tmp_path / "cup")]
+        words = [
+            "play",
+            "fish",
+            f"ann={ann}",
+            f"bob={bob}",
+            *SMALL_BOARD,
+            "--games",
+            "2",
+            "--out",
+            str(tmp_path / "cup"),
+        ]
     else:
         players = "\n".join(
             f'[[players]]\nname = "{name}"\nplayer = "{address}"' for name, address in (("ann", ann), ("bob", bob))
@@ -197,11 +213,11 @@ def test_in_a_tournament_every_player_has_a_folder_for_all_its_matches(how: str,
         (tmp_path / "cup.toml").write_text(f"{settings}, games = 2 }}\n{players}\n")
         words = ["tournament", str(tmp_path / "cup.toml")]
 
-    done = script(*words, "--bot-logs", str(logs), "--quiet", "--jobs", "2")
+    done = run_script(*words, "--bot-logs", str(logs), "--quiet", "--jobs", "2")
 
     assert done.code == 0, done
     matches = [path.stem for path in journals_in(tmp_path / "cup" / "matches")]
-    assert f"bot logs: {logs}, with a folder for each player that is a program" in done.out
+    assert f"bot logs: {logs}, with a directory for each player that is a program" in done.out
     assert len(matches) == 2
     for who in ("ann", "bob"):
         found = logs_of(logs, who)
@@ -210,16 +226,16 @@ def test_in_a_tournament_every_player_has_a_folder_for_all_its_matches(how: str,
 
 
 def test_logs_of_a_tournament_that_is_not_kept_are_named_too(tmp_path: Path) -> None:
-    words = ("play", "fish", f"ann={bot(tmp_path)}", "greedy", *SMALL, "--games", "1", "--jobs", "1", "--quiet")
+    words = ("play", "fish", f"ann={bot(tmp_path)}", "greedy", *SMALL_BOARD, "--games", "1", "--jobs", "1", "--quiet")
 
-    done = fairplay(*words, "--bot-logs", str(tmp_path / "logs"))
+    done = run_fairplay(*words, "--bot-logs", str(tmp_path / "logs"))
 
-    assert f"bot logs: {tmp_path}/logs, with a folder for each player that is a program" in done.out.splitlines()
+    assert f"bot logs: {tmp_path}/logs, with a directory for each player that is a program" in done.out.splitlines()
     assert len(logs_of(tmp_path / "logs", "ann")) == 1
 
 
 def test_a_check_keeps_a_log_of_every_trial(tmp_path: Path) -> None:
-    done = fairplay("check-bot", "fish", f"ann={bot(tmp_path)}", "--bot-logs", str(tmp_path / "logs"))
+    done = run_fairplay("check-bot", "fish", f"ann={bot(tmp_path)}", "--bot-logs", str(tmp_path / "logs"))
 
     logs = logs_of(tmp_path / "logs", "ann")
     assert (done.code, done.out.splitlines()[-1]) == (0, f"bot logs: {tmp_path}/logs/ann")
@@ -229,15 +245,15 @@ def test_a_check_keeps_a_log_of_every_trial(tmp_path: Path) -> None:
 
 
 def test_a_check_of_a_player_that_is_no_program_names_no_logs(tmp_path: Path) -> None:
-    done = fairplay("check-bot", "fish", "greedy", "--bot-logs", str(tmp_path / "logs"))
+    done = run_fairplay("check-bot", "fish", "greedy", "--bot-logs", str(tmp_path / "logs"))
 
     assert (done.code, done.out.splitlines()[-1]) == (0, "ready to play")
 
 
 def test_whoever_joins_keeps_its_own(tmp_path: Path) -> None:
     with Host(listen_tcp("0")) as host:
-        done = script(
-            *("join", host.door.address, bot(tmp_path), "--name", "ann", "--bot-logs", str(tmp_path / "logs"))
+        done = run_script(
+            *("join", host.listener.address, bot(tmp_path), "--name", "ann", "--bot-logs", str(tmp_path / "logs"))
         )
 
     assert done.code == 0
@@ -248,7 +264,7 @@ def test_whoever_joins_keeps_its_own(tmp_path: Path) -> None:
 
 def joined_with(address: str, player: str, logs: Path) -> list[str]:
     """What is said of a player that fails, and of which logs are kept."""
-    done = script("join", address, player, "--name", "ann", "--bot-logs", str(logs))
+    done = run_script("join", address, player, "--name", "ann", "--bot-logs", str(logs))
     assert (done.code, done.out) == (1, "")
     return done.err.splitlines()[1:]
 
@@ -257,11 +273,11 @@ def joined_with(address: str, player: str, logs: Path) -> list[str]:
 def test_why_a_program_did_not_even_start_is_said_and_no_log_is_named(code: int, tmp_path: Path) -> None:
     (tmp_path / "broken").write_text(f"import sys\nprint('no book here', file=sys.stderr)\nsys.exit({code})\n")
 
-    def meet(guest: Guest) -> None:
-        guest.say(hello())
-        assert guest.hear() is None
+    def meet(guest: ClientConnection) -> None:
+        guest.send(hello())
+        assert guest.receive() is None
 
-    with House(meet) as host:
+    with FakeServer(meet) as host:
         lines = joined_with(host.address, f"exec:{sys.executable} {tmp_path / 'broken'}", tmp_path / "logs")
 
     assert host.results == [None]
@@ -276,27 +292,27 @@ def test_why_a_program_did_not_even_start_is_said_and_no_log_is_named(code: int,
 
 def test_who_fails_later_has_a_log_of_it(tmp_path: Path) -> None:
     with Host(listen_tcp("0")) as host:
-        lines = joined_with(host.door.address, bot(tmp_path, "sys.exit('a bad day')"), tmp_path / "logs")
+        lines = joined_with(host.listener.address, bot(tmp_path, "sys.exit('a bad day')"), tmp_path / "logs")
 
     assert "fairplay:     a bad day" in lines
     assert lines[-1] == f"fairplay: what the program said on stderr is in {tmp_path}/logs/ann"
     assert "a bad day\n" in logs_of(tmp_path / "logs", "ann")["m"]
 
 
-def test_at_a_house_the_log_of_an_earlier_match_is_named(tmp_path: Path) -> None:
+def test_at_a_server_the_log_of_an_earlier_match_is_named(tmp_path: Path) -> None:
     player = bot(tmp_path)
 
-    def meet(guest: Guest) -> None:
-        guest.welcome()
+    def meet(guest: ClientConnection) -> None:
+        guest.sign_in()
         guest.play()
         Path(player).write_text("import nowhere_at_all")
-        guest.say(wire.hello(FISH, match_id="m2", nonce="x", limit=60.0))
-        assert guest.hear() is None
+        guest.send(wire.encode_hello(FISH, match_id="m2", nonce="x", limit=60.0))
+        assert guest.receive() is None
 
-    with House(meet, Guest.welcome) as house:  # where it says that it leaves
-        lines = joined_with(house.address, player, tmp_path / "logs")
+    with FakeServer(meet, ClientConnection.sign_in) as server:  # where it says that it leaves
+        lines = joined_with(server.address, player, tmp_path / "logs")
 
-    assert house.results[0] is None
+    assert server.results[0] is None
     assert any("No module named 'nowhere_at_all'" in line for line in lines)
     assert lines[-1] == f"fairplay: what the program said on stderr is in {tmp_path}/logs/ann"
     assert list(logs_of(tmp_path / "logs", "ann")) == ["m"]
@@ -322,10 +338,10 @@ def test_no_program_sees_the_logs_of_others(verb: str, tmp_path: Path) -> None:
     bot(bots, look)
 
     if verb == "play":
-        fairplay("play", "fish", f"ann={bots}", "greedy", *SMALL, "--quiet", "--bot-logs", str(bots / "logs"))
+        run_fairplay("play", "fish", f"ann={bots}", "greedy", *SMALL_BOARD, "--quiet", "--bot-logs", str(bots / "logs"))
     else:
         with Host(listen_tcp("0")) as host:
-            fairplay("join", host.door.address, f"ann={bots}", "--bot-logs", str(bots / "logs"))
+            run_fairplay("join", host.listener.address, f"ann={bots}", "--bot-logs", str(bots / "logs"))
 
     [log] = logs_of(bots / "logs", "ann").values()
     assert in_step(log)
@@ -334,14 +350,14 @@ def test_no_program_sees_the_logs_of_others(verb: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("verb", [("play", "fish", "greedy", "random"), ("check-bot", "fish", "greedy")])
-def test_a_folder_that_is_none_is_refused(verb: tuple[str, ...], tmp_path: Path) -> None:
+def test_a_directory_that_is_none_is_refused(verb: tuple[str, ...], tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
 
-    assert "is a file" in refusal(fairplay(*verb, "--bot-logs", str(tmp_path / "file")))
-    assert "Not a directory" in refusal(fairplay(*verb, "--bot-logs", str(tmp_path / "file" / "below")))
+    assert "is a file" in refusal_line(run_fairplay(*verb, "--bot-logs", str(tmp_path / "file")))
+    assert "Not a directory" in refusal_line(run_fairplay(*verb, "--bot-logs", str(tmp_path / "file" / "below")))
 
 
 def test_join_refuses_it_for_whoever_is_no_program() -> None:
-    done = fairplay("join", "127.0.0.1:1", "greedy", "--bot-logs", "/tmp")
+    done = run_fairplay("join", "127.0.0.1:1", "greedy", "--bot-logs", "/tmp")
 
-    assert refusal(done) == "--bot-logs makes no sense with greedy, which is no program"
+    assert refusal_line(done) == "--bot-logs makes no sense with greedy, which is no program"

@@ -9,16 +9,25 @@ from pathlib import Path
 
 import pytest
 
-from fairplay.diagnosis import gate
-from fairplay.games import GAMES, title
-from fairplay.journal.appeal import clauses
-from tests.cli.command import GOOD, INTERRUPTIONS, SCRIPT, Done, fairplay, in_process, refusal, started
-from tests.house_players import quick_address
-from tests.players.programs import PYTHON, alive, gained, holdings, nothing_left, soon
+from fairplay.diagnosis import bot_check
+from fairplay.games import GAMES, game_info
+from fairplay.journal.ejection_report import clauses
+from tests.built_in_players import quick_address
+from tests.cli.command import (
+    INSTALLED_COMMAND,
+    INTERRUPTIONS,
+    LEGAL_BOT,
+    CommandResult,
+    make_in_process_player,
+    refusal_line,
+    run_fairplay,
+    start_process,
+)
+from tests.players.programs import PYTHON, becomes_true, current_holdings, is_cleaned_up, new_holdings, processes_marked
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 PLAIN = (EXAMPLES / "bots" / "fish_plain.py").read_text().partition("\nif __name__")[0]
-HOUSE = [(game, quick_address(game, player)) for game in GAMES for player in title(game).house]
+BUILT_IN = [(game, quick_address(game, player)) for game in GAMES for player in game_info(game).built_in]
 
 # What bots in the protocol do instead of what is best. Only the second game is one of three on a board of five rows.
 CHEAT = """
@@ -36,8 +45,8 @@ NOWHERE = "{'type': 'move', 'from': [0, 0], 'to': [0, 0]}"
 ODD = f"best = choose\ndef choose(view): return best(view) if len(view['board']) == 5 else {NOWHERE}"
 
 
-def check(*arguments: str) -> Done:
-    done = fairplay("check-bot", *arguments)
+def check(*arguments: str) -> CommandResult:
+    done = run_fairplay("check-bot", *arguments)
     assert all(line.isprintable() for line in done.out.split("\n"))
     return done
 
@@ -49,12 +58,12 @@ def program(directory: Path, body: str, before: str = "", after: str = "") -> st
     return f"exec:{shlex.join([*PYTHON, str(path)])}"
 
 
-def verdicts(done: Done) -> list[str]:
+def verdicts(done: CommandResult) -> list[str]:
     """The checks that were made, without what is told below them."""
     return re.findall(r"^(?:ok|no|warn) +.*", done.out, re.MULTILINE)
 
 
-def wrong(done: Done, *, code: int = 1) -> str:
+def wrong(done: CommandResult, *, code: int = 1) -> str:
     """The only check that failed, with all that is told below it."""
     assert done.code == code, done
     [found] = re.findall(r"^no   .*\n(?:(?: .*)?\n)*", done.out, re.MULTILINE)
@@ -85,8 +94,8 @@ def without_times(text: str) -> str:
     ],
 )
 def test_the_example_bots_are_ready(game: str, bot: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gate, "ENDS_WITHIN", 60.0)  # of which they need little, but on a busy machine
-    before = holdings()
+    monkeypatch.setattr(bot_check, "BOT_EXIT_TIMEOUT_S", 60.0)  # of which they need little, but on a busy machine
+    before = current_holdings()
 
     done = check(game, bot)
 
@@ -102,11 +111,11 @@ def test_the_example_bots_are_ready(game: str, bot: str, monkeypatch: pytest.Mon
         r"(ok  |warn) time: the slowest of \d+ answers took .* % of 5 s; the slowest of 3 starts ", made[-2]
     )
     assert re.match(r"ok   end: it ended by itself within [\d.]+ m?s, ", made[-1])
-    assert nothing_left(before), gained(before)
+    assert is_cleaned_up(before), new_holdings(before)
 
 
-@pytest.mark.parametrize(("game", "player"), HOUSE)
-def test_the_house_players_are_ready_but_for_the_one_that_does_not_care(game: str, player: str) -> None:
+@pytest.mark.parametrize(("game", "player"), BUILT_IN)
+def test_the_built_in_players_are_ready_but_for_the_one_that_does_not_care(game: str, player: str) -> None:
     done = check(game, player)
 
     assert done.err == ""
@@ -122,7 +131,7 @@ def test_the_house_players_are_ready_but_for_the_one_that_does_not_care(game: st
 def test_there_are_games_of_the_fewest_and_of_the_most_and_every_position_with_something_to_do(game: str) -> None:
     made = verdicts(check(game, "random"))
 
-    rules, examples = title(game).rules(), title(game).examples
+    rules, examples = game_info(game).rules(), game_info(game).examples
     views = {
         name: rules.view(state, rules.turn(state)) for name, state in examples.items() if rules.turn(state) is not None
     }
@@ -135,7 +144,7 @@ def test_there_are_games_of_the_fewest_and_of_the_most_and_every_position_with_s
 
 
 def test_a_player_in_this_process_may_print_and_is_not_timed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    bot = in_process(GOOD.replace("    return", "    print('hm')\n    return"), tmp_path, monkeypatch)
+    bot = make_in_process_player(LEGAL_BOT.replace("    return", "    print('hm')\n    return"), tmp_path, monkeypatch)
 
     done = check("fish", f"ann={bot}", "--limit", "0.000001")
 
@@ -183,15 +192,17 @@ def test_who_cheats_in_the_second_game_alone_is_told_all_about_it(
     assert "fault     illegal: an action that breaks a rule\n" in told
     assert f"rule 3.2  {clauses('fish')['3.2']}\n" in told
     assert 'answer    ann places a penguin at [99, 99]\n                 {"type":"place","at":[99,99]}\n' in told
-    assert "lawful    18 answers, such as: ann places a penguin at " in told
+    assert "legal    18 answers, such as: ann places a penguin at " in told
     assert re.search(r"What ann was shown:\n\n(.*\n)+ +W  white  ann +0 fish  to place\n", told)
     assert done.out.splitlines()[-1] == "not ready: 1 of 12 checks failed"
 
     monkeypatch.chdir(tmp_path)
     [again] = re.findall(r"^ +fairplay (play .* --journal games)$", told, re.MULTILINE)
-    assert fairplay(*shlex.split(again)).code == 0
+    assert run_fairplay(*shlex.split(again)).code == 0
     [journal] = Path("games").glob("*.jsonl")
-    assert "\n  when      on turn 3 of its own\n            after fact 7: random " in fairplay("why", str(journal)).out
+    assert (
+        "\n  when      on turn 3 of its own\n            after fact 7: random " in run_fairplay("why", str(journal)).out
+    )
 
 
 def test_the_match_that_shows_a_fault_again_has_the_limit_and_the_sandbox_of_the_check(tmp_path: Path) -> None:
@@ -295,7 +306,7 @@ def test_of_what_a_bot_said_on_stderr_the_end_is_told(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("game", ["fish", "tsuro"])
 def test_who_relies_on_others_is_told_before_they_are_out(game: str, tmp_path: Path) -> None:
-    rules = title(game).rules.__name__
+    rules = game_info(game).rules.__name__
     source = f"from fairplay.games.{game} import {rules}\ndef take_turn(view):\n    _ = view.opponents[0]\n"
     (tmp_path / "bot.py").write_text(f"{source}    return next({rules}().actions(view))\n")
 
@@ -318,7 +329,9 @@ def test_who_is_illegal_in_odd_positions_is_told_which_and_what_was_seen(tmp_pat
 
 
 def test_what_is_wrong_again_and_again_is_told_at_length_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    done = check("fish", in_process("def take_turn(view): raise ValueError('a bad day')", tmp_path, monkeypatch))
+    done = check(
+        "fish", make_in_process_player("def take_turn(view): raise ValueError('a bad day')", tmp_path, monkeypatch)
+    )
 
     assert done.out.endswith("not ready: 9 of 11 checks failed\n")
     assert done.out.count("evidence  ValueError: a bad day") == 1
@@ -326,15 +339,15 @@ def test_what_is_wrong_again_and_again_is_told_at_length_once(tmp_path: Path, mo
 
 
 def test_who_is_close_to_the_limit_or_ignores_the_end_of_its_line_is_only_warned(tmp_path: Path) -> None:
-    before = holdings()
+    before = current_holdings()
 
     done = check("fish", program(tmp_path, SLOW.replace("SECONDS", "2.4"), after="time.sleep(60)"), "--limit", "4")
 
     assert (done.code, done.out.splitlines()[-1]) == (0, "ready to play")
     assert re.search(r"^warn time: .*\n +advice +more than 50 % is too close", done.out, re.MULTILINE)
     assert re.search(r"^warn end: it was killed, for it still ran 1 s after .*\n +advice ", done.out, re.MULTILINE)
-    assert nothing_left(before), gained(before)
-    assert soon(lambda: not alive(str(tmp_path)))
+    assert is_cleaned_up(before), new_holdings(before)
+    assert becomes_true(lambda: not processes_marked(str(tmp_path)))
 
 
 @pytest.mark.alone
@@ -373,7 +386,7 @@ class Player:
     def {method}: return "thanks"
 """
 
-    done = check("q", f"ann={in_process(source, tmp_path, monkeypatch)}")
+    done = check("q", f"ann={make_in_process_player(source, tmp_path, monkeypatch)}")
 
     assert done.code == 1
     assert re.search(rf"no   game 1.*: malformed, .*\n +when +{when}", done.out)
@@ -404,7 +417,7 @@ REFUSED = {
 
 @pytest.mark.parametrize(("arguments", "why"), REFUSED.values(), ids=REFUSED)
 def test_what_cannot_be_checked_is_refused_in_one_line(arguments: tuple[str, ...], why: str) -> None:
-    assert why in refusal(check(*arguments))
+    assert why in refusal_line(check(*arguments))
 
 
 # Somebody is in a hurry.
@@ -420,9 +433,9 @@ def test_an_interrupted_check_leaves_nobody_behind(moment: str, sandbox: str, ho
     pause = "import signal, time; signal.signal(signal.SIGINT, signal.SIG_IGN); time.sleep(60)"
     body = f"def choose(view): open({str(asked)!r}, 'w').close(); {pause}" if on_turn else pause
     arguments = ["check-bot", "fish", program(tmp_path, body), "--limit", "60", "--sandbox", sandbox]
-    command = started([SCRIPT, *arguments], start=start)
+    command = start_process([INSTALLED_COMMAND, *arguments], start=start)
 
-    while not (asked.exists() if on_turn else len(alive(str(tmp_path))) > 1):
+    while not (asked.exists() if on_turn else len(processes_marked(str(tmp_path))) > 1):
         assert command.poll() is None
         time.sleep(0.01)
     command.send_signal(number)
@@ -430,4 +443,4 @@ def test_an_interrupted_check_leaves_nobody_behind(moment: str, sandbox: str, ho
 
     assert out.startswith("ok   start: ") == on_turn
     assert (command.returncode, err.splitlines()[-1]) == (130, "fairplay: interrupted")
-    assert soon(lambda: not alive(str(tmp_path)))
+    assert becomes_true(lambda: not processes_marked(str(tmp_path)))

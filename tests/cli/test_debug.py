@@ -7,45 +7,65 @@ from pathlib import Path
 import pytest
 
 from fairplay import Acted, Ejected, Fault, Journal, Match, Referee, TakeTurn
-from fairplay.games import title
+from fairplay.games import game_info
 from fairplay.games.fish.examples import EXAMPLES
 from fairplay.games.fish.terminal import text
-from fairplay.journal.replay import read
+from fairplay.journal.replay import read_journal
 from fairplay.journal.transcript import transcript
-from tests.cli.command import BROKEN, GOOD, complaint, fairplay, in_process, journal, refusal, spoil
-from tests.cli.debugging import COUNTS, NEWS, TABLES, THIRD, bot, line_of, recorded_match, spy, turns_of, verdicts
+from tests.cli.command import (
+    DAMAGE_MESSAGES,
+    LEGAL_BOT,
+    damage_journal,
+    damage_message,
+    make_in_process_player,
+    record_journal,
+    refusal_line,
+    run_fairplay,
+)
+from tests.cli.debugging import (
+    COUNTING_BOT,
+    EXCHANGING_BOT,
+    FAILING_TURNS,
+    PLAYERS_BY_GAME,
+    connection_lines,
+    recorded_match,
+    recorded_turns,
+    verdict_lines,
+    write_bot,
+    write_spying_bot,
+)
 from tests.cli.test_play import NO_PLAYERS
-from tests.journal.journals import GAME, first
-from tests.some import some
+from tests.journal.journals import GAME, first_action
+from tests.nonempty import nonempty
 
 
-@pytest.mark.parametrize("game", TABLES)
-def test_house_players_answer_as_they_did_on_every_turn_in_every_seat(game: str, tmp_path: Path) -> None:
-    path = recorded_match(tmp_path, game, *TABLES[game])
+@pytest.mark.parametrize("game", PLAYERS_BY_GAME)
+def test_built_in_players_answer_as_they_did_on_every_turn_in_every_seat(game: str, tmp_path: Path) -> None:
+    path = recorded_match(tmp_path, game, *PLAYERS_BY_GAME[game])
 
-    for seat, address in enumerate(TABLES[game]):
-        done = fairplay("debug", str(path), "--seat", str(seat), address)
+    for seat, address in enumerate(PLAYERS_BY_GAME[game]):
+        done = run_fairplay("debug", str(path), "--seat", str(seat), address)
 
-        *lines, last = verdicts(done)
-        turns = turns_of(path, seat)
+        *lines, last = verdict_lines(done)
+        turns = recorded_turns(path, seat)
         assert (done.code, done.err) == (0, "")
         assert [line.partition(":")[0] for line in lines] == [f"turn {turn}" for turn in range(1, turns + 1)]
         assert all(line.endswith("; the same as in the record") for line in lines)
         assert last == f"{turns} turn{'' if turns == 1 else 's'}: all the same as in the record"
 
 
-@pytest.mark.parametrize("game", TABLES)
+@pytest.mark.parametrize("game", PLAYERS_BY_GAME)
 def test_each_turn_is_shown_as_the_seat_saw_it(game: str, tmp_path: Path) -> None:
-    path = recorded_match(tmp_path, game, *TABLES[game])
-    recorded = read(path)
+    path = recorded_match(tmp_path, game, *PLAYERS_BY_GAME[game])
+    recorded = read_journal(path)
 
-    for one in some(transcript(recorded, 1)):
+    for one in nonempty(transcript(recorded, 1)):
         if isinstance(one.message, TakeTurn):
-            done = fairplay("debug", str(path), "--seat", "1", "--turn", str(one.turn), TABLES[game][1])
+            done = run_fairplay("debug", str(path), "--seat", "1", "--turn", str(one.turn), PLAYERS_BY_GAME[game][1])
 
             fact = recorded.facts[one.facts]
             assert isinstance(fact, Acted)
-            board = title(game).text(one.message.view, recorded.opening.names)
+            board = game_info(game).text(one.message.view, recorded.opening.names)
             head = f"turn {one.turn} of {recorded.opening.names[1]} (seat 1), after {one.facts} facts"
             assert (done.code, done.err) == (0, "")
             assert f"{head}\n\n{board}\n\nanswers: {fact.action}\nlawful\ntook " in done.out
@@ -54,59 +74,59 @@ def test_each_turn_is_shown_as_the_seat_saw_it(game: str, tmp_path: Path) -> Non
 
 # How the referee puts it.
 REASONS = {
-    "an illegal action": "not lawful: rule 3.2: there is no tile at [99, 99]",
+    "an illegal action": "not legal: rule 3.2: there is no tile at [99, 99]",
     "a crash": "fails: crashed, the program ended with exit code 1",
     "an exit": "fails: crashed, the program ended with exit code 3",
     "nonsense": "fails: malformed, the answer is not an action of this game",
 }
 
 
-@pytest.mark.parametrize("what", THIRD)
+@pytest.mark.parametrize("what", FAILING_TURNS)
 def test_a_player_with_a_memory_fails_again_where_it_failed(what: str, tmp_path: Path) -> None:
-    address = bot(tmp_path, COUNTS.format(third=THIRD[what]))
-    path = journal(tmp_path, "ann=greedy", f"bob={address}", "cyd=random")
-    (ejected,) = [fact for fact in read(path).facts if isinstance(fact, Ejected)]
+    address = write_bot(tmp_path, COUNTING_BOT.format(third=FAILING_TURNS[what]))
+    path = record_journal(tmp_path, "ann=greedy", f"bob={address}", "cyd=random")
+    (ejected,) = [fact for fact in read_journal(path).facts if isinstance(fact, Ejected)]
 
-    one, every = (fairplay("debug", str(path), "--seat", "bob", *turn, address) for turn in (("--turn", "3"), ()))
+    one, every = (run_fairplay("debug", str(path), "--seat", "bob", *turn, address) for turn in (("--turn", "3"), ()))
 
     assert (one.code, every.code) == (0, 0)
     assert REASONS[what].endswith(ejected.why)
-    assert REASONS[what] in verdicts(one)
-    assert verdicts(one)[-1] == "the same as in the record"
-    assert verdicts(every)[2].startswith("turn 3: ")
-    assert REASONS[what] in verdicts(every)[2]
-    assert verdicts(every)[3:] == ["3 turns: all the same as in the record"]
-    assert "  lawful    " in one.out
-    assert "  lawful    " in every.out
+    assert REASONS[what] in verdict_lines(one)
+    assert verdict_lines(one)[-1] == "the same as in the record"
+    assert verdict_lines(every)[2].startswith("turn 3: ")
+    assert REASONS[what] in verdict_lines(every)[2]
+    assert verdict_lines(every)[3:] == ["3 turns: all the same as in the record"]
+    assert "  legal    " in one.out
+    assert "  legal    " in every.out
 
 
 def test_an_illegal_answer_is_shown_with_the_rule_that_it_breaks(tmp_path: Path) -> None:
-    address = bot(tmp_path, COUNTS.format(third=THIRD["an illegal action"]))
-    path = journal(tmp_path)
+    address = write_bot(tmp_path, COUNTING_BOT.format(third=FAILING_TURNS["an illegal action"]))
+    path = record_journal(tmp_path)
 
-    done = fairplay("debug", str(path), "--seat", "0", "--turn", "3", address)
+    done = run_fairplay("debug", str(path), "--seat", "0", "--turn", "3", address)
 
-    action = [fact.action for fact in read(path).facts if isinstance(fact, Acted) and fact.seat == 0][2]
+    action = [fact.action for fact in read_journal(path).facts if isinstance(fact, Acted) and fact.seat == 0][2]
     assert done.code == 1
-    assert verdicts(done)[-3:] == [
+    assert verdict_lines(done)[-3:] == [
         "answers: places a penguin at [99, 99]",
-        "not lawful: rule 3.2: there is no tile at [99, 99]",
+        "not legal: rule 3.2: there is no tile at [99, 99]",
         f"the record has: {action}",
     ]
 
 
 def test_all_that_goes_over_the_line_is_shown_as_it_comes(tmp_path: Path) -> None:
-    source = COUNTS.format(third=THIRD["a crash"]).replace(
+    source = COUNTING_BOT.format(third=FAILING_TURNS["a crash"]).replace(
         "self.turns += 1", "self.turns += 1; print('turn', self.turns)"
     )
-    address = bot(tmp_path, f"print('\\x1b[2Jhello')\n{source}")
-    path = journal(tmp_path, f"ann={bot(tmp_path, GOOD, 'good.py')}", "bob=random")
-    actions = [fact.action for fact in read(path).facts if isinstance(fact, Acted) and fact.seat == 0]
-    view = next(one.message.view for one in transcript(read(path), 0) if isinstance(one.message, TakeTurn))
+    address = write_bot(tmp_path, f"print('\\x1b[2Jhello')\n{source}")
+    path = record_journal(tmp_path, f"ann={write_bot(tmp_path, LEGAL_BOT, 'good.py')}", "bob=random")
+    actions = [fact.action for fact in read_journal(path).facts if isinstance(fact, Acted) and fact.seat == 0]
+    view = next(one.message.view for one in transcript(read_journal(path), 0) if isinstance(one.message, TakeTurn))
 
-    done = fairplay("debug", str(path), "--seat", "0", "--turn", "3", address)
+    done = run_fairplay("debug", str(path), "--seat", "0", "--turn", "3", address)
 
-    line = line_of(done)
+    line = connection_lines(done)
     asked = [json.loads(one[2:]) for one in line if one.startswith("> ")]
     replies = [json.loads(one[2:]) for one in line if one.startswith("< ")]
     assert [one["type"] for one in asked] == ["hello", "start", *["take_turn"] * 3, "goodbye"]
@@ -118,9 +138,9 @@ def test_all_that_goes_over_the_line_is_shown_as_it_comes(tmp_path: Path) -> Non
     assert line[-2] == "| RuntimeError: a bad day"
     assert (asked[-1]["fault"], asked[-1]["why"]) == ("crashed", "the program ended with exit code 1")
     assert all(one.isprintable() for one in done.out.split("\n"))
-    assert [one for one in verdicts(done) if one.startswith(("turn", "fails", "Runtime"))] == [
-        f"turn 1: answers: {actions[0]}, lawful; the same as in the record",
-        f"turn 2: answers: {actions[1]}, lawful; the same as in the record",
+    assert [one for one in verdict_lines(done) if one.startswith(("turn", "fails", "Runtime"))] == [
+        f"turn 1: answers: {actions[0]}, legal; the same as in the record",
+        f"turn 2: answers: {actions[1]}, legal; the same as in the record",
         "turn 3 of ann (seat 0), after 4 facts",
         "fails: crashed, the program ended with exit code 1",
         "RuntimeError: a bad day",
@@ -137,13 +157,15 @@ def test_all_that_goes_over_the_line_is_shown_as_it_comes(tmp_path: Path) -> Non
     ],
 )
 def test_what_the_record_has_instead_may_be_an_ejection(what: str, instead: str, tmp_path: Path) -> None:
-    path = journal(tmp_path, "ann=greedy", f"bob={bot(tmp_path, COUNTS.format(third=THIRD[what]))}")
+    path = record_journal(
+        tmp_path, "ann=greedy", f"bob={write_bot(tmp_path, COUNTING_BOT.format(third=FAILING_TURNS[what]))}"
+    )
 
-    done = fairplay("debug", str(path), "--seat", "bob", "--turn", "3", "greedy")
+    done = run_fairplay("debug", str(path), "--seat", "bob", "--turn", "3", "greedy")
 
     assert done.code == 1
-    assert verdicts(done)[-1].startswith(f"the record {instead}")
-    assert verdicts(done)[-2] == "lawful"
+    assert verdict_lines(done)[-1].startswith(f"the record {instead}")
+    assert verdict_lines(done)[-2] == "legal"
 
 
 @pytest.mark.parametrize(
@@ -165,56 +187,58 @@ def test_what_the_record_has_instead_may_be_an_ejection(what: str, instead: str,
 def test_failures_are_the_same_if_fault_and_rule_are(
     then: str, now: str, same: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = journal(tmp_path, "ann=greedy", f"bob={in_process(COUNTS.format(third=then), tmp_path, monkeypatch)}")
-    address = bot(tmp_path, COUNTS.format(third=now))
+    path = record_journal(
+        tmp_path, "ann=greedy", f"bob={make_in_process_player(COUNTING_BOT.format(third=then), tmp_path, monkeypatch)}"
+    )
+    address = write_bot(tmp_path, COUNTING_BOT.format(third=now))
 
-    one, every = (fairplay("debug", str(path), "--seat", "bob", *turn, address) for turn in (("--turn", "3"), ()))
+    one, every = (run_fairplay("debug", str(path), "--seat", "bob", *turn, address) for turn in (("--turn", "3"), ()))
 
-    verdict = verdicts(one)[-1]
+    verdict = verdict_lines(one)[-1]
     assert (one.code, every.code) == (0, 0) if same else (1, 1)
     assert verdict.startswith("the same " if same else "the record has")
-    assert verdicts(every)[2].endswith(f"; {verdict}")
-    assert verdicts(every)[3:] == [f"3 turns: {'all the same as in' if same else '1 different from'} the record"]
+    assert verdict_lines(every)[2].endswith(f"; {verdict}")
+    assert verdict_lines(every)[3:] == [f"3 turns: {'all the same as in' if same else '1 different from'} the record"]
     if "98" in now:
         assert verdict == "the same failure as in the record, which has: places a penguin at [99, 99]"
 
 
-SLOW = COUNTS.format(third="import time; time.sleep(60)")
+SLOW = COUNTING_BOT.format(third="import time; time.sleep(60)")
 
 
 def test_whoever_was_too_late_is_too_late_again(tmp_path: Path) -> None:
-    slow = bot(tmp_path, SLOW)
-    path = journal(tmp_path, "ann=greedy", f"bob={slow}", "--limit", "0.5")
+    slow = write_bot(tmp_path, SLOW)
+    path = record_journal(tmp_path, "ann=greedy", f"bob={slow}", "--limit", "0.5")
 
-    again = fairplay("debug", str(path), "--seat", "bob", "--turn", "3", slow)
-    sooner = fairplay("debug", str(path), "--seat", "bob", "--turn", "3", slow, "--limit", "0.3")
-    better = fairplay("debug", str(path), "--seat", "bob", "--turn", "3", bot(tmp_path, GOOD))
+    again = run_fairplay("debug", str(path), "--seat", "bob", "--turn", "3", slow)
+    sooner = run_fairplay("debug", str(path), "--seat", "bob", "--turn", "3", slow, "--limit", "0.3")
+    better = run_fairplay("debug", str(path), "--seat", "bob", "--turn", "3", write_bot(tmp_path, LEGAL_BOT))
 
     assert [done.code for done in (again, sooner, better)] == [0, 0, 1]
-    assert "fails: timed out, no answer within 0.5 s" in verdicts(again)  # as it is on record
-    assert "fails: timed out, no answer within 0.3 s" in verdicts(sooner)
-    assert verdicts(better)[-1].startswith(
+    assert "fails: timed out, no answer within 0.5 s" in verdict_lines(again)  # as it is on record
+    assert "fails: timed out, no answer within 0.3 s" in verdict_lines(sooner)
+    assert verdict_lines(better)[-1].startswith(
         "the record has the ejection: timed out, no answer within 0.5 s, limit 0.500 s"
     )
 
 
 def test_whoever_goes_another_way_is_told_so_and_led_back(tmp_path: Path) -> None:
-    path = journal(tmp_path, "ann=greedy", "bob=random")
-    address = bot(tmp_path, GOOD)
-    turns = turns_of(path, 0)
+    path = record_journal(tmp_path, "ann=greedy", "bob=random")
+    address = write_bot(tmp_path, LEGAL_BOT)
+    turns = recorded_turns(path, 0)
 
-    every = fairplay("debug", str(path), "--seat", "ann", address)
-    last = fairplay("debug", str(path), "--seat", "ann", "--turn", str(turns), address)
+    every = run_fairplay("debug", str(path), "--seat", "ann", address)
+    last = run_fairplay("debug", str(path), "--seat", "ann", "--turn", str(turns), address)
 
-    line = re.compile(r"turn \d+: answers: .*, lawful; (the same as in the record|the record has: .*)")
-    *lines, verdict = verdicts(every)
+    line = re.compile(r"turn \d+: answers: .*, legal; (the same as in the record|the record has: .*)")
+    *lines, verdict = verdict_lines(every)
     different = [line for line in lines if not line.endswith("the same as in the record")]
     assert all(line.fullmatch(one) for one in lines)
     assert len(lines) == turns
     assert different
     assert every.code == 1
     assert verdict == f"{turns} turns: {len(different)} different from the record"
-    assert verdicts(last)[: turns - 1] == lines[:-1]
+    assert verdict_lines(last)[: turns - 1] == lines[:-1]
 
 
 @pytest.mark.parametrize(
@@ -229,47 +253,46 @@ def test_whoever_goes_another_way_is_told_so_and_led_back(tmp_path: Path) -> Non
 )
 def test_whoever_fails_before_is_out_and_asked_no_more(how: str, line: str, tmp_path: Path) -> None:
     path = recorded_match(tmp_path, "q", "dag", "ldasg")
-    start = ("debug", str(path), "--seat", "0", bot(tmp_path, NEWS.format(how=how)))
+    start = ("debug", str(path), "--seat", "0", write_bot(tmp_path, EXCHANGING_BOT.format(how=how)))
 
-    one, every = fairplay(*start, "--turn", "3"), fairplay(*start)
+    one, every = run_fairplay(*start, "--turn", "3"), run_fairplay(*start)
 
-    told = [words for words in verdicts(one) if words.startswith("news")]
+    told = [words for words in verdict_lines(one) if words.startswith("news")]
     assert len(told) == 1
     assert told[0].startswith(f"news after turn 1: fails: {line}")
     assert told[0].endswith("; the record has an acknowledgement")
-    assert verdicts(one)[-1] == "turn 3 was not asked: whoever fails is out of the match"
-    assert verdicts(every)[-1] == (
+    assert verdict_lines(one)[-1] == "turn 3 was not asked: whoever fails is out of the match"
+    assert verdict_lines(every)[-1] == (
         "1 turn: 2 different from the record; what came then was not asked, for whoever fails is out of the match"
     )
     assert (one.code, every.code) == (1, 1)
 
 
 def test_whoever_failed_at_news_does_so_again(tmp_path: Path) -> None:
-    address = bot(tmp_path, NEWS.format(how="raise ValueError('what?')"))
+    address = write_bot(tmp_path, EXCHANGING_BOT.format(how="raise ValueError('what?')"))
     path = recorded_match(tmp_path, "q", "dag", f"bad={address}", "ldasg")
 
-    again, better = (fairplay("debug", str(path), "--seat", "bad", player) for player in (address, "dag"))
+    again, better = (run_fairplay("debug", str(path), "--seat", "bad", player) for player in (address, "dag"))
 
     then = "crashed, the program ended with exit code 1, ValueError: what?"
     assert again.code == 0
-    assert verdicts(again)[1:] == [
+    assert verdict_lines(again)[1:] == [
         f"news after turn 1: fails: {then}; the same as in the record",
         "1 turn: all the same as in the record",
     ]
     assert better.code == 1
-    assert f"news after turn 1: acknowledged; the record has the ejection: {then}" in verdicts(better)
+    assert f"news after turn 1: acknowledged; the record has the ejection: {then}" in verdict_lines(better)
 
 
 def test_a_failure_at_the_greeting_is_told(tmp_path: Path) -> None:
-    source = (
-        f"{GOOD}\nclass Player:\n    def start(self, *_): raise ValueError\n    take_turn = staticmethod(take_turn)"
-    )
-    path = journal(tmp_path)
+    fails = "def start(self, *_): raise ValueError"
+    source = f"{LEGAL_BOT}\nclass Player:\n    {fails}\n    take_turn = staticmethod(take_turn)"
+    path = record_journal(tmp_path)
 
-    done = fairplay("debug", str(path), "--seat", "0", "--turn", "1", bot(tmp_path, source))
+    done = run_fairplay("debug", str(path), "--seat", "0", "--turn", "1", write_bot(tmp_path, source))
 
     assert done.code == 1
-    assert verdicts(done) == [
+    assert verdict_lines(done) == [
         "greeting: fails: crashed, the program ended with exit code 1, ValueError; the record has an acknowledgement",
         "turn 1 was not asked: whoever fails is out of the match",
     ]
@@ -277,27 +300,29 @@ def test_a_failure_at_the_greeting_is_told(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("source", NO_PLAYERS)
 def test_of_a_file_that_holds_no_player_it_is_told_why(source: str, tmp_path: Path) -> None:
-    address = bot(tmp_path, source)
+    address = write_bot(tmp_path, source)
 
-    done = fairplay("debug", str(journal(tmp_path)), "--seat", "0", address)
+    done = run_fairplay("debug", str(record_journal(tmp_path)), "--seat", "0", address)
 
     assert done.code == 1
-    assert f"| fairplay.bot: {NO_PLAYERS[source].format(bot=address)}" in line_of(done)
-    assert verdicts(done)[0].startswith("greeting: fails: crashed, the program ended with exit code 2, fairplay.bot: ")
+    assert f"| fairplay.bot: {NO_PLAYERS[source].format(bot=address)}" in connection_lines(done)
+    assert verdict_lines(done)[0].startswith(
+        "greeting: fails: crashed, the program ended with exit code 2, fairplay.bot: "
+    )
     assert ("  advice    a program that speaks the protocol itself is named" in done.out) == (not source)
 
 
 def test_methods_may_be_missing_or_none(tmp_path: Path) -> None:
-    source = f"{GOOD}\nclass Player:\n    start = None\n    take_turn = staticmethod(take_turn)"
-    path = journal(tmp_path, "ann=greedy", f"bob={bot(tmp_path, source)}")
+    source = f"{LEGAL_BOT}\nclass Player:\n    start = None\n    take_turn = staticmethod(take_turn)"
+    path = record_journal(tmp_path, "ann=greedy", f"bob={write_bot(tmp_path, source)}")
 
-    assert fairplay("debug", str(path), "--seat", "bob", bot(tmp_path, source)).code == 0
+    assert run_fairplay("debug", str(path), "--seat", "bob", write_bot(tmp_path, source)).code == 0
 
 
-@pytest.mark.parametrize(("game", "house"), [("fish", "greedy"), ("tsuro", "survivor"), ("q", "dag")])
-def test_the_messages_are_exactly_those_that_the_player_got(game: str, house: str, tmp_path: Path) -> None:
-    spies = [spy(game, house, tmp_path / f"live{seat}.txt", news="list(news)") for seat in range(3)]
-    players = [bot(tmp_path, source, f"live{seat}.py") for seat, source in enumerate(spies)]
+@pytest.mark.parametrize(("game", "server"), [("fish", "greedy"), ("tsuro", "survivor"), ("q", "dag")])
+def test_the_messages_are_exactly_those_that_the_player_got(game: str, server: str, tmp_path: Path) -> None:
+    spies = [write_spying_bot(game, server, tmp_path / f"live{seat}.txt", news="list(news)") for seat in range(3)]
+    players = [write_bot(tmp_path, source, f"live{seat}.py") for seat, source in enumerate(spies)]
     path = recorded_match(tmp_path, game, *players, sandbox="none")  # so that they can write it down
 
     for seat in range(3):
@@ -307,19 +332,19 @@ def test_the_messages_are_exactly_those_that_the_player_got(game: str, house: st
         for turn, heard in [((), len(live)), (("--turn", "2"), turns[1])]:
             log = tmp_path / f"again{seat}-{heard}.txt"
             log.write_text("")
-            again = bot(tmp_path, spy(game, house, log, news="list(news)"), f"{log.stem}.py")
-            assert fairplay("debug", str(path), "--seat", str(seat), *turn, again, "--sandbox", "none").code == 0
+            again = write_bot(tmp_path, write_spying_bot(game, server, log, news="list(news)"), f"{log.stem}.py")
+            assert run_fairplay("debug", str(path), "--seat", str(seat), *turn, again, "--sandbox", "none").code == 0
             assert log.read_text().splitlines() == live[:heard]
     assert game != "q" or any(line.startswith("tell") for line in live)
 
 
 def test_a_branch_is_heard_by_whoever_came_later_as_well(tmp_path: Path) -> None:
-    parent = journal(tmp_path, "ann=greedy", "bob=random")
-    done = fairplay("resume", str(parent), "--at", "6", "random", "random", "--journal", str(tmp_path / "branch"))
+    parent = record_journal(tmp_path, "ann=greedy", "bob=random")
+    done = run_fairplay("resume", str(parent), "--at", "6", "random", "random", "--journal", str(tmp_path / "branch"))
     (path,) = (tmp_path / "branch").glob("*.jsonl")
     assert done.code == 0
 
-    before, after = (fairplay("debug", str(path), "--seat", "ann", player).out for player in ("greedy", "random"))
+    before, after = (run_fairplay("debug", str(path), "--seat", "ann", player).out for player in ("greedy", "random"))
 
     seam = "the match was interrupted here, and resumed: the player is opened anew"
     lines = [line.rpartition("; ")[2] for line in after.splitlines()]
@@ -330,34 +355,34 @@ def test_a_branch_is_heard_by_whoever_came_later_as_well(tmp_path: Path) -> None
 def test_a_match_that_was_not_dealt_can_be_debugged_too(tmp_path: Path) -> None:
     match = Match(GAME, EXAMPLES["placing"], ("ann", "bob", "cyd"))
     with Journal(tmp_path).begin(match) as begun:
-        Referee().resume(match, [first, first, first], record=begun)
+        Referee().resume(match, [first_action, first_action, first_action], record=begun)
 
-    done = fairplay("debug", str(begun.path), "--seat", "bob", bot(tmp_path, GOOD))
+    done = run_fairplay("debug", str(begun.path), "--seat", "bob", write_bot(tmp_path, LEGAL_BOT))
 
     assert done.code == 0, done
 
 
 def test_an_unfinished_match_can_be_looked_at_on_the_turn_that_nobody_answered(tmp_path: Path) -> None:
-    path = spoil(journal(tmp_path), "unfinished")
-    recorded = read(path)
-    seat = recorded.at(None).turn
+    path = damage_journal(record_journal(tmp_path), "unfinished")
+    recorded = read_journal(path)
+    seat = recorded.match_after(None).turn
     assert seat == 1
 
-    every = fairplay("debug", str(path), "--seat", "1", "random")
-    one = fairplay("debug", str(path), "--seat", "1", "--turn", "3", "random")
+    every = run_fairplay("debug", str(path), "--seat", "1", "random")
+    one = run_fairplay("debug", str(path), "--seat", "1", "--turn", "3", "random")
 
     missing = "the record has no answer, for the match was interrupted there"
     assert every.code == 0
-    assert verdicts(every)[2:] == [f"turn 3: not asked; {missing}", "2 turns: all the same as in the record"]
+    assert verdict_lines(every)[2:] == [f"turn 3: not asked; {missing}", "2 turns: all the same as in the record"]
     assert one.code == 1
-    assert text(recorded.at(None).view(1), ("ann", "bob")) in one.out
-    assert verdicts(one)[-2:] == ["lawful", missing]
+    assert text(recorded.match_after(None).view(1), ("ann", "bob")) in one.out
+    assert verdict_lines(one)[-2:] == ["legal", missing]
 
 
 def test_a_number_is_a_seat_and_only_then_a_name(tmp_path: Path) -> None:
-    path = journal(tmp_path, "1=greedy", "0=random", "7=greedy")
+    path = record_journal(tmp_path, "1=greedy", "0=random", "7=greedy")
 
-    heads = [fairplay("debug", str(path), "--seat", seat, "--turn", "1", "random").out for seat in ("0", "1", "7")]
+    heads = [run_fairplay("debug", str(path), "--seat", seat, "--turn", "1", "random").out for seat in ("0", "1", "7")]
 
     assert [head.partition(",")[0] for head in heads] == [
         "turn 1 of 1 (seat 0)",
@@ -403,83 +428,84 @@ def test_a_number_is_a_seat_and_only_then_a_name(tmp_path: Path) -> None:
     ],
 )
 def test_what_cannot_be_done_is_refused_in_one_line(arguments: tuple[str, ...], why: str, tmp_path: Path) -> None:
-    path = journal(tmp_path)
+    path = record_journal(tmp_path)
 
-    assert refusal(fairplay("debug", str(path), *arguments)).startswith(why)
+    assert refusal_line(run_fairplay("debug", str(path), *arguments)).startswith(why)
 
 
 def test_a_turn_that_never_came_is_refused(tmp_path: Path) -> None:
-    path = journal(tmp_path)
-    turns = turns_of(path, 0)
+    path = record_journal(tmp_path)
+    turns = recorded_turns(path, 0)
 
-    done = fairplay("debug", str(path), "--seat", "0", "--turn", str(turns + 1), "greedy")
+    done = run_fairplay("debug", str(path), "--seat", "0", "--turn", str(turns + 1), "greedy")
 
-    assert refusal(done) == f"ann had only {turns} turns, so there is no turn {turns + 1}"
+    assert refusal_line(done) == f"ann had only {turns} turns, so there is no turn {turns + 1}"
 
 
 def test_a_turn_that_never_came_is_refused_without_the_ejection_of_another(tmp_path: Path) -> None:
-    path = journal(tmp_path, "ann=greedy", f"bob={bot(tmp_path, COUNTS.format(third=THIRD['a crash']))}")
-    turns = turns_of(path, 0)
+    path = record_journal(
+        tmp_path, "ann=greedy", f"bob={write_bot(tmp_path, COUNTING_BOT.format(third=FAILING_TURNS['a crash']))}"
+    )
+    turns = recorded_turns(path, 0)
 
-    done = fairplay("debug", str(path), "--seat", "ann", "--turn", "99", "greedy")
+    done = run_fairplay("debug", str(path), "--seat", "ann", "--turn", "99", "greedy")
 
-    assert refusal(done) == f"ann had only {turns} turns, so there is no turn 99"
+    assert refusal_line(done) == f"ann had only {turns} turns, so there is no turn 99"
 
 
 def test_who_failed_the_farewell_had_all_its_turns(tmp_path: Path) -> None:
-    source = (
-        f"{GOOD}\nclass Player:\n    def end(self, result): raise ValueError\n    take_turn = staticmethod(take_turn)"
-    )
-    address = bot(tmp_path, source)
-    path = journal(tmp_path, "ann=greedy", f"bob={address}")
-    turns = turns_of(path, 1)
+    fails = "def end(self, result): raise ValueError"
+    source = f"{LEGAL_BOT}\nclass Player:\n    {fails}\n    take_turn = staticmethod(take_turn)"
+    address = write_bot(tmp_path, source)
+    path = record_journal(tmp_path, "ann=greedy", f"bob={address}")
+    turns = recorded_turns(path, 1)
 
-    late = fairplay("debug", str(path), "--seat", "bob", "--turn", "99", address)
-    every = fairplay("debug", str(path), "--seat", "bob", address)
+    late = run_fairplay("debug", str(path), "--seat", "bob", "--turn", "99", address)
+    every = run_fairplay("debug", str(path), "--seat", "bob", address)
 
-    assert refusal(late) == f"bob had only {turns} turns, so there is no turn 99"
+    assert refusal_line(late) == f"bob had only {turns} turns, so there is no turn 99"
     assert every.code == 0
-    assert verdicts(every)[-2].startswith(
+    assert verdict_lines(every)[-2].startswith(
         f"farewell after turn {turns}: fails: crashed, the program ended with exit code 1"
     )
 
 
 def test_a_turn_after_an_ejection_is_refused(tmp_path: Path) -> None:
-    crash = bot(tmp_path, COUNTS.format(third=THIRD["a crash"]))
-    news = bot(tmp_path, NEWS.format(how="raise ValueError"), "news.py")
-    fish = journal(tmp_path / "fish", "ann=greedy", f"bob={crash}")
+    crash = write_bot(tmp_path, COUNTING_BOT.format(third=FAILING_TURNS["a crash"]))
+    news = write_bot(tmp_path, EXCHANGING_BOT.format(how="raise ValueError"), "news.py")
+    fish = record_journal(tmp_path / "fish", "ann=greedy", f"bob={crash}")
     q = recorded_match(tmp_path / "q", "q", "dag", f"bad={news}", "dag")
 
-    assert refusal(fairplay("debug", str(fish), "--seat", "bob", "--turn", "5", "greedy")) == (
+    assert refusal_line(run_fairplay("debug", str(fish), "--seat", "bob", "--turn", "5", "greedy")) == (
         "bob was ejected (turn 3), so there is no turn 5: crashed, the program ended with exit code 1"
     )
-    assert refusal(fairplay("debug", str(q), "--seat", "bad", "--turn", "2", "dag")) == (
+    assert refusal_line(run_fairplay("debug", str(q), "--seat", "bad", "--turn", "2", "dag")) == (
         "bad was ejected (news after turn 1), so there is no turn 2: crashed, the program ended with exit code 1"
     )
 
 
-@pytest.mark.parametrize("how", BROKEN)
+@pytest.mark.parametrize("how", DAMAGE_MESSAGES)
 def test_no_broken_journal_is_debugged(how: str, tmp_path: Path) -> None:
-    path = spoil(journal(tmp_path), how)
+    path = damage_journal(record_journal(tmp_path), how)
 
-    assert refusal(fairplay("debug", str(path), "--seat", "0", "greedy")) == complaint(path, how)
+    assert refusal_line(run_fairplay("debug", str(path), "--seat", "0", "greedy")) == damage_message(path, how)
 
 
 def test_nothing_in_a_journal_reaches_a_terminal_raw(tmp_path: Path) -> None:
-    path = journal(tmp_path, "\x1b[2Jann=greedy", "bob\n1. bob=random")
+    path = record_journal(tmp_path, "\x1b[2Jann=greedy", "bob\n1. bob=random")
 
-    shown = fairplay("debug", str(path), "--seat", "0", "--turn", "2", "random").out
+    shown = run_fairplay("debug", str(path), "--seat", "0", "--turn", "2", "random").out
 
     assert all(line.isprintable() for line in shown.split("\n"))
-    assert "no seat" in refusal(fairplay("debug", str(path), "--seat", "bob", "random"))
+    assert "no seat" in refusal_line(run_fairplay("debug", str(path), "--seat", "bob", "random"))
 
 
 def test_the_bots_of_these_tests_fail_in_different_ways(tmp_path: Path) -> None:
     faults = set()
-    for what, third in THIRD.items():
+    for what, third in FAILING_TURNS.items():
         directory = tmp_path / what
         directory.mkdir()
-        path = journal(directory, "greedy", bot(directory, COUNTS.format(third=third)))
-        faults |= {fact.fault for fact in read(path).facts if isinstance(fact, Ejected)}
+        path = record_journal(directory, "greedy", write_bot(directory, COUNTING_BOT.format(third=third)))
+        faults |= {fact.fault for fact in read_journal(path).facts if isinstance(fact, Ejected)}
 
     assert faults == {Fault.ILLEGAL, Fault.CRASHED, Fault.MALFORMED}

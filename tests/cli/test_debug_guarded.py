@@ -10,15 +10,23 @@ import pytest
 
 from fairplay import Journal, Referee
 from fairplay.core.events import Ejected
-from fairplay.journal.replay import read
-from fairplay.sandbox import measures
-from tests.cli.command import SCRIPT, fairplay, journal, refusal, script, spoil, started
-from tests.cli.debugging import COUNTS, bot, line_of, verdicts
+from fairplay.journal.replay import read_journal
+from fairplay.sandbox import protections
+from tests.cli.command import (
+    INSTALLED_COMMAND,
+    damage_journal,
+    record_journal,
+    refusal_line,
+    run_fairplay,
+    run_script,
+    start_process,
+)
+from tests.cli.debugging import COUNTING_BOT, connection_lines, verdict_lines, write_bot
 from tests.cli.test_why import data
-from tests.journal.journals import GAME, SEED, cheat, first
-from tests.journals_at import newest
+from tests.journal.journals import GAME, SEED, first_action, play_illegal_action
+from tests.journal_files import newest_journal
 from tests.players.machine import needs_strict
-from tests.players.programs import alive
+from tests.players.programs import processes_marked
 
 SHELL = """#!/bin/sh
 while read -r line; do
@@ -35,7 +43,7 @@ require("readline").createInterface({input: process.stdin}).on("line", line => {
   console.log(JSON.stringify({nonce: asked.nonce, answer: null}));
 });
 """
-SNOOPS = COUNTS.format(third="pass").replace(
+SNOOPS = COUNTING_BOT.format(third="pass").replace(
     "self.turns += 1",
     """self.turns += 1
         for place in {places!r}:
@@ -63,26 +71,28 @@ def program(directory: Path, source: str, name: str) -> Path:
 @needs_strict
 def test_a_shell_script_is_debugged_in_a_sandbox(tmp_path: Path) -> None:
     path = program(tmp_path, SHELL, "bot.sh")
-    match = journal(tmp_path / "games", "ann=greedy", f"bob={path}")
+    match = record_journal(tmp_path / "games", "ann=greedy", f"bob={path}")
 
-    done = fairplay("debug", str(match), "--seat", "bob", str(path), "--sandbox", "strict")
+    done = run_fairplay("debug", str(match), "--seat", "bob", str(path), "--sandbox", "strict")
 
     assert (done.code, done.err) == (0, "")
-    assert line_of(done).count("| my turn") == 2
-    assert any(", not lawful: rule 3.3: a penguin stands at [3, 3] already; the same" in one for one in verdicts(done))
+    assert connection_lines(done).count("| my turn") == 2
+    assert any(
+        ", not legal: rule 3.3: a penguin stands at [3, 3] already; the same" in one for one in verdict_lines(done)
+    )
 
 
 @needs_strict
 def test_a_program_for_node_is_debugged_in_a_sandbox(tmp_path: Path) -> None:
     address = f"exec:node {shlex.quote(str(program(tmp_path, NODE, 'bot.js')))}"
-    match = journal(tmp_path / "games", "ann=greedy", f"bob={address}")
+    match = record_journal(tmp_path / "games", "ann=greedy", f"bob={address}")
 
-    done = fairplay("debug", str(match), "--seat", "bob", "--turn", "1", address, "--sandbox", "strict")
+    done = run_fairplay("debug", str(match), "--seat", "bob", "--turn", "1", address, "--sandbox", "strict")
 
     assert (done.code, done.err) == (0, "")
-    assert "| my turn" in line_of(done)
-    assert "| Error: no idea" in line_of(done)
-    assert "fails: crashed, the program ended with exit code 1" in verdicts(done)
+    assert "| my turn" in connection_lines(done)
+    assert "| Error: no idea" in connection_lines(done)
+    assert "fails: crashed, the program ended with exit code 1" in verdict_lines(done)
 
 
 @needs_strict
@@ -90,39 +100,39 @@ def test_a_program_for_node_is_debugged_in_a_sandbox(tmp_path: Path) -> None:
 def test_what_the_host_keeps_is_kept_from_a_bot(named: tuple[str, ...], tmp_path: Path) -> None:
     secret = tmp_path / "secret"
     secret.write_text("the host's own")
-    match = journal(tmp_path / "games")
+    match = record_journal(tmp_path / "games")
     places, written = [str(secret), str(match), "/etc/passwd"], str(tmp_path / "its own" / "written")
     path = program(tmp_path, SNOOPS.format(places=places, written=written), "bot.py")
 
-    done = fairplay("debug", str(match), "--seat", "ann", "--turn", "1", str(path), *named)
-    free = fairplay("debug", str(match), "--seat", "ann", "--turn", "1", str(path), "--sandbox", "none")
+    done = run_fairplay("debug", str(match), "--seat", "ann", "--turn", "1", str(path), *named)
+    free = run_fairplay("debug", str(match), "--seat", "ann", "--turn", "1", str(path), "--sandbox", "none")
 
-    said = [line for line in line_of(done) if line.startswith("| ")]
+    said = [line for line in connection_lines(done) if line.startswith("| ")]
     assert len(said) == 4
     assert all(line.startswith("| cannot ") for line in said)
-    assert "| read the host's own" in line_of(free)  # so it does try
+    assert "| read the host's own" in connection_lines(free)  # so it does try
 
 
 @needs_strict
-def test_a_bot_does_not_see_what_lies_beside_a_journal_in_its_own_folder(tmp_path: Path) -> None:
-    match, notes = journal(tmp_path / "games"), tmp_path / "games" / "notes"
+def test_a_bot_does_not_see_what_lies_beside_a_journal_in_its_own_directory(tmp_path: Path) -> None:
+    match, notes = record_journal(tmp_path / "games"), tmp_path / "games" / "notes"
     notes.write_text("the host's own")
-    bot(tmp_path, SNOOPS.format(places=[str(notes)], written=str(tmp_path / "written")))
+    write_bot(tmp_path, SNOOPS.format(places=[str(notes)], written=str(tmp_path / "written")))
 
-    done = fairplay("debug", str(match), "--seat", "ann", "--turn", "1", str(tmp_path))
+    done = run_fairplay("debug", str(match), "--seat", "ann", "--turn", "1", str(tmp_path))
 
-    assert "| cannot read: No such file or directory" in line_of(done)
+    assert "| cannot read: No such file or directory" in connection_lines(done)
 
 
 def test_where_there_is_no_strict_sandbox_a_hint_runs_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     mark = tmp_path / "caught"
-    path = bot(tmp_path, EVIL.format(mark=str(mark)))
+    path = write_bot(tmp_path, EVIL.format(mark=str(mark)))
     begin = partial(Journal(tmp_path / "games").begin, players=("random", path))
-    Referee().run(GAME, [first, cheat], seed=SEED, record=begin)
-    hint = data(newest(tmp_path / "games"))[0]["commands"][0]
-    monkeypatch.setattr(measures, "why_not_strict", lambda: "there is no strict sandbox here")
+    Referee().run(GAME, [first_action, play_illegal_action], seed=SEED, record=begin)
+    hint = data(newest_journal(tmp_path / "games"))[0]["commands"][0]
+    monkeypatch.setattr(protections, "why_not_strict", lambda: "there is no strict sandbox here")
 
-    assert refusal(fairplay(*shlex.split(hint)[1:])).startswith("there is no strict sandbox here")
+    assert refusal_line(run_fairplay(*shlex.split(hint)[1:])).startswith("there is no strict sandbox here")
     assert not mark.exists()
 
 
@@ -130,24 +140,24 @@ def test_where_there_is_no_strict_sandbox_a_hint_runs_nothing(tmp_path: Path, mo
 def test_a_player_in_this_process_needs_no_sandbox_though_the_record_has_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    address = bot(tmp_path, COUNTS.format(third="pass"))
-    path = journal(tmp_path, "ann=greedy", f"bob={address}")
-    monkeypatch.setattr(measures, "why_not_strict", lambda: "there is no strict sandbox here")
+    address = write_bot(tmp_path, COUNTING_BOT.format(third="pass"))
+    path = record_journal(tmp_path, "ann=greedy", f"bob={address}")
+    monkeypatch.setattr(protections, "why_not_strict", lambda: "there is no strict sandbox here")
 
     guarded, unguarded = (
-        fairplay("debug", str(path), "--seat", "bob", address, *options) for options in ((), ("--in-process",))
+        run_fairplay("debug", str(path), "--seat", "bob", address, *options) for options in ((), ("--in-process",))
     )
 
-    assert refusal(guarded).startswith("there is no strict sandbox here")
+    assert refusal_line(guarded).startswith("there is no strict sandbox here")
     assert (unguarded.code, unguarded.err) == (0, "")
 
 
 @needs_strict
 def test_others_with_whom_a_match_goes_on_are_shut_in(tmp_path: Path) -> None:
-    mark, path = tmp_path / "caught", spoil(journal(tmp_path / "games"), "unfinished")
+    mark, path = tmp_path / "caught", damage_journal(record_journal(tmp_path / "games"), "unfinished")
     evil = program(tmp_path, EVIL.format(mark=str(mark)), "evil.py")
 
-    done = fairplay("debug", str(path), "--seat", "ann", "--turn", "1", "greedy", "--play-on", str(evil))
+    done = run_fairplay("debug", str(path), "--seat", "ann", "--turn", "1", "greedy", "--play-on", str(evil))
 
     assert "evil.py cannot be loaded: " in done.out
     assert not mark.exists()
@@ -160,9 +170,11 @@ def test_nothing_that_a_record_names_is_loaded_or_run(address: str, tmp_path: Pa
     evil.write_text(f"#!/usr/bin/env python3\n{EVIL.format(mark=str(mark))}")
     evil.chmod(0o755)
     begin = partial(Journal(tmp_path / "games").begin, players=(address, address, address))
-    Referee().run(GAME, [first, first, cheat], names=["ann", "bob", "cyd"], seed=SEED, record=begin)
-    path = str(newest(tmp_path / "games"))
-    here = partial(script, cwd=tmp_path)
+    Referee().run(
+        GAME, [first_action, first_action, play_illegal_action], names=["ann", "bob", "cyd"], seed=SEED, record=begin
+    )
+    path = str(newest_journal(tmp_path / "games"))
+    here = partial(run_script, cwd=tmp_path)
 
     told, shown = here("why", path), here("debug", path, "--seat", "ann", "--turn", "2", "greedy")
     played = here("debug", path, "--seat", "ann", "--turn", "1", "greedy", "--play-on", "--sandbox", "none")
@@ -178,14 +190,14 @@ def test_nothing_that_a_record_names_is_loaded_or_run(address: str, tmp_path: Pa
 def test_a_module_is_loaded_only_if_that_is_asked_for(others: tuple[str, ...], tmp_path: Path) -> None:
     mark = tmp_path / "caught"
     (tmp_path / "evil.py").write_text(EVIL.format(mark=str(mark)))
-    start = ("debug", str(journal(tmp_path / "games")), "--seat", "0", "--turn", "1")
-    here = partial(script, cwd=tmp_path)
+    start = ("debug", str(record_journal(tmp_path / "games")), "--seat", "0", "--turn", "1")
+    here = partial(run_script, cwd=tmp_path)
 
     refused = here(*start, "in-process:evil:Bot", *others)
     other = here(*start, "greedy", "--play-on", "in-process:evil:Bot")
 
     why = "in-process:evil:Bot would be loaded into this process, which is for PLAYER and with --in-process only"
-    assert refusal(refused) == refusal(other) == why
+    assert refusal_line(refused) == refusal_line(other) == why
     assert not mark.exists()
     assert here(*start, "in-process:evil:Bot", "--in-process", *others).code == 1
     assert mark.exists()
@@ -203,13 +215,13 @@ NAMES = [
 @needs_strict
 @pytest.mark.parametrize("name", NAMES)
 def test_the_hint_of_a_bot_with_a_hostile_name_debugs_that_bot_and_nothing_else(name: str, tmp_path: Path) -> None:
-    path = program(tmp_path, COUNTS.format(third="raise RuntimeError('a bad day')"), name)
-    match = journal(tmp_path / "games", "ann=greedy", f"bob={path}")
-    (ejected,) = [fact for fact in read(match).facts if isinstance(fact, Ejected)]
+    path = program(tmp_path, COUNTING_BOT.format(third="raise RuntimeError('a bad day')"), name)
+    match = record_journal(tmp_path / "games", "ann=greedy", f"bob={path}")
+    (ejected,) = [fact for fact in read_journal(match).facts if isinstance(fact, Ejected)]
     hint = data(match)[0]["commands"][0]
     assert hint.isprintable()
 
-    pasted = f'fairplay() {{ {shlex.quote(str(SCRIPT))} "$@"; }}\n{hint}'
+    pasted = f'fairplay() {{ {shlex.quote(str(INSTALLED_COMMAND))} "$@"; }}\n{hint}'
     done = subprocess.run(["bash", "-c", pasted], cwd=tmp_path, capture_output=True, text=True, check=False)
 
     assert (done.returncode, done.stderr) == (0, "")
@@ -220,25 +232,27 @@ def test_the_hint_of_a_bot_with_a_hostile_name_debugs_that_bot_and_nothing_else(
 
 def test_a_flood_on_stderr_is_cut(tmp_path: Path) -> None:
     flood = "import sys\n            for _ in range(9999): sys.stderr.write('x' * 999 + chr(10))"
-    path = bot(tmp_path, COUNTS.format(third=flood))
+    path = write_bot(tmp_path, COUNTING_BOT.format(third=flood))
 
-    done = fairplay("debug", str(journal(tmp_path)), "--seat", "0", "--turn", "3", path)
+    done = run_fairplay("debug", str(record_journal(tmp_path)), "--seat", "0", "--turn", "3", path)
 
-    said = [line for line in line_of(done) if line.startswith("| ")]
+    said = [line for line in connection_lines(done) if line.startswith("| ")]
     assert len(said) == 501
     assert said[-1] == "| (what else it says now is left out)"
     assert max(map(len, said)) <= 602
-    assert "lawful" in verdicts(done)
+    assert "legal" in verdict_lines(done)
 
 
 @pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM])
 def test_ctrl_c_ends_it_and_whatever_the_bot_has_started(end: signal.Signals, tmp_path: Path) -> None:
     mark = f"asleep-{tmp_path.name}-{end.name}"
     third = f"import subprocess; print('so tired'); subprocess.run(['sh', '-c', 'sleep 600; : {mark}'])"
-    path = bot(tmp_path, COUNTS.format(third=third))
-    match = journal(tmp_path)
+    path = write_bot(tmp_path, COUNTING_BOT.format(third=third))
+    match = record_journal(tmp_path)
 
-    with started([SCRIPT, "debug", str(match), "--seat", "0", "--turn", "3", path, "--limit", "60"]) as process:
+    with start_process(
+        [INSTALLED_COMMAND, "debug", str(match), "--seat", "0", "--turn", "3", path, "--limit", "60"]
+    ) as process:
         assert process.stdout is not None
         while process.stdout.readline() != "  | so tired\n":
             assert process.poll() is None
@@ -247,4 +261,4 @@ def test_ctrl_c_ends_it_and_whatever_the_bot_has_started(end: signal.Signals, tm
 
     assert process.returncode == 130
     assert err.endswith("fairplay: interrupted\n")
-    assert alive(mark) == []
+    assert processes_marked(mark) == []

@@ -6,22 +6,29 @@ from pathlib import Path
 import pytest
 
 from fairplay import Acted, Ejected, Journal, Referee
-from fairplay.journal.replay import read
-from tests.cli.command import GOOD, fairplay, journal, refusal
-from tests.cli.debugging import COUNTS, TABLES, THIRD, bot, line_of, recorded_match
-from tests.journal.journals import GAME, crash, first
-from tests.journals_at import newest
+from fairplay.journal.replay import read_journal
+from tests.cli.command import LEGAL_BOT, record_journal, refusal_line, run_fairplay
+from tests.cli.debugging import (
+    COUNTING_BOT,
+    FAILING_TURNS,
+    PLAYERS_BY_GAME,
+    connection_lines,
+    recorded_match,
+    write_bot,
+)
+from tests.journal.journals import GAME, crash_on_turn, first_action
+from tests.journal_files import newest_journal
 
 
-@pytest.mark.parametrize("game", TABLES)
+@pytest.mark.parametrize("game", PLAYERS_BY_GAME)
 def test_whoever_answers_the_same_sees_the_same_match(game: str, tmp_path: Path) -> None:
-    path = recorded_match(tmp_path, game, *TABLES[game])
-    replayed = fairplay("replay", str(path)).out.splitlines()
+    path = recorded_match(tmp_path, game, *PLAYERS_BY_GAME[game])
+    replayed = run_fairplay("replay", str(path)).out.splitlines()
 
-    done = fairplay("debug", str(path), "--seat", "1", "--turn", "1", TABLES[game][1], "--play-on")
+    done = run_fairplay("debug", str(path), "--seat", "1", "--turn", "1", PLAYERS_BY_GAME[game][1], "--play-on")
 
     before, _, after = done.out.partition("\n\nthe match goes on from turn 1, and is not recorded\n")
-    facts = len(read(path).facts) - 1
+    facts = len(read_journal(path).facts) - 1
     assert (done.code, done.err) == (0, "")
     assert before.endswith("the same as in the record")
     assert after.splitlines()[0].startswith("the others answer as in the record; when it goes another way, they are: ")
@@ -31,21 +38,30 @@ def test_whoever_answers_the_same_sees_the_same_match(game: str, tmp_path: Path)
 
 
 def test_whoever_is_left_alone_needs_no_others_to_go_on(tmp_path: Path) -> None:
-    match = Referee().run(GAME, [first, crash], names=["ann", "bob"], record=Journal(tmp_path).begin)
+    match = Referee().run(GAME, [first_action, crash_on_turn], names=["ann", "bob"], record=Journal(tmp_path).begin)
     assert len(match.ejected) == 1
 
-    start = ("debug", str(newest(tmp_path)), "--seat", "ann", "--turn", "3", bot(tmp_path, GOOD), "--play-on")
+    start = (
+        "debug",
+        str(newest_journal(tmp_path)),
+        "--seat",
+        "ann",
+        "--turn",
+        "3",
+        write_bot(tmp_path, LEGAL_BOT),
+        "--play-on",
+    )
 
-    assert fairplay(*start).code == 0
-    assert refusal(fairplay(*start, "random")) == "others still at the table: 0, but named behind PLAYER: 1"
+    assert run_fairplay(*start).code == 0
+    assert refusal_line(run_fairplay(*start, "random")) == "others still at the table: 0, but named behind PLAYER: 1"
 
 
 def test_the_match_goes_on_with_others_in_the_order_of_the_seats(tmp_path: Path) -> None:
-    path = journal(tmp_path, "ann=greedy", "bob=random", "cyd=random", "--seed", "1")  # bob answered otherwise
-    other = bot(tmp_path, GOOD, "other.py")
-    cheat = bot(tmp_path, "def take_turn(view): return 'junk'")
+    path = record_journal(tmp_path, "ann=greedy", "bob=random", "cyd=random", "--seed", "1")  # bob answered otherwise
+    other = write_bot(tmp_path, LEGAL_BOT, "other.py")
+    cheat = write_bot(tmp_path, "def take_turn(view): return 'junk'")
 
-    done = fairplay("debug", str(path), "--seat", "bob", "--turn", "2", other, "--play-on", "eve=greedy", cheat)
+    done = run_fairplay("debug", str(path), "--seat", "bob", "--turn", "2", other, "--play-on", "eve=greedy", cheat)
 
     assert done.code == 1
     assert "\nat the table: eve, bob, cyd\n" in done.out
@@ -54,9 +70,9 @@ def test_the_match_goes_on_with_others_in_the_order_of_the_seats(tmp_path: Path)
 
 
 def test_others_with_one_name_are_told_apart_when_the_match_goes_on(tmp_path: Path) -> None:
-    path = journal(tmp_path, "ann=greedy", "bob=random", "cyd=random")
+    path = record_journal(tmp_path, "ann=greedy", "bob=random", "cyd=random")
 
-    done = fairplay(
+    done = run_fairplay(
         "debug", str(path), "--seat", "ann", "--turn", "1", "greedy", "--play-on", "eve=random", "eve=random"
     )
 
@@ -65,41 +81,44 @@ def test_others_with_one_name_are_told_apart_when_the_match_goes_on(tmp_path: Pa
 
 
 def test_the_ejected_stay_out_when_the_match_goes_on(tmp_path: Path) -> None:
-    cheat = bot(tmp_path, "def take_turn(view): return 'junk'")
-    path = journal(tmp_path, f"ann={cheat}", "bob=random", "cyd=greedy")
+    cheat = write_bot(tmp_path, "def take_turn(view): return 'junk'")
+    path = record_journal(tmp_path, f"ann={cheat}", "bob=random", "cyd=greedy")
     start = ("debug", str(path), "--seat", "2", "--turn", "2", "greedy", "--play-on")
 
-    assert fairplay(*start).code == 0
-    assert fairplay(*start, "random").code == 0
-    assert refusal(fairplay(*start, "random", "random")) == "others still at the table: 1, but named behind PLAYER: 2"
+    assert run_fairplay(*start).code == 0
+    assert run_fairplay(*start, "random").code == 0
+    assert (
+        refusal_line(run_fairplay(*start, "random", "random"))
+        == "others still at the table: 1, but named behind PLAYER: 2"
+    )
 
 
 def test_the_player_is_neither_greeted_nor_asked_twice(tmp_path: Path) -> None:
-    source = COUNTS.format(third="print('third')") + "\n    def start(self, *_): print('hello')\n"
-    path = journal(tmp_path)
+    source = COUNTING_BOT.format(third="print('third')") + "\n    def start(self, *_): print('hello')\n"
+    path = record_journal(tmp_path)
 
-    done = fairplay("debug", str(path), "--seat", "0", "--turn", "3", bot(tmp_path, source), "--play-on")
+    done = run_fairplay("debug", str(path), "--seat", "0", "--turn", "3", write_bot(tmp_path, source), "--play-on")
 
-    assert [line for line in line_of(done) if line in ("| hello", "| third")] == ["| hello", "| third"]
+    assert [line for line in connection_lines(done) if line in ("| hello", "| third")] == ["| hello", "| third"]
     assert done.err == ""
 
 
 def others_of(path: Path, *arguments: str) -> tuple[list[str], list[str]]:
     """What cyd does when a match goes on, and what it did on record."""
-    done = fairplay("debug", str(path), "--seat", "ann", "--turn", "3", *arguments, "--play-on")
+    done = run_fairplay("debug", str(path), "--seat", "ann", "--turn", "3", *arguments, "--play-on")
     assert "the match goes on" in done.out, done
-    then = [str(fact.action) for fact in read(path).facts if isinstance(fact, Acted) and fact.seat == 1]
+    then = [str(fact.action) for fact in read_journal(path).facts if isinstance(fact, Acted) and fact.seat == 1]
     return [line[4:] for line in done.out.splitlines() if line.startswith("cyd ")], then
 
 
 def test_the_others_answer_from_the_record_until_somebody_goes_another_way(tmp_path: Path) -> None:
-    mine = bot(tmp_path, GOOD)
-    path = journal(tmp_path, "ann=greedy", f"cyd={mine}")
+    mine = write_bot(tmp_path, LEGAL_BOT)
+    path = record_journal(tmp_path, "ann=greedy", f"cyd={mine}")
     (tmp_path / "bot.py").unlink()  # so that nobody can run it
-    other = COUNTS.format(third="return list(Fish().actions(view))[-1]")
+    other = COUNTING_BOT.format(third="return list(Fish().actions(view))[-1]")
 
     same, then = others_of(path, "greedy")
-    different, _ = others_of(path, bot(tmp_path, other, "other.py"))
+    different, _ = others_of(path, write_bot(tmp_path, other, "other.py"))
 
     assert same[: len(then) - 2] == then[2:]
     assert different
@@ -107,34 +126,43 @@ def test_the_others_answer_from_the_record_until_somebody_goes_another_way(tmp_p
 
 
 def test_whoever_was_ejected_later_is_ejected_again(tmp_path: Path) -> None:
-    cheat = bot(tmp_path, COUNTS.format(third=THIRD["a crash"]))
-    path = journal(tmp_path, "ann=greedy", f"bob={cheat}", "cyd=random")
+    cheat = write_bot(tmp_path, COUNTING_BOT.format(third=FAILING_TURNS["a crash"]))
+    path = record_journal(tmp_path, "ann=greedy", f"bob={cheat}", "cyd=random")
     Path(cheat).unlink()
-    (ejected,) = [fact for fact in read(path).facts if isinstance(fact, Ejected)]
+    (ejected,) = [fact for fact in read_journal(path).facts if isinstance(fact, Ejected)]
 
-    done = fairplay("debug", str(path), "--seat", "ann", "--turn", "1", "greedy", "--play-on")
+    done = run_fairplay("debug", str(path), "--seat", "ann", "--turn", "1", "greedy", "--play-on")
 
     assert done.code == 0
     assert f"\nbob is out: crashed (turn), {ejected.why}\n" in done.out
 
 
 def test_a_match_goes_on_beyond_the_end_of_its_record(tmp_path: Path) -> None:
-    path = journal(tmp_path, "ann=greedy", "bob=random")
+    path = record_journal(tmp_path, "ann=greedy", "bob=random")
     path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:7]))
 
-    done = fairplay("debug", str(path), "--seat", "ann", "--turn", "1", "greedy", "--play-on")
+    done = run_fairplay("debug", str(path), "--seat", "ann", "--turn", "1", "greedy", "--play-on")
 
     assert done.code == 0
     assert "\n1. " in done.out
 
 
-def test_a_record_that_names_no_players_goes_on_with_those_of_the_house(tmp_path: Path) -> None:
+def test_a_record_that_names_no_players_goes_on_with_those_of_the_server(tmp_path: Path) -> None:
     for players in ((), ("greedy", "tcp:4000"), ("greedy", "py:nobody:Bot")):
         begin = partial(Journal(tmp_path).begin, players=players)
-        Referee().run(GAME, [first, first], names=["ann", "bob"], seed=bytes(32), record=begin)
-        start = ("debug", str(newest(tmp_path)), "--seat", "ann", "--turn", "1", bot(tmp_path, GOOD), "--play-on")
+        Referee().run(GAME, [first_action, first_action], names=["ann", "bob"], seed=bytes(32), record=begin)
+        start = (
+            "debug",
+            str(newest_journal(tmp_path)),
+            "--seat",
+            "ann",
+            "--turn",
+            "1",
+            write_bot(tmp_path, LEGAL_BOT),
+            "--play-on",
+        )
 
-        done = fairplay(*start)
+        done = run_fairplay(*start)
 
         assert done.code == 0, done
         assert "when it goes another way, they are: bob=random\n" in done.out
@@ -142,16 +170,27 @@ def test_a_record_that_names_no_players_goes_on_with_those_of_the_house(tmp_path
 
 @pytest.mark.parametrize("other", ["tcp:4000", "ws:4000"])
 def test_nobody_is_waited_for(other: str, tmp_path: Path) -> None:
-    start = ("debug", str(journal(tmp_path)), "--seat", "0", "--turn", "1", "greedy", "--play-on", other)
+    start = ("debug", str(record_journal(tmp_path)), "--seat", "0", "--turn", "1", "greedy", "--play-on", other)
 
-    assert refusal(fairplay(*start)) == f"{other} cannot be debugged: name the program, for it is started here"
+    assert refusal_line(run_fairplay(*start)) == f"{other} cannot be debugged: name the program, for it is started here"
 
 
 @pytest.mark.parametrize("other", ["in-process:nobody:Bot", "tcp:4000", "human"])
 def test_the_others_are_refused_also_where_the_player_is_loaded_into_this_process(other: str, tmp_path: Path) -> None:
-    mine = bot(tmp_path, GOOD)
-    start = ("debug", str(journal(tmp_path)), "--seat", "0", "--turn", "1", mine, "--in-process", "--play-on", other)
+    mine = write_bot(tmp_path, LEGAL_BOT)
+    start = (
+        "debug",
+        str(record_journal(tmp_path)),
+        "--seat",
+        "0",
+        "--turn",
+        "1",
+        mine,
+        "--in-process",
+        "--play-on",
+        other,
+    )
 
-    why = refusal(fairplay(*start))
+    why = refusal_line(run_fairplay(*start))
 
     assert why.startswith((f"{other} would be loaded into this process", f"{other} cannot be debugged"))

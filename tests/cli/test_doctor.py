@@ -11,27 +11,27 @@ import pytest
 
 from fairplay import kernels
 from fairplay.cli import doctor
-from fairplay.testing.escapes.beast import Beast
-from fairplay.testing.escapes.zoo import ZOO
+from fairplay.testing.escapes.escape_attempt import EscapeAttempt
+from fairplay.testing.escapes.escape_suite import ESCAPE_SUITE
 from tests.architecture.test_tree import SOURCE
-from tests.cli.command import SCRIPT, fairplay, refusal, started
+from tests.cli.command import INSTALLED_COMMAND, refusal_line, run_fairplay, start_process
 from tests.players.machine import needs_strict
-from tests.players.programs import alive, soon
+from tests.players.programs import becomes_true, processes_marked
 
-TAME = next(beast for beast in ZOO if beast.name == "kills itself")
-WILD = Beast(name="says that it is out", tries="to be believed", turn="got_out('by saying so')")
-BROKEN = Beast(name="does not begin", tries="nothing", turn="nothing.at.all")
+TAME = next(beast for beast in ESCAPE_SUITE if beast.name == "kills itself")
+WILD = EscapeAttempt(name="says that it is out", tries="to be believed", turn="got_out('by saying so')")
+BROKEN = EscapeAttempt(name="does not begin", tries="nothing", turn="nothing.at.all")
 
 
-def with_beasts(monkeypatch: pytest.MonkeyPatch, *beasts: Beast) -> None:
-    monkeypatch.setattr(doctor, "ZOO", beasts)
+def with_beasts(monkeypatch: pytest.MonkeyPatch, *beasts: EscapeAttempt) -> None:
+    monkeypatch.setattr(doctor, "ESCAPE_SUITE", beasts)
 
 
 @needs_strict
 def test_all_that_held_is_a_success(monkeypatch: pytest.MonkeyPatch) -> None:
     with_beasts(monkeypatch, TAME)
 
-    done = fairplay("doctor", "--attack")
+    done = run_fairplay("doctor", "--attack")
 
     assert (done.code, done.err) == (0, "")
     assert re.fullmatch(
@@ -44,14 +44,14 @@ def test_all_that_held_is_a_success(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("beast", "shown", "why", "code"),
     [(WILD, "GOT OUT", "by saying so", 1), (BROKEN, "not tried", "it ended otherwise than it should: ", 0)],
-    ids=lambda it: it.name if isinstance(it, Beast) else "",
+    ids=lambda it: it.name if isinstance(it, EscapeAttempt) else "",
 )
 def test_what_did_not_hold_is_told_with_the_reason(
-    monkeypatch: pytest.MonkeyPatch, beast: Beast, shown: str, why: str, code: int
+    monkeypatch: pytest.MonkeyPatch, beast: EscapeAttempt, shown: str, why: str, code: int
 ) -> None:
     with_beasts(monkeypatch, TAME, beast)
 
-    done = fairplay("doctor", "--attack")
+    done = run_fairplay("doctor", "--attack")
 
     lines = done.out.splitlines()
     (at,) = (number for number, line in enumerate(lines) if line.startswith(shown))
@@ -65,7 +65,7 @@ def test_what_did_not_hold_is_told_with_the_reason(
 def test_attempts_are_told_to_programs_too(monkeypatch: pytest.MonkeyPatch) -> None:
     with_beasts(monkeypatch, TAME, WILD)
 
-    done = fairplay("doctor", "--attack", "--json")
+    done = run_fairplay("doctor", "--attack", "--json")
 
     told = json.loads(done.out)
     assert (done.code, done.err, told["held"]) == (1, "", False)
@@ -78,7 +78,7 @@ def test_attempts_are_told_to_programs_too(monkeypatch: pytest.MonkeyPatch) -> N
 def test_nothing_is_let_loose_without_a_sandbox(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doctor, "why_not_strict", lambda: "there is no strict sandbox here (files: gone)")
 
-    said = refusal(fairplay("doctor", "--attack"))
+    said = refusal_line(run_fairplay("doctor", "--attack"))
 
     assert said == "there is no strict sandbox here (files: gone), and nothing is let loose without one"
 
@@ -86,27 +86,29 @@ def test_nothing_is_let_loose_without_a_sandbox(monkeypatch: pytest.MonkeyPatch)
 @needs_strict
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_who_interrupts_it_is_left_with_nothing(number: signal.Signals, tmp_path: Path) -> None:
-    with started([SCRIPT, "doctor", "--attack"], env={**os.environ, "TMPDIR": str(tmp_path)}) as attacking:
+    with start_process(
+        [INSTALLED_COMMAND, "doctor", "--attack"], env={**os.environ, "TMPDIR": str(tmp_path)}
+    ) as attacking:
         assert attacking.stdout is not None
         assert attacking.stdout.readline()
         attacking.send_signal(number)
         _, err = attacking.communicate(timeout=30)
 
     assert (attacking.returncode, err.strip()) == (130, "fairplay: interrupted")
-    assert soon(lambda: not alive(str(tmp_path)))
+    assert becomes_true(lambda: not processes_marked(str(tmp_path)))
     assert list(tmp_path.iterdir()) == []
 
 
 def test_it_says_whether_there_are_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kernels, "kernels", None)
-    monkeypatch.setattr(kernels, "why_not", "they were eaten")
-    without = fairplay("doctor")
-    told = json.loads(fairplay("doctor", "--json").out)
+    monkeypatch.setattr(kernels, "unavailable_reason", "they were eaten")
+    without = run_fairplay("doctor")
+    told = json.loads(run_fairplay("doctor", "--json").out)
     monkeypatch.setattr(kernels, "kernels", kernels)
 
     assert without.out.endswith("\nHouse players think in Python, without the kernels in C: they were eaten\n")
     assert (told["kernels"], told["why_no_kernels"]) == (False, "they were eaten")
-    assert fairplay("doctor").out.endswith("\nHouse players think with the kernels in C.\n")
+    assert run_fairplay("doctor").out.endswith("\nHouse players think with the kernels in C.\n")
 
 
 @pytest.mark.parametrize("pure", ["", "1"])
@@ -114,7 +116,10 @@ def test_who_wants_python_gets_it(pure: str) -> None:
     there = (SOURCE / "_kernels.abi3.so").exists()
 
     done = subprocess.run(
-        [SCRIPT, "doctor", "--json"], env={**os.environ, "FAIRPLAY_PURE": pure}, capture_output=True, check=False
+        [INSTALLED_COMMAND, "doctor", "--json"],
+        env={**os.environ, "FAIRPLAY_PURE": pure},
+        capture_output=True,
+        check=False,
     )
 
     told = json.loads(done.stdout)

@@ -15,24 +15,24 @@ from typing import Any
 import pytest
 
 from fairplay.cli.main import main
-from fairplay.journal.replay import read
-from fairplay.journal.verify import verify
+from fairplay.journal.replay import read_journal
+from fairplay.journal.verification import verify
 from tests.cli.command import (
     BEST_SANDBOX,
+    INSTALLED_COMMAND,
     INTERRUPTIONS,
-    SCRIPT,
-    SMALL,
-    fairplay,
-    in_foreground,
-    in_process,
-    journal,
-    refusal,
-    script,
-    started,
+    SMALL_BOARD,
+    accept_ctrl_c,
+    make_in_process_player,
+    record_journal,
+    refusal_line,
+    run_fairplay,
+    run_script,
+    start_process,
 )
 from tests.python_path import python_path
 
-PLAY = ("play", "fish", "ann=greedy", "bob=random", "cyd=lookahead:1", *SMALL)
+PLAY = ("play", "fish", "ann=greedy", "bob=random", "cyd=lookahead:1", *SMALL_BOARD)
 
 
 def cut(path: Path, lines: int, torn: int = 0) -> Path:
@@ -44,9 +44,9 @@ def cut(path: Path, lines: int, torn: int = 0) -> Path:
 
 def unfinished(directory: Path, *options: str, lines: int = 8, torn: int = 0) -> tuple[Path, Any]:
     """A match of PLAY that was interrupted, and what it was before."""
-    assert fairplay(*PLAY, *options, "--journal", str(directory), "--quiet").code == 0
+    assert run_fairplay(*PLAY, *options, "--journal", str(directory), "--quiet").code == 0
     (path,) = directory.glob("*.jsonl")
-    whole = read(path)
+    whole = read_journal(path)
     return cut(path, lines, torn), whole
 
 
@@ -57,9 +57,9 @@ def test_the_same_command_goes_on_in_the_same_file(
 ) -> None:
     path, whole = unfinished(tmp_path, *seed, lines=lines, torn=torn)
 
-    done = fairplay(*PLAY, *seed, "--journal", str(tmp_path), "--quiet")
+    done = run_fairplay(*PLAY, *seed, "--journal", str(tmp_path), "--quiet")
 
-    again = read(path)
+    again = read_journal(path)
     assert (done.code, done.err) == (0, f"fairplay: going on with {path}\n")
     assert list(tmp_path.glob("*.jsonl")) == [path]
     assert (again.facts, again.closing and again.closing.result) == (whole.facts, whole.closing.result)
@@ -71,9 +71,9 @@ def test_the_same_command_goes_on_in_the_same_file(
     "other",
     [
         ("play", "fish", "ann=greedy", "bob=random", "cyd=lookahead:1", "--set", "rows=5", "--seed", "7"),
-        ("play", "fish", "ann=greedy", "bob=random", "cyd=lookahead:2", *SMALL, "--seed", "7"),
-        ("play", "fish", "ann=greedy", "bob=random", "dan=lookahead:1", *SMALL, "--seed", "7"),
-        ("play", "fish", "bob=random", "ann=greedy", "cyd=lookahead:1", *SMALL, "--seed", "7"),
+        ("play", "fish", "ann=greedy", "bob=random", "cyd=lookahead:2", *SMALL_BOARD, "--seed", "7"),
+        ("play", "fish", "ann=greedy", "bob=random", "dan=lookahead:1", *SMALL_BOARD, "--seed", "7"),
+        ("play", "fish", "bob=random", "ann=greedy", "cyd=lookahead:1", *SMALL_BOARD, "--seed", "7"),
         (*PLAY, "--seed", "8"),
         PLAY,
     ],
@@ -83,7 +83,7 @@ def test_another_command_begins_a_match_of_its_own(other: tuple[str, ...], tmp_p
     path, _ = unfinished(tmp_path, "--seed", "7")
     left = path.read_bytes()
 
-    done = fairplay(*other, "--journal", str(tmp_path), "--quiet")
+    done = run_fairplay(*other, "--journal", str(tmp_path), "--quiet")
 
     assert (done.code, done.err) == (0, "")
     assert path.read_bytes() == left
@@ -92,9 +92,9 @@ def test_another_command_begins_a_match_of_its_own(other: tuple[str, ...], tmp_p
 
 def test_a_finished_match_is_not_gone_on_with(tmp_path: Path) -> None:
     for _ in range(2):
-        assert fairplay(*PLAY, "--seed", "7", "--journal", str(tmp_path), "--quiet").code == 0
+        assert run_fairplay(*PLAY, "--seed", "7", "--journal", str(tmp_path), "--quiet").code == 0
 
-    one, two = (read(path) for path in tmp_path.glob("*.jsonl"))
+    one, two = (read_journal(path) for path in tmp_path.glob("*.jsonl"))
     assert one.opening.match != two.opening.match
     assert one.facts == two.facts
 
@@ -102,22 +102,22 @@ def test_a_finished_match_is_not_gone_on_with(tmp_path: Path) -> None:
 def test_a_branch_is_not_gone_on_with_by_the_command_of_the_match_it_comes_from(tmp_path: Path) -> None:
     path, whole = unfinished(tmp_path / "old", "--seed", "7", lines=12)
     branched = ("resume", str(path), "--at", "5", "--journal", str(tmp_path / "games"), "--quiet")
-    assert fairplay(*branched).code == 0
+    assert run_fairplay(*branched).code == 0
     (branch,) = (tmp_path / "games").glob("*.jsonl")
     left = cut(branch, 9).read_bytes()
-    opening = read(branch).opening
+    opening = read_journal(branch).opening
     assert (opening.names, opening.players, opening.seed) == (
         whole.opening.names,
         whole.opening.players,
         whole.opening.seed,
     )
 
-    done = fairplay(*PLAY, "--seed", "7", "--journal", str(tmp_path / "games"), "--quiet")
+    done = run_fairplay(*PLAY, "--seed", "7", "--journal", str(tmp_path / "games"), "--quiet")
 
     assert (done.code, done.err) == (0, "")
     assert branch.read_bytes() == left
     (new,) = set((tmp_path / "games").glob("*.jsonl")) - {branch}
-    assert read(new).opening.parent is None
+    assert read_journal(new).opening.parent is None
 
 
 def test_of_two_the_older_is_gone_on_with_first(tmp_path: Path) -> None:
@@ -126,7 +126,7 @@ def test_of_two_the_older_is_gone_on_with_first(tmp_path: Path) -> None:
         path.rename(tmp_path / path.name)
 
     for name in ("old", "new"):
-        done = fairplay(*PLAY, "--journal", str(tmp_path), "--quiet")
+        done = run_fairplay(*PLAY, "--journal", str(tmp_path), "--quiet")
         assert done.err == f"fairplay: going on with {tmp_path / paths[name].name}\n"
 
 
@@ -136,7 +136,7 @@ def test_a_damaged_match_is_never_gone_on_with(tmp_path: Path) -> None:
     path.write_bytes(damaged)
 
     for _ in range(2):
-        why = refusal(fairplay(*PLAY, "--seed", "7", "--journal", str(tmp_path)))
+        why = refusal_line(run_fairplay(*PLAY, "--seed", "7", "--journal", str(tmp_path)))
         assert why.startswith(f"{path}: line 4 (byte ")
     assert path.read_bytes() == damaged
 
@@ -144,36 +144,36 @@ def test_a_damaged_match_is_never_gone_on_with(tmp_path: Path) -> None:
 def test_a_file_whose_opening_is_torn_is_no_match(tmp_path: Path) -> None:
     path, whole = unfinished(tmp_path, "--seed", "7", lines=0, torn=100)
 
-    done = fairplay(*PLAY, "--seed", "7", "--journal", str(tmp_path), "--quiet")
+    done = run_fairplay(*PLAY, "--seed", "7", "--journal", str(tmp_path), "--quiet")
 
     assert (done.code, done.err) == (0, "")
     (new,) = set(tmp_path.glob("*.jsonl")) - {path}
-    assert read(new).facts == whole.facts
+    assert read_journal(new).facts == whole.facts
 
 
 def test_resume_alone_goes_on_with_the_players_of_the_record(tmp_path: Path) -> None:
     path, whole = unfinished(tmp_path, torn=30)
 
-    done = fairplay("resume", str(path), "--events")
+    done = run_fairplay("resume", str(path), "--events")
 
     types = [json.loads(line)["type"] for line in done.out.splitlines()]
     assert (done.code, done.err) == (0, "")
     assert types == ["started", *["acted"] * (len(whole.facts) - 6), "ended"]
-    assert verify(read(path)).result == whole.closing.result
+    assert verify(read_journal(path)).result == whole.closing.result
 
 
 def test_resume_refuses_what_is_finished(tmp_path: Path) -> None:
-    path = journal(tmp_path)
+    path = record_journal(tmp_path)
 
-    assert refusal(fairplay("resume", str(path))) == f"{path}: this match is finished"
+    assert refusal_line(run_fairplay("resume", str(path))) == f"{path}: this match is finished"
 
 
 def test_resume_alone_takes_no_other_directory(tmp_path: Path) -> None:
     path, _ = unfinished(tmp_path)
 
-    done = fairplay("resume", str(path), "--journal", str(tmp_path))
+    done = run_fairplay("resume", str(path), "--journal", str(tmp_path))
 
-    assert refusal(done).startswith("--journal is for a branch")
+    assert refusal_line(done).startswith("--journal is for a branch")
 
 
 WAITING = """
@@ -195,15 +195,15 @@ BEFORE_THE_FOURTH = 3 * 3 + 2  # facts, at a table of three
 
 @contextmanager
 def waiting(
-    directory: Path, where: str, monkeypatch: pytest.MonkeyPatch, start: Callable[[], None] = in_foreground
+    directory: Path, where: str, monkeypatch: pytest.MonkeyPatch, start: Callable[[], None] = accept_ctrl_c
 ) -> Iterator[tuple[list[str], "subprocess.Popen[str]"]]:
     """A match that is being played: its third player thinks, here or in a program; in another match it would not."""
-    player = in_process(WAITING, directory, monkeypatch)
+    player = make_in_process_player(WAITING, directory, monkeypatch)
     bot = directory / f"{player.split(':')[1]}.py"
     address = player if where == "in the process" else str(bot)
-    command = ["play", "fish", "greedy", "random", address, *SMALL, "--seed", "7", "--journal", str(directory)]
-    with started(
-        [SCRIPT, *command, *BEST_SANDBOX, "--events", "--limit", "100"],
+    command = ["play", "fish", "greedy", "random", address, *SMALL_BOARD, "--seed", "7", "--journal", str(directory)]
+    with start_process(
+        [INSTALLED_COMMAND, *command, *BEST_SANDBOX, "--events", "--limit", "100"],
         env={**os.environ, "PYTHONPATH": python_path(directory), "PYTHONDONTWRITEBYTECODE": "1"},
         start=start,
     ) as process:
@@ -233,10 +233,10 @@ def test_an_interrupted_match_says_how_to_go_on(
     assert process.returncode == 130
     how = {"in a program": f": fairplay resume {path}", "in the process": f" in {path}: the same command again"}
     assert err == f"\nfairplay: interrupted; to go on with the match{how[where]}\n"
-    assert len(read(path).facts) == BEFORE_THE_FOURTH
-    assert fairplay(*command).code == 0
-    assert verify(read(path)).turn is None
-    assert verify(read(path)).ejected == ()
+    assert len(read_journal(path).facts) == BEFORE_THE_FOURTH
+    assert run_fairplay(*command).code == 0
+    assert verify(read_journal(path)).turn is None
+    assert verify(read_journal(path)).ejected == ()
 
 
 class Interrupted(StringIO):
@@ -275,7 +275,7 @@ def test_a_match_that_is_interrupted_when_it_is_over_says_where_to_see_it(
     path, said = interrupted("1. ")
 
     assert said == f"fairplay: interrupted; the match is over: fairplay replay {path}"
-    assert read(path).closing is not None
+    assert read_journal(path).closing is not None
 
 
 def test_a_match_without_a_mark_that_is_interrupted_says_that_it_has_to_be_trusted(
@@ -286,7 +286,7 @@ def test_a_match_without_a_mark_that_is_interrupted_says_that_it_has_to_be_trust
     path, said = interrupted(" places a penguin ")
 
     assert said == f"fairplay: interrupted; to go on with the match: fairplay resume {path} --trust"
-    assert fairplay("resume", str(path), "--trust", "--quiet").code == 0
+    assert run_fairplay("resume", str(path), "--trust", "--quiet").code == 0
 
 
 TAKES_THE_FILE_AWAY = """
@@ -303,9 +303,9 @@ def test_a_match_whose_file_is_gone_does_not_say_how_to_go_on_with_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     games = tmp_path / "games"
-    address = in_process(TAKES_THE_FILE_AWAY.format(games=str(games)), tmp_path, monkeypatch)
+    address = make_in_process_player(TAKES_THE_FILE_AWAY.format(games=str(games)), tmp_path, monkeypatch)
 
-    done = fairplay("play", "fish", "greedy", address, *SMALL, "--journal", str(games))
+    done = run_fairplay("play", "fish", "greedy", address, *SMALL_BOARD, "--journal", str(games))
 
     assert (done.code, done.err.strip()) == (130, "fairplay: interrupted")
 
@@ -314,10 +314,10 @@ def test_an_interrupted_branch_is_not_gone_on_with_by_the_command_that_began_it_
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path, _ = unfinished(tmp_path / "old")
-    address = in_process("def take_turn(view): raise KeyboardInterrupt", tmp_path, monkeypatch)
-    players = [address] * len(read(path).opening.names)
+    address = make_in_process_player("def take_turn(view): raise KeyboardInterrupt", tmp_path, monkeypatch)
+    players = [address] * len(read_journal(path).opening.names)
 
-    done = fairplay("resume", str(path), *players, "--journal", str(tmp_path / "new"))
+    done = run_fairplay("resume", str(path), *players, "--journal", str(tmp_path / "new"))
 
     (branch,) = (tmp_path / "new").glob("*.jsonl")
     assert done.code == 130
@@ -331,15 +331,15 @@ def test_a_match_that_is_being_played_is_gone_on_with_by_nobody_else(
     with waiting(tmp_path, where, monkeypatch) as (command, process):
         (path,) = tmp_path.glob("*.jsonl")
         left = path.read_bytes()
-        assert refusal(fairplay("resume", str(path))) == f"{path}: another process is playing this match"
-        assert fairplay(*command).code == 0  # and so this began another one
+        assert refusal_line(run_fairplay("resume", str(path))) == f"{path}: another process is playing this match"
+        assert run_fairplay(*command).code == 0  # and so this began another one
         assert path.read_bytes() == left
         assert len(list(tmp_path.glob("*.jsonl"))) == 2
         process.kill()
         process.communicate(timeout=30)
 
-    assert fairplay(*command).err == f"fairplay: going on with {path}\n"
-    facts = {read(path).facts for path in tmp_path.glob("*.jsonl")}
+    assert run_fairplay(*command).err == f"fairplay: going on with {path}\n"
+    facts = {read_journal(path).facts for path in tmp_path.glob("*.jsonl")}
     assert len(facts) == 1
 
 
@@ -348,12 +348,12 @@ def test_a_match_whose_disk_is_full_is_suspended_and_can_be_gone_on_with(tmp_pat
         resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000))
 
     command = (*PLAY, "--seed", "7", "--journal", str(tmp_path))
-    done = script(*command, "--events", preexec_fn=fill_up)
+    done = run_script(*command, "--events", preexec_fn=fill_up)
 
     (path,) = tmp_path.glob("*.jsonl")
     assert done.code == 3
     assert done.err.endswith(f"; to go on with the match: fairplay resume {path}\n")
-    assert len(done.out.splitlines()) - 1 == len(read(path).facts)  # nobody was told what could not be written
+    assert len(done.out.splitlines()) - 1 == len(read_journal(path).facts)  # nobody was told what could not be written
     assert '"ejected"' not in done.out
-    assert fairplay(*command).code == 0
-    assert verify(read(path)).ejected == ()
+    assert run_fairplay(*command).code == 0
+    assert verify(read_journal(path)).ejected == ()

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.command import BEST_SANDBOX, fairplay, in_process
-from tests.journal.journals import plain
+from tests.cli.command import BEST_SANDBOX, make_in_process_player, run_fairplay
+from tests.journal.journals import read_lines
 
 GOOD = """
 from fairplay.games import rules_of
@@ -26,7 +26,7 @@ def stranger(game: str, tmp_path: Path) -> str:
 
 
 def err(game: str, *arguments: str) -> str:
-    done = fairplay("play", game, *arguments, "--quiet", *BEST_SANDBOX)
+    done = run_fairplay("play", game, *arguments, "--quiet", *BEST_SANDBOX)
     assert done.code == 0, done
     return done.err
 
@@ -49,7 +49,7 @@ def test_several_games_with_a_stranger_are_warned_of_once(game: str, hidden: str
 
 
 def test_a_player_in_this_process_is_a_stranger_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    stranger = in_process(GOOD.format(game="q"), tmp_path, monkeypatch)
+    stranger = make_in_process_player(GOOD.format(game="q"), tmp_path, monkeypatch)
 
     assert err("q", "dag", f"bob={stranger}", "--seed", "7") == WARNING.format("all hands and the pile")
 
@@ -61,7 +61,7 @@ def test_a_seed_that_nobody_finds_is_not_warned_of(game: str, seed: tuple[str, .
 
 
 @pytest.mark.parametrize("game", TABLES)
-def test_players_of_the_house_do_not_look_for_seeds(game: str) -> None:
+def test_players_of_the_server_do_not_look_for_seeds(game: str) -> None:
     assert err(game, *TABLES[game], f"bob={TABLES[game][0]}", "--seed", "7") == ""
 
 
@@ -75,10 +75,10 @@ def test_where_all_is_public_there_is_nothing_to_find(game: str, settings: tuple
 @pytest.mark.parametrize("game", ["q"])
 def test_a_match_that_goes_on_with_a_stranger_has_the_seed_that_it_had(stranger: str, tmp_path: Path) -> None:
     games = tmp_path / "games"
-    assert fairplay("play", "q", "dag", "random", "--seed", "7", "--journal", str(games), "--quiet").err == ""
+    assert run_fairplay("play", "q", "dag", "random", "--seed", "7", "--journal", str(games), "--quiet").err == ""
     (path,) = games.glob("*.jsonl")
-    assert plain(path)[0]["guessable"] is True
+    assert read_lines(path)[0]["guessable"] is True
 
-    done = fairplay("resume", str(path), "--at", "0", "dag", stranger, "--quiet", *BEST_SANDBOX)
+    done = run_fairplay("resume", str(path), "--at", "0", "dag", stranger, "--quiet", *BEST_SANDBOX)
 
     assert (done.code, done.err) == (0, WARNING.format("all hands and the pile"))

@@ -4,14 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from fairplay.app.tournaments import runner_for
+from fairplay.app.tournaments import runner_factory
 from fairplay.core.errors import BadRequest
 from fairplay.terminal import progress
 from fairplay.tournament.running import runners
-from tests.cli.command import fairplay, refusal, script
-from tests.cli.cup_files import ENOUGH, cup_file, results
+from tests.cli.command import refusal_line, run_fairplay, run_script
+from tests.cli.tournament_files import TIMEOUT_S, read_results, write_tournament_file
 from tests.players.machine import needs_strict
-from tests.tournament.small_cups import cup_of
+from tests.tournament.small_tournaments import make_tournament
 
 HIDDEN = {"game": '"q"', "parameters": "{}", "seed": f'"{"5" * 64}"'}
 FORMATS = ['{ kind = "duplicate", deals = 2 }', '{ kind = "versus", games = 8 }']
@@ -21,9 +21,9 @@ FORMATS = ['{ kind = "duplicate", deals = 2 }', '{ kind = "versus", games = 8 }'
 @pytest.mark.parametrize("address", ["tcp:0", "ws:0", "human", "in-process:fairplay.games.q.strategies:LADDER"])
 def test_a_tournament_that_shows_a_hidden_deal_twice_is_refused(format: str, address: str, tmp_path: Path) -> None:
     players = f'[{{ player = "random" }}, {{ name = "ann", player = "{address}" }}]'
-    file = cup_file(tmp_path, **HIDDEN, format=format, players=players)
+    file = write_tournament_file(tmp_path, **HIDDEN, format=format, players=players)
 
-    why = refusal(fairplay("tournament", str(file)))
+    why = refusal_line(run_fairplay("tournament", str(file)))
 
     assert f"plays each deal more than once, and ann ({address}) is not started afresh for each match" in why
     assert not (tmp_path / "cup").exists()
@@ -33,26 +33,26 @@ def test_a_tournament_that_shows_a_hidden_deal_twice_is_refused(format: str, add
 def test_a_sign_up_for_hidden_deals_that_are_played_twice_is_refused_before_it_opens(
     format: str, tmp_path: Path
 ) -> None:
-    file = cup_file(tmp_path, **HIDDEN, format=format, players="[]", signup="{ min = 2 }")
+    file = write_tournament_file(tmp_path, **HIDDEN, format=format, players="[]", signup="{ min = 2 }")
 
-    why = refusal(script("serve", "--tournament", str(file), "--port", "0", timeout=ENOUGH))
+    why = refusal_line(run_script("serve", "--tournament", str(file), "--port", "0", timeout=TIMEOUT_S))
 
-    assert "plays each deal more than once, and client 1 (visitor:1) is not started afresh for each match" in why
+    assert "plays each deal more than once, and client 1 (client:1) is not started afresh for each match" in why
     assert not (tmp_path / "cup").exists()
 
 
 def test_who_joins_by_a_port_is_asked_for_one_match_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     tables = [("random", "tcp:4000"), ("ws:4000", "random"), ("random", "greedy")]
     made: list[int] = []
-    monkeypatch.setattr(runners, "pool", made.append)
+    monkeypatch.setattr(runners, "process_pool_runner", made.append)
 
     for players in tables:
-        runner_for(cup_of(*players), "pool", 4)()
+        runner_factory(make_tournament(*players), "pool", 4)()
 
     assert made == [1, 1, 4]
     for executor in ("dask", "dask:tls://host:8786"):
         with pytest.raises(BadRequest, match="joins this machine at tcp:4000, and no cluster"):
-            runner_for(cup_of("random", "tcp:4000"), executor, 4)
+            runner_factory(make_tournament("random", "tcp:4000"), executor, 4)
 
 
 @pytest.mark.parametrize(("address", "jobs", "bar"), [("tcp:0", 1, False), ("greedy", 4, True)])
@@ -67,13 +67,13 @@ def test_a_tournament_with_a_guest_has_one_job_and_no_bar_whatever_is_asked_for(
 
     def showing(*_: object, bar: bool, **__: object) -> progress.Progress:
         made.append(bar)
-        return progress.Silent(list, 1)
+        return progress.SilentProgress(list, 1)
 
-    monkeypatch.setattr(runners, "pool", pool)
-    monkeypatch.setattr(progress, "progress", showing)
-    file = cup_file(tmp_path, players=f'[{{ player = "random" }}, {{ player = "{address}" }}]')
+    monkeypatch.setattr(runners, "process_pool_runner", pool)
+    monkeypatch.setattr(progress, "make_progress", showing)
+    file = write_tournament_file(tmp_path, players=f'[{{ player = "random" }}, {{ player = "{address}" }}]')
 
-    refusal(fairplay("tournament", str(file), "--jobs", "4"))
+    refusal_line(run_fairplay("tournament", str(file), "--jobs", "4"))
 
     assert made == [bar, jobs]
 
@@ -87,9 +87,9 @@ def test_a_bot_beside_the_file_of_its_tournament_does_not_see_it(tmp_path: Path)
     (tmp_path / "bot.py").write_text(source)
     players = '[{ player = "random" }, { name = "bot", player = "./" }]'
     format = '{ kind = "round-robin", games = 1 }'
-    file = cup_file(tmp_path, players=players, format=format, sandbox='"strict"')
+    file = write_tournament_file(tmp_path, players=players, format=format, sandbox='"strict"')
 
-    done = fairplay("tournament", str(file), "--executor", "here")
+    done = run_fairplay("tournament", str(file), "--executor", "here")
 
     assert (done.code, done.err) == (0, "")
-    assert [row["faults"] for row in results(tmp_path / "cup")["standings"]] == [{}, {}]
+    assert [row["faults"] for row in read_results(tmp_path / "cup")["standings"]] == [{}, {}]

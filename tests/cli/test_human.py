@@ -14,17 +14,17 @@ from pathlib import Path
 import pytest
 
 from fairplay.core.events import Acted
-from fairplay.journal.replay import Recorded
-from fairplay.journal.verify import read_lawful, verify
+from fairplay.journal.replay import RecordedMatch
+from fairplay.journal.verification import read_legal, verify
 from fairplay.protocol import wire
-from tests.cli.command import SCRIPT, fairplay, refusal
-from tests.cli.open_house import open_house
+from tests.cli.command import INSTALLED_COMMAND, refusal_line, run_fairplay
 from tests.cli.pseudo_terminal import PseudoTerminal
+from tests.cli.server_process import running_server
 from tests.cli.terminal import SHELL, Terminal
 from tests.cli.test_join import FISH as HOSTED
 from tests.cli.test_join import Script, hello, start
-from tests.players.a_house import TURN
-from tests.players.programs import soon
+from tests.players.fake_server import TURN
+from tests.players.programs import becomes_true
 
 PROMPT, SEND, OVER = "human> ", "take it back> ", "\n1. "
 SMALL = ("--set", "rows=3", "--set", "columns=3", "--seed", "7")
@@ -39,7 +39,7 @@ GAMES = {
 def listed(terminal: PseudoTerminal, beginning: str = "", which: int = -1) -> list[str]:
     """What may be done, as the person is told who asks for it; of very many, those that begin as one of them."""
     terminal.type(f"moves {beginning}\n")
-    lines = terminal.until(PROMPT).splitlines()[1:-1]
+    lines = terminal.wait_for(PROMPT).splitlines()[1:-1]
     lines = [*takewhile(lambda line: not line.startswith("..."), lines)]  # which how to go on may follow
     moves = [move.strip() for line in lines for move in line.split("   ")]
     moves = [move for move in moves if move]
@@ -49,24 +49,24 @@ def listed(terminal: PseudoTerminal, beginning: str = "", which: int = -1) -> li
 def play_on(terminal: PseudoTerminal) -> int:
     """Play to the end with the last of the moves that are listed; how many turns there were."""
     turns = 0
-    while not terminal.until(PROMPT, OVER).endswith(OVER):
+    while not terminal.wait_for(PROMPT, OVER).endswith(OVER):
         terminal.type(f"{listed(terminal)[-1]}\n")
-        terminal.until(SEND)
+        terminal.wait_for(SEND)
         terminal.type("\n")
         turns += 1
-    assert terminal.ended() == 0
+    assert terminal.wait_for_exit() == 0
     return turns
 
 
-def record(folder: Path) -> Recorded:
-    """The only match in a folder, if it is in order."""
-    (path,) = folder.glob("*.jsonl")
-    recorded = read_lawful(path)
+def record(directory: Path) -> RecordedMatch:
+    """The only match in a directory, if it is in order."""
+    (path,) = directory.glob("*.jsonl")
+    recorded = read_legal(path)
     verify(recorded)
     return recorded
 
 
-def acts(recorded: Recorded, seat: int = 0) -> list[str]:
+def acts(recorded: RecordedMatch, seat: int = 0) -> list[str]:
     return [str(fact.action) for fact in recorded.facts if isinstance(fact, Acted) and fact.seat == seat]
 
 
@@ -86,17 +86,19 @@ def test_a_whole_game_is_played(game: str, columns: int, tmp_path: Path) -> None
 
 def test_an_illegal_move_is_refused_by_the_rule_and_asked_again(tmp_path: Path) -> None:
     with PseudoTerminal("play", *FISH, "--journal", str(tmp_path)) as terminal:
-        assert terminal.until(PROMPT).count("to place") == 1  # the board is drawn once
+        assert terminal.wait_for(PROMPT).count("to place") == 1  # the board is drawn once
         terminal.type("9,9\n")
-        said = terminal.until(f"\n{PROMPT}")
+        said = terminal.wait_for(f"\n{PROMPT}")
         assert "Illegal, by rule 3.2: there is no tile at [9, 9]." in said
         assert '"A penguin is put on a tile of the board, with any number of fish."' in said
         terminal.type("north\n")
-        assert "Not understood: 'north' is no position; write where to put a penguin" in terminal.until(f"\n{PROMPT}")
+        assert "Not understood: 'north' is no position; write where to put a penguin" in terminal.wait_for(
+            f"\n{PROMPT}"
+        )
         terminal.type("help\n")
-        assert "ROW,COLUMN ROW,COLUMN" in terminal.until(f"\n{PROMPT}")
+        assert "ROW,COLUMN ROW,COLUMN" in terminal.wait_for(f"\n{PROMPT}")
         terminal.type("1,1\n")
-        terminal.until(SEND)
+        terminal.wait_for(SEND)
         terminal.type("\n")
         play_on(terminal)
 
@@ -105,21 +107,21 @@ def test_an_illegal_move_is_refused_by_the_rule_and_asked_again(tmp_path: Path) 
 
 def test_a_slip_is_taken_back_or_replaced_before_it_is_sent(tmp_path: Path) -> None:
     with PseudoTerminal("play", *FISH, "--journal", str(tmp_path)) as terminal:
-        terminal.until(PROMPT)
+        terminal.wait_for(PROMPT)
         terminal.type("0,0\n")
-        assert "human places a penguin at [0, 0]." in terminal.until(SEND)
+        assert "human places a penguin at [0, 0]." in terminal.wait_for(SEND)
         terminal.type("u\n")
-        terminal.until(PROMPT)
+        terminal.wait_for(PROMPT)
         terminal.type("0,1\n")
-        terminal.until(SEND)
+        terminal.wait_for(SEND)
         terminal.type("9,9\n")
-        assert "Illegal, by rule 3.2" in terminal.until(PROMPT)
+        assert "Illegal, by rule 3.2" in terminal.wait_for(PROMPT)
         terminal.type("0,1\n")
-        terminal.until(SEND)
+        terminal.wait_for(SEND)
         terminal.type("0,2\n")
-        terminal.until(SEND)
+        terminal.wait_for(SEND)
         terminal.type("b\n")
-        assert re.search(r"/ \d \\___/ \d \\___\[R \d\]", terminal.until(SEND))  # the penguin that is not there yet
+        assert re.search(r"/ \d \\___/ \d \\___\[R \d\]", terminal.wait_for(SEND))  # the penguin that is not there yet
         terminal.type("\n")
         play_on(terminal)
 
@@ -128,69 +130,69 @@ def test_a_slip_is_taken_back_or_replaced_before_it_is_sent(tmp_path: Path) -> N
 
 def test_of_very_many_moves_it_is_said_how_they_begin() -> None:
     with PseudoTerminal("play", *GAMES["tsuro"]) as terminal:
-        terminal.until(PROMPT)
+        terminal.wait_for(PROMPT)
         terminal.type("moves\n")
-        said = terminal.until(PROMPT)
+        said = terminal.wait_for(PROMPT)
         assert re.search(r"\n\d+ 0 \.\.\.   ", said)
         more = re.search(r"\n\.\.\. for \d+ moves; try: moves (\d+ 0)\n", said)
         assert more is not None
         terminal.type(f"moves {more[1]} 0,0\n")
-        assert re.search(rf"\n{more[1]} 0,0 [A-H]   {more[1]} 0,0 [A-H]", terminal.until(PROMPT))
+        assert re.search(rf"\n{more[1]} 0,0 [A-H]   {more[1]} 0,0 [A-H]", terminal.wait_for(PROMPT))
         terminal.type("help\n")
-        assert f"moves {more[1]} all that begins so" in terminal.until(PROMPT)
+        assert f"moves {more[1]} all that begins so" in terminal.wait_for(PROMPT)
 
 
 def test_in_a_small_window_the_whole_board_and_the_tiles_to_choose_from_are_seen() -> None:
     arguments = ("play", "tsuro", "second", "human", "third", "--seed", "7")
     with Terminal(*arguments, columns=80, rows=24) as terminal:
-        lines = terminal.see("human>")
+        lines = terminal.wait_for_screen("human>")
         assert lines[1].split() == [*map(str, range(10)), "dealt"]
         assert lines[-1] == "human>"
         assert terminal.text.count(" A B") == 3
         assert "┌" in terminal.text  # what another has done before the first turn
         (tile, *_) = re.findall(r"(\d+) +A B", terminal.text)
         terminal.type(f"{tile} 0 9,9 A\n")
-        terminal.until(SEND)
+        terminal.wait_for(SEND)
         terminal.type("b\n")
-        assert terminal.until(SEND).count(" A B") == 3  # one may want to choose another
+        assert terminal.wait_for(SEND).count(" A B") == 3  # one may want to choose another
         terminal.type("u\n")
-        terminal.until(PROMPT)
+        terminal.wait_for(PROMPT)
         terminal.type("board\n")
-        terminal.see("╰──────")  # the whole of it, which scrolls
+        terminal.wait_for_screen("╰──────")  # the whole of it, which scrolls
 
 
 def test_tab_completes_word_by_word(tmp_path: Path) -> None:
     with PseudoTerminal("play", "q", "human", "best", "--seed", "7", "--journal", str(tmp_path)) as terminal:
-        terminal.until(PROMPT)
+        terminal.wait_for(PROMPT)
         terminal.type("mo\t")
-        terminal.until("moves ")
+        terminal.wait_for("moves ")
         terminal.type("\x15pl\t")
-        terminal.until("place ")
+        terminal.wait_for("place ")
         terminal.type("\t")
-        assert {"-1,0", "0,-1", "0,1", "1,0"} <= set(terminal.until("place ").split())
+        assert {"-1,0", "0,-1", "0,1", "1,0"} <= set(terminal.wait_for("place ").split())
         terminal.type("0,1 \t")  # of the hand only one tile fits there
-        terminal.until("blue ")
+        terminal.wait_for("blue ")
         terminal.type("8\t\n")
-        assert "human places blue 8star at [0, 1]." in terminal.until(SEND)
+        assert "human places blue 8star at [0, 1]." in terminal.wait_for(SEND)
         terminal.type("\n")
-        terminal.until(PROMPT, OVER)
+        terminal.wait_for(PROMPT, OVER)
 
-    assert acts(read_lawful(next(tmp_path.glob("*.jsonl"))))[0] == "places blue 8star at [0, 1]"
+    assert acts(read_legal(next(tmp_path.glob("*.jsonl"))))[0] == "places blue 8star at [0, 1]"
 
 
 def test_ctrl_c_interrupts_and_the_match_is_resumed(tmp_path: Path) -> None:
     with PseudoTerminal("play", *FISH, "--journal", str(tmp_path)) as terminal:
-        terminal.until(PROMPT)
+        terminal.wait_for(PROMPT)
         terminal.type("0,0\n")
-        terminal.until(SEND)
+        terminal.wait_for(SEND)
         terminal.type("\n")
-        terminal.until(PROMPT)
+        terminal.wait_for(PROMPT)
         terminal.type("1,")
-        terminal.until("1,")
+        terminal.wait_for("1,")
         terminal.type("\x03")
-        assert terminal.ended() == 130
+        assert terminal.wait_for_exit() == 130
         assert terminal.settings == terminal.before
-        (again,) = re.findall(r"to go on with the match: fairplay (resume \S+)", terminal.shown)
+        (again,) = re.findall(r"to go on with the match: fairplay (resume \S+)", terminal.visible_text)
 
     with PseudoTerminal(*again.split()) as terminal:
         play_on(terminal)
@@ -202,31 +204,31 @@ def test_ctrl_c_interrupts_and_the_match_is_resumed(tmp_path: Path) -> None:
 
 def test_ctrl_d_asks_once_whether_to_leave() -> None:
     with PseudoTerminal("play", *FISH) as terminal:
-        terminal.until(PROMPT)
+        terminal.wait_for(PROMPT)
         terminal.type("\x04")
-        terminal.until("Leave the table? You are out then, and the others play on. y or n> ")
+        terminal.wait_for("Leave the table? You are out then, and the others play on. y or n> ")
         terminal.type("n\n")
-        terminal.until(PROMPT)
+        terminal.wait_for(PROMPT)
         terminal.type("\x04")
-        terminal.until("y or n> ")
+        terminal.wait_for("y or n> ")
         terminal.type("\x04")
-        terminal.until("human is out: gone (turn), left the table", "\n")
-        assert terminal.ended() == 0
-        assert "human (0) is out: gone (turn), left the table" in terminal.shown
+        terminal.wait_for("human is out: gone (turn), left the table", "\n")
+        assert terminal.wait_for_exit() == 0
+        assert "human (0) is out: gone (turn), left the table" in terminal.visible_text
         assert terminal.settings == terminal.before
 
 
 def test_whoever_resigns_is_out_and_the_others_play_on(tmp_path: Path) -> None:
     with PseudoTerminal("play", *FISH, "--journal", str(tmp_path)) as terminal:
-        terminal.until(PROMPT)
+        terminal.wait_for(PROMPT)
         terminal.type("resign\n")
-        terminal.until("y or n> ")
+        terminal.wait_for("y or n> ")
         terminal.type("no\n")
-        terminal.until(PROMPT)
+        terminal.wait_for(PROMPT)
         terminal.type("quit\n")
-        terminal.until("y or n> ")
+        terminal.wait_for("y or n> ")
         terminal.type("y\n")
-        assert terminal.ended() == 0
+        assert terminal.wait_for_exit() == 0
 
     recorded = record(tmp_path)
     assert recorded.closing is not None
@@ -237,23 +239,23 @@ def test_whoever_resigns_is_out_and_the_others_play_on(tmp_path: Path) -> None:
 @pytest.mark.alone
 def test_a_deadline_ends_the_turn_in_the_middle_of_typing() -> None:
     with PseudoTerminal("play", *FISH, "--limit", "move=2,start=60") as terminal:
-        assert re.search(r"\([12] s left\) human> $", terminal.until(PROMPT))
+        assert re.search(r"\([12] s left\) human> $", terminal.wait_for(PROMPT))
         terminal.type("0,")
-        terminal.until("0,\nhuman is out: timed out (turn), no answer within 2 s")
-        assert terminal.ended() == 0
-        assert "human (0) is out: timed out (turn), no answer within 2 s" in terminal.shown
+        terminal.wait_for("0,\nhuman is out: timed out (turn), no answer within 2 s")
+        assert terminal.wait_for_exit() == 0
+        assert "human (0) is out: timed out (turn), no answer within 2 s" in terminal.visible_text
         assert terminal.settings == terminal.before
 
 
 def test_a_time_limit_stays_when_the_match_is_resumed(tmp_path: Path) -> None:
     with PseudoTerminal("play", *FISH, "--limit", "3000", "--journal", str(tmp_path)) as terminal:
-        terminal.until("s left) human> ")
+        terminal.wait_for("s left) human> ")
         terminal.type("\x03")
-        assert terminal.ended() == 130
+        assert terminal.wait_for_exit() == 130
 
     (path,) = tmp_path.glob("*.jsonl")
     with PseudoTerminal("resume", str(path)) as terminal:
-        terminal.until("s left) human> ")
+        terminal.wait_for("s left) human> ")
 
 
 TWO_AT_ONCE = """
@@ -277,18 +279,23 @@ asyncio.run(main())
 
 def test_others_go_on_while_a_person_thinks(tmp_path: Path) -> None:
     with PseudoTerminal(str(tmp_path / "go"), command=(sys.executable, "-c", TWO_AT_ONCE)) as terminal:
-        terminal.until(PROMPT)
+        terminal.wait_for(PROMPT)
         (tmp_path / "go").touch()
-        terminal.until("another match is over")
+        terminal.wait_for("another match is over")
         terminal.type("help\n")
-        terminal.until(PROMPT)
+        terminal.wait_for(PROMPT)
 
 
 @pytest.mark.parametrize("kind", [signal.SIGTERM, signal.SIGKILL])
 def test_nobody_is_left_at_the_keyboard_when_the_match_ends(kind: signal.Signals) -> None:
-    shell = ("sh", "-c", '"$0" "$@"; read line; exit 7', str(SCRIPT))  # which has the terminal to itself then
+    shell = (
+        "sh",
+        "-c",
+        '"$0" "$@"; read line; exit 7',
+        str(INSTALLED_COMMAND),
+    )  # which has the terminal to itself then
     with PseudoTerminal("play", *FISH, command=shell) as terminal:
-        terminal.until(PROMPT)
+        terminal.wait_for(PROMPT)
         assert terminal.settings[3] & termios.ICANON == 0
         (match,) = children(terminal.process.pid)
         person = [
@@ -302,7 +309,7 @@ def test_nobody_is_left_at_the_keyboard_when_the_match_ends(kind: signal.Signals
             assert select.select([pid], [], [], 60)[0], "still running"
             assert terminal.settings == terminal.before
             terminal.type("\n")
-            assert terminal.ended() == 7
+            assert terminal.wait_for_exit() == 7
         finally:
             os.close(pid)
 
@@ -317,18 +324,18 @@ def children(pid: int) -> list[int]:
 
 def test_two_people_at_one_keyboard_do_not_see_each_others_hands() -> None:
     with PseudoTerminal("play", "q", "ann=human", "bob=human", "--seed", "7") as terminal:
-        terminal.until("ann, it is your turn. Press Enter when nobody else is looking. ")
+        terminal.wait_for("ann, it is your turn. Press Enter when nobody else is looking. ")
         terminal.type("\n")
-        assert "hand " in terminal.until("ann> ")
+        assert "hand " in terminal.wait_for("ann> ")
         terminal.type("pass\n")
-        terminal.until(SEND)
+        terminal.wait_for(SEND)
         sent = len(terminal.raw)
         terminal.type("\n")
-        said = terminal.until("bob, it is your turn. Press Enter when nobody else is looking. ")
+        said = terminal.wait_for("bob, it is your turn. Press Enter when nobody else is looking. ")
         assert "hand " not in said
         assert b"\x1b[2J\x1b[3J\x1b[H" in terminal.raw[sent:]  # with what can be scrolled back to
         terminal.type("\n")
-        assert "hand " in terminal.until("bob> ")
+        assert "hand " in terminal.wait_for("bob> ")
 
 
 @pytest.mark.parametrize("last", [("pass\n", SEND, "\n"), ("resign\n", "y or n> ", "y\n")], ids=["pass", "resign"])
@@ -336,68 +343,70 @@ def test_the_hand_of_the_last_turn_does_not_stay_on_the_screen(last: tuple[str, 
     words, question, answer = last
     with PseudoTerminal("play", "q", "ann=human", "bob=human", "--seed", "7") as terminal:
         for name in ("ann", "bob"):
-            terminal.until(f"{name}, it is your turn. Press Enter when nobody else is looking. ")
+            terminal.wait_for(f"{name}, it is your turn. Press Enter when nobody else is looking. ")
             terminal.type("\n")
-            assert "hand " in terminal.until(f"{name}> ")
+            assert "hand " in terminal.wait_for(f"{name}> ")
             terminal.type("pass\n" if name == "ann" else words)
-            terminal.until(SEND if name == "ann" else question)
+            terminal.wait_for(SEND if name == "ann" else question)
             sent = len(terminal.raw)
             terminal.type("\n" if name == "ann" else answer)
-        terminal.until(OVER)
+        terminal.wait_for(OVER)
         assert b"\x1b[2J\x1b[3J\x1b[H" in terminal.raw[sent:]
 
 
 @pytest.mark.parametrize("number", [signal.SIGQUIT, signal.SIGHUP])
 def test_whatever_ends_the_match_gives_the_terminal_back(number: signal.Signals) -> None:
-    with PseudoTerminal("play", "fish", "human", "greedy", *SMALL, command=[*SHELL, str(SCRIPT)]) as terminal:
-        terminal.until(PROMPT)
+    with PseudoTerminal(
+        "play", "fish", "human", "greedy", *SMALL, command=[*SHELL, str(INSTALLED_COMMAND)]
+    ) as terminal:
+        terminal.wait_for(PROMPT)
         terminal.type("0,")
-        terminal.until("0,")
+        terminal.wait_for("0,")
         (match,) = children(terminal.process.pid)
         os.killpg(match, number)
-        terminal.ended()
-        assert soon(lambda: terminal.settings == terminal.before)
+        terminal.wait_for_exit()
+        assert becomes_true(lambda: terminal.settings == terminal.before)
 
 
 def test_one_enter_too_many_shows_no_hand() -> None:
     with PseudoTerminal("play", "q", "ann=human", "bob=human", "--seed", "7") as terminal:
-        terminal.until("ann, it is your turn. Press Enter when nobody else is looking. ")
+        terminal.wait_for("ann, it is your turn. Press Enter when nobody else is looking. ")
         terminal.type("\n")
-        terminal.until("ann> ")
+        terminal.wait_for("ann> ")
         terminal.type("pass\n\n\n\n")
-        terminal.until("bob, it is your turn. Press Enter when nobody else is looking. ")
+        terminal.wait_for("bob, it is your turn. Press Enter when nobody else is looking. ")
         with pytest.raises(AssertionError, match="never shown"):
-            terminal.until("bob> ", patience=1)
+            terminal.wait_for("bob> ", timeout_s=1)
 
 
 def test_a_number_of_thousands_of_digits_is_refused(tmp_path: Path) -> None:
     with PseudoTerminal("play", "q", "human", "random", "--seed", "7") as terminal:
-        terminal.until(PROMPT)
+        terminal.wait_for(PROMPT)
         terminal.type("1,1 ")
         for _ in range(50):
             terminal.type("9" * 100)
-            terminal.until("9" * 20)
+            terminal.wait_for("9" * 20)
         terminal.type("\n")
-        terminal.until("Not understood: there is no tile 999")
-        terminal.until(PROMPT)
+        terminal.wait_for("Not understood: there is no tile 999")
+        terminal.wait_for(PROMPT)
 
 
 def test_a_sign_that_the_encoding_does_not_have_is_not_understood() -> None:
     with PseudoTerminal("play", *FISH, environment={"PYTHONIOENCODING": "ascii"}) as terminal:
-        terminal.until(PROMPT)
+        terminal.wait_for(PROMPT)
         terminal.type("ü\n")
 
-        terminal.until("Not understood: ")
-        terminal.until(PROMPT)
+        terminal.wait_for("Not understood: ")
+        terminal.wait_for(PROMPT)
 
 
 def test_where_nothing_is_hidden_nobody_has_to_look_away() -> None:
     with PseudoTerminal("play", "fish", "ann=human", "bob=human", *SMALL) as terminal:
-        terminal.until("ann> ")
+        terminal.wait_for("ann> ")
         terminal.type("0,0\n\n")
-        terminal.until("[R ")  # what ann has done is marked, before the first turn of bob too
-        terminal.until("bob> ")
-        assert "looking" not in terminal.shown
+        terminal.wait_for("[R ")  # what ann has done is marked, before the first turn of bob too
+        terminal.wait_for("bob> ")
+        assert "looking" not in terminal.visible_text
 
 
 def blind() -> str:
@@ -409,7 +418,7 @@ def blind() -> str:
 
 def piped(text: str, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [SCRIPT, *arguments],
+        [INSTALLED_COMMAND, *arguments],
         input=text,
         capture_output=True,
         text=True,
@@ -470,13 +479,13 @@ def test_where_nothing_can_be_read_it_is_said_in_one_line() -> None:
 )
 def test_terminals_are_not_sent_what_they_cannot_show(environment: dict[str, str], forbidden: bytes) -> None:
     with PseudoTerminal("play", *GAMES["tsuro"], environment=environment) as terminal:
-        terminal.until(PROMPT)
+        terminal.wait_for(PROMPT)
         terminal.type("hel\t\n")
-        terminal.until(f"\n{PROMPT}")
+        terminal.wait_for(f"\n{PROMPT}")
         terminal.type(f"{listed(terminal, which=0)[0]}\n")
-        terminal.until(SEND)
+        terminal.wait_for(SEND)
         terminal.type("\n")
-        terminal.until(PROMPT)
+        terminal.wait_for(PROMPT)
         assert re.search(forbidden, terminal.raw) is None
         assert b"human places tile" in terminal.raw
 
@@ -489,12 +498,23 @@ def test_terminals_are_not_sent_what_they_cannot_show(environment: dict[str, str
     ],
 )
 def test_people_are_refused_where_they_cannot_play(arguments: tuple[str, ...], why: str) -> None:
-    assert refusal(fairplay(*arguments)).startswith(why)
+    assert refusal_line(run_fairplay(*arguments)).startswith(why)
 
 
 def test_people_can_join_a_match_elsewhere(tmp_path: Path) -> None:
     host = subprocess.Popen(
-        [SCRIPT, "play", "fish", "human=tcp:0", "greedy", *SMALL, "--limit", "60", "--journal", str(tmp_path)],
+        [
+            INSTALLED_COMMAND,
+            "play",
+            "fish",
+            "human=tcp:0",
+            "greedy",
+            *SMALL,
+            "--limit",
+            "60",
+            "--journal",
+            str(tmp_path),
+        ],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -503,12 +523,12 @@ def test_people_can_join_a_match_elsewhere(tmp_path: Path) -> None:
         assert host.stderr is not None
         place = host.stderr.readline().rsplit("tcp://", 1)[1].strip()
         with PseudoTerminal("join", place, "human") as terminal:
-            terminal.until("s left) ")
-            while not terminal.until(PROMPT, "ranked ").endswith("ranked "):
+            terminal.wait_for("s left) ")
+            while not terminal.wait_for(PROMPT, "ranked ").endswith("ranked "):
                 terminal.type(f"{listed(terminal)[-1]}\n")
-                terminal.until(SEND)
+                terminal.wait_for(SEND)
                 terminal.type("\n")
-            assert terminal.ended() == 0
+            assert terminal.wait_for_exit() == 0
     assert record(tmp_path).closing is not None
 
 
@@ -516,7 +536,7 @@ def test_people_can_join_a_match_elsewhere(tmp_path: Path) -> None:
 @pytest.mark.parametrize("scheme", ["tcp", "ws"])
 def test_whoever_joins_is_told_at_once_that_time_is_up_in_the_middle_of_typing(scheme: str) -> None:
     host = subprocess.Popen(
-        [SCRIPT, "play", "fish", f"{scheme}:0", "greedy", *SMALL, "--limit", "move=2,start=60,arrival=60"],
+        [INSTALLED_COMMAND, "play", "fish", f"{scheme}:0", "greedy", *SMALL, "--limit", "move=2,start=60,arrival=60"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -525,17 +545,17 @@ def test_whoever_joins_is_told_at_once_that_time_is_up_in_the_middle_of_typing(s
         assert host.stderr is not None and host.stdout is not None
         place = f"{scheme}://" + host.stderr.readline().rsplit("://", 1)[1].strip()
         with PseudoTerminal("join", place, "human", environment={"LOGNAME": "Zoë Ann"}) as terminal:
-            terminal.until("s left) Zo-Ann> ")
+            terminal.wait_for("s left) Zo-Ann> ")
             terminal.type("0,")
-            terminal.until("0,\nfairplay: ejected, timed out: no answer within 2 s")
-            assert terminal.ended() == 1
+            terminal.wait_for("0,\nfairplay: ejected, timed out: no answer within 2 s")
+            assert terminal.wait_for_exit() == 1
             assert terminal.settings == terminal.before
         assert "Zo-Ann (0) is out: timed out (turn), no answer within 2 s" in host.stdout.read()
 
 
 def test_whoever_joins_is_told_at_once_that_the_host_is_gone() -> None:
     host = subprocess.Popen(
-        [SCRIPT, "play", "fish", "human=tcp:0", "greedy", *SMALL, "--limit", "600"],
+        [INSTALLED_COMMAND, "play", "fish", "human=tcp:0", "greedy", *SMALL, "--limit", "600"],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
@@ -544,26 +564,28 @@ def test_whoever_joins_is_told_at_once_that_the_host_is_gone() -> None:
         assert host.stderr is not None
         place = host.stderr.readline().rsplit("tcp://", 1)[1].strip()
         with PseudoTerminal("join", place, "human", "--patience", "1") as terminal:
-            terminal.until(PROMPT)
+            terminal.wait_for(PROMPT)
             terminal.type("0,")
             time.sleep(1.5)  # longer than the host is waited for, which is when nobody types
             terminal.type("\x7f\x7fhelp\n")
-            terminal.until(PROMPT)
+            terminal.wait_for(PROMPT)
             host.kill()
-            terminal.until("before the end of the match")
-            assert terminal.ended() == 1
+            terminal.wait_for("before the end of the match")
+            assert terminal.wait_for_exit() == 1
             assert terminal.settings == terminal.before
 
 
 def test_whoever_types_is_told_at_once_that_the_host_says_too_much() -> None:
-    turn = wire.question(TURN, HOSTED, match_id="m", turn=1, nonce="3", limit=600.0)
+    turn = wire.encode_question(TURN, HOSTED, match_id="m", turn=1, nonce="3", limit=600.0)
 
     with (
         Script(hello(), start(), *[turn] * 1000) as host,
         PseudoTerminal("join", host.address, "human") as terminal,
     ):
-        terminal.until("fairplay: the line was lost: the host says too much before ")  # it has, or has not, read hello
-        assert terminal.ended() == 1
+        terminal.wait_for(
+            "fairplay: the line was lost: the host says too much before "
+        )  # it has, or has not, read hello
+        assert terminal.wait_for_exit() == 1
         assert terminal.settings == terminal.before
 
 
@@ -571,17 +593,17 @@ def test_a_person_at_a_server_may_think_longer_than_programs(tmp_path: Path) -> 
     table = ("fish", "--set", "rows=3", "--set", "columns=3", "--max", "2", "--wait", "0.1", "--fill", "greedy")
     times = ("--limit", "move=0.2,people=60")
     with (
-        open_house(*table, *times, "--port", "0", "--folder", tmp_path / "kept") as server,
+        running_server(*table, *times, "--port", "0", "--dir", tmp_path / "kept") as server,
         PseudoTerminal("join", server.place, "human", "--name", "human") as terminal,
     ):
-        terminal.until(PROMPT)
+        terminal.wait_for(PROMPT)
         with pytest.raises(AssertionError, match="never shown"):
-            terminal.until("is out", patience=1.0)
+            terminal.wait_for("is out", timeout_s=1.0)
         row, column = listed(terminal)[-1].split(",")
         terminal.type(f"{row},{column}\n")
-        terminal.until(SEND)
+        terminal.wait_for(SEND)
         terminal.type("\n")
-        terminal.until(PROMPT)
+        terminal.wait_for(PROMPT)
 
-    recorded = read_lawful(next((tmp_path / "kept").rglob("*.jsonl")))
+    recorded = read_legal(next((tmp_path / "kept").rglob("*.jsonl")))
     assert acts(recorded, recorded.names.index("human"))[0] == f"places a penguin at [{row}, {column}]"

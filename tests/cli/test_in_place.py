@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from fairplay.games import GAMES, title
-from fairplay.journal.replay import Recorded, read
-from fairplay.observers.reporter import in_words
-from fairplay.render.text import bare, cut
-from fairplay.terminal.live import MOST_HELD, Held
-from tests.cli.command import fairplay, refusal
+from fairplay.games import GAMES, game_info
+from fairplay.journal.replay import RecordedMatch, read_journal
+from fairplay.observers.reporter import describe_event
+from fairplay.render.text import strip_colours, truncate
+from fairplay.terminal.live import MAX_HELD_CHARS, HeldOutput
+from tests.cli.command import refusal_line, run_fairplay
 from tests.cli.terminal import SHELL, Terminal
-from tests.players.programs import soon
+from tests.players.programs import becomes_true
 from tests.python_path import python_path
 
 OTHERS = {"fish": "greedy", "tsuro": "second", "q": "dag"}
@@ -26,10 +26,10 @@ SMALL_FISH = ("--set", "rows=3", "--set", "columns=3", "--seed", "7")
 OTHER_SCREEN = b"\x1b[?1049h"
 GATED = """
 import os
-from fairplay.games import game_with
+from fairplay.games import make_game
 
 gate = os.open(os.environ["GATE"], os.O_RDONLY)
-rules = game_with(os.environ["GAME"], {})
+rules = make_game(os.environ["GAME"], {})
 
 def take_turn(view):
     print("a word from a player")
@@ -42,8 +42,8 @@ every_game = pytest.mark.parametrize("game", GAMES)
 class Gate:
     """Where a player waits until it is let through, turn by turn."""
 
-    def __init__(self, folder: Path) -> None:
-        self.path = folder / "gate"
+    def __init__(self, directory: Path) -> None:
+        self.path = directory / "gate"
         os.mkfifo(self.path)
         self._end = os.open(self.path, os.O_RDWR)
 
@@ -55,16 +55,16 @@ class Gate:
 
 
 class Watched(Terminal):
-    """A match on a terminal: a house player, somebody who waits at the gate, and another house player."""
+    """A match on a terminal: a built-in player, somebody who waits at the gate, and another built-in player."""
 
-    def __init__(self, game: str, folder: Path, *options: str, **more: object) -> None:
-        (folder / "gated.py").write_text(GATED)
-        self.gate, self.folder, self.game = Gate(folder), folder, game
+    def __init__(self, game: str, directory: Path, *options: str, **more: object) -> None:
+        (directory / "gated.py").write_text(GATED)
+        self.gate, self.directory, self.game = Gate(directory), directory, game
         other = OTHERS[game]
-        environment = {"GATE": str(self.gate.path), "GAME": game, "PYTHONPATH": python_path(folder)}
+        environment = {"GATE": str(self.gate.path), "GAME": game, "PYTHONPATH": python_path(directory)}
         environment |= more.pop("environment", {})  # type: ignore[call-overload]
         players = [f"Ann={other}", "Bob=in-process:gated:take_turn", f"Zoë={other}"]
-        arguments = ["play", game, *players, "--seed", "30", "--journal", str(folder / "journals")]
+        arguments = ["play", game, *players, "--seed", "30", "--journal", str(directory / "journals")]
         arguments += options or ["--pace", "0"]
         super().__init__(*arguments, environment=environment, **more)  # type: ignore[arg-type]
 
@@ -73,21 +73,21 @@ class Watched(Terminal):
         self.gate.close()
 
     @property
-    def recorded(self) -> Recorded:
-        (path,) = (self.folder / "journals").glob("*.jsonl")
-        return read(path)
+    def recorded(self) -> RecordedMatch:
+        (path,) = (self.directory / "journals").glob("*.jsonl")
+        return read_journal(path)
 
     def see_fact(self, number: int) -> list[str]:
         """Wait until Bob is to act after so many facts, and everything about that is on the screen."""
-        return self.see(f"{self.game} {number}: ")
+        return self.wait_for_screen(f"{self.game} {number}: ")
 
 
 @contextmanager
-def watched(game: str, folder: Path, *options: str, **more: object) -> Iterator[Watched]:
-    terminal = Watched(game, folder, *options, **more)
+def watched(game: str, directory: Path, *options: str, **more: object) -> Iterator[Watched]:
+    terminal = Watched(game, directory, *options, **more)
     with terminal:
         yield terminal
-        assert not terminal.screen.wrapped
+        assert not terminal.screen.has_wrapped
 
 
 @pytest.mark.parametrize(("columns", "rows"), SIZES)
@@ -97,12 +97,14 @@ def test_the_board_is_drawn_in_place_as_it_stands(game: str, columns: int, rows:
         for facts in (1, 4, 7):
             lines = terminal.see_fact(facts)
             recorded = terminal.recorded
-            match, before = recorded.at(facts), recorded.at(facts - 1)
-            board = title(game).text(
+            match, before = recorded.match_after(facts), recorded.match_after(facts - 1)
+            board = game_info(game).text(
                 match.view(None), match.names, width=columns, height=rows - 3, before=before.view(None)
             )
             assert len(recorded.entries) == facts
-            assert lines[0] == cut(f"{game} {facts}: {in_words(recorded.facts[-1], match.names)[0]}", columns)
+            assert lines[0] == truncate(
+                f"{game} {facts}: {describe_event(recorded.facts[-1], match.names)[0]}", columns
+            )
             assert lines[0].startswith(f"{game} {facts}: Ann ")
             assert "\n".join(lines).split("\n", 1)[1].startswith(board)
             assert "→Bob " in terminal.text
@@ -116,12 +118,12 @@ def test_at_the_end_the_board_and_the_result_stay(game: str, columns: int, tmp_p
     with watched(game, tmp_path, columns=columns, rows=60) as terminal:
         terminal.see_fact(1)
         terminal.gate.let_through(1000)
-        assert terminal.ended() == 0
+        assert terminal.wait_for_exit() == 0
 
         recorded = terminal.recorded
-        final = recorded.at(None)
-        said = bare(terminal.raw.rpartition(b"\x1b[?1049l")[2].decode().replace("\r\n", "\n"))
-        assert title(game).text(final.view(None), final.names, width=columns) in said  # all of it, for it scrolls
+        final = recorded.match_after(None)
+        said = strip_colours(terminal.raw.rpartition(b"\x1b[?1049l")[2].decode().replace("\r\n", "\n"))
+        assert game_info(game).text(final.view(None), final.names, width=columns) in said  # all of it, for it scrolls
         assert "a word from a player\n" in said
         assert f"match: {final.id}\nat the table: Ann, Bob, Zoë\ncommitment to the deal: " in said
         assert f" {str(final.commitment)[:16]}…\n" in said
@@ -144,7 +146,7 @@ def test_what_ends_it_at_once_leaves_the_terminal_as_it_was(
             terminal.press("\x13")  # Ctrl-S
         terminal.process.send_signal(number)
 
-        assert terminal.ended() == -number
+        assert terminal.wait_for_exit() == -number
         terminal.assert_left_as_it_was()
 
 
@@ -153,10 +155,10 @@ def test_so_does_an_interruption_while_the_terminal_stands_still(tmp_path: Path)
         terminal.see_fact(1)
         terminal.press("\x13")  # Ctrl-S
         terminal.gate.let_through(1000)
-        assert soon(lambda: terminal.recorded.closing is not None)
+        assert becomes_true(lambda: terminal.recorded.closing is not None)
         terminal.process.send_signal(signal.SIGTERM)
 
-        assert terminal.ended() == 130
+        assert terminal.wait_for_exit() == 130
         assert "fairplay: interrupted; the match is over: fairplay replay " in terminal.text
         terminal.assert_left_as_it_was()
 
@@ -167,7 +169,7 @@ def test_an_interrupted_match_leaves_the_terminal_as_it_was_and_says_how_to_go_o
         terminal.see_fact(1)
         terminal.press(how) if how == "ctrl-c" else terminal.process.send_signal(signal.SIGTERM)
 
-        assert terminal.ended() == 130
+        assert terminal.wait_for_exit() == 130
         assert "fairplay: interrupted; to go on with the match in " in terminal.text
         assert "at the table" not in terminal.text
         terminal.assert_left_as_it_was()
@@ -178,15 +180,15 @@ def test_ctrl_z_leaves_the_terminal_to_others_until_the_match_goes_on(tmp_path: 
         board = terminal.see_fact(1)
         for _ in range(2):
             terminal.press("ctrl-z")
-            terminal.see("stopped")
+            terminal.wait_for_screen("stopped")
             terminal.assert_left_as_it_was()
 
             terminal.press("enter")
             terminal.see_fact(1)
             assert terminal.lines[:12] == board[:12]
-            assert terminal.screen.other
+            assert terminal.screen.is_alternate
         terminal.press("ctrl-c")
-        assert terminal.ended() == 130
+        assert terminal.wait_for_exit() == 130
         terminal.assert_left_as_it_was()
 
 
@@ -194,17 +196,17 @@ def test_ctrl_z_leaves_the_terminal_to_others_until_the_match_goes_on(tmp_path: 
 def test_the_board_fits_a_terminal_whose_size_changes(game: str, tmp_path: Path) -> None:
     with watched(game, tmp_path, columns=120, rows=60) as terminal:
         terminal.see_fact(1)
-        match, before = terminal.recorded.at(1), terminal.recorded.at(0)
+        match, before = terminal.recorded.match_after(1), terminal.recorded.match_after(0)
         for columns, rows in ((60, 24), (100, 50), (80, 30)):
-            assert not terminal.screen.wrapped
+            assert not terminal.screen.has_wrapped
             terminal.resize(columns, rows)
-            board = title(game).text(
+            board = game_info(game).text(
                 match.view(None), match.names, width=columns, height=rows - 3, before=before.view(None)
             )
-            terminal.see(f"\n{board}\n")
-            terminal.screen.wrapped = False  # a board of the old width may have been on its way
+            terminal.wait_for_screen(f"\n{board}\n")
+            terminal.screen.has_wrapped = False  # a board of the old width may have been on its way
         terminal.press("ctrl-c")
-        terminal.ended()
+        terminal.wait_for_exit()
 
 
 def test_a_match_does_not_wait_for_a_terminal_that_stands_still(tmp_path: Path) -> None:
@@ -212,11 +214,11 @@ def test_a_match_does_not_wait_for_a_terminal_that_stands_still(tmp_path: Path) 
         terminal.see_fact(1)
         terminal.press("\x13")  # Ctrl-S
         terminal.gate.let_through(1000)
-        assert soon(lambda: terminal.recorded.closing is not None)
-        assert terminal.screen.other
+        assert becomes_true(lambda: terminal.recorded.closing is not None)
+        assert terminal.screen.is_alternate
 
         terminal.press("\x11")
-        assert terminal.ended() == 0
+        assert terminal.wait_for_exit() == 0
         terminal.assert_left_as_it_was()
 
 
@@ -225,7 +227,7 @@ def test_the_result_is_said_even_if_no_board_can_be_drawn(tmp_path: Path) -> Non
 
     with watched("fish", tmp_path) as terminal:
         terminal.gate.let_through(1000)
-        assert terminal.ended() == 0
+        assert terminal.wait_for_exit() == 0
 
         assert b"observer Live was dropped: TypeError" in terminal.raw
         assert b"observer Reporter was dropped: TypeError" in terminal.raw
@@ -250,7 +252,7 @@ def test_lines_are_said_where_nothing_can_be_drawn_in_place(
     terminal = Watched("fish", tmp_path, *options, **more)
     with terminal:
         terminal.gate.let_through(1000)
-        assert terminal.ended() == 0
+        assert terminal.wait_for_exit() == 0
 
         said = terminal.raw.decode("latin-1").replace("\r\n", "\n")
         assert OTHER_SCREEN not in terminal.raw
@@ -266,7 +268,7 @@ def test_what_was_asked_for_is_said_on_a_terminal_too(option: str, said: bytes, 
     with terminal:
         terminal.gate.let_through(1000)
 
-        assert terminal.ended() == 0
+        assert terminal.wait_for_exit() == 0
         assert OTHER_SCREEN not in terminal.raw
         assert said in terminal.raw.replace(b"\r\n", b"\n")
 
@@ -277,15 +279,15 @@ def test_a_match_that_goes_on_is_drawn_in_place_too(tmp_path: Path) -> None:
         terminal.gate.let_through(1)
         terminal.see_fact(4)
         terminal.press("ctrl-c")
-        terminal.ended()
+        terminal.wait_for_exit()
         (path,) = (tmp_path / "journals").glob("*.jsonl")
         arguments = ["resume", str(path), "greedy", "in-process:gated:take_turn", "greedy", "--pace", "0"]
         environment = {"GATE": str(terminal.gate.path), "GAME": "fish", "PYTHONPATH": python_path(tmp_path)}
         with Terminal(*arguments, environment=environment) as resumed:
-            resumed.see("fish 0: ")
-            assert resumed.screen.other
+            resumed.wait_for_screen("fish 0: ")
+            assert resumed.screen.is_alternate
             terminal.gate.let_through(1000)
-            assert resumed.ended() == 0
+            assert resumed.wait_for_exit() == 0
             assert "\n1. " in resumed.text
             resumed.assert_left_as_it_was()
 
@@ -295,11 +297,11 @@ def test_matches_in_this_process_are_drawn_so_that_people_can_follow(tmp_path: P
     begun = time.monotonic()
     with Terminal(*played) as terminal:
         for fact in range(1, 8):
-            terminal.see(f"fish {fact}: ")
-            assert terminal.screen.other
+            terminal.wait_for_screen(f"fish {fact}: ")
+            assert terminal.screen.is_alternate
         assert "space skips to the end" in terminal.text
-        assert terminal.ended() == 0
-    (recorded,) = map(read, tmp_path.glob("*.jsonl"))
+        assert terminal.wait_for_exit() == 0
+    (recorded,) = map(read_journal, tmp_path.glob("*.jsonl"))
     assert len(set(re.findall(rb"fish (\d+): ", terminal.raw))) == 1 + len(recorded.entries)
     assert time.monotonic() - begun > 0.3 * len(recorded.entries)
     assert sum(entry.took for entry in recorded.entries) < 0.3  # nobody is charged for it
@@ -307,9 +309,9 @@ def test_matches_in_this_process_are_drawn_so_that_people_can_follow(tmp_path: P
 
 def test_no_clock_runs_while_a_position_is_there_to_be_seen() -> None:
     with Terminal("play", "fish", "greedy", "random", *SMALL_FISH, "--pace", "1") as terminal:
-        terminal.see("fish 2: ")
+        terminal.wait_for_screen("fish 2: ")
         terminal.press("space")
-        assert terminal.ended() == 0
+        assert terminal.wait_for_exit() == 0
 
     used = [float(seconds) for seconds in re.findall(rb"(\d+\.\d) s", terminal.raw)]
     assert used
@@ -317,27 +319,27 @@ def test_no_clock_runs_while_a_position_is_there_to_be_seen() -> None:
 
 
 def test_a_flood_that_is_said_while_the_board_is_shown_is_kept_in_part() -> None:
-    held = Held()
+    held = HeldOutput()
 
     for _ in range(2):
-        held.write("x" * MOST_HELD + "y")
+        held.write("x" * MAX_HELD_CHARS + "y")
 
-    assert held.all() == "x" * MOST_HELD + f"\nfairplay: {MOST_HELD + 2} more signs were said here\n"
+    assert held.content() == "x" * MAX_HELD_CHARS + f"\nfairplay: {MAX_HELD_CHARS + 2} more signs were said here\n"
 
 
 @pytest.mark.parametrize("how", ["space", "q", "0"])
 def test_any_pace_leads_to_the_same_match(how: str, tmp_path: Path) -> None:
     played = ["play", "fish", "greedy", "random", *SMALL_FISH, "--journal"]
-    assert fairplay(*played, str(tmp_path / "piped"), "--pace", "1000").code == 0
+    assert run_fairplay(*played, str(tmp_path / "piped"), "--pace", "1000").code == 0
     with Terminal(*played, str(tmp_path / "drawn"), "--pace", "0" if how == "0" else "1000") as terminal:
         if how != "0":
-            terminal.see("space skips to the end")
+            terminal.wait_for_screen("space skips to the end")
             terminal.press(how)
-        assert terminal.ended() == 0
+        assert terminal.wait_for_exit() == 0
         assert (b"space skips to the end" in terminal.raw) == (how != "0")
         terminal.assert_left_as_it_was()
 
-    piped, drawn = (read(next((tmp_path / name).glob("*.jsonl"))) for name in ("piped", "drawn"))
+    piped, drawn = (read_journal(next((tmp_path / name).glob("*.jsonl"))) for name in ("piped", "drawn"))
     assert piped.facts == drawn.facts
     assert piped.closing is not None and drawn.closing is not None
     assert piped.closing.result.ranking == drawn.closing.result.ranking
@@ -348,10 +350,10 @@ def test_nobody_elsewhere_waits_for_people_to_watch(tmp_path: Path) -> None:
     bot.write_text("from fairplay.games.fish import Fish\ntake_turn = lambda view: next(Fish().actions(view))\n")
     played = ["play", "fish", "greedy", str(bot), *SMALL_FISH]
 
-    assert "--pace is for players in this process" in refusal(fairplay(*played, "--pace", "1"))
-    assert fairplay(*played, "--pace", "0").code == 0
+    assert "--pace is for players in this process" in refusal_line(run_fairplay(*played, "--pace", "1"))
+    assert run_fairplay(*played, "--pace", "0").code == 0
     with Terminal(*played) as terminal:
-        assert terminal.ended() == 0
+        assert terminal.wait_for_exit() == 0
         assert b"space skips to the end" not in terminal.raw
 
 
@@ -359,7 +361,7 @@ def test_where_no_keys_can_be_read_a_match_keeps_its_pace(tmp_path: Path) -> Non
     shell = ["sh", "-c", 'exec "$0" "$@" < /dev/null']
     begun = time.monotonic()
     with Terminal("play", "fish", "greedy", "random", *SMALL_FISH, before=shell) as terminal:
-        terminal.see("fish 3: ")
+        terminal.wait_for_screen("fish 3: ")
         assert "skips" not in terminal.text
-        assert terminal.ended() == 0
+        assert terminal.wait_for_exit() == 0
     assert time.monotonic() - begun > 2

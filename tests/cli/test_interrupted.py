@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from fairplay.cli.options.interrupts import sigterm_interrupts
-from tests.cli.command import INTERRUPTIONS, SCRIPT, in_background, in_foreground
+from fairplay.cli.options.interrupts import interrupt_on_sigterm
+from tests.cli.command import INSTALLED_COMMAND, INTERRUPTIONS, accept_ctrl_c, ignore_ctrl_c
 from tests.python_path import python_path
 
-STARTED = {"the script": [str(SCRIPT)], "python -m": [sys.executable, "-m", "fairplay_command"]}
+STARTED = {"the script": [str(INSTALLED_COMMAND)], "python -m": [sys.executable, "-m", "fairplay_command"]}
 every_interruption = pytest.mark.parametrize(("start", "kind"), INTERRUPTIONS.values(), ids=INTERRUPTIONS)
 
 
@@ -41,7 +41,7 @@ def test_while_it_is_loaded_ctrl_c_ends_it_with_one_line(
         stderr=subprocess.PIPE,
         text=True,
         env={**os.environ, "PYTHONPATH": python_path(tmp_path)},
-        preexec_fn=in_foreground,
+        preexec_fn=accept_ctrl_c,
     ) as process:
         there.read_text()  # which waits until the module is being loaded
         process.send_signal(signal.SIGINT)
@@ -52,14 +52,14 @@ def test_while_it_is_loaded_ctrl_c_ends_it_with_one_line(
 
 @every_interruption
 def test_whoever_waits_for_a_guest_can_be_interrupted(start: Callable[[], None], kind: signal.Signals) -> None:
-    command = [str(SCRIPT), "play", "fish", "greedy", "tcp:0"]
+    command = [str(INSTALLED_COMMAND), "play", "fish", "greedy", "tcp:0"]
 
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=start
     ) as process:
         assert process.stderr is not None
         assert process.stderr.readline().startswith("fairplay: waiting for 1 at tcp://")
-        assert (signal.SIGINT in ignored(process.pid)) == (start is in_background)
+        assert (signal.SIGINT in ignored(process.pid)) == (start is ignore_ctrl_c)
         process.send_signal(kind)
         out, err = process.communicate(timeout=30)
 
@@ -71,7 +71,7 @@ def test_so_can_whoever_waits_for_a_host(start: Callable[[], None], kind: signal
     with socket.create_server(("127.0.0.1", 0)) as host:
         place = f"127.0.0.1:{host.getsockname()[1]}"
         with subprocess.Popen(
-            [SCRIPT, "join", place, "greedy"], stderr=subprocess.PIPE, text=True, preexec_fn=start
+            [INSTALLED_COMMAND, "join", place, "greedy"], stderr=subprocess.PIPE, text=True, preexec_fn=start
         ) as process:
             line, _ = host.accept()
             assert process.stderr is not None
@@ -85,11 +85,11 @@ def test_so_can_whoever_waits_for_a_host(start: Callable[[], None], kind: signal
 
 def test_who_is_told_to_ignore_sigterm_does(tmp_path: Path) -> None:
     def stubborn() -> None:
-        in_background()
+        ignore_ctrl_c()
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
 
     with subprocess.Popen(
-        [SCRIPT, "play", "fish", "greedy", "tcp:0"], stderr=subprocess.PIPE, text=True, preexec_fn=stubborn
+        [INSTALLED_COMMAND, "play", "fish", "greedy", "tcp:0"], stderr=subprocess.PIPE, text=True, preexec_fn=stubborn
     ) as process:
         assert process.stderr is not None
         process.stderr.readline()
@@ -102,7 +102,7 @@ def test_who_is_told_to_ignore_sigterm_does(tmp_path: Path) -> None:
 def test_afterwards_sigterm_is_what_it_was() -> None:
     before = signal.getsignal(signal.SIGTERM)
 
-    with sigterm_interrupts():
+    with interrupt_on_sigterm():
         assert signal.getsignal(signal.SIGTERM) is not before
 
     assert signal.getsignal(signal.SIGTERM) is before
@@ -112,7 +112,7 @@ def test_after_an_interruption_signals_are_what_they_were_too() -> None:
     before = signal.getsignal(signal.SIGTERM)
     sigint = signal.signal(signal.SIGINT, signal.SIG_IGN)
 
-    with pytest.raises(KeyboardInterrupt), sigterm_interrupts():
+    with pytest.raises(KeyboardInterrupt), interrupt_on_sigterm():
         signal.raise_signal(signal.SIGTERM)
 
     after, mask = signal.signal(signal.SIGINT, sigint), signal.pthread_sigmask(signal.SIG_BLOCK, ())
@@ -125,7 +125,7 @@ def test_a_ctrl_c_that_is_ignored_is_not_heard_at_the_end_either(monkeypatch: py
     monkeypatch.setattr(signal, "default_int_handler", lambda number, _: heard.append(number))
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
 
-    with sigterm_interrupts():
+    with interrupt_on_sigterm():
         signal.raise_signal(signal.SIGINT)
 
     after = signal.signal(signal.SIGINT, before)

@@ -14,17 +14,17 @@ import pytest
 from fairplay.core.events import Ejected, Fault, Receipt, Result
 from fairplay.core.game import Moment
 from fairplay.core.roles import AsyncChannel
-from fairplay.games import game_with, title
-from fairplay.players.door import Door, Guest, listen_tcp, listen_websocket
+from fairplay.games import game_info, make_game
+from fairplay.players.listener import ConnectedPlayer, Listener, listen_tcp, listen_websocket
 from fairplay.protocol import wire
 from fairplay.protocol.limits import Limits
 from fairplay.referee.drivers import play_async
-from fairplay.referee.host import dealt
-from fairplay.testing.scripted import AsyncScripted, playing
-from tests.cli.command import Done, fairplay, in_process, refusal, script
+from fairplay.referee.referee import deal_match
+from fairplay.testing.scripted import AsyncScriptedChannel, strategy_script
+from tests.cli.command import CommandResult, make_in_process_player, refusal_line, run_fairplay, run_script
 
-FISH = game_with("fish", {"rows": 3, "columns": 4})
-GREEDY = title("fish").house["greedy"].make("", bytes(32))
+FISH = make_game("fish", {"rows": 3, "columns": 4})
+GREEDY = game_info("fish").built_in["greedy"].make("", bytes(32))
 NO_HOST = (
     "'http://host:1' is no host; write HOST:PORT, or "
     "tcp://HOST:PORT, tls://HOST:PORT, ws://HOST:PORT or wss://HOST:PORT"
@@ -42,26 +42,26 @@ LISTEN = {"": listen_tcp, "tcp://": listen_tcp, "ws://": listen_websocket}
 class Host:
     """A host in a thread of its own: whoever comes plays against greedy."""
 
-    def __init__(self, door: Door, *, limits: Limits | None = None, out: Path | None = None) -> None:
-        self.door = door
+    def __init__(self, listener: Listener, *, limits: Limits | None = None, out: Path | None = None) -> None:
+        self.listener = listener
         self.result: Result
         self._out = out  # a file that is there once the match is over, and everybody was told
         self._limits = limits or Limits(move=5.0, start_up=20.0)
         self._thread = threading.Thread(target=lambda: asyncio.run(self._host()))
-        self._seating: asyncio.Task[list[Guest]]
+        self._seating: asyncio.Task[list[ConnectedPlayer]]
 
     def give_up(self) -> None:
         """Wait no longer for somebody to come; there is no result then."""
         self._seating.get_loop().call_soon_threadsafe(self._seating.cancel)
 
     async def _host(self) -> None:
-        self._seating = asyncio.create_task(self.door.seat(FISH, match_id="m", limits=self._limits))
+        self._seating = asyncio.create_task(self.listener.accept_players(FISH, match_id="m", limits=self._limits))
         try:
             (guest,) = await self._seating
         except asyncio.CancelledError:
             return
-        table: list[AsyncChannel] = [guest.remote, AsyncScripted(playing(GREEDY))]
-        match = dealt(FISH, [guest.name or "guest", "greedy"], bytes(32))
+        table: list[AsyncChannel] = [guest.channel, AsyncScriptedChannel(strategy_script(GREEDY))]
+        match = deal_match(FISH, [guest.name or "guest", "greedy"], bytes(32))
         self.result = (await play_async(match, table)).result
         if self._out is not None:
             self._out.touch()
@@ -113,10 +113,10 @@ def free_port() -> int:
 
 def against_greedy(
     scheme: str, *player: str, limits: Limits | None = None, out: Path | None = None
-) -> tuple[Done, Result]:
+) -> tuple[CommandResult, Result]:
     """What the command says of a match, and the result."""
     with Host(LISTEN[scheme]("0"), limits=limits, out=out) as host:
-        done = fairplay("join", f"{scheme}{host.door.address}", *player)
+        done = run_fairplay("join", f"{scheme}{host.listener.address}", *player)
     return done, host.result
 
 
@@ -137,12 +137,12 @@ def end(*ranking: list[int]) -> bytes:
 
 
 def goodbye(fault: Fault, why: str) -> bytes:
-    return wire.goodbye("m", Ejected(0, fault, Moment.TURN, why))
+    return wire.encode_goodbye("m", Ejected(0, fault, Moment.TURN, why))
 
 
-def told_by(*says: bytes, player: str = "greedy", options: tuple[str, ...] = (), **how: float) -> Done:
+def told_by(*says: bytes, player: str = "greedy", options: tuple[str, ...] = (), **how: float) -> CommandResult:
     with Script(*says, **how) as host:
-        return fairplay("join", host.address, player, *options)
+        return run_fairplay("join", host.address, player, *options)
 
 
 # Matches
@@ -151,11 +151,13 @@ def told_by(*says: bytes, player: str = "greedy", options: tuple[str, ...] = (),
 @pytest.mark.parametrize("scheme", ["", "ws://"])
 def test_a_player_whose_name_the_host_does_not_take_is_told_so(scheme: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(wire, "check_name", lambda text: None)  # as if it spoke another version of the protocol
-    with LISTEN[scheme]("0") as door:
+    with LISTEN[scheme]("0") as listener:
         limits = Limits(start_up=20.0)
-        thread = threading.Thread(target=lambda: asyncio.run(door.seat(FISH, limits=limits, within=1.0)))
+        thread = threading.Thread(
+            target=lambda: asyncio.run(listener.accept_players(FISH, limits=limits, timeout_s=1.0))
+        )
         thread.start()
-        done = fairplay("join", f"{scheme}{door.address}", "greedy", "--name", "ann b")
+        done = run_fairplay("join", f"{scheme}{listener.address}", "greedy", "--name", "ann b")
         thread.join()
 
     assert done.code == 1
@@ -179,7 +181,9 @@ def test_a_player_joins_a_match_and_says_how_it_went(scheme: str) -> None:
 
 @pytest.mark.parametrize("scheme", ["", "ws://"])
 def test_a_player_that_is_ejected_is_told_why(scheme: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    cheat = in_process("def take_turn(view):\n    return {'type': 'place', 'at': [99, 99]}", tmp_path, monkeypatch)
+    cheat = make_in_process_player(
+        "def take_turn(view):\n    return {'type': 'place', 'at': [99, 99]}", tmp_path, monkeypatch
+    )
 
     done, result = against_greedy(scheme, cheat)
 
@@ -193,7 +197,7 @@ def test_a_player_that_is_too_slow_is_told_so(scheme: str, tmp_path: Path, monke
     out = tmp_path / "out"
     waits = f"while not Path({str(out)!r}).exists(): time.sleep(0.001)"  # then its goodbye may lie there unread
     source = f"import time\nfrom pathlib import Path\n\ndef take_turn(view):\n    {waits}"
-    slow = in_process(source, tmp_path, monkeypatch)
+    slow = make_in_process_player(source, tmp_path, monkeypatch)
 
     done, result = against_greedy(scheme, slow, limits=Limits(move=0.3, start_up=20.0, goodbye=20.0), out=out)
 
@@ -209,7 +213,7 @@ def test_a_player_that_raises_shows_where_and_is_gone(
 ) -> None:
     bad = f"{FIRST}\n    def {method}(self, *_):\n        raise ValueError('oh no')"
 
-    done, result = against_greedy(scheme, in_process(bad, tmp_path, monkeypatch))
+    done, result = against_greedy(scheme, make_in_process_player(bad, tmp_path, monkeypatch))
 
     [file] = tmp_path.glob("*.py")
     assert done.code == 1
@@ -220,7 +224,7 @@ def test_a_player_that_raises_shows_where_and_is_gone(
 
 
 def test_methods_of_a_player_may_be_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    player = in_process(f"{FIRST}\n    start = tell = end = closing = None\n", tmp_path, monkeypatch)
+    player = make_in_process_player(f"{FIRST}\n    start = tell = end = closing = None\n", tmp_path, monkeypatch)
 
     done, result = against_greedy("", player)
 
@@ -228,7 +232,7 @@ def test_methods_of_a_player_may_be_none(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_an_answer_that_is_no_data_is_the_fault_of_the_player(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    odd = in_process("def take_turn(view):\n    return object()", tmp_path, monkeypatch)
+    odd = make_in_process_player("def take_turn(view):\n    return object()", tmp_path, monkeypatch)
 
     done, _ = against_greedy("", odd)
 
@@ -237,7 +241,7 @@ def test_an_answer_that_is_no_data_is_the_fault_of_the_player(tmp_path: Path, mo
 
 
 def test_what_a_player_prints_disturbs_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    chatty = in_process(f"{FIRST}\n    def start(self, *_):\n        print('hm')", tmp_path, monkeypatch)
+    chatty = make_in_process_player(f"{FIRST}\n    def start(self, *_):\n        print('hm')", tmp_path, monkeypatch)
 
     done, result = against_greedy("", chatty)
 
@@ -246,8 +250,8 @@ def test_what_a_player_prints_disturbs_nobody(tmp_path: Path, monkeypatch: pytes
 
 def test_a_player_may_be_there_before_the_host() -> None:
     port = free_port()
-    done: list[Done] = []
-    thread = threading.Thread(target=lambda: done.append(script("join", f"127.0.0.1:{port}", "greedy")))
+    done: list[CommandResult] = []
+    thread = threading.Thread(target=lambda: done.append(run_script("join", f"127.0.0.1:{port}", "greedy")))
     thread.start()
     time.sleep(0.5)
 
@@ -272,31 +276,31 @@ def test_a_player_may_be_there_before_the_host() -> None:
     ],
 )
 def test_what_is_no_address_is_refused(address: str, why: str) -> None:
-    assert refusal(fairplay("join", address, "greedy")) == why
+    assert refusal_line(run_fairplay("join", address, "greedy")) == why
 
 
 @pytest.mark.parametrize("scheme", ["", "ws://"])
 def test_a_host_that_never_comes_is_given_up(scheme: str) -> None:
     address = f"127.0.0.1:{free_port()}"
 
-    done = fairplay("join", f"{scheme}{address}", "greedy", "--wait", "0.2")
+    done = run_fairplay("join", f"{scheme}{address}", "greedy", "--wait", "0.2")
 
-    assert refusal(done) == f"cannot connect to {address}: Connection refused"
+    assert refusal_line(done) == f"cannot connect to {address}: Connection refused"
 
 
 def test_without_the_package_for_it_there_is_no_websocket(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, "fairplay.transport.websocket", raising=False)
     monkeypatch.setitem(sys.modules, "websockets.client", None)
 
-    done = fairplay("join", "ws://127.0.0.1:1", "greedy")
+    done = run_fairplay("join", "ws://127.0.0.1:1", "greedy")
 
-    assert refusal(done) == "WebSockets need the package websockets: pip install 'fairplay[web]'"
+    assert refusal_line(done) == "WebSockets need the package websockets: pip install 'fairplay[web]'"
 
 
 @pytest.mark.parametrize("name", ["", "x" * 21, "ann b", "ann\n", "Zoë", "\x1b[2J"])
 def test_a_name_that_no_host_takes_is_refused_at_once(name: str) -> None:
     said = f"{name!r} is no name: a name is 1 to 20 of A-Z, a-z, 0-9, _ and -"
-    assert refusal(fairplay("join", "127.0.0.1:1", "greedy", "--name", name)) == said
+    assert refusal_line(run_fairplay("join", "127.0.0.1:1", "greedy", "--name", name)) == said
 
 
 def test_a_player_of_another_game_is_refused_once_the_game_is_known() -> None:
@@ -308,9 +312,9 @@ def test_a_player_of_another_game_is_refused_once_the_game_is_known() -> None:
 
 @pytest.mark.parametrize(("options", "of"), [((), "any game"), (("--game", "fish"), "fish")])
 def test_a_player_that_there_is_nowhere_is_refused_at_once(options: tuple[str, ...], of: str) -> None:
-    why = refusal(fairplay("join", "127.0.0.1:1", "survivors" if of == "any game" else "survivor", *options))
+    why = refusal_line(run_fairplay("join", "127.0.0.1:1", "survivors" if of == "any game" else "survivor", *options))
 
-    assert why.endswith(f" of {of}; it takes a house player, human, ./file.py, exec:COMMAND and py:module:Name")
+    assert why.endswith(f" of {of}; it takes a built-in player, human, ./file.py, exec:COMMAND and py:module:Name")
 
 
 @pytest.mark.parametrize(
@@ -372,7 +376,7 @@ def test_a_player_hears_why_it_is_out_and_so_does_whoever_lets_it_play(
 ) -> None:
     bot = f"class Player:\n    def take_turn(self, view): ...\n    def ejected(self, fault, why): {does}"
 
-    player = in_process(bot, tmp_path, monkeypatch)
+    player = make_in_process_player(bot, tmp_path, monkeypatch)
     done = told_by(hello() + start() + goodbye(Fault.TIMED_OUT, "no answer within 5 s"), player=player)
 
     assert done.code == 1
@@ -385,7 +389,7 @@ def test_a_player_that_raises_after_the_end_has_played_to_it(tmp_path: Path, mon
     receipt = Receipt(7, "ab" * 32)
     closing = wire.encode(wire.Closing(match="m", turn=0, nonce="4", limit=5.0, receipt=receipt)) + b"\n"
 
-    done = told_by(hello() + start() + end([0]) + closing, player=in_process(bot, tmp_path, monkeypatch))
+    done = told_by(hello() + start() + end([0]) + closing, player=make_in_process_player(bot, tmp_path, monkeypatch))
 
     assert done.code == 0
     assert f"fairplay: receipt: {receipt} (covers the result)\n" in done.err

@@ -12,19 +12,29 @@ from typing import Any
 
 import pytest
 
-from fairplay.cli.library import ranking
+from fairplay.cli.library import format_ranking
 from fairplay.core.events import Fault
-from fairplay.journal.library import find
-from fairplay.journal.replay import read
-from fairplay.journal.summary import Seated, Status, Summary
-from tests.cli.command import SCRIPT, Done, fairplay, refusal, script
-from tests.journal.journals import plain, sealed
-from tests.journal.libraries import DAY, FISH, NOON, cheating, cut, fill, of_game, play, simple
+from fairplay.journal.library import find_matches
+from fairplay.journal.replay import read_journal
+from fairplay.journal.summary import SeatSummary, Status, Summary
+from tests.cli.command import INSTALLED_COMMAND, CommandResult, refusal_line, run_fairplay, run_script
+from tests.journal.journals import read_lines, seal_lines
+from tests.journal.libraries import (
+    DAY,
+    FISH,
+    NOON,
+    cheating_strategy,
+    fill_directory,
+    first_action_strategy,
+    journal_of_game,
+    record_match,
+    truncate_journal,
+)
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    return fill(tmp_path)
+def directory(tmp_path: Path) -> Path:
+    return fill_directory(tmp_path)
 
 
 @pytest.fixture(autouse=True)
@@ -37,11 +47,11 @@ def somewhere_in_asia(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     time.tzset()
 
 
-def library(*arguments: Any) -> Done:
-    return fairplay("library", *map(str, arguments))
+def library(*arguments: Any) -> CommandResult:
+    return run_fairplay("library", *map(str, arguments))
 
 
-def rows(done: Done) -> list[list[str]]:
+def rows(done: CommandResult) -> list[list[str]]:
     """The table without its headings, cut where two columns begin to be apart."""
     assert (done.code, done.err) == (0, "")
     headings, *lines = done.out.splitlines()
@@ -50,7 +60,7 @@ def rows(done: Done) -> list[list[str]]:
     return [[line[start:end].strip() for start, end in zip(starts, ends, strict=True)] for line in lines]
 
 
-def objects(done: Done) -> list[dict[str, Any]]:
+def objects(done: CommandResult) -> list[dict[str, Any]]:
     assert (done.code, done.err) == (0, "")
     return [json.loads(line) for line in done.out.splitlines()]
 
@@ -63,24 +73,24 @@ def games(*arguments: Any) -> list[str]:
     return [one["game"] for one in objects(library("find", *arguments, "--json"))]
 
 
-def test_the_table_has_a_line_for_each_match(folder: Path) -> None:
-    found = find(folder)
-    facts = [str(len(read(folder / one.file).facts)) for one in found]
+def test_the_table_has_a_line_for_each_match(directory: Path) -> None:
+    found = find_matches(directory)
+    facts = [str(len(read_journal(directory / one.file).facts)) for one in found]
 
-    assert rows(library("list", folder)) == [
+    assert rows(library("list", directory)) == [
         [found[0].short, local(NOON + 2 * DAY), "q", "ann", "eve crashed", facts[0], "finished"],
         [found[1].short, local(NOON + DAY), "tsuro", "cyd, ann", "bob crashed", facts[1], "finished"],
         [found[2].short, "2024-10-04 17:30", "fish", "ann=bob", "", facts[2], "finished"],
     ]
 
 
-def test_find_without_conditions_says_the_same_as_list_and_so_does_the_script(folder: Path) -> None:
-    assert library("find", folder) == library("list", folder) == script("library", "list", str(folder))
+def test_find_without_conditions_says_the_same_as_list_and_so_does_the_script(directory: Path) -> None:
+    assert library("find", directory) == library("list", directory) == run_script("library", "list", str(directory))
 
 
 def test_names_stand_by_seat_as_long_as_nobody_is_ranked(tmp_path: Path) -> None:
-    path = play(tmp_path, FISH, [simple(FISH), cheating, simple(FISH)])
-    cut(path, 7)
+    path = record_match(tmp_path, FISH, [first_action_strategy(FISH), cheating_strategy, first_action_strategy(FISH)])
+    truncate_journal(path, 7)
 
     assert [row[3:] for row in rows(library("list", tmp_path))] == [
         ["ann, bob, cyd", "bob illegal", "5", "unfinished"],
@@ -88,7 +98,7 @@ def test_names_stand_by_seat_as_long_as_nobody_is_ranked(tmp_path: Path) -> None
 
 
 def test_what_is_wrong_with_a_file_stands_at_the_end_of_its_line(tmp_path: Path) -> None:
-    play(tmp_path, FISH, [simple(FISH)] * 2).rename(tmp_path / "edited.jsonl")
+    record_match(tmp_path, FISH, [first_action_strategy(FISH)] * 2).rename(tmp_path / "edited.jsonl")
     edited = tmp_path / "edited.jsonl"
     edited.write_bytes(edited.read_bytes().replace(b"ann", b"amy"))
     (tmp_path / "junk.jsonl").write_text("junk\n")
@@ -102,14 +112,14 @@ def test_what_is_wrong_with_a_file_stands_at_the_end_of_its_line(tmp_path: Path)
 
 
 def test_nothing_to_list_is_said_to_people_only(tmp_path: Path) -> None:
-    assert library("list", tmp_path) == Done(0, "no matches\n", "")
-    assert library("list", tmp_path, "--json") == Done(0, "", "")
+    assert library("list", tmp_path) == CommandResult(0, "no matches\n", "")
+    assert library("list", tmp_path, "--json") == CommandResult(0, "", "")
 
 
-def test_programs_get_one_object_per_match(folder: Path) -> None:
-    path = of_game(folder, "fish")
+def test_programs_get_one_object_per_match(directory: Path) -> None:
+    path = journal_of_game(directory, "fish")
 
-    one = objects(library("list", folder, "--json"))[2]
+    one = objects(library("list", directory, "--json"))[2]
 
     assert one == {
         "id": path.stem,
@@ -119,12 +129,12 @@ def test_programs_get_one_object_per_match(folder: Path) -> None:
         "status": "finished",
         "reason": "",
         "game": "fish",
-        "rules": read(path).opening.rules,
+        "rules": read_journal(path).opening.rules,
         "parameters": FISH.parameters(),
         "started": "2024-10-04T12:00:00Z",
         "last": "2024-10-04T12:00:00Z",
         "ended": "2024-10-04T12:00:00Z",
-        "facts": len(read(path).facts),
+        "facts": len(read_journal(path).facts),
         "seats": [
             {"name": "ann", "address": "greedy", "rank": 1, "score": 13, "fault": None, "moment": None, "why": ""},
             {"name": "bob", "address": "./bob.py", "rank": 1, "score": 13, "fault": None, "moment": None, "why": ""},
@@ -134,9 +144,9 @@ def test_programs_get_one_object_per_match(folder: Path) -> None:
 
 @pytest.mark.parametrize("lines", [1, 5, None])
 def test_no_output_holds_the_seed(lines: int | None, tmp_path: Path) -> None:
-    path = play(tmp_path, FISH, [simple(FISH)] * 2)
-    seed = read(path).opening.seed
-    cut(path, lines or 1000)
+    path = record_match(tmp_path, FISH, [first_action_strategy(FISH)] * 2)
+    seed = read_journal(path).opening.seed
+    truncate_journal(path, lines or 1000)
     assert seed is not None
 
     for done in (library("list", tmp_path, "--json"), library("list", tmp_path), library("show", tmp_path, path.stem)):
@@ -171,8 +181,8 @@ def test_no_output_holds_the_seed(lines: int | None, tmp_path: Path) -> None:
         ("--until 0001-01-01", []),
     ],
 )
-def test_conditions_are_combined(conditions: str, found: list[str], folder: Path) -> None:
-    assert games(folder, *conditions.split()) == found
+def test_conditions_are_combined(conditions: str, found: list[str], directory: Path) -> None:
+    assert games(directory, *conditions.split()) == found
 
 
 @pytest.mark.parametrize(
@@ -208,29 +218,29 @@ def test_conditions_are_combined(conditions: str, found: list[str], folder: Path
         (("show", "\x1b[2J"), "has an id that begins with '\\x1b[2J'"),
     ],
 )
-def test_what_makes_no_sense_is_refused_in_one_line(arguments: tuple[str, ...], why: str, folder: Path) -> None:
+def test_what_makes_no_sense_is_refused_in_one_line(arguments: tuple[str, ...], why: str, directory: Path) -> None:
     verb, *rest = arguments
 
-    assert why in refusal(library(verb, folder, *rest))
+    assert why in refusal_line(library(verb, directory, *rest))
 
 
 @pytest.mark.parametrize("arguments", [("list",), ("find",), ("show", "a")])
-def test_a_folder_that_is_none_is_refused_in_one_line(arguments: tuple[str, ...], tmp_path: Path) -> None:
+def test_a_directory_that_is_none_is_refused_in_one_line(arguments: tuple[str, ...], tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     verb, *rest = arguments
 
-    assert "does not exist" in refusal(library(verb, tmp_path / "nowhere", *rest))
-    assert "is a file" in refusal(library(verb, tmp_path / "file", *rest))
-    assert "Missing argument 'DIR'" in refusal(library(verb))
+    assert "does not exist" in refusal_line(library(verb, tmp_path / "nowhere", *rest))
+    assert "is a file" in refusal_line(library(verb, tmp_path / "file", *rest))
+    assert "Missing argument 'DIR'" in refusal_line(library(verb))
 
 
-def test_show_tells_all_about_a_match(folder: Path) -> None:
-    path = of_game(folder, "tsuro")
-    recorded = read(path)
+def test_show_tells_all_about_a_match(directory: Path) -> None:
+    path = journal_of_game(directory, "tsuro")
+    recorded = read_journal(path)
 
-    done = library("show", folder, path.stem[:7])
+    done = library("show", directory, path.stem[:7])
 
-    assert done == Done(
+    assert done == CommandResult(
         0,
         f"""\
 match       {path.stem}
@@ -256,46 +266,46 @@ to check it                      fairplay verify {path}
     )
 
 
-def next_commands(done: Done) -> list[list[str]]:
+def next_commands(done: CommandResult) -> list[list[str]]:
     assert done.code == 0
     lines = [line for line in done.out.splitlines() if line.startswith("to ")]
     return [shlex.split(line[line.index("fairplay") :])[1:] for line in lines]
 
 
 def test_the_commands_that_are_shown_work(tmp_path: Path) -> None:
-    folder = tmp_path / "it's a folder; with $(blanks)"
+    directory = tmp_path / "it's a directory; with $(blanks)"
     players = ("ann=greedy", "bob=random")
-    assert fairplay("play", "fish", *players, "--quiet", "--journal", str(folder)).code == 0
-    (path,) = folder.glob("*.jsonl")
+    assert run_fairplay("play", "fish", *players, "--quiet", "--journal", str(directory)).code == 0
+    (path,) = directory.glob("*.jsonl")
 
-    for command in next_commands(library("show", folder, path.stem)):
-        assert fairplay(*command).code == 0, command
+    for command in next_commands(library("show", directory, path.stem)):
+        assert run_fairplay(*command).code == 0, command
 
 
 def test_an_unfinished_match_can_be_gone_on_with_as_shown(tmp_path: Path) -> None:
-    assert fairplay("play", "fish", "greedy", "random", "--quiet", "--journal", str(tmp_path)).code == 0
+    assert run_fairplay("play", "fish", "greedy", "random", "--quiet", "--journal", str(tmp_path)).code == 0
     (path,) = tmp_path.glob("*.jsonl")
-    cut(path, 6)
+    truncate_journal(path, 6)
     assert [row[6] for row in rows(library("list", tmp_path))] == ["unfinished"]
 
     (command,) = [each for each in next_commands(library("show", tmp_path, path.stem)) if each[0] == "resume"]
 
     assert command == ["resume", str(path)]
-    assert fairplay(*command).code == 0
+    assert run_fairplay(*command).code == 0
     assert [row[6] for row in rows(library("list", tmp_path))] == ["finished"]
 
 
 def test_who_goes_on_with_a_match_of_unknown_players_has_to_name_them(tmp_path: Path) -> None:
-    folder = tmp_path / "it's a folder; with $(blanks)"
-    folder.mkdir()
-    path = play(folder, FISH, [simple(FISH)] * 2)
-    cut(path, 6)
+    directory = tmp_path / "it's a directory; with $(blanks)"
+    directory.mkdir()
+    path = record_match(directory, FISH, [first_action_strategy(FISH)] * 2)
+    truncate_journal(path, 6)
 
-    (command,) = [each for each in next_commands(library("show", folder, path.stem)) if each[0] == "resume"]
+    (command,) = [each for each in next_commands(library("show", directory, path.stem)) if each[0] == "resume"]
 
-    assert command == ["resume", str(path), "PLAYER...", "--journal", str(folder)]
-    assert fairplay(*command[:2], "greedy", "random", *command[3:]).code == 0
-    assert sorted(row[6] for row in rows(library("list", folder))) == ["finished", "unfinished"]
+    assert command == ["resume", str(path), "PLAYER...", "--journal", str(directory)]
+    assert run_fairplay(*command[:2], "greedy", "random", *command[3:]).code == 0
+    assert sorted(row[6] for row in rows(library("list", directory))) == ["finished", "unfinished"]
 
 
 def test_a_file_that_is_no_journal_can_only_be_checked(tmp_path: Path) -> None:
@@ -308,7 +318,7 @@ def test_a_file_that_is_no_journal_can_only_be_checked(tmp_path: Path) -> None:
 
 
 def test_a_renamed_journal_goes_by_the_name_of_its_file(tmp_path: Path) -> None:
-    path = play(tmp_path, FISH, [simple(FISH)] * 2)
+    path = record_match(tmp_path, FISH, [first_action_strategy(FISH)] * 2)
     path.rename(tmp_path / "final.jsonl")
 
     assert library("show", tmp_path, "fin").out.startswith(
@@ -320,11 +330,11 @@ NASTY = ("'; drop table matches; --", "\x1b[2J\x9b31m\u202eevil\n")
 
 
 def test_no_name_reaches_a_terminal_raw_or_does_any_harm(tmp_path: Path) -> None:
-    path = play(tmp_path, FISH, [simple(FISH), cheating], NASTY, addresses=NASTY)
-    lines = plain(path)
+    path = record_match(tmp_path, FISH, [first_action_strategy(FISH), cheating_strategy], NASTY, addresses=NASTY)
+    lines = read_lines(path)
     lines[3]["fact"]["why"] = "\x1b[2J"
-    path.write_bytes(sealed([{**lines[0], "game": "\x1b[2J"}, *lines[1:]]))
-    play(tmp_path, FISH, [simple(FISH), cheating], NASTY, addresses=NASTY)
+    path.write_bytes(seal_lines([{**lines[0], "game": "\x1b[2J"}, *lines[1:]]))
+    record_match(tmp_path, FISH, [first_action_strategy(FISH), cheating_strategy], NASTY, addresses=NASTY)
 
     for arguments in (("list",), ("list", "--json"), ("find", "--player", NASTY[0]), ("find", "--player", NASTY[1])):
         verb, *rest = arguments
@@ -332,15 +342,15 @@ def test_no_name_reaches_a_terminal_raw_or_does_any_harm(tmp_path: Path) -> None
         assert done.code == 0
         assert all(line.isprintable() for line in done.out.split("\n"))
         assert len(done.out.splitlines()) >= 2
-    for one in find(tmp_path):
+    for one in find_matches(tmp_path):
         assert all(line.isprintable() for line in library("show", tmp_path, one.id).out.split("\n"))
     assert {seat["name"] for seat in objects(library("list", tmp_path, "--json"))[0]["seats"]} == set(NASTY)
 
 
 @pytest.mark.parametrize("at", [1e12, 1e300])
 def test_a_time_that_no_calendar_has_is_a_question_mark_and_null_for_programs(at: float, tmp_path: Path) -> None:
-    path = play(tmp_path, FISH, [simple(FISH)] * 2, ("ann", "bob"))
-    path.write_bytes(sealed([{**line, "at": at} for line in plain(path)]))
+    path = record_match(tmp_path, FISH, [first_action_strategy(FISH)] * 2, ("ann", "bob"))
+    path.write_bytes(seal_lines([{**line, "at": at} for line in read_lines(path)]))
 
     listed, (told,) = rows(library("list", tmp_path)), objects(library("list", tmp_path, "--json"))
 
@@ -349,14 +359,14 @@ def test_a_time_that_no_calendar_has_is_a_question_mark_and_null_for_programs(at
 
 
 def test_the_ranking_of_a_match_without_a_winner_begins_with_an_empty_place() -> None:
-    seats = (Seated("ann", rank=2), Seated("bob", rank=2), Seated("cyd", fault=Fault.CRASHED))
+    seats = (SeatSummary("ann", rank=2), SeatSummary("bob", rank=2), SeatSummary("cyd", fault=Fault.CRASHED))
 
-    assert ranking(Summary("m", Status.FINISHED, seats=seats)) == "(nobody), ann=bob"
+    assert format_ranking(Summary("m", Status.FINISHED, seats=seats)) == "(nobody), ann=bob"
 
 
 def test_wide_signs_do_not_bend_the_table(tmp_path: Path) -> None:
-    play(tmp_path, FISH, [simple(FISH)] * 2, ("安安安", "bob"))
-    play(tmp_path, FISH, [simple(FISH)] * 2, ("annann", "bob"))
+    record_match(tmp_path, FISH, [first_action_strategy(FISH)] * 2, ("安安安", "bob"))
+    record_match(tmp_path, FISH, [first_action_strategy(FISH)] * 2, ("annann", "bob"))
 
     wide, narrow = sorted(library("list", tmp_path).out.splitlines()[1:], key=str.isascii)
 
@@ -368,7 +378,9 @@ def on_terminal(*arguments: Any, columns: int = 200) -> str:
     terminal, end = os.openpty()
     shown = b""
     environment = {**os.environ, "COLUMNS": str(columns), "TERM": "xterm"}
-    with subprocess.Popen([SCRIPT, *map(str, arguments)], stdout=end, stderr=end, env=environment) as process:
+    with subprocess.Popen(
+        [INSTALLED_COMMAND, *map(str, arguments)], stdout=end, stderr=end, env=environment
+    ) as process:
         os.close(end)
         while chunk := read_terminal(terminal):
             shown += chunk
@@ -385,7 +397,7 @@ def read_terminal(terminal: int) -> bytes:
 
 
 def test_on_a_terminal_the_status_is_in_colour_and_names_are_no_mark_up(tmp_path: Path) -> None:
-    play(tmp_path, FISH, [simple(FISH)] * 2, ("[red]ann[/red]", "\x1b[2Jbob"))
+    record_match(tmp_path, FISH, [first_action_strategy(FISH)] * 2, ("[red]ann[/red]", "\x1b[2Jbob"))
 
     shown = on_terminal("library", "list", tmp_path)
 
@@ -395,7 +407,7 @@ def test_on_a_terminal_the_status_is_in_colour_and_names_are_no_mark_up(tmp_path
 
 
 def test_a_long_table_is_shown_whole_on_a_terminal(tmp_path: Path) -> None:
-    path = play(tmp_path, FISH, [simple(FISH)] * 2)
+    path = record_match(tmp_path, FISH, [first_action_strategy(FISH)] * 2)
     for number in range(400):
         (tmp_path / f"copy-{number:03}.jsonl").write_bytes(path.read_bytes())
 
@@ -408,11 +420,11 @@ def test_a_long_table_is_shown_whole_on_a_terminal(tmp_path: Path) -> None:
 
 
 def test_where_nobody_looks_nothing_is_said_about_progress(tmp_path: Path) -> None:
-    path = play(tmp_path, FISH, [simple(FISH)] * 2)
+    path = record_match(tmp_path, FISH, [first_action_strategy(FISH)] * 2)
     for number in range(150):
         (tmp_path / f"copy-{number:03}.jsonl").write_bytes(path.read_bytes())
 
-    done = script("library", "list", str(tmp_path))
+    done = run_script("library", "list", str(tmp_path))
 
     assert (done.code, done.err) == (0, "")
     assert len(rows(done)) == 151

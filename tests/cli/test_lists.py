@@ -8,8 +8,8 @@ import pytest
 
 from fairplay.cli import main
 from fairplay.core.roles import Rated
-from fairplay.games import title
-from tests.cli.command import Done, fairplay, refusal, script
+from fairplay.games import game_info
+from tests.cli.command import CommandResult, refusal_line, run_fairplay, run_script
 
 VERBS = [
     "games",
@@ -41,7 +41,7 @@ def entry(game: str, listing: str) -> list[str]:
 
 @pytest.mark.parametrize("arguments", [(), ("-h",), ("--help",)])
 def test_help_lists_the_verbs_in_the_order_in_which_they_are_needed(arguments: tuple[str, ...]) -> None:
-    done = fairplay(*arguments)
+    done = run_fairplay(*arguments)
 
     commands = done.out.partition("Commands:\n")[2]
     assert (done.code, done.err) == (0, "")
@@ -50,21 +50,21 @@ def test_help_lists_the_verbs_in_the_order_in_which_they_are_needed(arguments: t
 
 
 def test_no_line_of_the_list_of_verbs_is_cut_short() -> None:
-    assert "..." not in fairplay("--help").out.partition("Commands:\n")[2]
+    assert "..." not in run_fairplay("--help").out.partition("Commands:\n")[2]
 
 
-@pytest.mark.parametrize("verb", main.VERBS)
+@pytest.mark.parametrize("verb", main.SUBCOMMANDS)
 def test_the_list_says_of_a_verb_what_its_own_help_begins_with(verb: str) -> None:
-    command = main.load(verb)
+    command = main.load_command(verb)
 
     assert command is not None
-    assert main.VERBS[verb] == command.get_short_help_str(100)
+    assert main.SUBCOMMANDS[verb] == command.get_short_help_str(100)
 
 
 @pytest.mark.parametrize("option", ["-h", "--help"])
-@pytest.mark.parametrize("verb", main.VERBS)
+@pytest.mark.parametrize("verb", main.SUBCOMMANDS)
 def test_every_verb_has_its_help(verb: str, option: str) -> None:
-    done = fairplay(verb, option)
+    done = run_fairplay(verb, option)
 
     assert (done.code, done.err) == (0, "")
     assert done.out.startswith(f"Usage: fairplay {verb} ")
@@ -72,15 +72,15 @@ def test_every_verb_has_its_help(verb: str, option: str) -> None:
 
 
 def test_the_version_is_that_of_the_package() -> None:
-    assert fairplay("--version") == Done(0, f"fairplay, version {version('fairplay')}\n", "")
+    assert run_fairplay("--version") == CommandResult(0, f"fairplay, version {version('fairplay')}\n", "")
 
 
 def test_the_script_is_the_same_command() -> None:
-    assert script("--help") == fairplay("--help")
+    assert run_script("--help") == run_fairplay("--help")
 
 
 def test_games_lists_every_parameter_with_its_default() -> None:
-    done = fairplay("games")
+    done = run_fairplay("games")
 
     title, *parameters = entry("fish", done.out)
     assert (done.code, done.err) == (0, "")
@@ -97,14 +97,14 @@ def test_games_lists_every_parameter_with_its_default() -> None:
 
 
 def test_what_games_lists_can_be_set() -> None:
-    _, *parameters = entry("fish", fairplay("games").out)
+    _, *parameters = entry("fish", run_fairplay("games").out)
     settings = [word for line in parameters for word in line.split()[:2]]
 
-    assert fairplay("play", "fish", "random", "random", "--quiet", *settings).code == 0
+    assert run_fairplay("play", "fish", "random", "random", "--quiet", *settings).code == 0
 
 
-def test_players_lists_the_house_and_the_other_ways_to_name_a_player() -> None:
-    done = fairplay("players", "fish")
+def test_players_lists_the_server_and_the_other_ways_to_name_a_player() -> None:
+    done = run_fairplay("players", "fish")
 
     names = [line.split()[0] for line in takewhile(bool, done.out.splitlines())]
     assert names == [
@@ -124,9 +124,9 @@ def test_players_lists_the_house_and_the_other_ways_to_name_a_player() -> None:
 
 def test_players_tells_how_strong_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
     ratings = {"greedy": Rated(99, 50, None, 600), "lookahead:2": Rated(-99, -120, -78, 1200)}
-    monkeypatch.setattr(title("fish"), "ratings", ratings)
+    monkeypatch.setattr(game_info("fish"), "ratings", ratings)
 
-    *_, blank, heading, first, second = fairplay("players", "fish").out.splitlines()
+    *_, blank, heading, first, second = run_fairplay("players", "fish").out.splitlines()
 
     assert (blank, heading.endswith("(95 %):")) == ("", True)
     assert first.split() == ["greedy", "99", ">", "50", "600", "matches"]
@@ -134,18 +134,18 @@ def test_players_tells_how_strong_they_are(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_players_says_nothing_of_strength_where_nobody_was_rated(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(title("fish"), "ratings", {})
+    monkeypatch.setattr(game_info("fish"), "ratings", {})
 
-    done = fairplay("players", "fish")
+    done = run_fairplay("players", "fish")
 
     assert done.out.splitlines()[-1].split()[0] == "NAME=PLAYER"
 
 
 @pytest.mark.parametrize("number", range(3))
 def test_whoever_is_listed_can_play(number: int) -> None:
-    name = fairplay("players", "fish").out.splitlines()[number].split()[0]
+    name = run_fairplay("players", "fish").out.splitlines()[number].split()[0]
 
-    assert fairplay("play", "fish", name, "random", "--quiet").code == 0
+    assert run_fairplay("play", "fish", name, "random", "--quiet").code == 0
 
 
 @pytest.mark.parametrize(
@@ -167,12 +167,12 @@ def test_whoever_is_listed_can_play(number: int) -> None:
     ],
 )
 def test_a_command_that_is_none_is_refused_in_one_line(arguments: tuple[str, ...], why: str) -> None:
-    assert why in refusal(fairplay(*arguments))
+    assert why in refusal_line(run_fairplay(*arguments))
 
 
 def test_where_a_game_is_left_out_no_file_is_said_to_be_one() -> None:
-    assert refusal(fairplay("players")) == "Missing argument 'GAME'. There is fish, tsuro, q"
+    assert refusal_line(run_fairplay("players")) == "Missing argument 'GAME'. There is fish, tsuro, q"
 
 
 def test_the_script_refuses_in_one_line_too() -> None:
-    assert refusal(script("fly")) == "No such command 'fly'."
+    assert refusal_line(run_script("fly")) == "No such command 'fly'."

@@ -11,16 +11,24 @@ import pytest
 
 from fairplay import Journal
 from fairplay.games.fish import Fish
-from fairplay.journal.key import KEY_BYTES, own_key_file
-from fairplay.journal.replay import read
-from fairplay.journal.verify import read_lawful, verify
-from fairplay.referee.host import dealt
-from tests.cli.command import BEST_SANDBOX, GOOD, SMALL, fairplay, in_process, refusal, script
-from tests.journal.forging import Forgery, forge, opening
-from tests.journal.journals import Plain, plain, sealed
+from fairplay.journal.key import KEY_BYTES, user_key_file
+from fairplay.journal.replay import read_journal
+from fairplay.journal.verification import read_legal, verify
+from fairplay.referee.referee import deal_match
+from tests.cli.command import (
+    BEST_SANDBOX,
+    LEGAL_BOT,
+    SMALL_BOARD,
+    make_in_process_player,
+    refusal_line,
+    run_fairplay,
+    run_script,
+)
+from tests.journal.forging import Forgery, forge_journal, rewrite_opening
+from tests.journal.journals import Plain, read_lines, seal_lines
 from tests.players.machine import needs_strict
 
-PLAY = ("play", "fish", "ann=greedy", "bob=random", *SMALL, "--quiet")
+PLAY = ("play", "fish", "ann=greedy", "bob=random", *SMALL_BOARD, "--quiet")
 GAME = Fish(rows=4, columns=4)
 THEIRS = bytes(range(32))  # a seed that the attacker knows
 
@@ -33,9 +41,9 @@ def unmarked(path: Path, *players: str) -> str:
     )
 
 
-def planted(folder: Path, *players: str, names: tuple[str, ...] = ("ann", "bob"), **options: Any) -> Path:
+def planted(directory: Path, *players: str, names: tuple[str, ...] = ("ann", "bob"), **options: Any) -> Path:
     """A sound journal that a stranger wrote, without our key."""
-    with Journal(folder).begin(dealt(GAME, names, THEIRS), players=players, **options) as record:
+    with Journal(directory).begin(deal_match(GAME, names, THEIRS), players=players, **options) as record:
         return record.path
 
 
@@ -44,17 +52,17 @@ def cut(path: Path, lines: int) -> Path:
     return path
 
 
-def own(folder: Path, *options: str, lines: int = 8) -> Path:
+def own(directory: Path, *options: str, lines: int = 8) -> Path:
     """A match of PLAY that was begun here and interrupted."""
-    assert fairplay(*PLAY, *options, "--journal", str(folder)).code == 0
-    (path,) = folder.glob("*.jsonl")
+    assert run_fairplay(*PLAY, *options, "--journal", str(directory)).code == 0
+    (path,) = directory.glob("*.jsonl")
     return cut(path, lines)
 
 
-def program(folder: Path) -> tuple[str, Path]:
+def program(directory: Path) -> tuple[str, Path]:
     """The address of a player that leaves a trace when it is run, and the trace."""
-    bot, trace = folder / "bot.py", folder / "trace"
-    bot.write_text(f"import pathlib\npathlib.Path({str(trace)!r}).touch()\n{GOOD}")
+    bot, trace = directory / "bot.py", directory / "trace"
+    bot.write_text(f"import pathlib\npathlib.Path({str(trace)!r}).touch()\n{LEGAL_BOT}")
     return str(bot), trace
 
 
@@ -67,11 +75,11 @@ def test_a_strangers_journal_runs_nothing_unless_it_is_trusted(place: tuple[str,
     path = planted(tmp_path / "games", bot, "greedy")
     left, resume = path.read_bytes(), ("resume", str(path), *place, "--sandbox", "none", "--quiet")
 
-    assert refusal(fairplay(*resume)) == unmarked(path, bot)
+    assert refusal_line(run_fairplay(*resume)) == unmarked(path, bot)
     assert not trace.exists()
     assert path.read_bytes() == left
 
-    assert fairplay(*resume, "--trust").code == 0
+    assert run_fairplay(*resume, "--trust").code == 0
     assert trace.exists()
 
 
@@ -80,13 +88,13 @@ def test_a_strangers_journal_that_is_damaged_is_refused_as_not_ours(place: tuple
     path = planted(tmp_path / "games", "greedy", "greedy")
     path.write_bytes(path.read_bytes().replace(b"ann", b"ANN", 1))
 
-    assert refusal(fairplay("resume", str(path), *place)) == unmarked(path)
+    assert refusal_line(run_fairplay("resume", str(path), *place)) == unmarked(path)
 
 
 def test_the_clients_of_a_strangers_server_are_not_among_the_players_that_its_journal_names(tmp_path: Path) -> None:
-    path = planted(tmp_path, "visitor:ann", "greedy")
+    path = planted(tmp_path, "client:ann", "greedy")
 
-    assert refusal(fairplay("resume", str(path))) == unmarked(path)
+    assert refusal_line(run_fairplay("resume", str(path))) == unmarked(path)
 
 
 @pytest.mark.parametrize("place", [(), ("--at", "0")], ids=["in its file", "as a branch"])
@@ -94,9 +102,9 @@ def test_a_name_in_a_trusted_journal_is_not_taken_for_a_player(place: tuple[str,
     bot, trace = program(tmp_path)
     path = planted(tmp_path / "games", names=(bot, "greedy"))
 
-    done = fairplay("resume", str(path), *place, "--trust", "--sandbox", "none", "--quiet")
+    done = run_fairplay("resume", str(path), *place, "--trust", "--sandbox", "none", "--quiet")
 
-    assert "the record does not say who played" in refusal(done)
+    assert "the record does not say who played" in refusal_line(done)
     assert not trace.exists()
 
 
@@ -105,10 +113,10 @@ def test_a_name_in_a_trusted_journal_is_not_taken_for_a_player(place: tuple[str,
 def test_no_record_makes_us_import_anything(
     place: tuple[str, ...], trust: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    player = in_process(GOOD, tmp_path, monkeypatch)
+    player = make_in_process_player(LEGAL_BOT, tmp_path, monkeypatch)
     path = planted(tmp_path / "games", player, "greedy")
 
-    why = refusal(fairplay("resume", str(path), *place, *trust))
+    why = refusal_line(run_fairplay("resume", str(path), *place, *trust))
 
     no_import = (
         f"{path}: nothing is imported because a record names it, as this one does {player}; "
@@ -119,30 +127,32 @@ def test_no_record_makes_us_import_anything(
 
 
 def test_not_even_our_own_but_the_command_that_began_it_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    player = in_process(GOOD, tmp_path, monkeypatch)
-    play = ("play", "fish", player, "greedy", *SMALL, "--quiet", "--journal", str(tmp_path))
-    assert fairplay(*play).code == 0
+    player = make_in_process_player(LEGAL_BOT, tmp_path, monkeypatch)
+    play = ("play", "fish", player, "greedy", *SMALL_BOARD, "--quiet", "--journal", str(tmp_path))
+    assert run_fairplay(*play).code == 0
     (path,) = tmp_path.glob("*.jsonl")
     cut(path, 8)
 
-    assert "nothing is imported because a record names it" in refusal(fairplay("resume", str(path)))
-    assert fairplay("resume", str(path), player, "greedy", "--quiet").code == 0  # as a branch
-    assert fairplay(*play).err == f"fairplay: going on with {path}\n"
+    assert "nothing is imported because a record names it" in refusal_line(run_fairplay("resume", str(path)))
+    assert run_fairplay("resume", str(path), player, "greedy", "--quiet").code == 0  # as a branch
+    assert run_fairplay(*play).err == f"fairplay: going on with {path}\n"
 
 
 def test_a_branch_runs_nobody_whom_the_command_line_does_not_name(tmp_path: Path) -> None:
     cheat, (bot, trace) = tmp_path / "cheat.py", program(tmp_path)
     cheat.write_text("def take_turn(view):\n    return {'type': 'place', 'at': [99, 99]}\n")
     players = (f"ann={bot}", f"bob={cheat}", "cyd=greedy")
-    assert fairplay("play", "fish", *players, *SMALL, "--sandbox", "none", "--journal", str(tmp_path)).code == 0
+    assert (
+        run_fairplay("play", "fish", *players, *SMALL_BOARD, "--sandbox", "none", "--journal", str(tmp_path)).code == 0
+    )
     (path,) = tmp_path.glob("*.jsonl")
-    lines = plain(path)
-    path.write_bytes(sealed([{**lines[0], "players": [bot, "exec:/nowhere/bot", f"exec:{bot}"]}, *lines[1:]]))
+    lines = read_lines(path)
+    path.write_bytes(seal_lines([{**lines[0], "players": [bot, "exec:/nowhere/bot", f"exec:{bot}"]}, *lines[1:]]))
     trace.unlink()
 
-    done = fairplay("resume", str(path), "--at", "4", "random", "greedy", "--quiet")
+    done = run_fairplay("resume", str(path), "--at", "4", "random", "greedy", "--quiet")
 
-    assert [out.seat for out in read(path).at(4).ejected] == [1]
+    assert [out.seat for out in read_journal(path).match_after(4).ejected] == [1]
     assert (done.code, done.err) == (0, "")
     assert not trace.exists()
 
@@ -154,20 +164,20 @@ def test_a_planted_match_is_not_taken_up_and_a_new_one_begins(tmp_path: Path) ->
     path = planted(tmp_path, "greedy", "random", drawn=True)
     left = path.read_bytes()
 
-    done = fairplay(*PLAY, "--journal", str(tmp_path))
+    done = run_fairplay(*PLAY, "--journal", str(tmp_path))
 
     (new,) = set(tmp_path.glob("*.jsonl")) - {path}
     assert (done.code, done.err) == (0, f"fairplay: a new match begins: {unmarked(path)}\n")
-    assert read(new).opening.seed != THEIRS.hex()
+    assert read_journal(new).opening.seed != THEIRS.hex()
     assert path.read_bytes() == left
-    assert fairplay("resume", str(path), "--trust", "--quiet").code == 0
-    assert verify(read(path)).turn is None
+    assert run_fairplay("resume", str(path), "--trust", "--quiet").code == 0
+    assert verify(read_journal(path)).turn is None
 
 
 def test_of_many_planted_matches_one_is_named(tmp_path: Path) -> None:
     first, *_ = [planted(tmp_path, "greedy", "random", drawn=True) for _ in range(3)]
 
-    done = fairplay(*PLAY, "--journal", str(tmp_path))
+    done = run_fairplay(*PLAY, "--journal", str(tmp_path))
 
     assert done.err == f"fairplay: a new match begins: {unmarked(first)} (2 more are like that)\n"
 
@@ -176,14 +186,14 @@ def test_our_own_is_taken_up_whatever_is_planted_beside_it(tmp_path: Path) -> No
     path = own(tmp_path)
     planted(tmp_path, "greedy", "random", drawn=True, limits=None)
 
-    assert fairplay(*PLAY, "--journal", str(tmp_path)).err == f"fairplay: going on with {path}\n"
+    assert run_fairplay(*PLAY, "--journal", str(tmp_path)).err == f"fairplay: going on with {path}\n"
 
 
 def test_nothing_that_is_planted_stops_a_match_from_beginning(tmp_path: Path) -> None:
     path = planted(tmp_path, "greedy", "random", drawn=True)
     path.write_bytes(path.read_bytes() + b"junk\n")
 
-    done = fairplay(*PLAY, "--journal", str(tmp_path))
+    done = run_fairplay(*PLAY, "--journal", str(tmp_path))
 
     assert (done.code, done.err) == (0, f"fairplay: a new match begins: {unmarked(path)}\n")
 
@@ -196,7 +206,7 @@ def appended(**line: Any) -> Forgery:
 
 
 def another_move(lines: list[Plain]) -> list[Plain]:
-    """Another place for the last penguin that was put, which is just as lawful."""
+    """Another place for the last penguin that was put, which is just as legal."""
     taken = [line["fact"]["action"]["at"] for line in lines if line["type"] == "fact"]
     at = next([row, column] for row in range(4) for column in range(2) if [row, column] not in taken)
     last = lines[-1]
@@ -206,11 +216,11 @@ def another_move(lines: list[Plain]) -> list[Plain]:
 OUT = {"type": "ejected", "seat": 0, "fault": "gone", "moment": "turn", "why": "gone"}
 RESUMED = {"type": "resumed", "fairplay": "0", "epoch": 2, "sandbox": "none"}
 FORGERIES: dict[str, Callable[[list[Plain]], list[Plain]]] = {
-    "players": opening(players=["greedy", "exec:evil"]),
+    "players": rewrite_opening(players=["greedy", "exec:evil"]),
     "names": lambda lines: [{**line, "names": ["ann", "eve"]} if "names" in line else line for line in lines],
-    "limits": opening(limits={"move": 86400.0}),
-    "sandbox": opening(sandbox="none"),
-    "drawn": opening(drawn=False),
+    "limits": rewrite_opening(limits={"move": 86400.0}),
+    "sandbox": rewrite_opening(sandbox="none"),
+    "drawn": rewrite_opening(drawn=False),
     "another move": another_move,
     "an ejection": lambda lines: [*lines[:2], {**lines[2], "fact": {**OUT, "fault": "gone"}, "shown": None}],
     "a resumption with another sandbox": appended(**RESUMED),
@@ -223,24 +233,24 @@ FORGERIES: dict[str, Callable[[list[Plain]], list[Plain]]] = {
 @pytest.mark.parametrize("how", FORGERIES)
 def test_whatever_is_changed_without_the_key_is_not_ours_any_more(how: str, tmp_path: Path) -> None:
     path = own(tmp_path, lines=4)
-    forge(path, FORGERIES[how])
+    forge_journal(path, FORGERIES[how])
     left = path.read_bytes()
 
-    assert refusal(fairplay("resume", str(path))).startswith(unmarked(path))
-    fairplay(*PLAY, "--journal", str(tmp_path))
+    assert refusal_line(run_fairplay("resume", str(path))).startswith(unmarked(path))
+    run_fairplay(*PLAY, "--journal", str(tmp_path))
 
     assert path.read_bytes() == left
     assert len(list(tmp_path.glob("*.jsonl"))) == 2
 
 
-def test_another_move_would_have_been_lawful(tmp_path: Path) -> None:
+def test_another_move_would_have_been_legal(tmp_path: Path) -> None:
     """Or else it would not be the mark that refuses it."""
     path = own(tmp_path, lines=4)
-    facts = read(path).facts
-    forge(path, another_move)
+    facts = read_journal(path).facts
+    forge_journal(path, another_move)
 
-    assert read_lawful(path).facts != facts
-    assert fairplay("resume", str(path), "--trust", "--quiet").code == 0
+    assert read_legal(path).facts != facts
+    assert run_fairplay("resume", str(path), "--trust", "--quiet").code == 0
 
 
 def test_a_copy_under_another_name_is_not_ours(tmp_path: Path) -> None:
@@ -249,25 +259,25 @@ def test_a_copy_under_another_name_is_not_ours(tmp_path: Path) -> None:
     copy.write_bytes(cut(path, 1).read_bytes())
     path.unlink()
 
-    assert refusal(fairplay("resume", str(copy))) == unmarked(copy)
-    assert fairplay(*PLAY, "--journal", str(tmp_path)).err == f"fairplay: a new match begins: {unmarked(copy)}\n"
+    assert refusal_line(run_fairplay("resume", str(copy))) == unmarked(copy)
+    assert run_fairplay(*PLAY, "--journal", str(tmp_path)).err == f"fairplay: a new match begins: {unmarked(copy)}\n"
 
 
 def test_lines_of_two_of_our_own_do_not_make_a_third(tmp_path: Path) -> None:
     one, two = own(tmp_path / "one", "--seed", "7"), own(tmp_path / "two", "--seed", "7")
-    one.write_bytes(sealed([plain(one)[0], *plain(two)[1:]]))
+    one.write_bytes(seal_lines([read_lines(one)[0], *read_lines(two)[1:]]))
 
-    assert refusal(fairplay("resume", str(one))) == unmarked(one)
+    assert refusal_line(run_fairplay("resume", str(one))) == unmarked(one)
 
 
 def test_what_was_trusted_once_is_ours_from_then_on(tmp_path: Path) -> None:
     path = planted(tmp_path, "greedy", "random")
-    assert fairplay("resume", str(path), "--trust", "--quiet").code == 0
-    whole = read(path)
+    assert run_fairplay("resume", str(path), "--trust", "--quiet").code == 0
+    whole = read_journal(path)
     cut(path, len(whole.heads) - 3)
 
-    assert fairplay("resume", str(path), "--quiet").code == 0
-    assert read(path).facts == whole.facts
+    assert run_fairplay("resume", str(path), "--quiet").code == 0
+    assert read_journal(path).facts == whole.facts
 
 
 # Branches of a stranger's journal.
@@ -276,29 +286,29 @@ def test_what_was_trusted_once_is_ours_from_then_on(tmp_path: Path) -> None:
 def test_a_branch_is_ours_from_its_first_line_that_was_not_copied(tmp_path: Path) -> None:
     parent = planted(tmp_path / "theirs", "exec:evil", "exec:evil")
     branch = ("resume", str(parent), "greedy", "random", "--journal", str(tmp_path / "ours"), "--quiet")
-    assert fairplay(*branch).code == 0
+    assert run_fairplay(*branch).code == 0
     (path,) = (tmp_path / "ours").glob("*.jsonl")
     whole = path.read_bytes().splitlines(keepends=True)
 
     for lines, code in ((1, 2), (2, 0), (5, 0)):
         path.write_bytes(b"".join(whole[:lines]))
-        assert fairplay("resume", str(path), "--quiet").code == code
+        assert run_fairplay("resume", str(path), "--quiet").code == code
 
 
 def test_the_terms_of_the_parent_are_not_those_of_a_branch(tmp_path: Path) -> None:
     parent = planted(tmp_path / "theirs", "greedy", "random")
-    forge(parent, appended(**RESUMED, limits={"move": 86400.0}))
+    forge_journal(parent, appended(**RESUMED, limits={"move": 86400.0}))
     bot, _ = program(tmp_path)
     branch = ("resume", str(parent), bot, "random", "--limit", "9", "--sandbox", "none", "--quiet")
 
-    assert fairplay(*branch, "--journal", str(tmp_path / "ours")).code == 0
+    assert run_fairplay(*branch, "--journal", str(tmp_path / "ours")).code == 0
 
     (path,) = (tmp_path / "ours").glob("*.jsonl")
-    recorded = read(path)
+    recorded = read_journal(path)
     assert recorded.limits == recorded.opening.limits
     assert recorded.limits is not None
     assert recorded.limits["move"] == 9.0
-    assert (read(parent).sandbox, recorded.sandbox) == ("none", recorded.opening.sandbox)
+    assert (read_journal(parent).sandbox, recorded.sandbox) == ("none", recorded.opening.sandbox)
 
 
 # The key.
@@ -309,14 +319,14 @@ def test_the_key_is_made_when_it_is_first_needed_and_is_in_no_journal(
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
 
-    assert fairplay(*PLAY).code == 0
-    assert not own_key_file().exists()
+    assert run_fairplay(*PLAY).code == 0
+    assert not user_key_file().exists()
 
     path = own(tmp_path / "games")
     key = (tmp_path / "state" / "fairplay" / "key").read_bytes()
     assert len(key) == KEY_BYTES
-    assert (own_key_file().stat().st_mode & 0o777, own_key_file().parent.stat().st_mode & 0o777) == (0o600, 0o700)
-    assert list(own_key_file().parent.iterdir()) == [own_key_file()]
+    assert (user_key_file().stat().st_mode & 0o777, user_key_file().parent.stat().st_mode & 0o777) == (0o600, 0o700)
+    assert list(user_key_file().parent.iterdir()) == [user_key_file()]
     assert key not in path.read_bytes()
     assert key.hex() not in path.read_text()
 
@@ -326,7 +336,7 @@ def test_who_has_another_key_did_not_begin_it(tmp_path: Path, monkeypatch: pytes
 
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "of somebody else"))
 
-    assert refusal(fairplay("resume", str(path))) == unmarked(path)
+    assert refusal_line(run_fairplay("resume", str(path))) == unmarked(path)
 
 
 def spoil_key(how: str, file: Path) -> str:
@@ -364,21 +374,21 @@ def test_a_key_that_cannot_be_relied_on_is_refused(how: str, tmp_path: Path, mon
     if how == "of somebody else" and os.geteuid() != 0:
         pytest.skip("only root can give files away")
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-    why = spoil_key(how, own_key_file())
+    why = spoil_key(how, user_key_file())
 
     path = planted(tmp_path / "theirs", "greedy", "random")
     games = ("--journal", str(tmp_path / "games"))
 
     for command in ((*PLAY, *games), ("resume", str(path)), ("resume", str(path), "random", "greedy", *games)):
-        assert refusal(fairplay(*command)) == f"{own_key_file()} cannot be our key: {why}"
+        assert refusal_line(run_fairplay(*command)) == f"{user_key_file()} cannot be our key: {why}"
     assert not (tmp_path / "games").exists()
-    assert fairplay("resume", str(path), "random", "greedy", "--quiet").code == 0  # where nobody needs it
+    assert run_fairplay("resume", str(path), "random", "greedy", "--quiet").code == 0  # where nobody needs it
 
 
 def test_a_branch_says_that_it_is_recorded_without_a_mark(tmp_path: Path) -> None:
     branch = ("resume", str(own(tmp_path)), "greedy", "random", "--journal", str(tmp_path / "new"), "--quiet")
 
-    done = script(*branch, environment={"XDG_STATE_HOME": "/proc/nowhere"})
+    done = run_script(*branch, environment={"XDG_STATE_HOME": "/proc/nowhere"})
 
     assert done.code == 0
     assert done.err.startswith("fairplay: the match is recorded WITHOUT A MARK, so that only --trust can go on with it")
@@ -392,16 +402,16 @@ def test_where_no_key_can_be_kept_matches_are_played_all_the_same(tmp_path: Path
     )
     play = (*PLAY, "--journal", str(tmp_path))
 
-    done = script(*play, environment=nowhere)
+    done = run_script(*play, environment=nowhere)
 
     assert (done.code, done.err) == (0, warning)
     (path,) = tmp_path.glob("*.jsonl")
     assert "mark" not in json.loads(path.read_text().splitlines()[0])
     cut(path, 5)
-    assert refusal(script("resume", str(path), environment=nowhere)) == unmarked(path)
-    done = script("resume", str(path), "--trust", "--quiet", environment=nowhere)
+    assert refusal_line(run_script("resume", str(path), environment=nowhere)) == unmarked(path)
+    done = run_script("resume", str(path), "--trust", "--quiet", environment=nowhere)
     assert (done.code, done.err) == (0, warning)
-    assert script(*PLAY, environment=nowhere).err == ""  # nothing is recorded, so nobody needs a mark
+    assert run_script(*PLAY, environment=nowhere).err == ""  # nothing is recorded, so nobody needs a mark
 
 
 READS_THE_KEY = """
@@ -422,10 +432,10 @@ def test_no_program_in_a_sandbox_sees_the_key(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "bots" / "state"))
     bot = tmp_path / "bots" / "bot.py"
     bot.parent.mkdir()
-    bot.write_text(READS_THE_KEY.format(key=str(own_key_file())))
-    play = ("play", "fish", str(bot), "greedy", *SMALL, "--quiet", "--journal", str(tmp_path / "games"))
+    bot.write_text(READS_THE_KEY.format(key=str(user_key_file())))
+    play = ("play", "fish", str(bot), "greedy", *SMALL_BOARD, "--quiet", "--journal", str(tmp_path / "games"))
 
-    free, shut_in = fairplay(*play, "--sandbox", "none"), fairplay(*play, *BEST_SANDBOX)
+    free, shut_in = run_fairplay(*play, "--sandbox", "none"), run_fairplay(*play, *BEST_SANDBOX)
 
     assert "there it is" in free.out
     assert " is out: " not in shut_in.out

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from fairplay.cli.new_bot import LANGUAGES, commands, written
-from fairplay.games import GAMES, title
+from fairplay.cli.new_bot import LANGUAGES, render_bot, shell_commands
+from fairplay.games import GAMES, game_info
 from fairplay.players.address import split_label
-from fairplay.players.location import Command, far
-from tests.cli.command import fairplay, refusal, script
+from fairplay.players.location import Command, parse_remote_address
+from tests.cli.command import refusal_line, run_fairplay, run_script
 from tests.privileges import without_privileges
 
 FILES = {"python": "fish_bot.py", "js": "fish_bot.js", "java": "FishBot.java", "c": "fish_bot.c", "go": "fish_bot.go"}
@@ -19,7 +19,7 @@ FILES = {"python": "fish_bot.py", "js": "fish_bot.js", "java": "FishBot.java", "
 
 @pytest.fixture(autouse=True)
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with nothing in it."""
+    """A directory with nothing in it."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -29,7 +29,7 @@ def names() -> list[str]:
 
 
 def test_somebody_begins_with_a_bot_in_python_which_is_ready(here: Path) -> None:
-    done = fairplay("new-bot", "fish")
+    done = run_fairplay("new-bot", "fish")
 
     heading, empty, *lines = done.out.splitlines()
     assert (done.code, done.err) == (0, "")
@@ -37,41 +37,41 @@ def test_somebody_begins_with_a_bot_in_python_which_is_ready(here: Path) -> None
     assert lines == ["  fairplay check-bot fish ./fish_bot.py", "  fairplay play fish me=./fish_bot.py greedy"]
     assert names() == ["fish_bot.py"]
     for line in ("check-bot fish ./fish_bot.py", "play fish me=./fish_bot.py greedy --quiet --seed 1"):
-        again = fairplay(*line.split())
+        again = run_fairplay(*line.split())
         assert (again.code, " is out: " in again.out) == (0, False), again
 
 
 @pytest.mark.parametrize(("language", "file"), FILES.items())
 def test_a_bot_is_called_after_its_game(language: str, file: str) -> None:
-    done = fairplay("new-bot", "fish", "--language", language)
+    done = run_fairplay("new-bot", "fish", "--language", language)
 
     assert done.code == 0
     assert names() == [file]
-    assert Path(file).read_text() == written("fish", language, file)
+    assert Path(file).read_text() == render_bot("fish", language, file)
 
 
 @pytest.mark.parametrize(("language", "file"), FILES.items())
 def test_the_ending_of_a_file_tells_its_language(language: str, file: str) -> None:
     ending = Path(file).suffix
 
-    assert fairplay("new-bot", "q", f"mine{ending}").code == 0
-    assert fairplay("new-bot", "q", f"same{ending}", "--language", language).code == 0
+    assert run_fairplay("new-bot", "q", f"mine{ending}").code == 0
+    assert run_fairplay("new-bot", "q", f"same{ending}", "--language", language).code == 0
 
-    assert Path(f"mine{ending}").read_text() == written("q", language, f"mine{ending}")
+    assert Path(f"mine{ending}").read_text() == render_bot("q", language, f"mine{ending}")
     assert names() == [f"mine{ending}", f"same{ending}"]
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("game", GAMES)
 def test_every_bot_says_what_it_is_how_to_go_on_and_what_to_change(game: str, language: str) -> None:
-    name = f"my bot{LANGUAGES[language].ending}"
+    name = f"my bot{LANGUAGES[language].suffix}"
 
-    text = written(game, language, name)
+    text = render_bot(game, language, name)
 
     first, *_ = text.splitlines()
     told = [line.lstrip("/* \t") for line in text.splitlines()]
     assert re.search(rf"Play {GAMES[game]} in (Python|JavaScript|Java|C|Go)\b", first)
-    assert [line for line in told if line.startswith(("fairplay ", "gcc ", "javac ", "go "))] == commands(
+    assert [line for line in told if line.startswith(("fairplay ", "gcc ", "javac ", "go "))] == shell_commands(
         game, language, name
     )
     assert text.count("Change this function: ") == 1
@@ -83,46 +83,48 @@ def test_every_bot_says_what_it_is_how_to_go_on_and_what_to_change(game: str, la
 
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("game", GAMES)
-def test_what_is_said_can_be_copied_whatever_the_folder_is_called(game: str, language: str) -> None:
-    folder = 'a $(b) `c` "d" it\'s='
-    Path(folder).mkdir()
-    path = f"{folder}/my bot{LANGUAGES[language].ending}"
+def test_what_is_said_can_be_copied_whatever_the_directory_is_called(game: str, language: str) -> None:
+    directory = 'a $(b) `c` "d" it\'s='
+    Path(directory).mkdir()
+    path = f"{directory}/my bot{LANGUAGES[language].suffix}"
 
-    done = fairplay("new-bot", game, path)
+    done = run_fairplay("new-bot", game, path)
 
     lines = [shlex.split(line) for line in done.out.splitlines()[2:]]
     (*_, check), play = [line for line in lines if line[0] == "fairplay"]
     label, address = split_label(play[3])
-    made = path.removesuffix(LANGUAGES[language].ending)
-    command = far(address)
+    made = path.removesuffix(LANGUAGES[language].suffix)
+    command = parse_remote_address(address)
     assert done.code == 0
     assert (label, address) == ("me", check)
     assert isinstance(command, Command)
     assert {path, made} & {*command.words}
-    assert [line[-1] for line in lines if line[0] != "fairplay"] == ([path] if LANGUAGES[language].compiles else [])
-    assert len(play) - 3 == title(game).rules.seats[0]
-    assert {*play[4:]} <= {*title(game).house}
+    assert [line[-1] for line in lines if line[0] != "fairplay"] == (
+        [path] if LANGUAGES[language].compile_command else []
+    )
+    assert len(play) - 3 == game_info(game).rules.seats[0]
+    assert {*play[4:]} <= {*game_info(game).built_in}
 
 
 def test_a_name_that_looks_like_an_option_is_none() -> None:
-    done = fairplay("new-bot", "fish", "--", "-o.c")
+    done = run_fairplay("new-bot", "fish", "--", "-o.c")
 
     assert done.out.splitlines()[2:4] == ["  gcc -O2 -o ./-o ./-o.c", "  fairplay check-bot fish ./-o"]
 
 
 def test_what_is_there_is_never_overwritten(here: Path) -> None:
     Path("fish_bot.py").write_text("a week of work")
-    Path("folder.py").mkdir()
+    Path("directory.py").mkdir()
     Path("link.py").symlink_to("nowhere")
 
     for path, arguments in (
         ("fish_bot.py", ()),
         ("fish_bot.py", ("fish_bot.py",)),
         ("fish_bot.py", ("--language", "python")),
-        ("folder.py", ("folder.py",)),
+        ("directory.py", ("directory.py",)),
         ("link.py", ("link.py",)),
     ):
-        why = refusal(fairplay("new-bot", "fish", *arguments))
+        why = refusal_line(run_fairplay("new-bot", "fish", *arguments))
         assert why == f"{path} is there already, and stays as it is: name another file"
 
     assert Path("fish_bot.py").read_text() == "a week of work"
@@ -154,8 +156,8 @@ REFUSED = {
     "an odder name": (("fish", "a\n.py"), "a�.py: name a file by letters, "),
     "an option that is none": (("fish", "--lang", "c"), "No such option '--lang'."),
     "too much": (("fish", "a.py", "b.py"), "Got unexpected extra argument"),
-    "no such folder": (("fish", "nowhere/bot.py"), "nowhere/bot.py cannot be written: No such file or directory"),
-    "a folder that is a file": (
+    "no such directory": (("fish", "nowhere/bot.py"), "nowhere/bot.py cannot be written: No such file or directory"),
+    "a directory that is a file": (
         ("fish", "/etc/passwd/bot.py"),
         "/etc/passwd/bot.py cannot be written: Not a directory",
     ),
@@ -165,23 +167,23 @@ REFUSED = {
 
 @pytest.mark.parametrize(("arguments", "why"), REFUSED.values(), ids=REFUSED)
 def test_what_cannot_be_written_is_refused_in_one_line(arguments: tuple[str, ...], why: str) -> None:
-    assert why in refusal(fairplay("new-bot", *arguments))
+    assert why in refusal_line(run_fairplay("new-bot", *arguments))
     assert names() == []
 
 
-def test_nobody_writes_into_a_closed_folder(here: Path) -> None:
+def test_nobody_writes_into_a_closed_directory(here: Path) -> None:
     (here / "closed").mkdir(mode=0o555)
 
     with without_privileges():
-        done = fairplay("new-bot", "fish", "closed/bot.py")
+        done = run_fairplay("new-bot", "fish", "closed/bot.py")
 
-    assert refusal(done) == "closed/bot.py cannot be written: Permission denied"
+    assert refusal_line(done) == "closed/bot.py cannot be written: Permission denied"
 
 
 def test_half_a_bot_is_not_left_behind_on_a_full_disk(here: Path) -> None:
-    done = script(
+    done = run_script(
         "new-bot", "tsuro", "bot.go", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
     )
 
-    assert refusal(done) == "bot.go cannot be written: File too large"
+    assert refusal_line(done) == "bot.go cannot be written: File too large"
     assert names() == []

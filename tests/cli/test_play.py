@@ -10,17 +10,27 @@ from typing import Any
 import msgspec
 import pytest
 
-from fairplay.core.chance import seed_from
+from fairplay.core.chance import seed_from_text
 from fairplay.core.messages import Evidence
-from fairplay.core.roles import HousePlayer
-from fairplay.games import title
+from fairplay.core.roles import BuiltInPlayer
+from fairplay.games import game_info
 from fairplay.games.fish import strategies
-from fairplay.journal.replay import read
-from fairplay.journal.verify import verify
+from fairplay.journal.replay import read_journal
+from fairplay.journal.verification import verify
 from fairplay.render.evidence import describe_evidence
-from fairplay.terminal.matches import MOST_EVIDENCE
-from tests.alike import one_id, without_id
-from tests.cli.command import GOOD, SCRIPT, SMALL, Done, fairplay, in_process, refusal, script, without_scores
+from fairplay.terminal.matches import MAX_FAILURE_LINES
+from tests.cli.command import (
+    INSTALLED_COMMAND,
+    LEGAL_BOT,
+    SMALL_BOARD,
+    CommandResult,
+    make_in_process_player,
+    refusal_line,
+    run_fairplay,
+    run_script,
+    strip_scores,
+)
+from tests.match_ids import fixed_match_id, without_id
 
 FIELDS = {
     "started": {"type", "match", "game", "parameters", "names", "commitment", "view"},
@@ -28,7 +38,7 @@ FIELDS = {
     "ejected": {"type", "name", "seat", "fault", "moment", "clause", "why"},
     "ended": {"type", "ranking", "ejected", "scores", "seed", "receipt"},
 }
-SEATED = f"{GOOD}\nclass Player:\n    take_turn = staticmethod(take_turn)\n"
+SEATED = f"{LEGAL_BOT}\nclass Player:\n    take_turn = staticmethod(take_turn)\n"
 BOTS = {  # and what is said of them if they are in this process, and else
     "cheats": (
         "def take_turn(view): return {'type': 'place', 'at': [99, 99]}",
@@ -84,7 +94,7 @@ NO_PLAYERS = {  # files that hold none, and what is said of each
 }
 
 
-def events(done: Done) -> list[dict[str, Any]]:
+def events(done: CommandResult) -> list[dict[str, Any]]:
     assert (done.code, done.err) == (0, "")
     return [json.loads(line) for line in done.out.splitlines()]
 
@@ -96,7 +106,7 @@ def write_bot(directory: Path, source: str) -> str:
 
 
 def test_a_match_is_shown_from_the_table_to_the_ranking() -> None:
-    done = fairplay("play", "fish", "ann=greedy", "bob=random", *SMALL, "--seed", "7")
+    done = run_fairplay("play", "fish", "ann=greedy", "bob=random", *SMALL_BOARD, "--seed", "7")
 
     lines = done.out.splitlines()
     assert (done.code, done.err) == (0, "")
@@ -109,12 +119,12 @@ def test_a_match_is_shown_from_the_table_to_the_ranking() -> None:
 
 def test_quiet_prints_only_the_ranking_and_who_was_ejected(tmp_path: Path) -> None:
     bot = write_bot(tmp_path, BOTS["cheats"][0])
-    arguments = ("play", "fish", "ann=greedy", f"bob={bot}", "cyd=random", *SMALL, "--seed", "7")
+    arguments = ("play", "fish", "ann=greedy", f"bob={bot}", "cyd=random", *SMALL_BOARD, "--seed", "7")
 
-    done = fairplay(*arguments, "--quiet")
+    done = run_fairplay(*arguments, "--quiet")
 
     assert done.code == 0
-    assert done.out.splitlines() == fairplay(*arguments).out.splitlines()[-3:]
+    assert done.out.splitlines() == run_fairplay(*arguments).out.splitlines()[-3:]
     assert done.out.splitlines()[-1] == f"bob (0) is out: {BOTS['cheats'][2]}"
 
 
@@ -122,7 +132,7 @@ def test_events_are_what_the_docs_say_and_nothing_else(tmp_path: Path) -> None:
     bot = write_bot(tmp_path, BOTS["crashes"][0])
     options = ("--events", "--seed", "7", "--journal", str(tmp_path / "games"))
 
-    told = events(fairplay("play", "fish", "ann=greedy", f"bob={bot}", "cyd=random", *SMALL, *options))
+    told = events(run_fairplay("play", "fish", "ann=greedy", f"bob={bot}", "cyd=random", *SMALL_BOARD, *options))
 
     types = [event["type"] for event in told]
     assert [set(event) for event in told] == [FIELDS[kind] for kind in types]
@@ -135,46 +145,48 @@ def test_events_are_what_the_docs_say_and_nothing_else(tmp_path: Path) -> None:
 
 
 def test_events_and_the_journal_tell_the_same_facts(tmp_path: Path) -> None:
-    told = events(fairplay("play", "fish", "random", "greedy", *SMALL, "--events", "--journal", str(tmp_path)))
+    told = events(
+        run_fairplay("play", "fish", "random", "greedy", *SMALL_BOARD, "--events", "--journal", str(tmp_path))
+    )
 
     (path,) = tmp_path.iterdir()
-    recorded = read(path)
+    recorded = read_journal(path)
     assert [(event["seat"], event["action"]) for event in told[1:-1]] == [
         (fact["seat"], fact["action"]) for fact in (json.loads(line)["fact"] for line in lines_of_facts(path))
     ]
-    assert told[0]["view"] == recorded.at(0).game.pack(recorded.at(0).view(None))
+    assert told[0]["view"] == recorded.match_after(0).game.pack(recorded.match_after(0).view(None))
 
 
 def lines_of_facts(path: Path) -> list[bytes]:
     return path.read_bytes().splitlines()[2:-1]
 
 
-def test_the_journal_is_lawful_and_holds_what_was_asked_for(tmp_path: Path) -> None:
+def test_the_journal_is_legal_and_holds_what_was_asked_for(tmp_path: Path) -> None:
     directory = tmp_path / "new" / "games"
 
-    done = fairplay(
+    done = run_fairplay(
         "play", "fish", "ann=greedy", "lookahead:1", "--set", "rows=3", "--seed", "7", "--journal", str(directory)
     )
 
     (path,) = directory.iterdir()
-    opening, heads = read(path).opening, read(path).heads
+    opening, heads = read_journal(path).opening, read_journal(path).heads
     receipt = f"receipt: {len(heads) - 1}:{heads[-1]} (covers the result)"
     assert done.out.splitlines()[-2:] == [f"journal: {path}", receipt]
-    assert verify(read(path)).names == opening.names == ("ann", "lookahead:1")
+    assert verify(read_journal(path)).names == opening.names == ("ann", "lookahead:1")
     assert opening.players == ("greedy", "lookahead:1")
-    assert (opening.seed, opening.guessable) == (seed_from("7").hex(), True)
+    assert (opening.seed, opening.guessable) == (seed_from_text("7").hex(), True)
     assert opening.parameters["rows"] == 3
 
 
 def test_a_whole_seed_is_taken_as_it_is(tmp_path: Path) -> None:
-    fairplay("play", "fish", "greedy", "greedy", "--seed", "0123456789abcdef" * 4, "--journal", str(tmp_path))
+    run_fairplay("play", "fish", "greedy", "greedy", "--seed", "0123456789abcdef" * 4, "--journal", str(tmp_path))
 
     (path,) = tmp_path.iterdir()
-    assert (read(path).opening.seed, read(path).opening.guessable) == ("0123456789abcdef" * 4, False)
+    assert (read_journal(path).opening.seed, read_journal(path).opening.guessable) == ("0123456789abcdef" * 4, False)
 
 
 def test_the_youngest_goes_first() -> None:
-    done = fairplay("play", "fish", "ann=greedy", "bob=greedy", "cyd=greedy", "--ages", "30,7,20", "--events")
+    done = run_fairplay("play", "fish", "ann=greedy", "bob=greedy", "cyd=greedy", "--ages", "30,7,20", "--events")
 
     assert events(done)[0]["names"] == ["bob", "cyd", "ann"]
     assert [event["name"] for event in events(done)[1:4]] == ["bob", "cyd", "ann"]
@@ -183,7 +195,7 @@ def test_the_youngest_goes_first() -> None:
 def test_parameters_are_set() -> None:
     settings = ("rows=5", "columns=6", "fish=3", "holes=4", "colours=random", "cramped=true")
 
-    told = events(fairplay("play", "fish", "random", "random", *(f"--set={one}" for one in settings), "--events"))
+    told = events(run_fairplay("play", "fish", "random", "random", *(f"--set={one}" for one in settings), "--events"))
 
     assert told[0]["parameters"] == {
         "rows": 5,
@@ -198,17 +210,17 @@ def test_parameters_are_set() -> None:
 
 
 def test_names_are_made_distinct_and_labels_are_kept() -> None:
-    done = fairplay("play", "fish", "random", "random", "ann=random", "random", "--events")
+    done = run_fairplay("play", "fish", "random", "random", "ann=random", "random", "--events")
 
     assert events(done)[0]["names"] == ["random", "random-2", "ann", "random-3"]
 
 
 def out_of_match(bob: str, why: str) -> None:
-    done = fairplay("play", "fish", "ann=greedy", f"bob={bob}", *SMALL)
+    done = run_fairplay("play", "fish", "ann=greedy", f"bob={bob}", *SMALL_BOARD)
 
     assert (done.code, done.err) == (0, "")
     assert f"\nbob is out: {why}\n" in done.out  # when it happens
-    assert without_scores(done.out).count(f"bob is out: {why}") == 2  # and in the result
+    assert strip_scores(done.out).count(f"bob is out: {why}") == 2  # and in the result
     assert "ann" in done.out.partition("1. ")[2] + done.out.partition("2. ")[2]
 
 
@@ -223,24 +235,24 @@ def test_who_misbehaves_is_out_and_all_are_told_why(bot: str, tmp_path: Path) ->
 def test_who_misbehaves_in_this_process_is_out_too(bot: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source, why, _ = BOTS[bot]
 
-    out_of_match(in_process(source, tmp_path, monkeypatch), why)
+    out_of_match(make_in_process_player(source, tmp_path, monkeypatch), why)
 
 
 def test_who_talks_back_in_this_process_is_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     why = "malformed (farewell), answered where only an acknowledgement was due"
 
-    out_of_match(in_process(TALKS_BACK, tmp_path, monkeypatch), why)
+    out_of_match(make_in_process_player(TALKS_BACK, tmp_path, monkeypatch), why)
 
 
 @pytest.mark.parametrize("source", NO_PLAYERS)
 def test_a_file_that_holds_no_player_is_out_at_the_greeting_and_its_host_reads_why(source: str, tmp_path: Path) -> None:
     bot = write_bot(tmp_path, source)
 
-    done = fairplay("play", "fish", "greedy", f"bob={bot}", *SMALL, "--quiet")
+    done = run_fairplay("play", "fish", "greedy", f"bob={bot}", *SMALL_BOARD, "--quiet")
 
     why = f"    bob: fairplay.bot: {NO_PLAYERS[source].format(bot=bot)}"
     assert (done.code, done.err) == (0, "")
-    assert without_scores(done.out)[:2] == [
+    assert strip_scores(done.out)[:2] == [
         "1. greedy",
         "bob is out: crashed (greeting), the program ended with exit code 2",
     ]
@@ -251,7 +263,9 @@ def test_a_file_that_holds_no_player_is_out_at_the_greeting_and_its_host_reads_w
 def test_whoever_hosts_a_match_reads_what_a_crashing_player_said(tmp_path: Path) -> None:
     bot = write_bot(tmp_path, f"print('loading')\n{BOTS['crashes'][0]}")
 
-    done = fairplay("play", "fish", "greedy", f"bob={bot}", *SMALL, "--quiet", "--journal", str(tmp_path / "games"))
+    done = run_fairplay(
+        "play", "fish", "greedy", f"bob={bot}", *SMALL_BOARD, "--quiet", "--journal", str(tmp_path / "games")
+    )
 
     (path,) = (tmp_path / "games").iterdir()
     _, out, clocks, *said, last, _, _ = done.out.splitlines()
@@ -272,10 +286,10 @@ def test_whoever_hosts_a_match_reads_what_a_crashing_player_said(tmp_path: Path)
 def test_of_much_that_a_crashing_player_said_the_end_is_shown_and_moves_no_terminal(tmp_path: Path) -> None:
     bot = write_bot(tmp_path, f"for line in range(30): print('\\x1b[2J', line)\n{BOTS['crashes'][0]}")
 
-    done = fairplay("play", "fish", "greedy", f"bob={bot}", *SMALL, "--quiet")
+    done = run_fairplay("play", "fish", "greedy", f"bob={bot}", *SMALL_BOARD, "--quiet")
 
     said = [line for line in done.out.splitlines() if line.startswith("    bob: ")]
-    assert len(said) == MOST_EVIDENCE
+    assert len(said) == MAX_FAILURE_LINES
     assert "    bob: \N{REPLACEMENT CHARACTER}[2J 29" in said
     assert said[-1] == "    bob: RuntimeError: a bad day"
     assert "\x1b" not in done.out
@@ -284,9 +298,9 @@ def test_of_much_that_a_crashing_player_said_the_end_is_shown_and_moves_no_termi
 def test_whoever_hosts_a_match_reads_what_a_player_in_this_process_raised(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    bob = in_process(BOTS["crashes"][0], tmp_path, monkeypatch)
+    bob = make_in_process_player(BOTS["crashes"][0], tmp_path, monkeypatch)
 
-    done = fairplay("play", "fish", "greedy", f"bob={bob}", *SMALL, "--quiet")
+    done = run_fairplay("play", "fish", "greedy", f"bob={bob}", *SMALL_BOARD, "--quiet")
 
     assert done.out.splitlines()[-1] == f"    bob: RuntimeError: a bad day ({bob.split(':')[1]}.py, line 1)"
 
@@ -294,7 +308,7 @@ def test_whoever_hosts_a_match_reads_what_a_player_in_this_process_raised(
 def test_if_all_are_out_nobody_is_ranked(tmp_path: Path) -> None:
     bot = write_bot(tmp_path, BOTS["cheats"][0])
 
-    done = fairplay("play", "fish", f"ann={bot}", f"bob={bot}", *SMALL, "--quiet")
+    done = run_fairplay("play", "fish", f"ann={bot}", f"bob={bot}", *SMALL_BOARD, "--quiet")
 
     assert done.code == 0
     assert done.out.splitlines() == [
@@ -308,14 +322,14 @@ def test_if_all_are_out_nobody_is_ranked(tmp_path: Path) -> None:
 def test_what_a_player_prints_does_not_come_between(
     option: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def play(bob: str) -> Done:
-        with one_id():
-            return fairplay("play", "fish", "greedy", f"bob={bob}", *SMALL, "--seed", "7", option)
+    def play(bob: str) -> CommandResult:
+        with fixed_match_id():
+            return run_fairplay("play", "fish", "greedy", f"bob={bob}", *SMALL_BOARD, "--seed", "7", option)
 
-    noisy = f"print('loading')\n{GOOD.replace('return', 'print(view); return')}"
-    here, there = play(in_process(noisy, tmp_path, monkeypatch)), play(write_bot(tmp_path, noisy))
+    noisy = f"print('loading')\n{LEGAL_BOT.replace('return', 'print(view); return')}"
+    here, there = play(make_in_process_player(noisy, tmp_path, monkeypatch)), play(write_bot(tmp_path, noisy))
 
-    assert here.out == there.out == play(in_process(GOOD, tmp_path, monkeypatch)).out
+    assert here.out == there.out == play(make_in_process_player(LEGAL_BOT, tmp_path, monkeypatch)).out
     assert here.err.startswith("loading\n")
     assert there.err == ""  # it is the program's own affair
 
@@ -323,7 +337,7 @@ def test_what_a_player_prints_does_not_come_between(
 def test_hostile_labels_reach_no_terminal_raw(tmp_path: Path) -> None:
     bot = write_bot(tmp_path, "def take_turn(view): raise RuntimeError('\\x1b[2J\\n1. bob')")
 
-    done = fairplay("play", "fish", "\x1b[2Jann=greedy", f"bob\n1. bob={bot}", *SMALL)
+    done = run_fairplay("play", "fish", "\x1b[2Jann=greedy", f"bob\n1. bob={bot}", *SMALL_BOARD)
 
     lines = done.out.split("\n")
     assert done.code == 0
@@ -335,12 +349,12 @@ def test_hostile_labels_reach_no_terminal_raw(tmp_path: Path) -> None:
 def test_the_same_seed_deals_and_plays_the_same_match(seed: str) -> None:
     arguments = ("play", "fish", "random", "random", "random", "--events", "--seed", seed)
 
-    with one_id():
-        assert fairplay(*arguments) == fairplay(*arguments)
+    with fixed_match_id():
+        assert run_fairplay(*arguments) == run_fairplay(*arguments)
 
 
 def test_without_a_seed_every_match_is_another() -> None:
-    starts = [events(fairplay("play", "fish", "greedy", "greedy", "--events"))[0] for _ in range(5)]
+    starts = [events(run_fairplay("play", "fish", "greedy", "greedy", "--events"))[0] for _ in range(5)]
     boards = {json.dumps(start["view"]) for start in starts}
 
     assert len(boards) == 5
@@ -350,30 +364,30 @@ def test_the_same_seed_gives_the_same_facts_in_every_process(tmp_path: Path) -> 
     for hashes in ("0", "1", "12345"):
         directory = tmp_path / hashes
         options = ("--seed", "7", "--set", "holes=random", "--set", "colours=random", "--journal", str(directory))
-        done = script(
+        done = run_script(
             "play", "fish", "random", "lookahead:1", "greedy", *options, environment={"PYTHONHASHSEED": hashes}
         )
         assert (done.code, done.err) == (0, "")
 
-    one, two, three = (read(path) for path in sorted(tmp_path.glob("*/*.jsonl")))
+    one, two, three = (read_journal(path) for path in sorted(tmp_path.glob("*/*.jsonl")))
     assert one.facts == two.facts == three.facts
-    assert without_id(one.at(None)) == without_id(two.at(None)) == without_id(three.at(None))
+    assert without_id(one.match_after(None)) == without_id(two.match_after(None)) == without_id(three.match_after(None))
 
 
 def test_a_directory_that_cannot_be_written_is_a_fault_of_the_host(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     directory = tmp_path / "file" / "games"
 
-    done = fairplay("play", "fish", "random", "random", "--journal", str(directory))
+    done = run_fairplay("play", "fish", "random", "random", "--journal", str(directory))
 
-    assert refusal(done, 3) == f"the journals in {directory} cannot be read: Not a directory"
+    assert refusal_line(done, 3) == f"the journals in {directory} cannot be read: Not a directory"
 
 
 def test_a_disk_that_fills_up_is_a_fault_of_the_host(tmp_path: Path) -> None:
     def fill_up() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000))
 
-    done = script("play", "fish", "random", "random", "--journal", str(tmp_path), preexec_fn=fill_up)
+    done = run_script("play", "fish", "random", "random", "--journal", str(tmp_path), preexec_fn=fill_up)
 
     assert done.code == 3
     assert len(done.err.splitlines()) == 1
@@ -387,11 +401,11 @@ def test_a_match_goes_on_when_nobody_reads_any_more(options: tuple[str, ...], tm
     os.close(reader)
 
     with os.fdopen(writer, "wb") as pipe:
-        done = script("play", "fish", "random", "random", *options, "--journal", str(tmp_path), stdout=pipe)
+        done = run_script("play", "fish", "random", "random", *options, "--journal", str(tmp_path), stdout=pipe)
 
     assert done.err == ""
     (path,) = tmp_path.iterdir()
-    assert verify(read(path)).turn is None
+    assert verify(read_journal(path)).turn is None
 
 
 def test_whoever_follows_the_events_is_never_behind(tmp_path: Path) -> None:
@@ -409,23 +423,23 @@ def take_turn(view):
 
     with stream.open("w") as file:
         bob = f"bob={write_bot(tmp_path, source)}"
-        arguments = ("play", "fish", "greedy", bob, *SMALL, "--events", "--sandbox", "none")
-        script(*arguments, stdout=file, environment={"PYTHONUNBUFFERED": ""})
+        arguments = ("play", "fish", "greedy", bob, *SMALL_BOARD, "--events", "--sandbox", "none")
+        run_script(*arguments, stdout=file, environment={"PYTHONUNBUFFERED": ""})
 
     assert json.loads(stream.read_text().splitlines()[-1])["ejected"] == []
 
 
 def test_output_that_cannot_be_written_is_a_fault_of_the_host() -> None:
     with Path("/dev/full").open("w") as full:
-        done = script("play", "fish", "random", "random", "--quiet", stdout=full)
+        done = run_script("play", "fish", "random", "random", "--quiet", stdout=full)
 
-    assert refusal(done, 3) == "the output cannot be written: No space left on device"
+    assert refusal_line(done, 3) == "the output cannot be written: No space left on device"
 
 
 def test_on_a_terminal_the_board_is_in_colour() -> None:
     terminal, end = os.openpty()
 
-    with subprocess.Popen([SCRIPT, "play", "fish", "random", "random", *SMALL], stdout=end) as process:
+    with subprocess.Popen([INSTALLED_COMMAND, "play", "fish", "random", "random", *SMALL_BOARD], stdout=end) as process:
         os.close(end)
         shown = b""
         while chunk := read_terminal(terminal):
@@ -443,19 +457,19 @@ def read_terminal(terminal: int) -> bytes:
         return b""
 
 
-def test_of_house_players_with_one_name_each_has_luck_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_built_in_players_with_one_name_each_has_luck_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     keys: list[bytes] = []
-    lucky = title("fish").house["random"]
+    lucky = game_info("fish").built_in["random"]
 
     def noted(parameter: str, key: bytes) -> Any:
         keys.append(key)
         return lucky.make(parameter, key)
 
-    monkeypatch.setitem(strategies.HOUSE, "lucky", HousePlayer("any legal action, and notes its key", noted))
+    monkeypatch.setitem(strategies.BUILT_IN, "lucky", BuiltInPlayer("any legal action, and notes its key", noted))
 
     for seed in ("7", "7", "8"):
-        assert fairplay("play", "fish", *["lucky"] * 3, *SMALL, "--seed", seed, "--quiet").code == 0
+        assert run_fairplay("play", "fish", *["lucky"] * 3, *SMALL_BOARD, "--seed", seed, "--quiet").code == 0
 
     one, again, other = keys[:3], keys[3:6], keys[6:]
     assert one == again
-    assert len({*one, *other, seed_from("7"), seed_from("8")}) == 8
+    assert len({*one, *other, seed_from_text("7"), seed_from_text("8")}) == 8

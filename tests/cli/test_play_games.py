@@ -7,20 +7,20 @@ from pathlib import Path
 
 import pytest
 
-from fairplay.tournament import notebook
-from tests.cli.command import SMALL, fairplay, in_process, refusal, script
-from tests.cli.cup_files import results
+from fairplay.tournament import tournament_log
+from tests.cli.command import SMALL_BOARD, make_in_process_player, refusal_line, run_fairplay, run_script
+from tests.cli.tournament_files import read_results
 from tests.python_path import python_path
 
 ONE = ("--jobs", "1")
 NOT_KEPT = "fairplay: journals and results are not kept; --out DIR keeps them"
-GAMES = ("play", "fish", "ann=greedy", "bob=random", *SMALL, "--games", "6", *ONE)
+GAMES = ("play", "fish", "ann=greedy", "bob=random", *SMALL_BOARD, "--games", "6", *ONE)
 
 
 def test_a_table_of_results_and_nothing_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
 
-    done = fairplay(*GAMES, "--seed", "any")
+    done = run_fairplay(*GAMES, "--seed", "any")
 
     assert (done.code, done.err) == (0, f"{NOT_KEPT}\n")
     lines = done.out.splitlines()
@@ -28,8 +28,8 @@ def test_a_table_of_results_and_nothing_is_left(tmp_path: Path, monkeypatch: pyt
     assert [line.split()[:2] for line in lines[1:3]] == [["1", "ann"], ["2", "bob"]]
     assert "results" not in done.out
     assert list(tmp_path.iterdir()) == []
-    assert fairplay(*GAMES, "--seed", "any").out == done.out
-    assert fairplay(*GAMES, "--seed", "another").out != done.out
+    assert run_fairplay(*GAMES, "--seed", "any").out == done.out
+    assert run_fairplay(*GAMES, "--seed", "another").out != done.out
 
 
 @pytest.mark.parametrize("players", [2, 3, 4])
@@ -37,15 +37,15 @@ def test_seats_rotate(players: int, tmp_path: Path) -> None:
     names = ("ann", "bob", "cyd", "dan")[:players]
     arguments = [f"{name}=random" for name in names]
 
-    done = fairplay(
-        "play", "fish", *arguments, *SMALL, "--set", "cramped=true", "--games", "12", "--out", str(tmp_path), *ONE
+    done = run_fairplay(
+        "play", "fish", *arguments, *SMALL_BOARD, "--set", "cramped=true", "--games", "12", "--out", str(tmp_path), *ONE
     )
 
     assert done.code == 0
     assert done.out.endswith(
         f"\nresults: {tmp_path}/results.json, results.csv, report.html; matches: {tmp_path}/matches\n"
     )
-    found = results(tmp_path)
+    found = read_results(tmp_path)
     seated = Counter((name, seat) for match in found["matches"] for seat, name in enumerate(match["names"]))
     assert seated == {(name, seat): 12 // players for name in names for seat in range(players)}
     assert {row["name"]: row["games"] for row in found["standings"]} == dict.fromkeys(names, 12)
@@ -53,56 +53,56 @@ def test_seats_rotate(players: int, tmp_path: Path) -> None:
 
 def test_an_empty_seed_is_a_seed_that_a_command_without_one_does_not_go_on_with(tmp_path: Path) -> None:
     out = ("--out", str(tmp_path / "x"))
-    assert fairplay(*GAMES, *out, "--seed", "").code == 0
+    assert run_fairplay(*GAMES, *out, "--seed", "").code == 0
 
-    other = fairplay(*GAMES, *out)
+    other = run_fairplay(*GAMES, *out)
 
-    assert "belongs to another tournament" in refusal(other)
-    assert fairplay(*GAMES, *out, "--seed", "").code == 0
+    assert "belongs to another tournament" in refusal_line(other)
+    assert run_fairplay(*GAMES, *out, "--seed", "").code == 0
 
 
-def test_with_a_folder_the_same_command_goes_on_and_another_one_is_refused(tmp_path: Path) -> None:
+def test_with_a_directory_the_same_command_goes_on_and_another_one_is_refused(tmp_path: Path) -> None:
     out = ("--out", str(tmp_path / "x"))
-    first = fairplay(*GAMES, *out)
+    first = run_fairplay(*GAMES, *out)
 
-    again = fairplay(*GAMES, *out)
-    other = fairplay("play", "fish", "ann=greedy", "bob=random", *SMALL, "--games", "7", *out)
+    again = run_fairplay(*GAMES, *out)
+    other = run_fairplay("play", "fish", "ann=greedy", "bob=random", *SMALL_BOARD, "--games", "7", *out)
 
     assert (again.code, again.out) == (0, first.out)
     assert again.err == "fairplay: it was over before, and nothing is left to be played\n"
-    assert refusal(other) == (
+    assert refusal_line(other) == (
         f"{tmp_path / 'x'} belongs to another tournament (format.games was 6 and is 7); name another with --out"
     )
 
 
 def test_the_names_and_the_parameters_of_all_games_are_those_of_one(tmp_path: Path) -> None:
-    fairplay("play", "fish", "random", "random", *SMALL, "--games", "1", *ONE, "--out", str(tmp_path))
+    run_fairplay("play", "fish", "random", "random", *SMALL_BOARD, "--games", "1", *ONE, "--out", str(tmp_path))
 
-    cup = notebook.read(tmp_path).opening.cup
-    assert [player.name for player in cup.players] == ["random", "random-2"]
-    assert (cup.parameters["rows"], cup.parameters["columns"]) == (4, 4)
+    tournament = tournament_log.read_log(tmp_path).opening.spec
+    assert [player.name for player in tournament.players] == ["random", "random-2"]
+    assert (tournament.parameters["rows"], tournament.parameters["columns"]) == (4, 4)
 
 
 def test_a_file_in_the_place_of_the_matches_is_named(tmp_path: Path) -> None:
     (tmp_path / "matches").touch()
 
-    done = fairplay(*GAMES, "--quiet", "--out", str(tmp_path))
+    done = run_fairplay(*GAMES, "--quiet", "--out", str(tmp_path))
 
-    assert refusal(done, 3).startswith(f"{tmp_path}/matches cannot be used: File exists; to go on: ")
+    assert refusal_line(done, 3).startswith(f"{tmp_path}/matches cannot be used: File exists; to go on: ")
 
 
 @pytest.mark.parametrize("options", [(), ("--pondering",)])
 def test_programs_may_ponder_if_that_is_asked_for(options: tuple[str, ...], tmp_path: Path) -> None:
-    fairplay(*GAMES, *options, "--out", str(tmp_path))
+    run_fairplay(*GAMES, *options, "--out", str(tmp_path))
 
-    assert notebook.read(tmp_path).opening.cup.pondering is bool(options)
+    assert tournament_log.read_log(tmp_path).opening.spec.pondering is bool(options)
 
 
 def test_who_misbehaves_is_told_of_at_once_and_has_a_column(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    bad = in_process('def take_turn(view):\n    raise RuntimeError("\\x1b[2Jboom")', tmp_path, monkeypatch)
+    bad = make_in_process_player('def take_turn(view):\n    raise RuntimeError("\\x1b[2Jboom")', tmp_path, monkeypatch)
     monkeypatch.setenv("PYTHONPATH", python_path(tmp_path))
 
-    done = fairplay("play", "fish", "greedy", f"b\x1b[2Jad={bad}", *SMALL, "--games", "4", *ONE)
+    done = run_fairplay("play", "fish", "greedy", f"b\x1b[2Jad={bad}", *SMALL_BOARD, "--games", "4", *ONE)
 
     assert done.code == 0
     assert done.err.splitlines() == [
@@ -113,16 +113,16 @@ def test_who_misbehaves_is_told_of_at_once_and_has_a_column(tmp_path: Path, monk
     assert done.out.splitlines()[0].endswith("  crashed")
     assert done.out.splitlines()[2].split()[1] == "b�[2Jad"
     assert done.out.splitlines()[2].endswith(" 4")
-    assert fairplay("play", "fish", "greedy", f"bad={bad}", *SMALL, "--games", "4", *ONE, "--quiet").err == ""
+    assert run_fairplay("play", "fish", "greedy", f"bad={bad}", *SMALL_BOARD, "--games", "4", *ONE, "--quiet").err == ""
 
 
 def test_what_players_print_in_a_worker_is_no_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source = "from fairplay.games.fish import Fish\n"
     source += "def take_turn(view):\n    print('look', flush=True)\n    return next(Fish().actions(view))"
-    chatty = in_process(source, tmp_path, monkeypatch)
+    chatty = make_in_process_player(source, tmp_path, monkeypatch)
 
-    done = script(
-        *("play", "fish", "greedy", f"ann={chatty}", *SMALL, "--games", "2", *ONE),
+    done = run_script(
+        *("play", "fish", "greedy", f"ann={chatty}", *SMALL_BOARD, "--games", "2", *ONE),
         environment={"PYTHONPATH": python_path(tmp_path)},
     )
 
@@ -173,7 +173,7 @@ REFUSED = {
         (*TABLE, "--jobs", "2"),
         "--jobs makes no sense with a single match; see: fairplay play --help",
     ),
-    "a folder for one match": (
+    "a directory for one match": (
         (*TABLE, "--out", "x"),
         "--out makes no sense with a single match; see: fairplay play --help",
     ),
@@ -181,9 +181,9 @@ REFUSED = {
         (*TABLE, "--games", "2", "--verbose"),
         "--verbose makes no sense with --games; see: fairplay play --help",
     ),
-    "a folder without a name": (
+    "a directory without a name": (
         (*TABLE, "--games", "2", "--out", ""),
-        "Invalid value for '--out': this names no folder",
+        "Invalid value for '--out': this names no directory",
     ),
 }
 
@@ -193,26 +193,28 @@ def test_what_makes_no_sense_is_refused_in_one_line(case: str, tmp_path: Path, m
     monkeypatch.chdir(tmp_path)
     arguments, why = REFUSED[case]
 
-    assert refusal(fairplay(*arguments)) == why
+    assert refusal_line(run_fairplay(*arguments)) == why
     assert list(tmp_path.iterdir()) == []
 
 
 def test_output_that_cannot_be_written_is_a_fault_of_the_host() -> None:
     with Path("/dev/full").open("w") as full:
-        done = script(*GAMES, "--quiet", stdout=full)
+        done = run_script(*GAMES, "--quiet", stdout=full)
 
-    assert refusal(done, 3) == "the output cannot be written: No space left on device"
+    assert refusal_line(done, 3) == "the output cannot be written: No space left on device"
 
 
 def test_where_nothing_could_be_written_there_is_nothing_to_go_on_with() -> None:
-    done = fairplay(*GAMES, "--quiet", "--out", "/proc/nowhere")
+    done = run_fairplay(*GAMES, "--quiet", "--out", "/proc/nowhere")
 
-    assert refusal(done, 3) == "no journal can be written in /proc/nowhere: No such file or directory"
+    assert refusal_line(done, 3) == "no journal can be written in /proc/nowhere: No such file or directory"
 
 
 def test_an_extra_that_is_missing_is_named_and_one_match_needs_none(monkeypatch: pytest.MonkeyPatch) -> None:
     for library in ("numpy", "scipy", "matplotlib", "distributed"):
         monkeypatch.setitem(sys.modules, library, None)
 
-    assert refusal(fairplay(*GAMES)) == ("numpy is missing, which tournaments need: pip install 'fairplay[tournament]'")
-    assert fairplay(*TABLE, *SMALL).code == 0
+    assert refusal_line(run_fairplay(*GAMES)) == (
+        "numpy is missing, which tournaments need: pip install 'fairplay[tournament]'"
+    )
+    assert run_fairplay(*TABLE, *SMALL_BOARD).code == 0

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.command import SMALL, fairplay, in_process, refusal, script
+from tests.cli.command import SMALL_BOARD, make_in_process_player, refusal_line, run_fairplay, run_script
 
 TWO = ("random", "greedy")
 
@@ -99,14 +99,14 @@ def test_what_cannot_be_played_is_refused_in_one_line(
     arguments, why = REFUSED[what]
     monkeypatch.chdir(tmp_path)
 
-    assert why in refusal(fairplay("play", *arguments))
+    assert why in refusal_line(run_fairplay("play", *arguments))
 
 
 @pytest.mark.parametrize("what", ["an unknown game", "too few players", "a seed that is no text", "an unknown option"])
 def test_the_script_refuses_it_like_that_too(what: str) -> None:
     arguments, why = REFUSED[what]
 
-    assert why in refusal(script("play", *arguments))
+    assert why in refusal_line(run_script("play", *arguments))
 
 
 @pytest.mark.parametrize(
@@ -124,11 +124,11 @@ def test_the_script_refuses_it_like_that_too(what: str) -> None:
 def test_a_module_that_holds_no_player_is_refused_in_one_line(
     source: str, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    address = in_process(source, tmp_path, monkeypatch)
+    address = make_in_process_player(source, tmp_path, monkeypatch)
 
-    done = fairplay("play", "fish", "greedy", address, *SMALL, "--journal", str(tmp_path / "games"))
+    done = run_fairplay("play", "fish", "greedy", address, *SMALL_BOARD, "--journal", str(tmp_path / "games"))
 
-    line = refusal(done._replace(err=done.err.removeprefix("hello\n")))
+    line = refusal_line(done._replace(err=done.err.removeprefix("hello\n")))
     assert why.format(module=address.split(":")[1]) in line
     assert not (tmp_path / "games").exists()
 
@@ -136,24 +136,24 @@ def test_a_module_that_holds_no_player_is_refused_in_one_line(
 def test_a_file_where_the_journal_should_go_is_refused(tmp_path: Path) -> None:
     (tmp_path / "games").write_text("in the way")
 
-    done = fairplay("play", "fish", *TWO, "--journal", str(tmp_path / "games"))
+    done = run_fairplay("play", "fish", *TWO, "--journal", str(tmp_path / "games"))
 
-    assert "is a file" in refusal(done)
+    assert "is a file" in refusal_line(done)
 
 
 def test_nothing_is_written_when_the_request_is_bad(tmp_path: Path) -> None:
     into = ("--journal", str(tmp_path / "games"))
 
-    refusal(fairplay("play", "fish", "random", "rando", *into))
-    refusal(fairplay("play", "fish", "random", *into))
-    refusal(fairplay("play", "fish", *TWO, "--set", "rows=1", "--set", "columns=1", *into))
+    refusal_line(run_fairplay("play", "fish", "random", "rando", *into))
+    refusal_line(run_fairplay("play", "fish", "random", *into))
+    refusal_line(run_fairplay("play", "fish", *TWO, "--set", "rows=1", "--set", "columns=1", *into))
 
     assert list(tmp_path.iterdir()) == []
 
 
 def test_the_keyboard_ends_a_match(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    address = in_process("def take_turn(view): raise KeyboardInterrupt", tmp_path, monkeypatch)
+    address = make_in_process_player("def take_turn(view): raise KeyboardInterrupt", tmp_path, monkeypatch)
 
-    done = fairplay("play", "fish", "greedy", address, *SMALL, "--quiet")
+    done = run_fairplay("play", "fish", "greedy", address, *SMALL_BOARD, "--quiet")
 
     assert done == (130, "", "\nfairplay: interrupted\n")  # the first newline is for the ^C

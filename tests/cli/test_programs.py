@@ -16,30 +16,30 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from fairplay.journal.replay import Recorded, read
-from fairplay.journal.verify import verify
-from fairplay.protocol.limits import Limits, limits_from
-from fairplay.sandbox import measures
+from fairplay.journal.replay import RecordedMatch, read_journal
+from fairplay.journal.verification import verify
+from fairplay.protocol.limits import Limits, parse_limits
+from fairplay.sandbox import protections
 from tests.cli.command import (
     BEST_SANDBOX,
-    GOOD,
+    INSTALLED_COMMAND,
     INTERRUPTIONS,
-    SCRIPT,
-    SMALL,
-    Done,
-    fairplay,
-    in_foreground,
-    in_process,
-    journal,
-    refusal,
-    script,
-    spoil,
-    started,
-    without_scores,
-    without_warning,
+    LEGAL_BOT,
+    SMALL_BOARD,
+    CommandResult,
+    accept_ctrl_c,
+    damage_journal,
+    make_in_process_player,
+    record_journal,
+    refusal_line,
+    run_fairplay,
+    run_script,
+    start_process,
+    strip_sandbox_warning,
+    strip_scores,
 )
 from tests.players.machine import CAN_BE_STRICT, needs_strict
-from tests.players.programs import alive, soon
+from tests.players.programs import becomes_true, processes_marked
 
 STARTED = "import sys, time\nfrom fairplay.bot import run\nfrom fairplay.games.fish import Fish\n"
 SLEEPS = "import time\ndef take_turn(view): time.sleep(60)"
@@ -77,14 +77,14 @@ def written(path: Path, source: str, mode: int = 0o755) -> str:
 
 def outcome(*arguments: str) -> list[str]:
     """How a match came out in which greedy sits first; with this deal, better than any other player here."""
-    done = fairplay("play", "fish", "ann=greedy", *arguments, *SMALL, "--seed", "1", "--quiet")
+    done = run_fairplay("play", "fish", "ann=greedy", *arguments, *SMALL_BOARD, "--seed", "1", "--quiet")
     assert (done.code, done.err) == (0, ""), done
-    return without_scores(done.out)
+    return strip_scores(done.out)
 
 
-def recorded(directory: Path) -> Recorded:
+def recorded(directory: Path) -> RecordedMatch:
     (path,) = directory.glob("*.jsonl")
-    return read(path)
+    return read_journal(path)
 
 
 # How they are named
@@ -153,59 +153,59 @@ def test_what_is_no_program_is_refused_before_anything_is_recorded(
     for name in ("plain", "plain.js", "plain.py", "a $b.js"):
         written(tmp_path / name, PROGRAM + PLAYS, 0o644)
     (tmp_path / "games.py").mkdir()
-    path = spoil(journal(tmp_path), "unfinished")
+    path = damage_journal(record_journal(tmp_path), "unfinished")
     left = path.read_bytes()
     monkeypatch.chdir(tmp_path)
 
-    played = fairplay("play", "fish", "greedy", address, *SMALL, "--journal", "games")
-    resumed = fairplay("resume", str(path), "greedy", address, "--journal", "games")
+    played = run_fairplay("play", "fish", "greedy", address, *SMALL_BOARD, "--journal", "games")
+    resumed = run_fairplay("resume", str(path), "greedy", address, "--journal", "games")
 
-    assert refusal(played) == refusal(resumed) == NO_PROGRAMS[address]
+    assert refusal_line(played) == refusal_line(resumed) == NO_PROGRAMS[address]
     assert list(tmp_path.glob("games/*")) == []
     assert path.read_bytes() == left
 
 
 def test_a_match_whose_program_is_gone_is_not_gone_on_with_until_it_is_back(tmp_path: Path) -> None:
     bot = written(tmp_path / "bot", PROGRAM + PLAYS)
-    path = spoil(journal(tmp_path, "greedy", bot), "unfinished")
+    path = damage_journal(record_journal(tmp_path, "greedy", bot), "unfinished")
     Path(bot).unlink()
 
-    assert refusal(fairplay("resume", str(path))) == f"there is no program {bot!r}"
+    assert refusal_line(run_fairplay("resume", str(path))) == f"there is no program {bot!r}"
     written(tmp_path / "bot", PROGRAM + PLAYS)
-    assert fairplay("resume", str(path), "--quiet").code == 0
-    assert verify(read(path)).ejected == ()
+    assert run_fairplay("resume", str(path), "--quiet").code == 0
+    assert verify(read_journal(path)).ejected == ()
 
 
 @pytest.mark.parametrize("verb", ["play", "resume"])
 def test_and_its_file_stays_as_it_is_until_then(verb: str, tmp_path: Path) -> None:
     bot = written(tmp_path / "bot", PROGRAM + PLAYS)
-    path = spoil(journal(tmp_path, "greedy", bot), "unfinished")
+    path = damage_journal(record_journal(tmp_path, "greedy", bot), "unfinished")
     left = path.read_bytes()
     Path(bot).unlink()
 
-    again = ("resume", str(path)) if verb == "resume" else ("play", "fish", "greedy", bot, *SMALL)
-    assert fairplay(*again, *(("--journal", str(tmp_path)) if verb == "play" else ())).code == 2
+    again = ("resume", str(path)) if verb == "resume" else ("play", "fish", "greedy", bot, *SMALL_BOARD)
+    assert run_fairplay(*again, *(("--journal", str(tmp_path)) if verb == "play" else ())).code == 2
     assert path.read_bytes() == left
 
 
 @needs_strict
 @pytest.mark.skipif(os.geteuid() != 0, reason="only the programs of root run as somebody else")
 def test_a_file_that_is_closed_to_others_is_refused_in_one_line(tmp_path: Path) -> None:
-    bot = written(tmp_path / "bot.py", GOOD, 0o600)
+    bot = written(tmp_path / "bot.py", LEGAL_BOT, 0o600)
 
-    done = fairplay("play", "fish", "greedy", bot, *SMALL, "--journal", str(tmp_path / "games"))
+    done = run_fairplay("play", "fish", "greedy", bot, *SMALL_BOARD, "--journal", str(tmp_path / "games"))
 
-    assert refusal(done).startswith(f"{bot} is closed to others, ")
+    assert refusal_line(done).startswith(f"{bot} is closed to others, ")
     assert list(tmp_path.glob("games/*")) == []
 
 
 def test_a_directory_that_cannot_be_made_is_a_fault_of_the_host(tmp_path: Path) -> None:
-    bot = written(tmp_path / "bot.py", GOOD)
+    bot = written(tmp_path / "bot.py", LEGAL_BOT)
     directory = tmp_path / "bot.py" / "games"
 
-    done = fairplay("play", "fish", "greedy", bot, *SMALL, "--journal", str(directory))
+    done = run_fairplay("play", "fish", "greedy", bot, *SMALL_BOARD, "--journal", str(directory))
 
-    assert refusal(done, 3) == f"the journals in {directory} cannot be read: Not a directory"
+    assert refusal_line(done, 3) == f"the journals in {directory} cannot be read: Not a directory"
 
 
 def test_what_was_received_of_an_illegal_answer_is_kept_in_the_journal(tmp_path: Path) -> None:
@@ -234,14 +234,14 @@ def test_whoever_takes_too_long_is_out(tmp_path: Path) -> None:
     assert 0.5 <= float(clocks.partition(" s, credited for delays of the host ")[0]) < 2.0
     assert lines[3:5] == ["    bob: the program is still running; its stderr ends with:", "    bob: thinking"]
     assert verify(recorded(tmp_path / "games")).ejected[0].fault.value == "timed_out"
-    assert soon(lambda: not alive(bot))
+    assert becomes_true(lambda: not processes_marked(bot))
 
 
 @pytest.mark.alone
 def test_the_first_turn_may_have_a_limit_of_its_own(tmp_path: Path) -> None:
     bot = written(tmp_path / "bot.py", SLOW_TWICE)
 
-    told = fairplay("play", "fish", f"bob={bot}", "greedy", *SMALL, "--limit", "0.5,first=20", "--events").out
+    told = run_fairplay("play", "fish", f"bob={bot}", "greedy", *SMALL_BOARD, "--limit", "0.5,first=20", "--events").out
 
     events = [json.loads(line) for line in told.splitlines()]
     assert [(event["type"], event.get("name")) for event in events[1:4]] == [
@@ -258,20 +258,20 @@ def test_whoever_is_never_there_is_out_at_the_greeting(tmp_path: Path) -> None:
     lines = outcome(f"bob={bot}", "--limit", "start=0.5")
 
     assert lines[:2] == ["1. ann", "bob is out: timed out (greeting), no answer within 0.5 s"]
-    assert soon(lambda: not alive(bot))
+    assert becomes_true(lambda: not processes_marked(bot))
 
 
 def test_a_match_that_is_resumed_has_limits_too(tmp_path: Path) -> None:
-    path = spoil(journal(tmp_path), "unfinished")
+    path = damage_journal(record_journal(tmp_path), "unfinished")
     bot = written(tmp_path / "bot.py", SLEEPS)
 
-    done = fairplay("resume", str(path), "greedy", bot, "--limit", "0.5", "--quiet")
+    done = run_fairplay("resume", str(path), "greedy", bot, "--limit", "0.5", "--quiet")
 
-    assert without_scores(done.out)[:2] == ["1. ann", "bob is out: timed out (turn), no answer within 0.5 s"]
+    assert strip_scores(done.out)[:2] == ["1. ann", "bob is out: timed out (turn), no answer within 0.5 s"]
 
 
 def test_nobody_in_this_process_is_timed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    slow = in_process(SLOW_TWICE.replace("sleep(1)", "sleep(0.05)"), tmp_path, monkeypatch)
+    slow = make_in_process_player(SLOW_TWICE.replace("sleep(1)", "sleep(0.05)"), tmp_path, monkeypatch)
 
     lines = outcome(f"bob={slow}", "--limit", "0.01", "--journal", str(tmp_path / "games"))
 
@@ -285,14 +285,14 @@ NO_LIMITS = ["", "soon", "0", "-1", "inf", "nan", "86401", "1,2", "move=1,move=2
 
 @pytest.mark.parametrize("limit", NO_LIMITS)
 def test_what_is_no_limit_is_refused_in_one_line(limit: str, tmp_path: Path) -> None:
-    path = journal(tmp_path)
+    path = record_journal(tmp_path)
     into = ("--limit", limit, "--journal", str(tmp_path / "games"))
 
-    played = fairplay("play", "fish", "greedy", "random", *SMALL, *into)
-    resumed = fairplay("resume", str(path), "--at", "3", *into)
+    played = run_fairplay("play", "fish", "greedy", "random", *SMALL_BOARD, *into)
+    resumed = run_fairplay("resume", str(path), "--at", "3", *into)
 
-    assert refusal(played) == refusal(resumed)
-    assert refusal(played).startswith(f"{limit!r} is no time limit")
+    assert refusal_line(played) == refusal_line(resumed)
+    assert refusal_line(played).startswith(f"{limit!r} is no time limit")
     assert not (tmp_path / "games").exists()
 
 
@@ -301,18 +301,18 @@ def test_what_is_no_limit_is_refused_in_one_line(limit: str, tmp_path: Path) -> 
 
 @pytest.mark.parametrize("limit", ["5", "2.5", "move=3,first=20,bank=60,increment=1,start=30"])
 def test_the_opening_says_how_long_they_might_take(limit: str, tmp_path: Path) -> None:
-    outcome(f"bob={written(tmp_path / 'bot.py', GOOD)}", "--limit", limit, "--journal", str(tmp_path / "games"))
+    outcome(f"bob={written(tmp_path / 'bot.py', LEGAL_BOT)}", "--limit", limit, "--journal", str(tmp_path / "games"))
 
-    assert msgspec.convert(recorded(tmp_path / "games").opening.limits, Limits) == limits_from(limit)
+    assert msgspec.convert(recorded(tmp_path / "games").opening.limits, Limits) == parse_limits(limit)
 
 
 @pytest.mark.parametrize("asked", ["auto", *LEVELS])
 def test_the_opening_says_how_they_were_shut_in(asked: str, tmp_path: Path) -> None:
-    path, bot = journal(tmp_path), written(tmp_path / "bot.py", GOOD)
+    path, bot = record_journal(tmp_path), written(tmp_path / "bot.py", LEGAL_BOT)
     options = ("--sandbox", asked, "--limit", "4", "--journal")
 
     outcome(f"bob={bot}", *options, str(tmp_path / "played"))
-    fairplay("resume", str(path), "--at", "9", "random", bot, *options, str(tmp_path / "resumed"))
+    run_fairplay("resume", str(path), "--at", "9", "random", bot, *options, str(tmp_path / "resumed"))
 
     level = ("strict" if CAN_BE_STRICT else "none") if asked == "auto" else asked
     for directory in ("played", "resumed"):
@@ -332,7 +332,7 @@ def test_a_strict_sandbox_lets_nobody_write_beside_itself(tmp_path: Path) -> Non
 
 
 def test_without_a_sandbox_it_can(tmp_path: Path) -> None:
-    bot = written(tmp_path / "bot.py", f"{WRITES}\n    return first(view)\n{GOOD.replace('take_turn', 'first')}")
+    bot = written(tmp_path / "bot.py", f"{WRITES}\n    return first(view)\n{LEGAL_BOT.replace('take_turn', 'first')}")
 
     lines = outcome(f"bob={bot}", "--sandbox", "none")
 
@@ -369,12 +369,12 @@ def journals_seen(verb: str, level: str, directory: Path, *options: str) -> int:
     games = directory / "games"
     looks = f"return len(list(Path({str(games)!r}).glob('*')))"
     bot = written(directory / "bot.py", f"from pathlib import Path\ndef take_turn(view): {looks}")
-    path = spoil(journal(games), "unfinished")
+    path = damage_journal(record_journal(games), "unfinished")
 
     if verb == "play":
-        done = fairplay("play", "fish", "greedy", bot, *SMALL, "--sandbox", level, "--journal", str(games))
+        done = run_fairplay("play", "fish", "greedy", bot, *SMALL_BOARD, "--sandbox", level, "--journal", str(games))
     else:
-        done = fairplay("resume", str(path), "greedy", bot, "--sandbox", level, *options)
+        done = run_fairplay("resume", str(path), "greedy", bot, "--sandbox", level, *options)
     (said,) = re.findall(r'"answer":(\d+)}', done.out)
     return int(said)
 
@@ -391,33 +391,33 @@ def test_no_environment_comes_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_sandbox_that_there_is_not_is_refused(tmp_path: Path) -> None:
-    for verb in (("play", "fish"), ("resume", str(journal(tmp_path)))):
-        line = refusal(fairplay(*verb, "greedy", "random", "--sandbox", "loose"))
+    for verb in (("play", "fish"), ("resume", str(record_journal(tmp_path)))):
+        line = refusal_line(run_fairplay(*verb, "greedy", "random", "--sandbox", "loose"))
         assert line == "Invalid value for '--sandbox': 'loose' is not one of 'auto', 'strict', 'none'."
 
 
 def test_where_no_sandbox_can_be_had_auto_warns_and_strict_refuses(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    bot = written(tmp_path / "bot.py", GOOD)
+    bot = written(tmp_path / "bot.py", LEGAL_BOT)
     why = "there is no strict sandbox here (files: tried from inside, it does not hold)"
-    monkeypatch.setattr(measures, "why_not_strict", lambda: why)
-    command = ("play", "fish", "greedy", bot, *SMALL, "--quiet", "--journal", str(tmp_path / "games"))
+    monkeypatch.setattr(protections, "why_not_strict", lambda: why)
+    command = ("play", "fish", "greedy", bot, *SMALL_BOARD, "--quiet", "--journal", str(tmp_path / "games"))
 
-    strict = fairplay(*command, "--sandbox", "strict")
-    assert refusal(strict) == f"{why}; `fairplay doctor` says more"
+    strict = run_fairplay(*command, "--sandbox", "strict")
+    assert refusal_line(strict) == f"{why}; `fairplay doctor` says more"
     assert list(tmp_path.glob("games/*")) == []
 
-    auto = fairplay(*command)
+    auto = run_fairplay(*command)
     warning = f"fairplay: programs run WITHOUT A SANDBOX: {why}; `fairplay doctor` says more\n"
     assert (auto.code, auto.err) == (0, warning)
     assert recorded(tmp_path / "games").opening.sandbox == "none"
 
 
 def test_those_in_this_process_need_no_sandbox(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(measures, "why_not_strict", lambda: "there is no strict sandbox here")
+    monkeypatch.setattr(protections, "why_not_strict", lambda: "there is no strict sandbox here")
 
-    assert fairplay("play", "fish", "greedy", "random", *SMALL, "--sandbox", "strict", "--quiet").code == 0
+    assert run_fairplay("play", "fish", "greedy", "random", *SMALL_BOARD, "--sandbox", "strict", "--quiet").code == 0
 
 
 # That none is left behind
@@ -439,14 +439,14 @@ def take_turn(view):
 """
 
 
-KILLED = (in_foreground, signal.SIGKILL)
+KILLED = (accept_ctrl_c, signal.SIGKILL)
 
 
 @contextmanager
-def hosting(*arguments: str, start: Callable[[], None] = in_foreground) -> Iterator["subprocess.Popen[str]"]:
+def hosting(*arguments: str, start: Callable[[], None] = accept_ctrl_c) -> Iterator["subprocess.Popen[str]"]:
     """A match that is being played by a process of its own."""
-    command = [str(SCRIPT), "play", "fish", *BEST_SANDBOX, *arguments, *SMALL]
-    with started(command, start=start) as process:
+    command = [str(INSTALLED_COMMAND), "play", "fish", *BEST_SANDBOX, *arguments, *SMALL_BOARD]
+    with start_process(command, start=start) as process:
         try:
             yield process
         finally:
@@ -466,18 +466,18 @@ def test_an_interrupted_match_leaves_no_process_behind(
     with hosting(waits, thinks, "greedy", *options, start=start) as process:
         assert process.stdout is not None
         assert [json.loads(process.stdout.readline())["type"] for _ in range(2)] == ["started", "acted"]
-        assert len(alive(mark)) >= 5  # the referee, both programs, and what they started
+        assert len(processes_marked(mark)) >= 5  # the referee, both programs, and what they started
         process.send_signal(kind)
-        err = without_warning(process.communicate(timeout=30)[1])
+        err = strip_sandbox_warning(process.communicate(timeout=30)[1])
 
     (path,) = (tmp_path / "games").glob("*.jsonl")
-    assert soon(lambda: not alive(mark)), alive(mark)
+    assert becomes_true(lambda: not processes_marked(mark)), processes_marked(mark)
     if kind is signal.SIGKILL:
         assert (process.returncode, err) == (-signal.SIGKILL, "")
     else:
         assert process.returncode == 130
         assert err == f"\nfairplay: interrupted; to go on with the match: fairplay resume {path}\n"
-    assert len(read(path).facts) == 1
+    assert len(read_journal(path).facts) == 1
 
 
 @pytest.mark.parametrize(("start", "kind"), [*INTERRUPTIONS.values(), KILLED], ids=[*INTERRUPTIONS, "SIGKILL"])
@@ -486,28 +486,28 @@ def test_nor_does_one_that_is_interrupted_before_everybody_is_there(
 ) -> None:
     sleeper = f"{tmp_path}/sleeper"
     late = written(tmp_path / "late.py", STARTS_OTHERS.format(mark=sleeper, pause="pass") + "\ntime.sleep(600)")
-    there = written(tmp_path / "there.py", GOOD)
+    there = written(tmp_path / "there.py", LEGAL_BOT)
 
     with hosting(there, late, "--limit", "start=600", start=start) as process:
-        while not alive(sleeper):
+        while not processes_marked(sleeper):
             assert process.poll() is None
             time.sleep(0.01)
         process.send_signal(kind)
         out, err = process.communicate(timeout=30)
 
-    assert soon(lambda: not alive(str(tmp_path))), alive(str(tmp_path))
+    assert becomes_true(lambda: not processes_marked(str(tmp_path))), processes_marked(str(tmp_path))
     assert (out, process.returncode) == ("", -kind if kind is signal.SIGKILL else 130)
-    assert without_warning(err) == ("" if kind is signal.SIGKILL else "\nfairplay: interrupted\n")
+    assert strip_sandbox_warning(err) == ("" if kind is signal.SIGKILL else "\nfairplay: interrupted\n")
 
 
 def test_the_keyboard_ends_a_match_with_programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    presses = in_process("def take_turn(view): raise KeyboardInterrupt", tmp_path, monkeypatch)
+    presses = make_in_process_player("def take_turn(view): raise KeyboardInterrupt", tmp_path, monkeypatch)
     bot = written(tmp_path / "bot.py", STARTS_OTHERS.format(mark=str(tmp_path), pause="pass"))
 
-    done = fairplay("play", "fish", bot, presses, *SMALL, "--quiet")
+    done = run_fairplay("play", "fish", bot, presses, *SMALL_BOARD, "--quiet")
 
     assert done == (130, "", "\nfairplay: interrupted\n")
-    assert soon(lambda: not alive(str(tmp_path))), alive(str(tmp_path))
+    assert becomes_true(lambda: not processes_marked(str(tmp_path))), processes_marked(str(tmp_path))
 
 
 def test_a_program_that_raises_what_the_keyboard_does_is_out_like_any_other(tmp_path: Path) -> None:
@@ -526,23 +526,23 @@ def test_when_a_match_is_over_all_are_gone(level: str, tmp_path: Path) -> None:
     lines = outcome(f"bob={good}", f"cyd={bad}", "--sandbox", level)
 
     assert any(line.startswith("cyd is out: crashed (turn)") for line in lines)
-    assert soon(lambda: not alive(mark)), alive(mark)
+    assert becomes_true(lambda: not processes_marked(mark)), processes_marked(mark)
 
 
 # Beside others who come over a line
 
 
 @pytest.mark.parametrize("scheme", ["tcp", "ws"])
-def test_programs_guests_and_house_players_sit_at_one_table(scheme: str, tmp_path: Path) -> None:
-    bot = written(tmp_path / "bot.py", GOOD)
-    joined: list[Done] = []
+def test_programs_guests_and_built_in_players_sit_at_one_table(scheme: str, tmp_path: Path) -> None:
+    bot = written(tmp_path / "bot.py", LEGAL_BOT)
+    joined: list[CommandResult] = []
 
     with hosting("ann=greedy", f"bob={bot}", f"cyd={scheme}:0", "--quiet", "--journal", str(tmp_path)) as process:
         assert process.stderr is not None
-        while not without_warning(invitation := process.stderr.readline()):
+        while not strip_sandbox_warning(invitation := process.stderr.readline()):
             pass
         assert invitation.startswith(f"fairplay: waiting for 1 at {scheme}://127.0.0.1:")
-        thread = threading.Thread(target=lambda: joined.append(script("join", invitation.split()[-1], "random")))
+        thread = threading.Thread(target=lambda: joined.append(run_script("join", invitation.split()[-1], "random")))
         thread.start()
         out, err = process.communicate(timeout=60)
         thread.join()
@@ -555,15 +555,15 @@ def test_programs_guests_and_house_players_sit_at_one_table(scheme: str, tmp_pat
 
 
 def test_a_seat_for_which_nobody_comes_is_out() -> None:
-    done = fairplay("play", "fish", "ann=greedy", "bob=tcp:0", *SMALL, "--limit", "arrival=0.2", "--quiet")
+    done = run_fairplay("play", "fish", "ann=greedy", "bob=tcp:0", *SMALL_BOARD, "--limit", "arrival=0.2", "--quiet")
 
     assert done.code == 0
-    assert without_scores(done.out)[:2] == ["1. ann", "bob is out: gone (greeting), nobody came"]
+    assert strip_scores(done.out)[:2] == ["1. ann", "bob is out: gone (greeting), nobody came"]
 
 
-@pytest.mark.parametrize("address", ["tcp:", "tcp:door", "ws:70000", "tcp:no.such.host.invalid:0"])
+@pytest.mark.parametrize("address", ["tcp:", "tcp:listener", "ws:70000", "tcp:no.such.host.invalid:0"])
 def test_a_place_where_nobody_can_come_in_is_refused_before_anything_is_recorded(address: str, tmp_path: Path) -> None:
-    done = fairplay("play", "fish", "greedy", address, *SMALL, "--journal", str(tmp_path / "games"))
+    done = run_fairplay("play", "fish", "greedy", address, *SMALL_BOARD, "--journal", str(tmp_path / "games"))
 
-    assert refusal(done)
+    assert refusal_line(done)
     assert list(tmp_path.glob("games/*")) == []

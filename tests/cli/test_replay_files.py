@@ -12,8 +12,17 @@ from PIL import Image, ImageColor, ImageSequence
 
 from fairplay.cli.options import files
 from fairplay.games.q.shapes import DARK, LIGHT
-from fairplay.journal.replay import read
-from tests.cli.command import BROKEN, SCRIPT, Done, complaint, fairplay, journal, refusal, spoil
+from fairplay.journal.replay import read_journal
+from tests.cli.command import (
+    DAMAGE_MESSAGES,
+    INSTALLED_COMMAND,
+    CommandResult,
+    damage_journal,
+    damage_message,
+    record_journal,
+    refusal_line,
+    run_fairplay,
+)
 
 
 def shown(path: Path) -> Iterator[int]:
@@ -24,33 +33,33 @@ def shown(path: Path) -> Iterator[int]:
 
 
 def test_a_gif_shows_every_position(tmp_path: Path) -> None:
-    path, film = journal(tmp_path), tmp_path / "match.gif"
+    path, film = record_journal(tmp_path), tmp_path / "match.gif"
 
-    done = fairplay("replay", str(path), "-o", str(film))
+    done = run_fairplay("replay", str(path), "-o", str(film))
 
-    assert done == Done(0, f"replay: {film}\n", "")
-    assert list(shown(film)) == [700] * len(read(path).facts) + [3500]
+    assert done == CommandResult(0, f"replay: {film}\n", "")
+    assert list(shown(film)) == [700] * len(read_journal(path).facts) + [3500]
     with Image.open(film) as image:
         assert (image.format, image.width) == ("GIF", 600)
 
 
 def test_its_width_and_its_pace_can_be_chosen(tmp_path: Path) -> None:
-    path, film = journal(tmp_path), tmp_path / "match.GIF"
+    path, film = record_journal(tmp_path), tmp_path / "match.GIF"
 
-    done = fairplay("replay", str(path), "-o", str(film), "--width", "200", "--seconds", "0.25")
+    done = run_fairplay("replay", str(path), "-o", str(film), "--width", "200", "--seconds", "0.25")
 
     assert done.code == 0
-    assert list(shown(film)) == [250] * len(read(path).facts) + [1250]
+    assert list(shown(film)) == [250] * len(read_journal(path).facts) + [1250]
     with Image.open(film) as image:
         assert image.width == 200
 
 
 def test_it_can_be_dark_and_as_a_seat_sees_it(tmp_path: Path) -> None:
-    fairplay("play", "q", "ann=best", "bob=best", "--seed", "7", "--journal", str(tmp_path), "--quiet")
+    run_fairplay("play", "q", "ann=best", "bob=best", "--seed", "7", "--journal", str(tmp_path), "--quiet")
     (path,) = tmp_path.glob("*.jsonl")
     sizes = {}
     for name, options in {"light": (), "dark": ("--dark",), "ann": ("--dark", "--seat", "ann")}.items():
-        assert fairplay("replay", str(path), "-o", str(tmp_path / f"{name}.gif"), *options).code == 0
+        assert run_fairplay("replay", str(path), "-o", str(tmp_path / f"{name}.gif"), *options).code == 0
         with Image.open(tmp_path / f"{name}.gif") as image:
             sizes[name] = image.size
             ground = (LIGHT if name == "light" else DARK).ground
@@ -59,14 +68,16 @@ def test_it_can_be_dark_and_as_a_seat_sees_it(tmp_path: Path) -> None:
     assert sizes["light"] == sizes["dark"]
     assert sizes["ann"][1] > sizes["dark"][1], "there is a hand below the board"
     path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:-1]))
-    assert "unfinished" in refusal(fairplay("replay", str(path), "-o", str(tmp_path / "x.gif"), "--seat", "ann"))
+    assert "unfinished" in refusal_line(
+        run_fairplay("replay", str(path), "-o", str(tmp_path / "x.gif"), "--seat", "ann")
+    )
     assert not (tmp_path / "x.gif").exists()
 
 
 def test_an_unfinished_match_is_written_as_far_as_it_went(tmp_path: Path) -> None:
-    path, film = spoil(journal(tmp_path), "unfinished"), tmp_path / "match.gif"
+    path, film = damage_journal(record_journal(tmp_path), "unfinished"), tmp_path / "match.gif"
 
-    done = fairplay("replay", str(path), "-o", str(film))
+    done = run_fairplay("replay", str(path), "-o", str(film))
 
     assert done.code == 0
     assert len(list(shown(film))) == 6
@@ -75,8 +86,8 @@ def test_an_unfinished_match_is_written_as_far_as_it_went(tmp_path: Path) -> Non
 def test_of_a_long_match_some_positions_are_left_out_but_not_the_last(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path, film, asked = spoil(journal(tmp_path), "unfinished"), tmp_path / "match.gif", []
-    monkeypatch.setattr(files, "MOST_POSITIONS", 4)
+    path, film, asked = damage_journal(record_journal(tmp_path), "unfinished"), tmp_path / "match.gif", []
+    monkeypatch.setattr(files, "MAX_GIF_POSITIONS", 4)
     monkeypatch.setattr(files, "pictures", lambda recorded, *_, **__: map(str, range(len(recorded.facts) + 1)))
 
     def spy(some: list[str], *_: object) -> bytes:
@@ -85,7 +96,7 @@ def test_of_a_long_match_some_positions_are_left_out_but_not_the_last(
 
     monkeypatch.setattr(files, "gif", spy)
 
-    done = fairplay("replay", str(path), "-o", str(film))
+    done = run_fairplay("replay", str(path), "-o", str(film))
 
     assert done.err == "fairplay: the match has 6 positions; one of 2 is shown\n"
     assert asked == [["0", "2", "4", "5"]]
@@ -96,7 +107,7 @@ def written_at_a_terminal(path: Path, film: Path) -> bytes:
     child, terminal = pty.fork()
     if not child:
         env = {**os.environ, "TERM": "xterm", "NO_COLOR": "1", "COLUMNS": "80", "LINES": "24"}
-        os.execve(SCRIPT, ["fairplay", "replay", str(path), "-o", str(film), "--width", "100"], env)
+        os.execve(INSTALLED_COMMAND, ["fairplay", "replay", str(path), "-o", str(film), "--width", "100"], env)
     said = b""
     with suppress(OSError):  # which is how the end is told
         while more := os.read(terminal, 65536):
@@ -107,9 +118,9 @@ def written_at_a_terminal(path: Path, film: Path) -> bytes:
 
 
 def test_a_person_sees_how_far_it_is(tmp_path: Path) -> None:
-    fairplay("play", "fish", "greedy", "random", "--seed", "7", "--journal", str(tmp_path), "--quiet")
+    run_fairplay("play", "fish", "greedy", "random", "--seed", "7", "--journal", str(tmp_path), "--quiet")
     (path,), film = tmp_path.glob("*.jsonl"), tmp_path / "match.gif"
-    assert len(read(path).facts) >= files.MANY
+    assert len(read_journal(path).facts) >= files.MIN_FRAMES_FOR_PROGRESS
 
     said = written_at_a_terminal(path, film)
 
@@ -119,8 +130,8 @@ def test_a_person_sees_how_far_it_is(tmp_path: Path) -> None:
 
 
 def test_a_person_sees_no_bar_for_a_short_match(tmp_path: Path) -> None:
-    path, film = journal(tmp_path), tmp_path / "match.gif"
-    assert len(read(path).facts) + 1 < files.MANY
+    path, film = record_journal(tmp_path), tmp_path / "match.gif"
+    assert len(read_journal(path).facts) + 1 < files.MIN_FRAMES_FOR_PROGRESS
 
     said = written_at_a_terminal(path, film)
 
@@ -135,7 +146,7 @@ def test_a_person_sees_no_bar_for_a_short_match(tmp_path: Path) -> None:
         (("-o", ""), ": replays are written as .html or .gif"),
         (("-o", "-"), "-: replays are written as .html or .gif"),
         (("-o", "nowhere/match.gif"), "nowhere/match.gif cannot be written: No such file or directory"),
-        (("-o", "folder.gif"), "Invalid value for '-o' / '--output': File 'folder.gif' is a directory."),
+        (("-o", "directory.gif"), "Invalid value for '-o' / '--output': File 'directory.gif' is a directory."),
         (("-o", "match.gif", "--seconds", "0"), "a picture is shown for 0.02 to 60 seconds, not for 0.0"),
         (("-o", "match.gif", "--seconds", "nan"), "a picture is shown for 0.02 to 60 seconds, not for nan"),
         (("-o", "match.gif", "--seconds", "1e9"), "a picture is shown for 0.02 to 60 seconds, not for 1000000000.0"),
@@ -160,27 +171,27 @@ def test_a_person_sees_no_bar_for_a_short_match(tmp_path: Path) -> None:
 def test_a_file_that_cannot_be_is_refused_in_one_line(
     arguments: tuple[str, ...], why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = journal(tmp_path)
+    path = record_journal(tmp_path)
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "folder.gif").mkdir()
+    (tmp_path / "directory.gif").mkdir()
 
-    assert why in refusal(fairplay("replay", str(path), *arguments))
+    assert why in refusal_line(run_fairplay("replay", str(path), *arguments))
     assert not list(tmp_path.glob("match*"))
 
 
-@pytest.mark.parametrize("how", BROKEN)
+@pytest.mark.parametrize("how", DAMAGE_MESSAGES)
 def test_no_broken_journal_is_written(how: str, tmp_path: Path) -> None:
-    path, film = spoil(journal(tmp_path), how), tmp_path / "match.gif"
+    path, film = damage_journal(record_journal(tmp_path), how), tmp_path / "match.gif"
 
-    assert refusal(fairplay("replay", str(path), "-o", str(film))) == complaint(path, how)
+    assert refusal_line(run_fairplay("replay", str(path), "-o", str(film))) == damage_message(path, how)
     assert not film.exists()
 
 
 def test_without_the_extra_it_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path, film = journal(tmp_path), tmp_path / "match.gif"
+    path, film = record_journal(tmp_path), tmp_path / "match.gif"
     monkeypatch.setitem(sys.modules, "pyvips", None)
 
-    done = fairplay("replay", str(path), "-o", str(film))
+    done = run_fairplay("replay", str(path), "-o", str(film))
 
-    assert refusal(done) == "pyvips is missing, which PNG and GIF need: pip install 'fairplay[images]'"
+    assert refusal_line(done) == "pyvips is missing, which PNG and GIF need: pip install 'fairplay[images]'"
     assert not film.exists()

@@ -5,10 +5,10 @@ import re
 import pytest
 
 from fairplay.cli import rules
-from fairplay.games import GAMES, title
-from fairplay.journal.appeal import clauses
-from fairplay.render.text import bare, breadth
-from tests.cli.command import fairplay, refusal
+from fairplay.games import GAMES, game_info
+from fairplay.journal.ejection_report import clauses
+from fairplay.render.text import display_width, strip_colours
+from tests.cli.command import refusal_line, run_fairplay
 from tests.cli.pseudo_terminal import PseudoTerminal
 
 each_game = pytest.mark.parametrize("game", GAMES)
@@ -24,7 +24,7 @@ def parts(text: str) -> tuple[str, str]:
 
 @each_game
 def test_every_clause_is_printed_whole(game: str) -> None:
-    done = fairplay("rules", game)
+    done = run_fairplay("rules", game)
 
     words = " ".join(parts(done.out)[0].split())
     assert (done.code, done.err) == (0, "")
@@ -34,29 +34,29 @@ def test_every_clause_is_printed_whole(game: str) -> None:
 
 @each_game
 def test_no_mark_of_markdown_is_left(game: str) -> None:
-    book, _ = parts(fairplay("rules", game).out)
+    book, _ = parts(run_fairplay("rules", game).out)
 
     assert not re.search(r"\*\*|`|^#|^- ", book, re.MULTILINE)
 
 
 @each_game
 def test_a_position_is_drawn_as_somebody_on_turn_sees_it(game: str) -> None:
-    shelf = title(game)
+    shelf = game_info(game)
     played = shelf.rules.with_parameters(shelf.quick)
-    views = list(rules.seen(played, next(iter(shelf.house.values())), played.seats[0]))
-    names = rules.NAMES[: played.seats[0]]
+    views = list(rules.example_views(played, next(iter(shelf.built_in.values())), played.seats[0]))
+    names = rules.EXAMPLE_NAMES[: played.seats[0]]
 
-    _, below = parts(fairplay("rules", game).out)
+    _, below = parts(run_fairplay("rules", game).out)
 
     assert [turn for turn, view in enumerate(views) if shelf.text(view, names) in below] == [len(views) * 2 // 3]
 
 
 @each_game
 def test_what_it_says_to_try_can_be_played(game: str) -> None:
-    words = fairplay("rules", game).out.splitlines()[-1].removeprefix("Try it: fairplay ").split()
+    words = run_fairplay("rules", game).out.splitlines()[-1].removeprefix("Try it: fairplay ").split()
 
     first = words[words.index("human") + 1]
-    done = fairplay(*(first if word == "human" else word for word in words), "--quiet")
+    done = run_fairplay(*(first if word == "human" else word for word in words), "--quiet")
 
     assert done.code == 0
 
@@ -65,24 +65,26 @@ def test_what_it_says_to_try_can_be_played(game: str) -> None:
 @pytest.mark.parametrize("columns", [40, 100])
 def test_on_a_terminal_headings_are_bold_and_no_line_is_too_wide(game: str, columns: int) -> None:
     with PseudoTerminal("rules", game, columns=columns) as terminal:
-        assert terminal.ended() == 0
+        assert terminal.wait_for_exit() == 0
 
     book, _ = parts(terminal.raw.decode().replace("\r", "").replace("\x1b[1m" + HEADING, HEADING))
     lines = book.splitlines()
     assert re.match(r"\x1b\[1mThe rules of \w+\x1b\[0m", lines[0])
-    assert max(breadth(bare(line)) for line in lines) in range(min(columns, 88) - 12, min(columns, 88) + 1)
+    assert max(display_width(strip_colours(line)) for line in lines) in range(
+        min(columns, 88) - 12, min(columns, 88) + 1
+    )
 
 
 def test_without_colour_a_terminal_has_plain_text() -> None:
     with PseudoTerminal("rules", "fish", environment={"NO_COLOR": "1"}) as terminal:
-        assert terminal.ended() == 0
+        assert terminal.wait_for_exit() == 0
 
     assert b"The rules of Fish" in terminal.raw
     assert b"\x1b" not in terminal.raw
 
 
 def test_the_same_is_printed_every_time() -> None:
-    assert fairplay("rules", "q") == fairplay("rules", "q")
+    assert run_fairplay("rules", "q") == run_fairplay("rules", "q")
 
 
 @pytest.mark.parametrize(
@@ -97,4 +99,4 @@ def test_the_same_is_printed_every_time() -> None:
     ],
 )
 def test_a_game_that_there_is_not_is_refused(arguments: tuple[str, ...], why: str) -> None:
-    assert refusal(fairplay("rules", *arguments)) == why
+    assert refusal_line(run_fairplay("rules", *arguments)) == why

@@ -1,10 +1,10 @@
-"""Refuse to keep a house with the command where what is said makes no sense."""
+"""Refuse to keep a server with the command where what is said makes no sense."""
 
 from pathlib import Path
 
 import pytest
 
-from tests.cli.command import fairplay, refusal
+from tests.cli.command import refusal_line, run_fairplay
 
 
 @pytest.mark.parametrize(
@@ -18,7 +18,7 @@ from tests.cli.command import fairplay, refusal
         (("--tournament", "no.toml", "--no-guests"), "--guests makes no sense with --tournament; see: "),
         (("fish", "--set", "rows=\udcff"), "'rows=\\udcff' is no text in UTF-8"),
         (("fisch",), "there is no game 'fisch': did you mean 'fish'?"),
-        (("fish", "--fill", "./bot"), "'./bot' is no house player of fish"),
+        (("fish", "--fill", "./bot"), "'./bot' is no built-in player of fish"),
         (("fish", "--tls", "no", "where"), "no TLS with no and where: "),
         (("--tournament", "no.toml"), "no.toml: cannot be read: "),
         (("--config", "no.toml"), "no.toml: cannot be read: "),
@@ -32,4 +32,4 @@ def test_what_makes_no_sense_is_refused_before_anybody_comes(
 ) -> None:
     monkeypatch.chdir(tmp_path)
 
-    assert refusal(fairplay("serve", *options)).startswith(why)
+    assert refusal_line(run_fairplay("serve", *options)).startswith(why)

@@ -1,4 +1,4 @@
-"""Let players sign up for a tournament at a house and play it: who may, who leaves, who comes back, and a crash."""
+"""Let players sign up for a tournament at a server and play it: who may, who leaves, who comes back, and a crash."""
 
 import json
 import threading
@@ -11,16 +11,16 @@ import pytest
 
 from fairplay.protocol import wire
 from fairplay.server.sign_in.tokens import make_token
-from fairplay.tournament import notebook
-from fairplay.transport.line import Lost
-from tests.cli.command import SCRIPT, fairplay, refusal, script, started
-from tests.cli.cup_files import counted, cup_file, results
-from tests.cli.open_house import ENOUGH, OpenHouse, open_house
-from tests.players.joined import join_host
+from fairplay.tournament import tournament_log
+from fairplay.transport.connection import ConnectionLost
+from tests.cli.command import INSTALLED_COMMAND, refusal_line, run_fairplay, run_script, start_process
+from tests.cli.server_process import TIMEOUT_S, ServerProcess, running_server
+from tests.cli.tournament_files import count_matches, read_results, write_tournament_file
+from tests.players.host_joining import join_host
 
 PLAYED = {"players": "[]", "limits": "{ move = 60 }"}
-BEGUN = "the house hangs up: the tournament has begun"
-OVER = "the house hangs up: the tournament is over"
+BEGUN = "the server hangs up: the tournament has begun"
+OVER = "the server hangs up: the tournament is over"
 Turn = Callable[[Any, Any], Any]
 
 
@@ -36,7 +36,7 @@ class Guest(threading.Thread):
         super().__init__(name=name, daemon=True)
         self.told: list[str] = []
         self.matches = 0
-        self.last: Any = None  # the last words of the house
+        self.last: Any = None  # the last words of the server
         self._turn = turn
         self._place, self._token = place, token
         self.start()
@@ -50,80 +50,80 @@ class Guest(threading.Thread):
             self._place,
             make,
             tell=self.told.append,
-            wait=ENOUGH,
-            idle_timeout_s=ENOUGH,
+            wait=TIMEOUT_S,
+            idle_timeout_s=TIMEOUT_S,
             name=self.name,
             token=self._token,
         )
-        if isinstance(end, Lost):
+        if isinstance(end, ConnectionLost):
             self.told.append(str(end))
         else:
             self.last = end
 
     def gone(self) -> "Guest":
-        self.join(ENOUGH)
+        self.join(TIMEOUT_S)
         assert not self.is_alive(), self.told
         return self
 
 
-def signed_up(house: OpenHouse, *names: str) -> None:
+def signed_up(server: ServerProcess, *names: str) -> None:
     """Come back when these wait, and nobody else."""
     line = f"\nconnected: {', '.join(names) or 'nobody'}\n"
-    when(lambda: line in fairplay("status", house.place).out)
+    when(lambda: line in run_fairplay("status", server.place).out)
 
 
 def when(it_is_so: Callable[[], bool]) -> None:
     """Come back when it is so."""
-    until = time.monotonic() + ENOUGH
+    until = time.monotonic() + TIMEOUT_S
     while not it_is_so():
         assert time.monotonic() < until
         time.sleep(0.01)
 
 
 def serving(file: Path, port: str = "0") -> Any:
-    return open_house("--tournament", file, "--port", port)
+    return running_server("--tournament", file, "--port", port)
 
 
-def names_in(folder: Path) -> list[str]:
+def names_in(directory: Path) -> list[str]:
     """The names in the standings, by the alphabet."""
-    return sorted(one["name"] for one in results(folder)["standings"])
+    return sorted(one["name"] for one in read_results(directory)["standings"])
 
 
 def test_as_many_as_may_play_it_and_all_comes_of_it_that_comes_of_any_tournament(tmp_path: Path) -> None:
-    file = cup_file(tmp_path, signup="{ min = 2, max = 3, wait = 3600 }", **PLAYED)
-    with serving(file) as house:
-        guests = [Guest(house.place, name) for name in ("ann", "bob", "cyd")]
+    file = write_tournament_file(tmp_path, signup="{ min = 2, max = 3, wait = 3600 }", **PLAYED)
+    with serving(file) as server:
+        guests = [Guest(server.place, name) for name in ("ann", "bob", "cyd")]
         for guest in guests:
             assert guest.gone().told[-1] == OVER
-        assert house.over() == 0
+        assert server.over() == 0
 
-    folder = tmp_path / "cup"
-    assert names_in(folder) == ["ann", "bob", "cyd"]
-    assert not notebook.read(folder).opening.drawn  # for the file says what the seed is
+    directory = tmp_path / "cup"
+    assert names_in(directory) == ["ann", "bob", "cyd"]
+    assert not tournament_log.read_log(directory).opening.drawn  # for the file says what the seed is
     assert [guest.matches for guest in guests] == [4, 4, 4]
-    assert sorted(path.name for path in folder.iterdir() if path.suffix in (".csv", ".html", ".json")) == [
+    assert sorted(path.name for path in directory.iterdir() if path.suffix in (".csv", ".html", ".json")) == [
         "report.html",
         "results.csv",
         "results.json",
     ]
-    assert len((folder / "results.csv").read_text().splitlines()) == 1 + 3
-    assert len(list((folder / "matches").glob("*.jsonl"))) == 6
-    assert fairplay("verify", *map(str, sorted((folder / "matches").glob("*.jsonl")))).code == 0
+    assert len((directory / "results.csv").read_text().splitlines()) == 1 + 3
+    assert len(list((directory / "matches").glob("*.jsonl"))) == 6
+    assert run_fairplay("verify", *map(str, sorted((directory / "matches").glob("*.jsonl")))).code == 0
 
 
 def test_when_the_time_is_up_it_begins_and_takes_nobody_else(tmp_path: Path) -> None:
-    file, goes_on = cup_file(tmp_path, signup="{ min = 2, wait = 0.1 }", **PLAYED), threading.Event()
+    file, goes_on = write_tournament_file(tmp_path, signup="{ min = 2, wait = 0.1 }", **PLAYED), threading.Event()
 
     def turn(game: Any, view: Any) -> Any:
-        assert goes_on.wait(ENOUGH)
+        assert goes_on.wait(TIMEOUT_S)
         return first(game, view)
 
-    with serving(file) as house:
-        guests = [Guest(house.place, name, turn) for name in ("ann", "bob")]
-        when(lambda: any("tournament begins" in line for line in house.told))
-        late = Guest(house.place, "cyd").gone()
+    with serving(file) as server:
+        guests = [Guest(server.place, name, turn) for name in ("ann", "bob")]
+        when(lambda: any("tournament begins" in line for line in server.told))
+        late = Guest(server.place, "cyd").gone()
         goes_on.set()
-        assert house.over() == 0
+        assert server.over() == 0
     for guest in guests:
         guest.gone()
 
@@ -132,66 +132,66 @@ def test_when_the_time_is_up_it_begins_and_takes_nobody_else(tmp_path: Path) -> 
 
 
 def test_who_leaves_before_it_begins_does_not_play(tmp_path: Path) -> None:
-    file = cup_file(tmp_path, signup="{ min = 2, max = 2, wait = 3600 }", **PLAYED)
-    with serving(file) as house:
-        with started([SCRIPT, "join", house.place, "greedy", "--name", "ann"]) as leaves:
-            signed_up(house, "ann")
+    file = write_tournament_file(tmp_path, signup="{ min = 2, max = 2, wait = 3600 }", **PLAYED)
+    with serving(file) as server:
+        with start_process([INSTALLED_COMMAND, "join", server.place, "greedy", "--name", "ann"]) as leaves:
+            signed_up(server, "ann")
             leaves.kill()
-        signed_up(house)
-        for guest in [Guest(house.place, name) for name in ("bob", "cyd")]:
+        signed_up(server)
+        for guest in [Guest(server.place, name) for name in ("bob", "cyd")]:
             guest.gone()
-        assert house.over() == 0
+        assert server.over() == 0
 
     assert names_in(tmp_path / "cup") == ["bob", "cyd"]
 
 
 def test_where_guests_may_not_play_a_token_is_needed(tmp_path: Path) -> None:
-    file = cup_file(tmp_path, signup="{ min = 2, max = 2, wait = 3600, guests = false }", **PLAYED)
+    file = write_tournament_file(tmp_path, signup="{ min = 2, max = 2, wait = 3600, guests = false }", **PLAYED)
     tokens = {name: make_token(made(tmp_path / "cup"), name) for name in ("ann", "bob")}
-    with serving(file) as house:
-        stranger = Guest(house.place, "cyd").gone()
-        guests = [Guest(house.place, name, token=tokens[name]) for name in ("ann", "bob")]
-        assert house.over() == 0
+    with serving(file) as server:
+        stranger = Guest(server.place, "cyd").gone()
+        guests = [Guest(server.place, name, token=tokens[name]) for name in ("ann", "bob")]
+        assert server.over() == 0
     for guest in guests:
         guest.gone()
 
     assert isinstance(stranger.last, wire.Goodbye)
-    assert stranger.last.why == "who has no token of this house cannot play here"
+    assert stranger.last.why == "who has no token of this server cannot play here"
     assert names_in(tmp_path / "cup") == ["ann", "bob"]
 
 
 def test_who_is_ejected_in_one_match_may_come_back_for_the_next(tmp_path: Path) -> None:
-    file = cup_file(tmp_path, signup="{ min = 2, max = 2, wait = 3600 }", **PLAYED)
+    file = write_tournament_file(tmp_path, signup="{ min = 2, max = 2, wait = 3600 }", **PLAYED)
     token = make_token(made(tmp_path / "cup"), "bob")
-    with serving(file) as house:
-        other = Guest(house.place, "ann")
-        cheat = Guest(house.place, "bob", lambda game, view: {"type": "place", "at": [99, 99]}, token).gone()
-        back = Guest(house.place, "bob", token=token).gone()
-        assert house.over() == 0
+    with serving(file) as server:
+        other = Guest(server.place, "ann")
+        cheat = Guest(server.place, "bob", lambda game, view: {"type": "place", "at": [99, 99]}, token).gone()
+        back = Guest(server.place, "bob", token=token).gone()
+        assert server.over() == 0
     other.gone()
 
     assert isinstance(cheat.last, wire.Goodbye)
     assert cheat.last.why == "rule 3.2: there is no tile at [99, 99]"
     assert back.told[-1] == other.told[-1] == OVER
     assert (cheat.matches, back.matches, other.matches) == (1, 5, 6)
-    [bob] = [one for one in results(tmp_path / "cup")["standings"] if one["name"] == "bob"]
+    [bob] = [one for one in read_results(tmp_path / "cup")["standings"] if one["name"] == "bob"]
     assert bob["faults"] == {"illegal": 1}
 
 
 def test_an_expelled_client_cannot_come_back_under_its_own_name_or_another(tmp_path: Path) -> None:
     changes = {"signup": "{ min = 3, max = 3, wait = 3600 }", "faults": '{ default = "tournament" }'}
-    file = cup_file(tmp_path, format='{ kind = "round-robin", games = 60 }', **changes, **PLAYED)
-    with open_house("--tournament", file, "--port", "0", "--back", "0.5") as house:
-        honest = [Guest(house.place, name) for name in ("ann", "bob")]
-        cheat = Guest(house.place, "eve", lambda game, view: {"type": "place", "at": [99, 99]}).gone()
-        again = [Guest(house.place, name).gone() for name in ("eve", "mallory")]
-        assert house.over() == 0
+    file = write_tournament_file(tmp_path, format='{ kind = "round-robin", games = 60 }', **changes, **PLAYED)
+    with running_server("--tournament", file, "--port", "0", "--back", "0.5") as server:
+        honest = [Guest(server.place, name) for name in ("ann", "bob")]
+        cheat = Guest(server.place, "eve", lambda game, view: {"type": "place", "at": [99, 99]}).gone()
+        again = [Guest(server.place, name).gone() for name in ("eve", "mallory")]
+        assert server.wait_for_exit() == 0
     for guest in honest:
         assert guest.gone().told[-1] == OVER
 
     assert cheat.matches == 1
     assert [(guest.told[-1], guest.matches) for guest in again] == [(BEGUN, 0)] * 2
-    standings = {one["name"]: one for one in results(tmp_path / "cup")["standings"]}
+    standings = {one["name"]: one for one in read_results(tmp_path / "cup")["standings"]}
     assert standings.keys() == {"ann", "bob", "eve"}
     assert standings["eve"]["faults"]["illegal"] == 1
     assert [standings[name]["faults"] for name in ("ann", "bob")] == [{}, {}]
@@ -223,26 +223,28 @@ PARAMETERS = {{"rows": 4, "columns": 4}}
     ids=["makes an illegal move", "crashes"],
 )
 def test_a_program_that_fails_once_costs_one_match_and_plays_the_others(does: str, fault: str, tmp_path: Path) -> None:
-    file = cup_file(tmp_path, signup="{ min = 2, max = 2, wait = 3600 }", **PLAYED)
+    file = write_tournament_file(tmp_path, signup="{ min = 2, max = 2, wait = 3600 }", **PLAYED)
     bot = tmp_path / "bot.py"
     bot.write_text(ONCE.format(does=does))
-    with serving(file) as house:
-        other = Guest(house.place, "ann")
-        with started([SCRIPT, "join", house.place, bot, "--name", "bob", "--sandbox", "none"]) as joined:
-            _, said = joined.communicate(timeout=ENOUGH)
-        assert house.over() == 0
+    with serving(file) as server:
+        other = Guest(server.place, "ann")
+        with start_process(
+            [INSTALLED_COMMAND, "join", server.place, bot, "--name", "bob", "--sandbox", "none"]
+        ) as joined:
+            _, said = joined.communicate(timeout=TIMEOUT_S)
+        assert server.over() == 0
     other.gone()
 
     assert joined.returncode == 0, said
     assert said.count("fairplay: signing in again\n") == 1
-    [bob] = [one for one in results(tmp_path / "cup")["standings"] if one["name"] == "bob"]
+    [bob] = [one for one in read_results(tmp_path / "cup")["standings"] if one["name"] == "bob"]
     assert bob["faults"] == {fault: 1}
     assert said.count("fairplay: playing fish as bob") == 6
 
 
 def test_its_log_can_be_json(tmp_path: Path) -> None:
-    file = cup_file(tmp_path, signup="{ min = 2, max = 2, wait = 3600 }", **PLAYED)
-    with started([SCRIPT, "serve", "--tournament", file, "--port", "0", "--log", "json"]) as server:
+    file = write_tournament_file(tmp_path, signup="{ min = 2, max = 2, wait = 3600 }", **PLAYED)
+    with start_process([INSTALLED_COMMAND, "serve", "--tournament", file, "--port", "0", "--log", "json"]) as server:
         assert server.stderr is not None
         line = server.stderr.readline()
         server.kill()
@@ -254,51 +256,51 @@ def test_after_a_crash_the_same_command_goes_on_to_the_same_standings(tmp_path: 
     names = ("ann", "bob", "cyd")
     signup, format = "{ min = 3, max = 3, wait = 3600 }", '{ kind = "round-robin", games = 12 }'
     whole, cut = made(tmp_path / "whole"), made(tmp_path / "cut")
-    files = [cup_file(folder, signup=signup, format=format, **PLAYED) for folder in (whole, cut)]
-    tokens = [{name: make_token(made(folder / "cup"), name) for name in names} for folder in (whole, cut)]
-    with serving(files[0]) as house:
-        for guest in sign_up_in_order(house, tokens[0], first):
+    files = [write_tournament_file(directory, signup=signup, format=format, **PLAYED) for directory in (whole, cut)]
+    tokens = [{name: make_token(made(directory / "cup"), name) for name in names} for directory in (whole, cut)]
+    with serving(files[0]) as server:
+        for guest in sign_up_in_order(server, tokens[0], first):
             guest.gone()
-        assert house.over() == 0
+        assert server.over() == 0
 
     goes_on = threading.Event()
 
     def turn(game: Any, view: Any) -> Any:
-        if counted(cut / "cup") >= 3:
-            assert goes_on.wait(ENOUGH)
+        if count_matches(cut / "cup") >= 3:
+            assert goes_on.wait(TIMEOUT_S)
         return first(game, view)
 
-    with serving(files[1]) as house:
-        guests = sign_up_in_order(house, tokens[1], turn)
-        when(lambda: counted(cut / "cup") >= 3)
-        house.process.kill()
-        house.over()
+    with serving(files[1]) as server:
+        guests = sign_up_in_order(server, tokens[1], turn)
+        when(lambda: count_matches(cut / "cup") >= 3)
+        server.process.kill()
+        server.over()
     assert not (cut / "cup" / "results.json").exists()
-    begun = counted(cut / "cup")
+    begun = count_matches(cut / "cup")
     goes_on.set()
-    with serving(files[1], house.place.rpartition(":")[2]) as house:
+    with serving(files[1], server.place.rpartition(":")[2]) as server:
         for guest in guests:
             assert guest.gone().told[-1] == OVER
-        assert house.over() == 0
+        assert server.over() == 0
 
     assert 3 <= begun < 12
-    assert results(cut / "cup") == results(whole / "cup")
-    assert notebook.read(cut / "cup").counted.keys() == notebook.read(whole / "cup").counted.keys()
+    assert read_results(cut / "cup") == read_results(whole / "cup")
+    assert tournament_log.read_log(cut / "cup").counted.keys() == tournament_log.read_log(whole / "cup").counted.keys()
 
 
-def sign_up_in_order(house: OpenHouse, tokens: dict[str, str], turn: Turn) -> list[Guest]:
+def sign_up_in_order(server: ServerProcess, tokens: dict[str, str], turn: Turn) -> list[Guest]:
     """Let these sign up one after the other, so that the order of the players is known."""
     guests: list[Guest] = []
     for name, token in tokens.items():
-        guests.append(Guest(house.place, name, turn, token))
+        guests.append(Guest(server.place, name, turn, token))
         if len(guests) < len(tokens):
-            signed_up(house, *(guest.name for guest in guests))
+            signed_up(server, *(guest.name for guest in guests))
     return guests
 
 
-def made(folder: Path) -> Path:
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
+def made(directory: Path) -> Path:
+    directory.mkdir(parents=True, exist_ok=True)
+    return directory
 
 
 @pytest.mark.parametrize(
@@ -309,28 +311,28 @@ def made(folder: Path) -> Path:
         ({"signup": "{ min = 3, max = 2 }"}, "signup: min 3 is more than max 2"),
         ({"signup": "{ wait = 0 }"}, "signup.wait: "),
         ({"signup": "{ min = 2 }", "players": '[{ player = "tcp:4000" }]'}, "tcp:4000 cannot be listed here"),
-        ({"signup": "{ min = 2 }", "players": '[{ player = "visitor:ann" }]'}, "visitor:ann cannot be listed here"),
+        ({"signup": "{ min = 2 }", "players": '[{ player = "client:ann" }]'}, "client:ann cannot be listed here"),
     ],
 )
 def test_a_sign_up_that_makes_no_sense_is_refused(changes: dict[str, str], why: str, tmp_path: Path) -> None:
-    file = cup_file(tmp_path, **changes)
+    file = write_tournament_file(tmp_path, **changes)
 
-    done = script("serve", "--tournament", str(file), "--port", "0", timeout=ENOUGH)
+    done = run_script("serve", "--tournament", str(file), "--port", "0", timeout=TIMEOUT_S)
 
-    assert refusal(done).startswith(f"{file}: {why}")
+    assert refusal_line(done).startswith(f"{file}: {why}")
 
 
-def test_a_file_without_an_ending_is_not_its_own_folder(tmp_path: Path) -> None:
-    file = cup_file(tmp_path, signup="{ min = 2 }", **PLAYED).rename(tmp_path / "cup")
+def test_a_file_without_an_ending_is_not_its_own_directory(tmp_path: Path) -> None:
+    file = write_tournament_file(tmp_path, signup="{ min = 2 }", **PLAYED).rename(tmp_path / "cup")
 
-    why = refusal(fairplay("serve", "--tournament", str(file), "--port", "0"))
+    why = refusal_line(run_fairplay("serve", "--tournament", str(file), "--port", "0"))
 
-    assert why == f"{file} would be its own folder; name another with --folder"
+    assert why == f"{file} would be its own directory; name another with --dir"
 
 
 def test_the_command_for_other_tournaments_says_how_to_run_it(tmp_path: Path) -> None:
-    file = cup_file(tmp_path, signup="{ min = 2 }", **PLAYED)
+    file = write_tournament_file(tmp_path, signup="{ min = 2 }", **PLAYED)
 
-    why = refusal(fairplay("tournament", str(file)))
+    why = refusal_line(run_fairplay("tournament", str(file)))
 
     assert why.endswith("players come to this one by themselves; run it by: fairplay serve --tournament FILE")

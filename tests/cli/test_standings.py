@@ -1,4 +1,4 @@
-"""Try out fairplay standings: of tournaments that are over, that are not, and of folders that hold none."""
+"""Try out fairplay standings: of tournaments that are over, that are not, and of directories that hold none."""
 
 from pathlib import Path
 from shutil import copy
@@ -7,31 +7,31 @@ import pytest
 from msgspec.structs import replace
 
 from fairplay.terminal import progress
-from fairplay.terminal.progress import live_lines, rounds_of, show_standings
-from fairplay.tournament.places import FILE
+from fairplay.terminal.progress import live_standings, round_count, show_standings
+from fairplay.tournament.layout import LOG_FILE
 from fairplay.tournament.result import read_result
 from fairplay.tournament.settings import Duplicate, Ladder, RoundRobin, Settings, Swiss, Versus
-from tests.cli.command import fairplay, refusal, script
-from tests.cli.cup_files import HERE, cup_file
+from tests.cli.command import refusal_line, run_fairplay, run_script
+from tests.cli.tournament_files import INLINE_OPTIONS, write_tournament_file
 
 
 @pytest.fixture(scope="module")
 def ended(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
-    """The folder of a tournament that is over, and what was said at its end."""
-    folder = tmp_path_factory.mktemp("ended")
-    return folder / "cup", fairplay("tournament", str(cup_file(folder)), *HERE).out
+    """The directory of a tournament that is over, and what was said at its end."""
+    directory = tmp_path_factory.mktemp("ended")
+    return directory / "cup", run_fairplay("tournament", str(write_tournament_file(directory)), *INLINE_OPTIONS).out
 
 
 @pytest.fixture
 def steps(ended: tuple[Path, str], tmp_path: Path) -> Path:
     """The file of a tournament that is over, to be changed."""
-    return Path(copy(ended[0] / FILE, tmp_path))
+    return Path(copy(ended[0] / LOG_FILE, tmp_path))
 
 
 def test_those_of_a_tournament_that_is_over_are_what_it_said_at_its_end(ended: tuple[Path, str]) -> None:
-    folder, said = ended
+    directory, said = ended
 
-    done = fairplay("standings", str(folder))
+    done = run_fairplay("standings", str(directory))
 
     table, _, _ = said.rpartition("\nresults: ")
     assert (done.code, done.err) == (0, "")
@@ -43,7 +43,7 @@ def test_those_of_a_tournament_that_is_not_over_are_of_the_matches_so_far(steps:
     torn = b"".join([*lines[:4], lines[4][:20]])  # the opening, the round, two matches, and half a match
     steps.write_bytes(torn)
 
-    done = fairplay("standings", str(steps.parent))
+    done = run_fairplay("standings", str(steps.parent))
 
     assert (done.code, done.err) == (0, "")
     assert done.out.startswith("fish, round-robin: 2 matches, not over yet\n\n#  name")
@@ -54,7 +54,7 @@ def test_those_of_a_tournament_that_is_not_over_are_of_the_matches_so_far(steps:
 def test_before_the_first_match_everybody_is_listed(steps: Path) -> None:
     steps.write_bytes(steps.read_bytes().splitlines(keepends=True)[0])
 
-    done = fairplay("standings", str(steps.parent))
+    done = run_fairplay("standings", str(steps.parent))
 
     assert (done.code, done.err) == (0, "")
     assert [line.split() for line in done.out.splitlines()[2:6]] == [
@@ -65,20 +65,20 @@ def test_before_the_first_match_everybody_is_listed(steps: Path) -> None:
 
 def test_a_sequential_test_says_what_it_has_decided(tmp_path: Path) -> None:
     players = '[{ name = "ann", player = "greedy" }, { name = "bob", player = "random" }]'
-    path = cup_file(tmp_path, format='{ kind = "versus", games = 8 }', players=players)
-    assert fairplay("tournament", str(path), *HERE).code == 0
+    path = write_tournament_file(tmp_path, format='{ kind = "versus", games = 8 }', players=players)
+    assert run_fairplay("tournament", str(path), *INLINE_OPTIONS).code == 0
 
-    *_, last = fairplay("standings", str(tmp_path / "cup")).out.splitlines()
+    *_, last = run_fairplay("standings", str(tmp_path / "cup")).out.splitlines()
     assert last.startswith("nothing is decided between ann and bob after 4 deals")
-    assert live_lines(read_result(tmp_path / "cup"))[-2:] == ["", last]  # as it says while it runs
+    assert live_standings(read_result(tmp_path / "cup"))[-2:] == ["", last]  # as it says while it runs
 
 
 def test_below_a_bar_there_are_no_more_lines_than_fit(steps: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     result = read_result(steps.parent)
-    whole = live_lines(result)
+    whole = live_standings(result)
     monkeypatch.setattr(progress, "MAX_LIVE_ROWS", 2)
 
-    assert live_lines(result) == whole[:2] != whole
+    assert live_standings(result) == whole[:2] != whole
 
 
 @pytest.mark.parametrize("void", [0, 1, 2])
@@ -102,44 +102,44 @@ def test_matches_that_do_not_count_are_counted(
 def test_of_a_format_it_is_known_how_many_rounds_it_has(
     format: Settings, rounds: int | None, ended: tuple[Path, str]
 ) -> None:
-    cup = replace(read_result(ended[0]).cup, format=format)
+    tournament = replace(read_result(ended[0]).spec, format=format)
 
-    assert rounds_of(cup) == rounds
+    assert round_count(tournament) == rounds
 
 
-def spoilt(folder: Path, how: str) -> Path:
-    """A folder that holds no tournament, or not a whole one."""
-    folder.mkdir()
+def spoilt(directory: Path, how: str) -> Path:
+    """A directory that holds no tournament, or not a whole one."""
+    directory.mkdir()
     match how:
         case "empty":
-            (folder / FILE).touch()
+            (directory / LOG_FILE).touch()
         case "binary":
-            (folder / FILE).write_bytes(bytes(range(256)) * 100)
-        case "a folder":
-            (folder / FILE).mkdir()
-    return folder
+            (directory / LOG_FILE).write_bytes(bytes(range(256)) * 100)
+        case "a directory":
+            (directory / LOG_FILE).mkdir()
+    return directory
 
 
 @pytest.mark.parametrize(
     ("how", "why"),
     [
-        ("nothing", f"there is no tournament in {{folder}}: no {FILE}"),
-        ("empty", "there is no tournament in {folder}: it has not begun"),
-        ("binary", f"{{folder}}/{FILE}: line 1 was changed since it was written"),
-        ("a folder", f"{{folder}}/{FILE} cannot be read: Is a directory"),
+        ("nothing", f"there is no tournament in {{directory}}: no {LOG_FILE}"),
+        ("empty", "there is no tournament in {directory}: it has not begun"),
+        ("binary", f"{{directory}}/{LOG_FILE}: line 1 was changed since it was written"),
+        ("a directory", f"{{directory}}/{LOG_FILE} cannot be read: Is a directory"),
     ],
 )
-def test_a_folder_without_a_tournament_gets_one_line(how: str, why: str, tmp_path: Path) -> None:
-    folder = spoilt(tmp_path / "x", how)
+def test_a_directory_without_a_tournament_gets_one_line(how: str, why: str, tmp_path: Path) -> None:
+    directory = spoilt(tmp_path / "x", how)
 
-    assert refusal(fairplay("standings", str(folder))) == why.format(folder=folder)
+    assert refusal_line(run_fairplay("standings", str(directory))) == why.format(directory=directory)
 
 
-def test_a_folder_that_is_not_there_gets_one_line(tmp_path: Path) -> None:
-    assert refusal(fairplay("standings", str(tmp_path / "x"))) == (
+def test_a_directory_that_is_not_there_gets_one_line(tmp_path: Path) -> None:
+    assert refusal_line(run_fairplay("standings", str(tmp_path / "x"))) == (
         f"Invalid value for 'DIR': Directory '{tmp_path / 'x'}' does not exist."
     )
-    assert refusal(fairplay("standings")) == "Missing argument 'DIR'."
+    assert refusal_line(run_fairplay("standings")) == "Missing argument 'DIR'."
 
 
 def test_steps_that_were_changed_are_named(steps: Path) -> None:
@@ -147,14 +147,17 @@ def test_steps_that_were_changed_are_named(steps: Path) -> None:
     steps.write_bytes(b"".join([*lines[:3], lines[3].replace(b'"m00002"', b'"m00003"'), *lines[4:]]))
 
     assert steps.read_bytes() != b"".join(lines)
-    assert refusal(fairplay("standings", str(steps.parent))) == f"{steps}: line 4 was changed since it was written"
+    assert (
+        refusal_line(run_fairplay("standings", str(steps.parent)))
+        == f"{steps}: line 4 was changed since it was written"
+    )
 
 
 def test_names_are_written_as_far_as_a_terminal_can_show_them(tmp_path: Path) -> None:
     players = '[{ name = "Zoé 安", player = "random" }, { name = "[red]:skull:", player = "greedy" }]'
-    assert fairplay("tournament", str(cup_file(tmp_path, players=players)), *HERE).code == 0
+    assert run_fairplay("tournament", str(write_tournament_file(tmp_path, players=players)), *INLINE_OPTIONS).code == 0
 
-    done = script(
+    done = run_script(
         "standings",
         str(tmp_path / "cup"),
         environment={"PYTHONIOENCODING": "latin-1", "PYTHONUTF8": "0"},

@@ -9,28 +9,28 @@ from typing import Any
 import pytest
 
 from fairplay.games import GAMES
-from fairplay.journal.index import INDEX
-from fairplay.tournament.places import FILE
+from fairplay.journal.index import INDEX_FILE
+from fairplay.tournament.layout import LOG_FILE
 from tests.cli.command import (
+    INSTALLED_COMMAND,
     INTERRUPTIONS,
-    SCRIPT,
-    fairplay,
-    in_background,
-    in_foreground,
-    in_process,
-    refusal,
-    started,
+    accept_ctrl_c,
+    ignore_ctrl_c,
+    make_in_process_player,
+    refusal_line,
+    run_fairplay,
+    start_process,
 )
-from tests.cli.cup_files import (
-    ENOUGH,
-    HERE,
-    SLOW,
-    counted,
-    cup_file,
-    nappers,
-    napping,
-    results,
+from tests.cli.tournament_files import (
+    INLINE_OPTIONS,
+    SLOW_KEYS,
+    TIMEOUT_S,
+    count_matches,
+    install_napping_player,
+    read_results,
+    start_with_napping_players,
     wait_for_matches,
+    write_tournament_file,
 )
 
 REFUSED = {  # what the file says, and what is said of it
@@ -54,9 +54,12 @@ REFUSED = {  # what the file says, and what is said of it
     ),
     "a missing file": (
         {"players": '[{ player = "random" }, { player = "./bob.py" }]'},
-        "player 2: there is no Python file {folder}/bob.py",
+        "player 2: there is no Python file {directory}/bob.py",
     ),
-    "a folder without anybody": ({"folders": '["./bots/*.py"]'}, "folders: nothing matches './bots/*.py' in {folder}"),
+    "a directory without anybody": (
+        {"directories": '["./bots/*.py"]'},
+        "directories: nothing matches './bots/*.py' in {directory}",
+    ),
     "one player twice": (
         {"players": '[{ name = "ann", player = "random" }, { name = "ann", player = "greedy" }]'},
         "player 2: the name 'ann' is given twice",
@@ -65,7 +68,7 @@ REFUSED = {  # what the file says, and what is said of it
         {"players": '[{ player = "random" }]'},
         "there are fewer players (1) than seats at a table (2)",
     ),
-    "no players": ({"players": "[]"}, "there are no players: name some in players or folders"),
+    "no players": ({"players": "[]"}, "there are no players: name some in players or directories"),
     "a limit that is none": ({"limits": "{ move = -1 }"}, "limits.move: expected float > 0.0"),
 }
 
@@ -73,63 +76,66 @@ REFUSED = {  # what the file says, and what is said of it
 @pytest.mark.parametrize("case", REFUSED)
 def test_a_bad_file_gets_one_line_that_says_where_it_is_wrong(case: str, tmp_path: Path) -> None:
     changes, why = REFUSED[case]
-    path = cup_file(tmp_path, **changes)
+    path = write_tournament_file(tmp_path, **changes)
 
-    assert refusal(fairplay("tournament", str(path))) == f"{path}: {why.format(folder=tmp_path)}"
+    assert refusal_line(run_fairplay("tournament", str(path))) == f"{path}: {why.format(directory=tmp_path)}"
     assert list(tmp_path.iterdir()) == [path]
 
 
 MISUSED = {
     "no file": ((), "name a file, such as cup.toml; to begin with: fairplay tournament --init GAME > cup.toml"),
-    "a missing file": (("{folder}/no.toml",), "{folder}/no.toml: cannot be read: No such file or directory"),
-    "a folder": (("{folder}",), "{folder}: this is no file"),
-    "a file to begin with, and one": (("{cup}", "--init", "fish"), "--init takes no file: it prints one"),
+    "a missing file": (("{directory}/no.toml",), "{directory}/no.toml: cannot be read: No such file or directory"),
+    "a directory": (("{directory}",), "{directory}: this is no file"),
+    "a file to begin with, and one": (("{tournament}", "--init", "fish"), "--init takes no file: it prints one"),
     "a file to begin with for no game": (
         ("--init", "chess"),
         "there is no game 'chess'; there is fish, tsuro, q; one of your own is named by --game py:module:Name",
     ),
-    "no jobs": (("{cup}", "--jobs", "0"), "Invalid value for '--jobs': 0 is not in the range 1<=x<=1024."),
+    "no jobs": (("{tournament}", "--jobs", "0"), "Invalid value for '--jobs': 0 is not in the range 1<=x<=1024."),
     "an unknown executor": (
-        ("{cup}", "--executor", "poll"),
+        ("{tournament}", "--executor", "poll"),
         "--executor poll: there is here, pool, dask and dask:ADDRESS",
     ),
     "a cluster without an address": (
-        ("{cup}", "--executor", "dask:"),
+        ("{tournament}", "--executor", "dask:"),
         "--executor dask:: there is here, pool, dask and dask:ADDRESS",
     ),
-    "a folder without a name": (("{cup}", "--out", ""), "Invalid value for '--out': this names no folder"),
-    "a file for a folder": (("{cup}", "--out", "{cup}"), "Invalid value for '--out': Directory '{cup}' is a file."),
-    "a folder in a file": (("{cup}", "--out", "{cup}/x/y"), "{cup} is no folder"),
+    "a directory without a name": (("{tournament}", "--out", ""), "Invalid value for '--out': this names no directory"),
+    "a file for a directory": (
+        ("{tournament}", "--out", "{tournament}"),
+        "Invalid value for '--out': Directory '{tournament}' is a file.",
+    ),
+    "a directory in a file": (("{tournament}", "--out", "{tournament}/x/y"), "{tournament} is no directory"),
 }
 
 
 @pytest.mark.parametrize("case", MISUSED)
 def test_a_bad_command_gets_one_line(case: str, tmp_path: Path) -> None:
     arguments, why = MISUSED[case]
-    path = cup_file(tmp_path)
-    known = {"folder": tmp_path, "cup": path}
+    path = write_tournament_file(tmp_path)
+    known = {"directory": tmp_path, "cup": path}
 
-    done = fairplay("tournament", *(argument.format(**known) for argument in arguments))
+    done = run_fairplay("tournament", *(argument.format(**known) for argument in arguments))
 
-    assert refusal(done) == why.format(**known)
+    assert refusal_line(done) == why.format(**known)
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_file_without_an_ending_is_not_its_own_folder(tmp_path: Path) -> None:
-    file = cup_file(tmp_path).rename(tmp_path / "cup")
+def test_a_file_without_an_ending_is_not_its_own_directory(tmp_path: Path) -> None:
+    file = write_tournament_file(tmp_path).rename(tmp_path / "cup")
 
-    why = refusal(fairplay("tournament", str(file), *HERE))
+    why = refusal_line(run_fairplay("tournament", str(file), *INLINE_OPTIONS))
 
-    assert why == f"{file} would be its own folder; name another with --out"
-    assert fairplay("tournament", str(file), *HERE, "--out", str(tmp_path / "out")).code == 0
+    assert why == f"{file} would be its own directory; name another with --out"
+    assert run_fairplay("tournament", str(file), *INLINE_OPTIONS, "--out", str(tmp_path / "out")).code == 0
 
 
 def test_a_bot_that_is_not_ready_is_named_and_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    bot = in_process("def take_turn(view):\n    return 3", tmp_path, monkeypatch)
+    bot = make_in_process_player("def take_turn(view):\n    return 3", tmp_path, monkeypatch)
     players = f'[{{ player = "random" }}, {{ name = "bad", player = "{bot}" }}]'
-    path = cup_file(tmp_path, gate='"refuse"', players=players)
+    path = write_tournament_file(tmp_path, gate='"refuse"', players=players)
 
-    done = fairplay("tournament", str(path), *HERE)
+    done = run_fairplay("tournament", str(path), *INLINE_OPTIONS)
 
     began, tried, refused = done.err.splitlines()
     assert (done.code, done.out) == (2, "")
@@ -139,7 +145,9 @@ def test_a_bot_that_is_not_ready_is_named_and_refused(tmp_path: Path, monkeypatc
     assert refused.endswith("; fairplay check-bot tells all about it")
     assert not (tmp_path / "cup").exists()
 
-    warned = fairplay("tournament", str(cup_file(tmp_path, gate='"warn"', players=players)), *HERE)
+    warned = run_fairplay(
+        "tournament", str(write_tournament_file(tmp_path, gate='"warn"', players=players)), *INLINE_OPTIONS
+    )
 
     assert warned.code == 0
     assert "fairplay: bad is NOT READY: " in warned.err
@@ -150,26 +158,26 @@ def test_a_bot_that_is_not_ready_is_named_and_refused(tmp_path: Path, monkeypatc
     assert warned.err.splitlines()[-1] == "fairplay: more ejections of bad are only counted"
 
 
-def test_a_folder_of_another_tournament_is_refused_and_stays_as_it_was(tmp_path: Path) -> None:
-    first = cup_file(tmp_path)
-    assert fairplay("tournament", str(first), *HERE).code == 0
-    before = (tmp_path / "cup" / FILE).read_bytes()
+def test_a_directory_of_another_tournament_is_refused_and_stays_as_it_was(tmp_path: Path) -> None:
+    first = write_tournament_file(tmp_path)
+    assert run_fairplay("tournament", str(first), *INLINE_OPTIONS).code == 0
+    before = (tmp_path / "cup" / LOG_FILE).read_bytes()
 
-    other = cup_file(tmp_path, format='{ kind = "round-robin", games = 7 }', seed='"another"')
+    other = write_tournament_file(tmp_path, format='{ kind = "round-robin", games = 7 }', seed='"another"')
 
-    assert refusal(fairplay("tournament", str(other), *HERE)) == (
+    assert refusal_line(run_fairplay("tournament", str(other), *INLINE_OPTIONS)) == (
         f"{tmp_path}/cup belongs to another tournament (the seed is another one; format.games was 6 and is 7); "
         "name another with --out"
     )
-    assert (tmp_path / "cup" / FILE).read_bytes() == before
+    assert (tmp_path / "cup" / LOG_FILE).read_bytes() == before
 
 
-@pytest.mark.parametrize("what", ["a folder", "damaged", "torn"])
+@pytest.mark.parametrize("what", ["a directory", "damaged", "torn"])
 def test_what_is_in_the_place_of_the_steps_is_never_overwritten(what: str, tmp_path: Path) -> None:
-    path, steps = cup_file(tmp_path), tmp_path / "cup" / FILE
-    assert fairplay("tournament", str(path), *HERE).code == 0
+    path, steps = write_tournament_file(tmp_path), tmp_path / "cup" / LOG_FILE
+    assert run_fairplay("tournament", str(path), *INLINE_OPTIONS).code == 0
     lines = steps.read_bytes().splitlines(keepends=True)
-    if what == "a folder":
+    if what == "a directory":
         steps.unlink()
         steps.mkdir()
         why = f"{steps} cannot be read: Is a directory"
@@ -178,28 +186,30 @@ def test_what_is_in_the_place_of_the_steps_is_never_overwritten(what: str, tmp_p
         why = f"{steps}: line 4 was changed since it was written"
     before = steps.read_bytes() if steps.is_file() else b""
 
-    done = fairplay("tournament", str(path), *HERE)
+    done = run_fairplay("tournament", str(path), *INLINE_OPTIONS)
 
     if what == "torn":  # by a crash: this is gone on with
         assert (done.code, done.err) == (0, "fairplay: going on: 2 of 6 matches of round 1 were played before\n")
     else:
-        assert refusal(done) == why
+        assert refusal_line(done) == why
         assert (steps.read_bytes() if steps.is_file() else b"") == before
 
 
 def test_what_it_leaves(tmp_path: Path) -> None:
-    done = fairplay("tournament", str(cup_file(tmp_path)), *HERE)
+    done = run_fairplay("tournament", str(write_tournament_file(tmp_path)), *INLINE_OPTIONS)
 
-    folder = tmp_path / "cup"
+    directory = tmp_path / "cup"
     assert (done.code, done.err) == (0, "")
     assert done.out.splitlines()[0].split() == ["#", "name", "rating", "95", "%", "ranks", "games", "points", "score"]
-    assert done.out.endswith(f"\nresults: {folder}/results.json, results.csv, report.html; matches: {folder}/matches\n")
-    assert {path.name for path in folder.iterdir()} == {
+    assert done.out.endswith(
+        f"\nresults: {directory}/results.json, results.csv, report.html; matches: {directory}/matches\n"
+    )
+    assert {path.name for path in directory.iterdir()} == {
         *("tournament.jsonl", "key", "matches", "results.json", "results.csv", "report.html", "replays"),
     }
-    assert len(list((folder / "matches").glob("*.jsonl"))) == 6
-    assert (folder / "matches" / INDEX).is_file()
-    found = results(folder)
+    assert len(list((directory / "matches").glob("*.jsonl"))) == 6
+    assert (directory / "matches" / INDEX_FILE).is_file()
+    found = read_results(directory)
     assert next(iter(found)) == "standings"
     assert [row["place"] for row in found["standings"]] == [1, 2, 2]  # as it happens, two have the same rating
     assert {row["name"] for row in found["standings"]} == {"random", "greedy", "lookahead:1"}
@@ -208,31 +218,31 @@ def test_what_it_leaves(tmp_path: Path) -> None:
         assert row["games"] == 4
         assert row["low"] is None or row["low"] < row["rating"]
         assert row["high"] is None or row["high"] > row["rating"]
-    assert (folder / "report.html").read_text().startswith("<!DOCTYPE html>")
-    assert (folder / "results.csv").read_text().startswith("place,name,address,rating,low,high,")
+    assert (directory / "report.html").read_text().startswith("<!DOCTYPE html>")
+    assert (directory / "results.csv").read_text().startswith("place,name,address,rating,low,high,")
 
 
 def test_a_tournament_that_is_over_is_shown_again_and_nothing_is_played(tmp_path: Path) -> None:
-    path = cup_file(tmp_path)
-    first = fairplay("tournament", str(path), *HERE)
-    before, steps = results(tmp_path / "cup"), (tmp_path / "cup" / FILE).read_bytes()
+    path = write_tournament_file(tmp_path)
+    first = run_fairplay("tournament", str(path), *INLINE_OPTIONS)
+    before, steps = read_results(tmp_path / "cup"), (tmp_path / "cup" / LOG_FILE).read_bytes()
 
-    again = fairplay("tournament", str(path), *HERE)
+    again = run_fairplay("tournament", str(path), *INLINE_OPTIONS)
 
     assert (again.code, again.out) == (0, first.out)
     assert again.err == "fairplay: it was over before, and nothing is left to be played\n"
-    assert results(tmp_path / "cup") == before
-    assert (tmp_path / "cup" / FILE).read_bytes() == steps
+    assert read_results(tmp_path / "cup") == before
+    assert (tmp_path / "cup" / LOG_FILE).read_bytes() == steps
 
 
 def test_one_and_two_workers_give_the_same(tmp_path: Path) -> None:
-    path = str(cup_file(tmp_path))
+    path = str(write_tournament_file(tmp_path))
     found = []
-    for how in (HERE, ("--jobs", "1"), ("--jobs", "2")):
+    for how in (INLINE_OPTIONS, ("--jobs", "1"), ("--jobs", "2")):
         out = tmp_path / "-".join(how)
-        done = fairplay("tournament", path, *how, "--out", str(out), "--quiet")
+        done = run_fairplay("tournament", path, *how, "--out", str(out), "--quiet")
         assert (done.code, done.err) == (0, "")
-        found.append(results(out))
+        found.append(read_results(out))
 
     assert found[0] == found[1] == found[2]
 
@@ -240,14 +250,16 @@ def test_one_and_two_workers_give_the_same(tmp_path: Path) -> None:
 @pytest.mark.parametrize("game", GAMES)
 def test_the_file_to_begin_with_runs_as_it_stands(game: str, tmp_path: Path) -> None:
     path = tmp_path / "cup.toml"
-    begin = fairplay("tournament", "--init", game)
+    begin = run_fairplay("tournament", "--init", game)
     path.write_text(begin.out)
 
-    done = fairplay("tournament", str(path), *HERE)
+    done = run_fairplay("tournament", str(path), *INLINE_OPTIONS)
 
     assert (begin.code, begin.err, done.code) == (0, "", 0)
-    assert all(" ejected " in line or " ejections of " in line for line in done.err.splitlines())  # some house players
-    assert sum(row["games"] for row in results(tmp_path / "cup")["standings"]) >= 120
+    assert all(
+        " ejected " in line or " ejections of " in line for line in done.err.splitlines()
+    )  # some built-in players
+    assert sum(row["games"] for row in read_results(tmp_path / "cup")["standings"]) >= 120
 
 
 # What happens meanwhile.
@@ -256,61 +268,64 @@ def test_the_file_to_begin_with_runs_as_it_stands(game: str, tmp_path: Path) -> 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """The results of a slow tournament that nobody has interrupted."""
-    folder = tmp_path_factory.mktemp("whole")
+    directory = tmp_path_factory.mktemp("whole")
     with pytest.MonkeyPatch.context() as patch:
-        nappers(folder, patch)
-        assert fairplay("tournament", str(cup_file(folder, **SLOW)), *HERE).code == 0
-    return results(folder / "cup")
+        install_napping_player(directory, patch)
+        assert run_fairplay("tournament", str(write_tournament_file(directory, **SLOW_KEYS)), *INLINE_OPTIONS).code == 0
+    return read_results(directory / "cup")
 
 
 @pytest.mark.parametrize("how", [*INTERRUPTIONS, "SIGKILL"])
 def test_the_same_command_goes_on_after_an_interruption(
     how: str, whole: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    nappers(tmp_path, monkeypatch)
-    path, folder = cup_file(tmp_path, **SLOW), tmp_path / "cup"
-    start, sent = INTERRUPTIONS.get(how, (in_foreground, signal.SIGKILL))
-    process = napping("tournament", path, "--jobs", "2", start=start)
-    wait_for_matches(folder, 3, process)
+    install_napping_player(tmp_path, monkeypatch)
+    path, directory = write_tournament_file(tmp_path, **SLOW_KEYS), tmp_path / "cup"
+    start, sent = INTERRUPTIONS.get(how, (accept_ctrl_c, signal.SIGKILL))
+    process = start_with_napping_players("tournament", path, "--jobs", "2", start=start)
+    wait_for_matches(directory, 3, process)
     process.send_signal(sent)
-    out, err = process.communicate(timeout=ENOUGH)
-    so_far = counted(folder)
+    out, err = process.communicate(timeout=TIMEOUT_S)
+    so_far = count_matches(directory)
 
     assert out == ""
     assert 3 <= so_far < 24
     if sent != signal.SIGKILL:
-        said = f"fairplay: interrupted; to go on: the same command again; so far: fairplay standings {folder}\n"
+        said = f"fairplay: interrupted; to go on: the same command again; so far: fairplay standings {directory}\n"
         assert (process.returncode, err.lstrip("\n")) == (130, said)
-    assert fairplay("standings", str(folder)).out.startswith(
+    assert run_fairplay("standings", str(directory)).out.startswith(
         f"fish, round-robin: {so_far} matches, not over yet\n\n#  name"
     )
 
-    done = fairplay("tournament", str(path), *HERE)
+    done = run_fairplay("tournament", str(path), *INLINE_OPTIONS)
 
     assert (done.code, done.err) == (
         0,
         f"fairplay: going on: {so_far} of 24 matches of round 1 were played before\n",
     )
-    assert results(folder) == whole
+    assert read_results(directory) == whole
 
 
 def test_ctrl_c_of_somebody_else_does_not_end_it_in_the_background_and_nobody_else_runs_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    nappers(tmp_path, monkeypatch)
-    path, folder = cup_file(tmp_path, **SLOW), tmp_path / "cup"
-    process = napping("tournament", path, "--jobs", "1", start=in_background)
-    wait_for_matches(folder, 1, process)
+    install_napping_player(tmp_path, monkeypatch)
+    path, directory = write_tournament_file(tmp_path, **SLOW_KEYS), tmp_path / "cup"
+    process = start_with_napping_players("tournament", path, "--jobs", "1", start=ignore_ctrl_c)
+    wait_for_matches(directory, 1, process)
     process.send_signal(signal.SIGINT)
-    wait_for_matches(folder, counted(folder) + 2, process)
+    wait_for_matches(directory, count_matches(directory) + 2, process)
 
-    assert refusal(fairplay("tournament", str(path), *HERE)) == f"another process runs the tournament in {folder}"
-    running = fairplay("standings", str(folder))
+    assert (
+        refusal_line(run_fairplay("tournament", str(path), *INLINE_OPTIONS))
+        == f"another process runs the tournament in {directory}"
+    )
+    running = run_fairplay("standings", str(directory))
     assert (running.code, running.err) == (0, "")
     assert "matches, not over yet\n" in running.out
 
     process.terminate()
-    _, err = process.communicate(timeout=ENOUGH)
+    _, err = process.communicate(timeout=TIMEOUT_S)
     assert process.returncode == 130
     assert "fairplay: interrupted; to go on: the same command again" in err
 
@@ -318,52 +333,54 @@ def test_ctrl_c_of_somebody_else_does_not_end_it_in_the_background_and_nobody_el
 def test_players_come_and_go_between_the_rounds_of_a_swiss_tournament(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    nappers(tmp_path, monkeypatch)
+    install_napping_player(tmp_path, monkeypatch)
     names = {"ann": "random", "bob": "greedy", "cyd": "in-process:napper:take_turn", "dan": "random"}
 
     def file(names: dict[str, str], rounds: int) -> Path:
         players = ", ".join(f'{{ name = "{name}", player = "{player}" }}' for name, player in names.items())
-        return cup_file(tmp_path, format=f'{{ kind = "swiss", rounds = {rounds} }}', players=f"[{players}]")
+        return write_tournament_file(
+            tmp_path, format=f'{{ kind = "swiss", rounds = {rounds} }}', players=f"[{players}]"
+        )
 
-    path, folder = file(names, 12), tmp_path / "cup"
-    process = napping("tournament", path, "--jobs", "1")
-    wait_for_matches(folder, 5, process)
+    path, directory = file(names, 12), tmp_path / "cup"
+    process = start_with_napping_players("tournament", path, "--jobs", "1")
+    wait_for_matches(directory, 5, process)
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=ENOUGH)
+    process.communicate(timeout=TIMEOUT_S)
     names["eve"] = "greedy"
     del names["dan"]
 
-    refused = refusal(fairplay("tournament", str(file(names, 13)), *HERE))
-    done = fairplay("tournament", str(file(names, 12)), *HERE)
+    refused = refusal_line(run_fairplay("tournament", str(file(names, 13)), *INLINE_OPTIONS))
+    done = run_fairplay("tournament", str(file(names, 12)), *INLINE_OPTIONS)
 
     assert refused == (
-        f"{folder} belongs to another tournament (format.rounds was 12 and is 13); name another with --out"
+        f"{directory} belongs to another tournament (format.rounds was 12 and is 13); name another with --out"
     )
     assert done.code == 0
     assert done.err.count("going on") <= 1  # rounds that were over are not told of
-    games = {row["name"]: row["games"] for row in results(folder)["standings"]}
+    games = {row["name"]: row["games"] for row in read_results(directory)["standings"]}
     assert games["ann"] == games["bob"] == games["cyd"] == 12
     assert 2 <= games["dan"] == 12 - games["eve"] <= 10
 
 
 def test_where_there_is_no_room_for_journals_no_match_is_called_void(tmp_path: Path) -> None:
-    path, folder = cup_file(tmp_path, parameters="{ rows = 8, columns = 8 }"), tmp_path / "cup"
+    path, directory = write_tournament_file(tmp_path, parameters="{ rows = 8, columns = 8 }"), tmp_path / "cup"
 
     def no_room() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (6000, 6000))
 
-    process = started([SCRIPT, "tournament", path, "--jobs", "1"], start=no_room)
-    out, err = process.communicate(timeout=ENOUGH)
+    process = start_process([INSTALLED_COMMAND, "tournament", path, "--jobs", "1"], start=no_room)
+    out, err = process.communicate(timeout=TIMEOUT_S)
 
     assert (process.returncode, out) == (3, "")
     assert err == (
-        f"fairplay: no more matches can be recorded in {folder}/matches: File too large; "
-        f"to go on: the same command again; so far: fairplay standings {folder}\n"
+        f"fairplay: no more matches can be recorded in {directory}/matches: File too large; "
+        f"to go on: the same command again; so far: fairplay standings {directory}\n"
     )
-    assert counted(folder) == 0
+    assert count_matches(directory) == 0
 
-    assert fairplay("tournament", str(path), *HERE).code == 0
-    assert not any("void" in match for match in results(folder)["matches"])
+    assert run_fairplay("tournament", str(path), *INLINE_OPTIONS).code == 0
+    assert not any("void" in match for match in read_results(directory)["matches"])
 
 
 # What is missing.
@@ -375,20 +392,20 @@ def test_an_extra_that_is_missing_is_named(
     library: str, verb: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, library, None)
-    path = cup_file(tmp_path)
+    path = write_tournament_file(tmp_path)
 
-    done = fairplay(verb, str(path if verb == "tournament" else tmp_path))
+    done = run_fairplay(verb, str(path if verb == "tournament" else tmp_path))
 
-    assert refusal(done) == f"{library} is missing, which tournaments need: pip install 'fairplay[tournament]'"
+    assert refusal_line(done) == f"{library} is missing, which tournaments need: pip install 'fairplay[tournament]'"
     assert list(tmp_path.iterdir()) == [path]
 
 
 def test_dask_is_only_needed_by_who_asks_for_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
     monkeypatch.delitem(sys.modules, "fairplay.tournament.running.cluster", raising=False)
-    path = str(cup_file(tmp_path))
+    path = str(write_tournament_file(tmp_path))
 
-    assert refusal(fairplay("tournament", path, "--executor", "dask")) == (
+    assert refusal_line(run_fairplay("tournament", path, "--executor", "dask")) == (
         "Dask is missing, which --executor dask needs: pip install 'fairplay[cluster]'"
     )
-    assert fairplay("tournament", path, *HERE).code == 0
+    assert run_fairplay("tournament", path, *INLINE_OPTIONS).code == 0

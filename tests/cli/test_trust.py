@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from fairplay.core.chance import commitment_to
-from fairplay.journal.replay import read
-from fairplay.journal.verify import verify
-from tests.cli.command import BEST_SANDBOX, fairplay, refusal, script
+from fairplay.core.chance import seed_commitment
+from fairplay.journal.replay import read_journal
+from fairplay.journal.verification import verify
+from tests.cli.command import BEST_SANDBOX, refusal_line, run_fairplay, run_script
 from tests.cli.test_marks import THEIRS, planted, program
-from tests.journal.forging import forge, opening
+from tests.journal.forging import forge_journal, rewrite_opening
 from tests.players.machine import needs_strict
 
 ESCAPES = "\x1b[2J\x1b]0;title\x07\u202e\nfairplay: all is well"
@@ -26,7 +26,7 @@ def test_the_programs_of_a_trusted_journal_are_named(place: tuple[str, ...], tmp
     bot, _ = program(tmp_path)
     path = planted(tmp_path / "games", bot, f"exec:/usr/bin/env python3 {bot}")
 
-    done = fairplay("resume", str(path), *place, "--trust", "--quiet", *BEST_SANDBOX)
+    done = run_fairplay("resume", str(path), *place, "--trust", "--quiet", *BEST_SANDBOX)
 
     assert done.code == 0
     assert done.err == named(path, 0, bot) + named(path, 1, f"'exec:/usr/bin/env python3 {bot}'")
@@ -38,7 +38,7 @@ def test_a_program_is_named_before_it_is_run(tmp_path: Path) -> None:
     path = planted(tmp_path / "games", f"exec:/bin/cp {said} {seen}", "greedy")
 
     with said.open("w") as err:
-        script("resume", str(path), "--trust", "--sandbox", "none", "--quiet", stderr=err)
+        run_script("resume", str(path), "--trust", "--sandbox", "none", "--quiet", stderr=err)
 
     assert seen.read_text() == named(path, 0, f"'exec:/bin/cp {said} {seen}'")
 
@@ -46,7 +46,7 @@ def test_a_program_is_named_before_it_is_run(tmp_path: Path) -> None:
 def test_a_trusted_journal_of_built_in_players_names_nobody(tmp_path: Path) -> None:
     path = planted(tmp_path, "greedy", "lookahead:1")
 
-    done = fairplay("resume", str(path), "--trust", "--quiet")
+    done = run_fairplay("resume", str(path), "--trust", "--quiet")
 
     assert (done.code, done.err) == (0, "")
 
@@ -55,7 +55,7 @@ def test_a_player_on_the_command_line_is_not_said_to_be_named_by_the_journal(tmp
     bot, _ = program(tmp_path)
     path = planted(tmp_path / "games", "exec:/bin/false", "greedy")
 
-    done = fairplay("resume", str(path), bot, "greedy", "--trust", "--quiet", *BEST_SANDBOX)
+    done = run_fairplay("resume", str(path), bot, "greedy", "--trust", "--quiet", *BEST_SANDBOX)
 
     assert (done.code, done.err) == (0, "")
 
@@ -64,7 +64,7 @@ def test_a_player_on_the_command_line_is_not_said_to_be_named_by_the_journal(tmp
 def test_no_command_of_a_journal_moves_the_terminal(trust: tuple[str, ...], tmp_path: Path) -> None:
     path = planted(tmp_path, f"exec:/bin/echo '{ESCAPES}'", "greedy", names=(ESCAPES, "bob"))
 
-    done = fairplay("resume", str(path), *trust, *BEST_SANDBOX)
+    done = run_fairplay("resume", str(path), *trust, *BEST_SANDBOX)
 
     for line in (done.out + done.err).splitlines():
         assert line.isprintable()
@@ -78,7 +78,7 @@ def test_a_port_of_a_trusted_journal_is_named_before_it_is_opened(tmp_path: Path
         path = planted(tmp_path, address, "greedy")
         left = path.read_bytes()
 
-        done = fairplay("resume", str(path), "--trust", "--quiet")
+        done = run_fairplay("resume", str(path), "--trust", "--quiet")
 
     assert done.code == 2
     assert done.err.startswith(named(path, 0, address) + "fairplay: cannot listen")
@@ -87,7 +87,7 @@ def test_a_port_of_a_trusted_journal_is_named_before_it_is_opened(tmp_path: Path
 
 REFUSED: dict[str, Any] = {
     "a module": (["in-process:this:s", "greedy"], "nothing is imported because a record names it"),
-    "a client of a server": (["visitor:ann", "greedy"], "cannot be sent for from here"),
+    "a client of a server": (["client:ann", "greedy"], "cannot be sent for from here"),
     "no player": (["nobody", "greedy"], "fish has no player 'nobody'"),
     "no program": (["exec:/nowhere/bot", "greedy"], "there is no program '/nowhere/bot'"),
     "a NUL": (["exec:/bin/echo \0", "greedy"], "it holds a NUL"),
@@ -103,7 +103,7 @@ def test_what_a_trusted_journal_cannot_have_is_refused_and_its_file_stays(how: s
     path = planted(tmp_path, *players)
     left = path.read_bytes()
 
-    done = fairplay("resume", str(path), "--trust")
+    done = run_fairplay("resume", str(path), "--trust")
 
     assert (done.code, done.out) == (2, "")
     assert why in done.err.splitlines()[-1]
@@ -115,18 +115,18 @@ def test_limits_beyond_a_day_are_refused_though_the_journal_is_trusted(limits: A
     bot, trace = program(tmp_path)
     path = planted(tmp_path / "games", bot, "greedy", limits=limits)
 
-    assert "line 1: these are no limits" in refusal(fairplay("resume", str(path), "--trust", *BEST_SANDBOX))
+    assert "line 1: these are no limits" in refusal_line(run_fairplay("resume", str(path), "--trust", *BEST_SANDBOX))
     assert not trace.exists()
 
 
 def test_an_id_that_leads_out_of_a_directory_writes_nothing_there(tmp_path: Path) -> None:
     bot, _ = program(tmp_path)
     path, out = planted(tmp_path / "games", bot, "greedy"), tmp_path / "out"
-    forge(path, opening(match="../../escaped", commitment=commitment_to(THEIRS, "../../escaped")))
+    forge_journal(path, rewrite_opening(match="../../escaped", commitment=seed_commitment(THEIRS, "../../escaped")))
     resume = ("resume", str(path), "--trust", *BEST_SANDBOX)
 
-    refused = script(*resume, "--pictures", str(out / "pictures"))
-    done = fairplay(*resume, "--quiet", "--bot-logs", str(out / "logs"))
+    refused = run_script(*resume, "--pictures", str(out / "pictures"))
+    done = run_fairplay(*resume, "--quiet", "--bot-logs", str(out / "logs"))
 
     assert refused.code == 2
     assert "'../../escaped' is no id of a match" in refused.err
@@ -142,10 +142,10 @@ def test_no_sandbox_on_record_opens_the_files_of_whoever_trusts_it(tmp_path: Pat
     look = f"exec:/bin/sh -c 'cat {secret} >&2; cat {secret}'"
     path = planted(tmp_path / "games", look, "greedy", sandbox="none")
 
-    done = fairplay("resume", str(path), "--trust", "--quiet")
+    done = run_fairplay("resume", str(path), "--trust", "--quiet")
 
     assert done.code == 0
-    (out,) = verify(read(path)).ejected
+    (out,) = verify(read_journal(path)).ejected
     assert out.seat == 0
     assert "is-4711" not in done.out + done.err + path.read_text()
     assert "No such file" in path.read_text()

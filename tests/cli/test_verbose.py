@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from fairplay.core.messages import Start, TakeTurn
-from fairplay.players.remote import Remote
+from fairplay.players.remote import RemoteChannel
 from fairplay.protocol.limits import Limits
-from tests.cli.command import SCRIPT, script
-from tests.players.lines import Clockwork, Scripted, answering, in_clockwork
+from tests.cli.command import INSTALLED_COMMAND, run_script
+from tests.players.scripted_connections import ScriptedConnection, VirtualTimeLoop, reply_with, run_in_virtual_time
 from tests.toy import Toy
 
 BOT = Path(__file__).parents[2] / "examples" / "a_player.py"
@@ -20,23 +20,23 @@ SMALL = ("--set", "rows=3", "--set", "columns=3")
 TIME = r"\d\d:\d\d:\d\d\.\d{3}"
 
 
-def talk(line: Scripted) -> None:
+def talk(line: ScriptedConnection) -> None:
     """Say hello to a player, greet it as bob, and let it take a turn."""
     game = Toy()
     view = game.view(game.deal(2, bytes(32)), 1)
 
-    async def ask(loop: Clockwork) -> None:
-        remote = Remote(line, game, limits=Limits(move=5.0))
+    async def ask(loop: VirtualTimeLoop) -> None:
+        remote = RemoteChannel(line, game, limits=Limits(move=5.0))
         await remote.hello()
         await remote.ask(Start(1, ("ann", "bob"), view))
         await remote.ask(TakeTurn(view))
 
-    in_clockwork(ask)
+    run_in_virtual_time(ask)
 
 
-def scripted() -> Scripted:
+def scripted() -> ScriptedConnection:
     secret = {"name": "bob", "token": "bob:secret"}
-    return Scripted((0.0, answering(secret)), (0.0, answering(None)), (0.25, answering({"type": "pass"})))
+    return ScriptedConnection((0.0, reply_with(secret)), (0.0, reply_with(None)), (0.25, reply_with({"type": "pass"})))
 
 
 def test_each_question_and_reply_is_logged_with_its_time_and_without_tokens(caplog: pytest.LogCaptureFixture) -> None:
@@ -60,20 +60,20 @@ def test_each_question_and_reply_is_logged_with_its_time_and_without_tokens(capl
 def test_what_is_no_answer_is_logged_with_the_reason(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG, "fairplay")
 
-    talk(Scripted((0.0, answering(None)), (0.0, answering(None)), (0.5, b"\x1b[2Jjunk")))
+    talk(ScriptedConnection((0.0, reply_with(None)), (0.0, reply_with(None)), (0.5, b"\x1b[2Jjunk")))
 
     last = caplog.records[-1].getMessage()
     assert last == "from bob after 0.5000 s: not a reply: not JSON: \N{REPLACEMENT CHARACTER}[2Jjunk"
 
 
 def test_nothing_is_logged_unless_it_is_asked_for() -> None:
-    done = script("play", "fish", f"ann={BOT}", "greedy", *SMALL, "--quiet")
+    done = run_script("play", "fish", f"ann={BOT}", "greedy", *SMALL, "--quiet")
 
     assert (done.code, done.err) == (0, "")
 
 
 def test_play_logs_what_a_program_is_told_and_says() -> None:
-    done = script("play", "fish", f"ann={BOT}", "greedy", *SMALL, "--quiet", "--verbose")
+    done = run_script("play", "fish", f"ann={BOT}", "greedy", *SMALL, "--quiet", "--verbose")
 
     assert done.code == 0
     assert re.search(rf'^{TIME} to ann: {{"type":"take_turn".*}}$', done.err, re.MULTILINE)
@@ -85,8 +85,8 @@ def test_join_logs_what_the_host_says_and_what_the_player_answers() -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     words = ("play", "fish", f"tcp:{port}", "greedy", *SMALL, "--quiet")
-    with subprocess.Popen([SCRIPT, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as host:
-        done = script("join", f"127.0.0.1:{port}", "greedy", "--name", "ann", "--wait", "60", "--verbose")
+    with subprocess.Popen([INSTALLED_COMMAND, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as host:
+        done = run_script("join", f"127.0.0.1:{port}", "greedy", "--name", "ann", "--wait", "60", "--verbose")
         host.communicate(timeout=60)
 
     assert done.code == 0

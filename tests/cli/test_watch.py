@@ -1,4 +1,4 @@
-"""Follow a match at a house from the command line: by lines, and as JSON."""
+"""Follow a match at a server from the command line: by lines, and as JSON."""
 
 import asyncio
 import json
@@ -13,19 +13,19 @@ from typing import Any
 import pytest
 
 from fairplay.cli import watch as watch_module
-from fairplay.cli.client import visiting
-from fairplay.cli.watch import CUT_OFF, in_ascii, in_place
+from fairplay.cli.client import server_session
+from fairplay.cli.watch import CUT_OFF_MESSAGE, draw_in_place, escape_line
 from fairplay.core.errors import BadRequest
 from fairplay.games import GAMES
-from fairplay.journal.replay import read
-from fairplay.observers.reporter import in_words, standings
+from fairplay.journal.replay import read_journal
+from fairplay.observers.reporter import describe_event, format_standings
 from fairplay.protocol import wire
-from fairplay.server.spectating.following import QUIET, Follower, Watched
+from fairplay.server.spectating.follower import QUIET_LINE, Follower, SpectatedMatch
 from fairplay.server.spectating.hub import Hub
-from tests.cli.command import Done, fairplay, refusal, script
+from tests.cli.command import CommandResult, refusal_line, run_fairplay, run_script
 from tests.cli.test_join import Script
-from tests.server.houses import Running, running
-from tests.server.watchers import Spectator, story
+from tests.server.small_servers import RunningServer, run_small_server
+from tests.server.spectators import Spectator, play_match_events
 
 HELLO = wire.encode(wire.Hello(match="", turn=0, nonce="1-a", limit=5.0, protocol=1)) + b"\n"
 PLACE = {"type": "place", "at": [0, 0]}
@@ -63,42 +63,42 @@ LIES: dict[str, tuple[dict[str, Any], str]] = {
 
 
 @pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    with running(tmp_path_factory.mktemp("house")) as it:
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
+    with run_small_server(tmp_path_factory.mktemp("server")) as it:
         yield it
 
 
-def followed(house: Running, room: str, *options: str) -> Done:
+def followed(server: RunningServer, room: str, *options: str) -> CommandResult:
     """What somebody sees who comes now and stays to the end."""
-    hub = house.house.hubs[room]
+    hub = server.server.hubs[room]
     with ThreadPoolExecutor(1) as threads:
-        watching = threads.submit(script, "watch", house.door, room, *options)
+        watching = threads.submit(run_script, "watch", server.listener, room, *options)
         while not hub.watchers and not watching.done():
-            house.turns(room, 0)
-        house.to_the_end(room)
+            server.play_turns(room, 0)
+        server.play_to_end(room)
         return watching.result(60)
 
 
 @pytest.mark.parametrize("game", GAMES)
-def test_lines_tell_a_match_from_where_one_comes_in(house: Running, game: str) -> None:
-    room = house.open(game, fails=1)
-    house.turns(room, 1)
+def test_lines_tell_a_match_from_where_one_comes_in(server: RunningServer, game: str) -> None:
+    room = server.open_room(game, fails=1)
+    server.play_turns(room, 1)
 
-    done = followed(house, room)
+    done = followed(server, room)
 
-    recorded = read(house.house.journal(room) or "")
+    recorded = read_journal(server.server.journal(room) or "")
     assert recorded.closing is not None
     assert (done.code, done.err) == (0, "")
     assert done.out.startswith("at the table: ann, bob, cyd; 1 moves so far\n")
     for fact in recorded.facts:
-        assert f"\n{in_words(fact, recorded.names)[0]}\n" in done.out
-    assert done.out.endswith("\n".join(standings(recorded.closing.result, recorded.names)) + "\n")
+        assert f"\n{describe_event(fact, recorded.names)[0]}\n" in done.out
+    assert done.out.endswith("\n".join(format_standings(recorded.closing.result, recorded.names)) + "\n")
 
 
-def test_programs_get_the_lines_of_the_house(house: Running) -> None:
-    room = house.open("fish")
+def test_programs_get_the_lines_of_the_server(server: RunningServer) -> None:
+    room = server.open_room("fish")
 
-    done = followed(house, room, "--json")
+    done = followed(server, room, "--json")
 
     told = [json.loads(line) for line in done.out.splitlines()]
     assert done.code == 0
@@ -107,58 +107,58 @@ def test_programs_get_the_lines_of_the_house(house: Running) -> None:
     assert told[-1]["event"]["type"] == "ended"
 
 
-def test_without_a_room_the_house_chooses(house: Running) -> None:
-    for room in tuple(house.house.hubs):
-        house.to_the_end(room)
-    room = house.open("fish")
-    hub = house.house.hubs[room]
+def test_without_a_room_the_server_chooses(server: RunningServer) -> None:
+    for room in tuple(server.server.hubs):
+        server.play_to_end(room)
+    room = server.open_room("fish")
+    hub = server.server.hubs[room]
 
     with ThreadPoolExecutor(1) as threads:
-        watching = threads.submit(script, "watch", house.door)
+        watching = threads.submit(run_script, "watch", server.listener)
         while not hub.watchers and not watching.done():
-            house.turns(room, 0)
-        house.to_the_end(room)
+            server.play_turns(room, 0)
+        server.play_to_end(room)
         done = watching.result(60)
 
     assert (done.code, done.err) == (0, "")
     assert done.out.startswith(f"match: {room}\n")
 
 
-def test_a_room_that_is_not_there_is_said_in_one_line(house: Running) -> None:
-    assert "there is no room nowhere" in refusal(fairplay("watch", house.door, "nowhere"))
-    assert "there is no room" in refusal(fairplay("watch", house.door, "x" * 100))
+def test_a_room_that_is_not_there_is_said_in_one_line(server: RunningServer) -> None:
+    assert "there is no room nowhere" in refusal_line(run_fairplay("watch", server.listener, "nowhere"))
+    assert "there is no room" in refusal_line(run_fairplay("watch", server.listener, "x" * 100))
 
 
-def test_it_is_said_if_the_house_hangs_up_before_the_end(house: Running) -> None:
-    room = house.open("fish")
-    hub = house.house.hubs[room]
+def test_it_is_said_if_the_server_hangs_up_before_the_end(server: RunningServer) -> None:
+    room = server.open_room("fish")
+    hub = server.server.hubs[room]
 
     with ThreadPoolExecutor(1) as threads:
-        watching = threads.submit(script, "watch", house.door, room)
+        watching = threads.submit(run_script, "watch", server.listener, room)
         while not hub.watchers and not watching.done():
-            house.turns(room, 0)
-        house.do(house.house.hang_up)
+            server.play_turns(room, 0)
+        server.call(server.server.disconnect_viewers)
         done = watching.result(60)
 
     assert done.code == 2
-    assert "the house hung up before the end of the match" in done.err
+    assert "the server hung up before the end of the match" in done.err
 
 
-def test_names_move_no_terminal(house: Running) -> None:
-    room = house.open("fish", ("\x1b[2Jann", "bob\r\n"))
+def test_names_move_no_terminal(server: RunningServer) -> None:
+    room = server.open_room("fish", ("\x1b[2Jann", "bob\r\n"))
 
-    house.turns(room, 1)
-    done = followed(house, room, "--lines")
+    server.play_turns(room, 1)
+    done = followed(server, room, "--lines")
 
     assert done.code == 0
     assert "\x1b" not in done.out
     assert "\r" not in done.out
 
 
-def hostile_house(told: dict[str, Any]) -> Script:
-    """A house that shows the start of a match, and then tells this of it."""
+def hostile_server(told: dict[str, Any]) -> Script:
+    """A server that shows the start of a match, and then tells this of it."""
     hub = Hub("1", "fish-1")
-    hub.observe(*story("fish", 2)[0])
+    hub.observe(*play_match_events("fish", 2)[0])
     snapshot = json.loads(hub.snapshot())
     return Script(
         HELLO, *(json.dumps(line, ensure_ascii=False).encode() + b"\n" for line in (snapshot, snapshot | told))
@@ -168,8 +168,8 @@ def hostile_house(told: dict[str, Any]) -> Script:
 @pytest.mark.parametrize("options", [["--lines"], ["--json"]], ids=" ".join)
 @pytest.mark.parametrize(("lie", "why"), LIES.values(), ids=LIES)
 def test_what_makes_no_sense_is_said_in_one_line(lie: dict[str, Any], why: str, options: list[str]) -> None:
-    with hostile_house(lie) as lying:
-        done = fairplay("watch", lying.address, *options)
+    with hostile_server(lie) as lying:
+        done = run_fairplay("watch", lying.address, *options)
 
     assert done.code == 2
     assert done.err == f"fairplay: {why}\n"
@@ -179,24 +179,24 @@ def test_a_match_that_is_over_when_a_spectator_comes_is_shown_once() -> None:
     hub = Hub("1", "fish-1")
 
     async def play() -> None:
-        for event, match in story("fish", 2):
+        for event, match in play_match_events("fish", 2):
             hub.observe(event, match)
 
     asyncio.run(play())
 
     with Script(HELLO, hub.snapshot()) as server:
-        done = fairplay("watch", server.address)
+        done = run_fairplay("watch", server.address)
 
     assert (done.code, done.err) == (0, "")
     assert "at the table" not in done.out
     assert done.out.count("1. ") == 1
 
 
-def test_the_lines_for_programs_are_ascii_whatever_the_house_says() -> None:
+def test_the_lines_for_programs_are_ascii_whatever_the_server_says() -> None:
     names = ["A\x9b31mred\u202e", "b\U0001f41f"]
 
-    with hostile_house({"names": names}) as lying:
-        done = fairplay("watch", lying.address, "--json")
+    with hostile_server({"names": names}) as lying:
+        done = run_fairplay("watch", lying.address, "--json")
 
     assert done.out.isascii()
     assert json.loads(done.out.splitlines()[1])["names"] == names
@@ -204,23 +204,23 @@ def test_the_lines_for_programs_are_ascii_whatever_the_house_says() -> None:
 
 def test_a_line_that_is_too_deep_is_refused() -> None:
     with pytest.raises(BadRequest, match="no line of a room"):
-        in_ascii(b"[" * 100_000 + b"]" * 100_000)
+        escape_line(b"[" * 100_000 + b"]" * 100_000)
 
 
-def test_programs_are_told_by_the_exit_code_that_a_house_hung_up_before_the_end() -> None:
-    with Script(HELLO, QUIET + b"\n") as server:
-        done = fairplay("watch", server.address, "--json")
+def test_programs_are_told_by_the_exit_code_that_a_server_hung_up_before_the_end() -> None:
+    with Script(HELLO, QUIET_LINE + b"\n") as server:
+        done = run_fairplay("watch", server.address, "--json")
 
-    assert (done.code, done.err) == (2, f"fairplay: {CUT_OFF}\n")
+    assert (done.code, done.err) == (2, f"fairplay: {CUT_OFF_MESSAGE}\n")
     assert len(done.out.splitlines()) == 1
 
 
 def test_a_match_in_which_nothing_happens_for_long_is_watched_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(visiting, "ANSWER_TIMEOUT_S", 1.0)
-    with Script(HELLO, QUIET + b"\n", pause=2.0) as server:
-        done = fairplay("watch", server.address)
+    monkeypatch.setattr(server_session, "ANSWER_TIMEOUT_S", 1.0)
+    with Script(HELLO, QUIET_LINE + b"\n", pause=2.0) as server:
+        done = run_fairplay("watch", server.address)
 
-    assert done.err.endswith("fairplay: " + f"{server.address}: {CUT_OFF}\n")
+    assert done.err.endswith("fairplay: " + f"{server.address}: {CUT_OFF_MESSAGE}\n")
 
 
 @pytest.mark.parametrize("step", [1.0, -1.0], ids=["a clock", "a clock that is set back"])
@@ -228,39 +228,41 @@ def test_a_turn_took_as_long_as_the_event_before_it_is_ago(step: float, monkeypa
     follower, spectator, times = Follower(), Spectator(), []
 
     @contextmanager
-    def off_screen(_: object, match: Watched, took: Callable[[], Mapping[int, Sequence[float]]]) -> Iterator[Any]:
+    def off_screen(
+        _: object, match: SpectatedMatch, took: Callable[[], Mapping[int, Sequence[float]]]
+    ) -> Iterator[Any]:
         yield SimpleNamespace(observe=lambda *_: times.append(sum(map(sum, took().values()))))
 
-    monkeypatch.setattr(watch_module, "live", off_screen)
+    monkeypatch.setattr(watch_module, "show_live", off_screen)
     clock = count(1000.0, step)
 
     async def work() -> None:
         hub = Hub("r1", "the ice", now=lambda: next(clock))
         hub.add(spectator)
-        for event, match in story("fish", 2)[:6]:
+        for event, match in play_match_events("fish", 2)[:6]:
             hub.observe(event, match)
-            await hub.caught_up()
+            await hub.wait_until_sent()
 
     asyncio.run(work())
-    told = [told for line in spectator.lines if (told := follower.hear(json.dumps(line).encode())) is not None]
+    told = [told for line in spectator.lines if (told := follower.read_line(json.dumps(line).encode())) is not None]
 
-    assert not in_place(told[0], told[1:])
+    assert not draw_in_place(told[0], told[1:])
     assert times == [max(0.0, step) * number for number in range(6)]
 
 
 def test_a_room_whose_name_is_no_text_is_refused() -> None:
-    done = fairplay("watch", "127.0.0.1:1", "\udcff", "--wait", "0.01")
+    done = run_fairplay("watch", "127.0.0.1:1", "\udcff", "--wait", "0.01")
 
-    assert refusal(done) == "'\\udcff' is no text in UTF-8"
+    assert refusal_line(done) == "'\\udcff' is no text in UTF-8"
 
 
-def test_a_file_without_certificates_is_refused_before_a_house_is_called(tmp_path: Path) -> None:
+def test_a_file_without_certificates_is_refused_before_a_server_is_called(tmp_path: Path) -> None:
     (tmp_path / "ca.pem").write_text("junk")
 
-    done = fairplay("watch", "tls://127.0.0.1:1", "--ca", str(tmp_path / "ca.pem"), "--wait", "0.01")
+    done = run_fairplay("watch", "tls://127.0.0.1:1", "--ca", str(tmp_path / "ca.pem"), "--wait", "0.01")
 
-    assert refusal(done).startswith(f"{tmp_path / 'ca.pem'} has no certificates: ")
+    assert refusal_line(done).startswith(f"{tmp_path / 'ca.pem'} has no certificates: ")
 
 
-def test_help_names_the_room(house: Running) -> None:
-    assert "fairplay status" in fairplay("watch", "--help").out
+def test_help_names_the_room(server: RunningServer) -> None:
+    assert "fairplay status" in run_fairplay("watch", "--help").out

@@ -15,21 +15,38 @@ from fairplay import Journal, Match, Moment, Referee
 from fairplay.core.events import Ejected, Fault
 from fairplay.core.messages import Evidence, Failed, TakeTurn
 from fairplay.core.roles import Record
-from fairplay.diagnosis.why import MOST_LINES
-from fairplay.games import title
+from fairplay.diagnosis.ejection_explanation import MAX_EVIDENCE_LINES
+from fairplay.games import game_info
 from fairplay.games.q import Place, Placement, Q
-from fairplay.journal.appeal import Appeal, clauses
-from fairplay.journal.verify import read_lawful
-from fairplay.referee.local import Local
+from fairplay.journal.ejection_report import EjectionReport, clauses
+from fairplay.journal.verification import read_legal
+from fairplay.referee.local_channel import LocalChannel
 from fairplay.render.evidence import describe_evidence
-from fairplay.render.words import LONGEST
-from fairplay.testing.hostile import SHELF
-from tests.cli.command import BROKEN, fairplay, forged, journal, refusal, script, spoil
-from tests.journal.journals import GAME, SEED, cheat, first, later, plain, record, sealed
-from tests.journal.test_appeal import kicked
-from tests.journals_at import newest
+from fairplay.render.formatting import MAX_PRINTED_CHARS
+from fairplay.testing.hostile import HOSTILE_PLAYERS
+from tests.cli.command import (
+    DAMAGE_MESSAGES,
+    damage_journal,
+    forge_journal,
+    record_journal,
+    refusal_line,
+    run_fairplay,
+    run_script,
+)
+from tests.journal.journals import (
+    GAME,
+    SEED,
+    first_action,
+    good_then,
+    play_illegal_action,
+    read_lines,
+    record_match,
+    seal_lines,
+)
+from tests.journal.test_ejection_report import kicked
+from tests.journal_files import newest_journal
+from tests.nonempty import nonempty
 from tests.players.machine import needs_strict
-from tests.some import some
 from tests.testing.test_hostile import SEATINGS
 
 CHEATS = """
@@ -54,7 +71,7 @@ UNREADABLE = "def take_turn(view)\n    pass\n"
 KINDS = {  # one of each fault at each moment of each game, and all that cheat
     (game, bad.fault, bad.moment, name if bad.fault is Fault.ILLEGAL else ""): (name, game)
     for name, game in SEATINGS
-    for bad in [SHELF[name]]
+    for bad in [HOSTILE_PLAYERS[name]]
 }
 
 TOLD = """\
@@ -70,7 +87,7 @@ player-2 was ejected from a match of fish: illegal (turn)
   answer    player-2 places a penguin at [99, 99]
             {{"type":"place","at":[99,99]}}
   evidence  none
-  lawful    13 answers, such as: player-2 places a penguin at [0, 3]
+  legal    13 answers, such as: player-2 places a penguin at [0, 3]
             {{"type":"place","at":[0,3]}}
 
 What player-2 was shown:
@@ -85,7 +102,7 @@ To see it again:
 
 
 def told(path: Path, *arguments: str) -> str:
-    done = fairplay("why", str(path), *arguments)
+    done = run_fairplay("why", str(path), *arguments)
     assert (done.code, done.err) == (0, ""), done
     assert all(line.isprintable() for line in done.out.split("\n"))
     return done.out
@@ -98,7 +115,7 @@ def data(path: Path, *arguments: str) -> list[dict[str, Any]]:
 def played(directory: Path, players: list[Any], begin: Callable[[Match[Any, Any, Any]], Record]) -> Path:
     """The journal of a match."""
     Referee().run(GAME, players, seed=SEED, record=begin)
-    return newest(directory)
+    return newest_journal(directory)
 
 
 def bot(directory: Path, name: str, source: str) -> str:
@@ -114,24 +131,28 @@ def evidence_of(appeal: Any) -> list[str]:
 
 def test_an_ejection_is_told_in_words(tmp_path: Path) -> None:
     still = Journal(tmp_path, clock=lambda: 0.0, now=lambda: 1.7e9)
-    path = played(tmp_path, [first, later(1, cheat)], partial(still.begin, players=("random", "./my bot.py")))
-    view = read_lawful(path).at(3).view(1)
-    board = title("fish").text(view, ("player-1", "player-2")).split("\n")
+    path = played(
+        tmp_path,
+        [first_action, good_then(1, play_illegal_action)],
+        partial(still.begin, players=("random", "./my bot.py")),
+    )
+    view = read_legal(path).match_after(3).view(1)
+    board = game_info("fish").text(view, ("player-1", "player-2")).split("\n")
 
     shown = "\n".join(f"    {line}".rstrip() for line in board)
     assert told(path) == TOLD.format(board=shown, path=path)
 
 
 def test_of_a_match_without_ejections_there_is_one_line(tmp_path: Path) -> None:
-    assert told(journal(tmp_path)) == "nobody was ejected\n"
-    assert told(journal(tmp_path), "--seat", "0") == "ann, seat 0, was not ejected\n"
-    assert told(journal(tmp_path), "--json") == ""
+    assert told(record_journal(tmp_path)) == "nobody was ejected\n"
+    assert told(record_journal(tmp_path), "--seat", "0") == "ann, seat 0, was not ejected\n"
+    assert told(record_journal(tmp_path), "--json") == ""
 
 
 @pytest.mark.parametrize(("name", "game"), KINDS.values())
 def test_everything_about_every_kind_of_ejection_is_told(name: str, game: str, tmp_path: Path) -> None:
     path = kicked(tmp_path, name, game)
-    recorded, bad = read_lawful(path), SHELF[name]
+    recorded, bad = read_legal(path), HOSTILE_PLAYERS[name]
 
     words = told(path, "--seat", "0")
 
@@ -147,21 +168,21 @@ def test_everything_about_every_kind_of_ejection_is_told(name: str, game: str, t
         assert f"rule {one['clause']} {clauses(game)[one['clause']]}" in flat
         assert json.dumps(one["answer"], separators=(",", ":")) in words
     if bad.moment is Moment.TURN:
-        assert json.dumps(one["lawful"]["example"], separators=(",", ":")) in words
-        assert one["text"] == title(game).text(recorded.game.unpack(one["shown"]), recorded.opening.names)
+        assert json.dumps(one["legal"]["example"], separators=(",", ":")) in words
+        assert one["text"] == game_info(game).text(recorded.game.unpack(one["shown"]), recorded.opening.names)
 
 
 @pytest.mark.parametrize("fault", [Fault.GONE, Fault.FLOOD])
 def test_faults_of_players_elsewhere_are_told_too(
     fault: Fault, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ask = Local.ask
+    ask = LocalChannel.ask
 
-    def fail(channel: Local, message: Any) -> Any:
+    def fail(channel: LocalChannel, message: Any) -> Any:
         return Failed(fault, "so it is", 2.5) if isinstance(message, TakeTurn) else ask(channel, message)
 
-    monkeypatch.setattr(Local, "ask", fail)
-    path, _ = record(tmp_path, [first, first])
+    monkeypatch.setattr(LocalChannel, "ask", fail)
+    path, _ = record_match(tmp_path, [first_action, first_action])
 
     words = told(path, "--seat", "0")
 
@@ -171,7 +192,7 @@ def test_faults_of_players_elsewhere_are_told_too(
 
 def test_what_is_told_is_told_of_everybody_in_order(tmp_path: Path) -> None:
     shy, crash = bot(tmp_path, "shy.py", SHY), bot(tmp_path, "crash.py", CRASHES)
-    path = journal(tmp_path, "ann=greedy", f"bob={crash}", f"cyd={shy}")
+    path = record_journal(tmp_path, "ann=greedy", f"bob={crash}", f"cyd={shy}")
 
     words = told(path)
 
@@ -183,7 +204,7 @@ def test_what_is_told_is_told_of_everybody_in_order(tmp_path: Path) -> None:
 
 def test_what_became_of_a_program_is_told_with_all_that_it_said(tmp_path: Path) -> None:
     crash = bot(tmp_path, "crash.py", f"print('loading')\n{CRASHES}")
-    path = journal(tmp_path, "ann=greedy", f"bob={crash}", "--limit", "4")
+    path = record_journal(tmp_path, "ann=greedy", f"bob={crash}", "--limit", "4")
 
     words = told(path).splitlines()
 
@@ -203,7 +224,7 @@ def test_what_became_of_a_program_is_told_with_all_that_it_said(tmp_path: Path) 
 
 def test_of_a_file_that_is_no_player_the_reason_is_told(tmp_path: Path) -> None:
     broken = bot(tmp_path, "broken.py", UNREADABLE)
-    path = journal(tmp_path, "ann=greedy", f"bob={broken}")
+    path = record_journal(tmp_path, "ann=greedy", f"bob={broken}")
 
     words = told(path)
 
@@ -213,7 +234,7 @@ def test_of_a_file_that_is_no_player_the_reason_is_told(tmp_path: Path) -> None:
 
 
 def test_the_name_of_a_player_that_was_not_ejected_moves_no_terminal(tmp_path: Path) -> None:
-    path = journal(tmp_path, "\x1b[2Jann=greedy", "bob=random")
+    path = record_journal(tmp_path, "\x1b[2Jann=greedy", "bob=random")
 
     assert told(path, "--seat", "0") == "\N{REPLACEMENT CHARACTER}[2Jann, seat 0, was not ejected\n"
 
@@ -221,7 +242,7 @@ def test_the_name_of_a_player_that_was_not_ejected_moves_no_terminal(tmp_path: P
 @pytest.mark.parametrize(("seat", "name"), [("0", "ann"), ("1", "bob"), ("bob", "bob")])
 def test_one_seat_can_be_asked_for_by_number_or_name(seat: str, name: str, tmp_path: Path) -> None:
     crash = bot(tmp_path, "crash.py", CRASHES)
-    path = journal(tmp_path, f"ann={crash}", f"bob={crash}", "cyd=greedy")
+    path = record_journal(tmp_path, f"ann={crash}", f"bob={crash}", "cyd=greedy")
 
     assert told(path, "--seat", seat).count("was ejected") == 1
     assert [one["name"] for one in data(path, "--seat", seat)] == [name]
@@ -230,18 +251,18 @@ def test_one_seat_can_be_asked_for_by_number_or_name(seat: str, name: str, tmp_p
 
 @pytest.mark.parametrize("seat", ["3", "-1", "dan", ""])
 def test_a_seat_that_nobody_has_is_refused(seat: str, tmp_path: Path) -> None:
-    assert "there is no seat " in refusal(fairplay("why", str(journal(tmp_path)), "--seat", seat))
+    assert "there is no seat " in refusal_line(run_fairplay("why", str(record_journal(tmp_path)), "--seat", seat))
 
 
 @needs_strict
 def test_the_commands_show_it_again(tmp_path: Path) -> None:
     sources = {"cheats": CHEATS, "shy": SHY, "sulks": SULKS, "crashes": CRASHES, "broken": UNREADABLE}
-    for name, source in some(sources.items()):
+    for name, source in nonempty(sources.items()):
         mine = bot(tmp_path, f"{name} it's me.py", source)
-        path = journal(tmp_path, "ann=greedy", f"bob={mine}", "cyd=random")
+        path = record_journal(tmp_path, "ann=greedy", f"bob={mine}", "cyd=random")
 
         [one] = data(path)
-        done = [fairplay(*shlex.split(command)[1:]) for command in one["commands"]]
+        done = [run_fairplay(*shlex.split(command)[1:]) for command in one["commands"]]
 
         assert [shlex.split(command)[1] for command in one["commands"]] == (
             ["debug", "why-not"] if name == "cheats" else ["debug"] if name == "crashes" else ["debug", "replay"]
@@ -256,7 +277,7 @@ def test_the_commands_show_it_again(tmp_path: Path) -> None:
 
 
 def test_a_record_that_does_not_say_who_played_says_so(tmp_path: Path) -> None:
-    path, _ = record(tmp_path, [first, cheat])
+    path, _ = record_match(tmp_path, [first_action, play_illegal_action])
 
     words = told(path)
 
@@ -272,7 +293,7 @@ def test_a_record_that_does_not_say_who_played_says_so(tmp_path: Path) -> None:
         ("./a=b.py", "--sandbox strict player=./a=b.py"),
         ("exec:node bot.js", "--sandbox strict 'exec:node bot.js'"),
         ("lookahead:2", "lookahead:2"),
-        ("greedy:./bot", "--sandbox strict greedy:./bot"),  # a path, and nobody of the house
+        ("greedy:./bot", "--sandbox strict greedy:./bot"),  # a path, and nobody of the server
         ("greedy:bot.py", "--sandbox strict greedy:bot.py"),
         ("nobody", "PLAYER"),
         ("py:evil:Bot", "PLAYER"),
@@ -280,11 +301,13 @@ def test_a_record_that_does_not_say_who_played_says_so(tmp_path: Path) -> None:
         ("py:./evil", "PLAYER"),
         ("tcp:4000", "PLAYER"),
         ("ws:host/bot.py", "PLAYER"),
-        (f"./{'x' * LONGEST}", "PLAYER"),
+        (f"./{'x' * MAX_PRINTED_CHARS}", "PLAYER"),
     ],
 )
 def test_an_address_is_never_taken_for_something_else(address: str, shown: str, tmp_path: Path) -> None:
-    path = played(tmp_path, [first, cheat], partial(Journal(tmp_path).begin, players=("random", address)))
+    path = played(
+        tmp_path, [first_action, play_illegal_action], partial(Journal(tmp_path).begin, players=("random", address))
+    )
 
     assert data(path)[0]["commands"][0] == f"fairplay debug {path} --seat 1 --turn 1 {shown}"
 
@@ -308,9 +331,11 @@ HOSTILE = [
 @pytest.mark.parametrize("part", HOSTILE)
 def test_no_shell_runs_what_an_address_says(part: str, shell: str, tmp_path: Path) -> None:
     address = f"./{part}.py"
-    path = played(tmp_path, [first, cheat], partial(Journal(tmp_path).begin, players=("random", address)))
+    path = played(
+        tmp_path, [first_action, play_illegal_action], partial(Journal(tmp_path).begin, players=("random", address))
+    )
 
-    for command in some(data(path)[0]["commands"]):
+    for command in nonempty(data(path)[0]["commands"]):
         assert command.isprintable()
         pasted = ["fairplay() { printf '%s\\0' \"$@\"; }", f"{command}; echo"]
         done = subprocess.run([shell, "-c", "\n".join(pasted)], cwd=tmp_path, capture_output=True, check=True)
@@ -321,11 +346,11 @@ def test_no_shell_runs_what_an_address_says(part: str, shell: str, tmp_path: Pat
 
 
 def test_a_file_is_never_taken_for_an_option(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path, _ = record(tmp_path, [first, cheat])
+    path, _ = record_match(tmp_path, [first_action, play_illegal_action])
     path.rename(tmp_path / "-f.jsonl")
     monkeypatch.chdir(tmp_path)
 
-    done = fairplay("why", "--json", "--", "-f.jsonl")
+    done = run_fairplay("why", "--json", "--", "-f.jsonl")
 
     assert all(" ./-f.jsonl " in command for command in json.loads(done.out)["commands"])
 
@@ -333,7 +358,7 @@ def test_a_file_is_never_taken_for_an_option(tmp_path: Path, monkeypatch: pytest
 def test_nothing_that_strangers_say_reaches_a_terminal_raw(tmp_path: Path) -> None:
     loud = "def take_turn(view): raise RuntimeError('\\x1b[2J\\u202e a \\n b \\x9b')\n"
     mine = bot(tmp_path, "\x1b[2J.py", loud)
-    path = journal(tmp_path, "\x1b[2Jann\n=greedy", f"bob\u202e={mine}", f"cyd\x9b\x7f={mine}")
+    path = record_journal(tmp_path, "\x1b[2Jann\n=greedy", f"bob\u202e={mine}", f"cyd\x9b\x7f={mine}")
 
     words, plain_data = told(path), told(path, "--json")
 
@@ -345,7 +370,7 @@ def test_nothing_that_strangers_say_reaches_a_terminal_raw(tmp_path: Path) -> No
 
 def test_only_the_hand_of_whoever_was_ejected_is_told(tmp_path: Path) -> None:
     path = kicked(tmp_path, "answers junk", "q")
-    match = read_lawful(path).at(0)
+    match = read_legal(path).match_after(0)
 
     words, [one] = told(path), data(path)
 
@@ -356,92 +381,92 @@ def test_only_the_hand_of_whoever_was_ejected_is_told(tmp_path: Path) -> None:
 def test_an_answer_without_end_does_not_flood_a_terminal(tmp_path: Path) -> None:
     tiles = tuple(Placement("red star", (0, column)) for column in range(10_000))
     begin = partial(Journal(tmp_path).begin, players=("./flood.py", "random"))
-    pass_on = title("q").house["dag"].make("", bytes(32))
+    pass_on = game_info("q").built_in["dag"].make("", bytes(32))
     Referee().run(Q(), [lambda view: Place(tiles), pass_on], seed=SEED, record=begin)
-    path = newest(tmp_path)
+    path = newest_journal(tmp_path)
 
     words, [one] = told(path), data(path)
 
-    assert max(len(line) for line in words.splitlines()) < LONGEST + 100
+    assert max(len(line) for line in words.splitlines()) < MAX_PRINTED_CHARS + 100
     assert len(one["answer"]["tiles"]) == 10_000
     assert one["commands"][1].partition("  #")[0].endswith(" --at 0 -")
 
 
 def test_very_long_evidence_is_told_in_part(tmp_path: Path) -> None:
-    path, _ = record(tmp_path, [first, cheat])
-    lines = plain(path)
+    path, _ = record_match(tmp_path, [first_action, play_illegal_action])
+    lines = read_lines(path)
     for line in lines:
         if line["type"] == "fact" and line["fact"]["type"] == "ejected":
-            line["evidence"] = {"detail": "\n".join(f"sigh {number}" for number in range(MOST_LINES + 10))}
-    path.write_bytes(sealed(lines))
+            line["evidence"] = {"detail": "\n".join(f"sigh {number}" for number in range(MAX_EVIDENCE_LINES + 10))}
+    path.write_bytes(seal_lines(lines))
 
     words = told(path)
 
-    assert f"sigh {MOST_LINES - 1}\n            and 10 more lines: see --json\n" in words
-    assert data(path)[0]["evidence"]["detail"].endswith(f"sigh {MOST_LINES + 9}")
+    assert f"sigh {MAX_EVIDENCE_LINES - 1}\n            and 10 more lines: see --json\n" in words
+    assert data(path)[0]["evidence"]["detail"].endswith(f"sigh {MAX_EVIDENCE_LINES + 9}")
 
 
 def test_json_holds_everything(tmp_path: Path) -> None:
-    path, _ = record(tmp_path, [first, cheat])
+    path, _ = record_match(tmp_path, [first_action, play_illegal_action])
 
     [one] = data(path)
 
-    assert list(one) == [*Appeal.__struct_fields__, "text", "commands"]
+    assert list(one) == [*EjectionReport.__struct_fields__, "text", "commands"]
     assert (one["game"], one["parameters"]) == ("fish", GAME.parameters())
     assert (one["fault"], one["moment"], one["clause"]) == ("illegal", "turn", "3.2")
     assert one["rule"] == clauses("fish")["3.2"]
-    assert one["lawful"] == {"count": 15, "example": {"type": "place", "at": [0, 1]}}
+    assert one["legal"] == {"count": 15, "example": {"type": "place", "at": [0, 1]}}
 
 
 def test_no_time_is_too_strange_to_be_told(tmp_path: Path) -> None:
-    path, _ = record(tmp_path, [first, cheat])
-    path.write_bytes(sealed([{**line, "at": 1e300} for line in plain(path)]))
+    path, _ = record_match(tmp_path, [first_action, play_illegal_action])
+    path.write_bytes(seal_lines([{**line, "at": 1e300} for line in read_lines(path)]))
 
     assert "at a time that no calendar has; it took " in told(path)
 
 
 def test_an_unfinished_match_can_be_asked_about(tmp_path: Path) -> None:
-    path, _ = record(tmp_path, [first, cheat])
+    path, _ = record_match(tmp_path, [first_action, play_illegal_action])
     path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:4]))
 
     assert told(path).startswith("player-2 was ejected ")
 
 
-@pytest.mark.parametrize("how", BROKEN)
+@pytest.mark.parametrize("how", DAMAGE_MESSAGES)
 def test_nothing_is_told_of_a_broken_journal(how: str, tmp_path: Path) -> None:
-    path = spoil(journal(tmp_path), how)
+    path = damage_journal(record_journal(tmp_path), how)
 
-    assert refusal(fairplay("why", str(path))).startswith(f"{path}: ")
+    assert refusal_line(run_fairplay("why", str(path))).startswith(f"{path}: ")
 
 
 def test_nothing_is_told_of_a_forged_match(tmp_path: Path) -> None:
-    path = forged(journal(tmp_path))
+    path = forge_journal(record_journal(tmp_path))
 
-    assert refusal(fairplay("why", str(path))).startswith(f"{path}: line 5: this is not lawful: rule 3.3: ")
+    assert refusal_line(run_fairplay("why", str(path))).startswith(f"{path}: line 5: this is not legal: rule 3.3: ")
 
 
 @pytest.mark.parametrize(
     ("change", "why"),
     [
         ({"shown": None}, "this is not what the player was shown"),
-        ({"answer": {"type": "place", "at": [0, 1]}}, "this was lawful, and nobody can be ejected for it"),
+        ({"answer": {"type": "place", "at": [0, 1]}}, "this was legal, and nobody can be ejected for it"),
         ({"answer": {"type": "place", "at": [0, 0]}}, "this is not how the referee judges it"),
         ({"fact": {"clause": "3.3"}}, "this is not how the referee judges it"),
         ({"fact": {"why": "it was rude"}}, "this is not how the referee judges it"),
     ],
 )
 def test_no_reason_for_an_ejection_can_be_made_up(change: dict[str, Any], why: str, tmp_path: Path) -> None:
-    path, _ = record(tmp_path, [first, cheat])
-    lines = plain(path)
-    [place] = [at for at, fact in enumerate(read_lawful(path).facts, 2) if isinstance(fact, Ejected)]
+    path, _ = record_match(tmp_path, [first_action, play_illegal_action])
+    lines = read_lines(path)
+    [place] = [at for at, fact in enumerate(read_legal(path).facts, 2) if isinstance(fact, Ejected)]
     lines[place] = {**lines[place], **change, "fact": {**lines[place]["fact"], **change.get("fact", {})}}
-    path.write_bytes(sealed(lines))
+    path.write_bytes(seal_lines(lines))
 
-    assert refusal(fairplay("why", str(path))) == f"{path}: line {place + 1}: {why}"
+    assert refusal_line(run_fairplay("why", str(path))) == f"{path}: line {place + 1}: {why}"
 
 
 def test_the_script_tells_the_same(tmp_path: Path) -> None:
     crash = bot(tmp_path, "crash.py", CRASHES)
-    path = journal(tmp_path, "ann=greedy", f"bob={crash}")
+    path = record_journal(tmp_path, "ann=greedy", f"bob={crash}")
 
-    assert script("why", str(path)) == fairplay("why", str(path))
+    assert run_script("why", str(path)) == run_fairplay("why", str(path))

@@ -5,9 +5,9 @@ from hashlib import sha256, shake_256
 
 import pytest
 
-from fairplay.core.chance import BLOCK, Lots, derive, is_whole, seed_from
+from fairplay.core.chance import BLOCK_BYTES, SeededRandom, derive_seed, is_full_seed, seed_from_text
 
-SEEDS = [seed_from(f"chance {number}") for number in range(5)]
+SEEDS = [seed_from_text(f"chance {number}") for number in range(5)]
 each_seed = pytest.mark.parametrize("seed", SEEDS, ids=range(5))
 # Chi-square is above this with a probability of 0.001, by degrees of freedom. The seeds are fixed, so it is so or not.
 CRITICAL = {1: 10.83, 5: 20.52, 6: 22.46, 23: 49.73, 99: 148.23, 256: 330.52}
@@ -23,7 +23,7 @@ def chi_square(counts: Counter[int] | Counter[str], outcomes: int) -> float:
 
 
 def test_the_numbers_of_a_seed_never_change() -> None:
-    lots = Lots(bytes(range(32)))
+    lots = SeededRandom(bytes(range(32)))
 
     drawn = [lots.below(6) for _ in range(20)], lots.below(1000), lots.below(2**70)
 
@@ -31,7 +31,7 @@ def test_the_numbers_of_a_seed_never_change() -> None:
 
 
 def test_the_shuffles_of_a_seed_never_change() -> None:
-    lots, cards = Lots(seed_from("fixed")), list("abcdefgh")
+    lots, cards = SeededRandom(seed_from_text("fixed")), list("abcdefgh")
 
     lots.shuffle(cards)
 
@@ -41,15 +41,17 @@ def test_the_shuffles_of_a_seed_never_change() -> None:
 
 def test_the_stream_is_shake_256_of_the_seed_and_the_number_of_the_block() -> None:
     seed = bytes(range(32))
-    lots = Lots(seed)
+    lots = SeededRandom(seed)
 
-    drawn = bytes(lots.below(256) for _ in range(2 * BLOCK))
+    drawn = bytes(lots.below(256) for _ in range(2 * BLOCK_BYTES))
 
-    assert drawn == shake_256(seed + bytes(8)).digest(BLOCK) + shake_256(seed + bytes(7) + b"\1").digest(BLOCK)
+    assert drawn == shake_256(seed + bytes(8)).digest(BLOCK_BYTES) + shake_256(seed + bytes(7) + b"\1").digest(
+        BLOCK_BYTES
+    )
 
 
 def test_the_same_seed_draws_the_same_and_another_seed_another() -> None:
-    one, same, other = Lots(SEEDS[0]), Lots(SEEDS[0]), Lots(SEEDS[1])
+    one, same, other = SeededRandom(SEEDS[0]), SeededRandom(SEEDS[0]), SeededRandom(SEEDS[1])
 
     drawn = [lots.sample(50, 50) for lots in (one, same, other)]
 
@@ -62,7 +64,7 @@ def test_the_same_seed_draws_the_same_and_another_seed_another() -> None:
 @each_seed
 @pytest.mark.parametrize("limit", [2, 6, 7, 100, 257])
 def test_every_number_is_as_likely_as_the_others(limit: int, seed: bytes) -> None:
-    lots = Lots(seed)
+    lots = SeededRandom(seed)
 
     counts = Counter(lots.below(limit) for _ in range(limit * 100))
 
@@ -71,7 +73,7 @@ def test_every_number_is_as_likely_as_the_others(limit: int, seed: bytes) -> Non
 
 @each_seed
 def test_every_order_is_as_likely_as_the_others(seed: bytes) -> None:
-    lots, counts = Lots(seed), Counter[str]()
+    lots, counts = SeededRandom(seed), Counter[str]()
 
     for _ in range(2400):
         cards = list("abcd")
@@ -82,7 +84,7 @@ def test_every_order_is_as_likely_as_the_others(seed: bytes) -> None:
 
 
 def test_the_meter_of_fairness_turns_red_for_a_remainder_that_is_not_drawn_again() -> None:
-    lots = Lots(SEEDS[0])
+    lots = SeededRandom(SEEDS[0])
 
     counts = Counter(lots.below(256) % 100 for _ in range(10000))
 
@@ -91,18 +93,18 @@ def test_the_meter_of_fairness_turns_red_for_a_remainder_that_is_not_drawn_again
 
 def test_what_does_not_divide_evenly_is_drawn_again() -> None:
     seed = SEEDS[0]
-    raw = shake_256(seed + bytes(8)).digest(BLOCK)
-    lots = Lots(seed)
+    raw = shake_256(seed + bytes(8)).digest(BLOCK_BYTES)
+    lots = SeededRandom(seed)
 
     drawn = [lots.below(200) for _ in range(sum(byte < 200 for byte in raw))]
 
     assert drawn == [byte for byte in raw if byte < 200]
-    assert len(drawn) < BLOCK
+    assert len(drawn) < BLOCK_BYTES
 
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 255, 256, 257, 65535, 65536, 65537, 2**64, 2**64 + 1, 10**30])
 def test_a_lot_is_below_its_limit_whatever_the_limit(limit: int) -> None:
-    lots = Lots(SEEDS[0])
+    lots = SeededRandom(SEEDS[0])
 
     drawn = [lots.below(limit) for _ in range(200)]
 
@@ -111,7 +113,7 @@ def test_a_lot_is_below_its_limit_whatever_the_limit(limit: int) -> None:
 
 
 def test_a_choice_of_one_is_no_choice() -> None:
-    assert {Lots(seed).below(1) for seed in SEEDS} == {0}
+    assert {SeededRandom(seed).below(1) for seed in SEEDS} == {0}
 
 
 # Shuffles and samples.
@@ -121,7 +123,7 @@ def test_a_choice_of_one_is_no_choice() -> None:
 def test_a_shuffle_is_a_permutation(size: int) -> None:
     items = list(range(size))
 
-    Lots(SEEDS[0]).shuffle(items)
+    SeededRandom(SEEDS[0]).shuffle(items)
 
     assert sorted(items) == list(range(size))
     assert size < 10 or items != list(range(size))
@@ -131,7 +133,7 @@ def test_a_shuffle_is_a_permutation(size: int) -> None:
 @pytest.mark.parametrize("size", [100, 300, 65600])
 def test_a_shuffle_draws_what_is_drawn_one_by_one(size: int, seed: bytes) -> None:
     shuffled, items = list(range(size)), list(range(size))
-    lots, same = Lots(seed), Lots(seed)
+    lots, same = SeededRandom(seed), SeededRandom(seed)
 
     lots.shuffle(shuffled)
 
@@ -144,7 +146,7 @@ def test_a_shuffle_draws_what_is_drawn_one_by_one(size: int, seed: bytes) -> Non
 
 @pytest.mark.parametrize(("limit", "size"), [(0, 0), (1, 1), (10, 0), (10, 3), (10, 10)])
 def test_a_sample_has_different_numbers_below_its_limit(limit: int, size: int) -> None:
-    numbers = Lots(SEEDS[0]).sample(limit, size)
+    numbers = SeededRandom(SEEDS[0]).sample(limit, size)
 
     assert len(set(numbers)) == len(numbers) == size
     assert set(numbers) <= set(range(limit))
@@ -156,7 +158,7 @@ def test_a_sample_has_different_numbers_below_its_limit(limit: int, size: int) -
 def test_64_hex_digits_are_the_seed_itself_in_small_letters_or_capitals() -> None:
     digits = "0123456789abcdef" * 4
 
-    seeds = seed_from(digits), seed_from(digits.upper())
+    seeds = seed_from_text(digits), seed_from_text(digits.upper())
 
     assert seeds == (bytes.fromhex(digits), bytes.fromhex(digits))
 
@@ -165,19 +167,19 @@ def test_64_hex_digits_are_the_seed_itself_in_small_letters_or_capitals() -> Non
     "text", ["", "7", "demo", "ab" * 31, "ab" * 33, "xy" * 32, "ab" * 31 + " 7", "٣" * 64, "0x" * 32]
 )
 def test_any_other_text_is_a_seed_by_its_hash(text: str) -> None:
-    seed = seed_from(text)
+    seed = seed_from_text(text)
 
     assert seed == sha256(b"fairplay" + text.encode()).digest()
-    assert not is_whole(text)
+    assert not is_full_seed(text)
 
 
 def test_the_seed_of_a_text_never_changes() -> None:
-    assert seed_from("7").hex() == "1eb562fa446913c74964c4a8015fe143eeee98cf269a3a781a0b7842d3448b86"
+    assert seed_from_text("7").hex() == "1eb562fa446913c74964c4a8015fe143eeee98cf269a3a781a0b7842d3448b86"
 
 
 def test_a_seed_for_one_purpose_says_nothing_of_another() -> None:
-    derived = [derive(SEEDS[0], purpose) for purpose in ("seat 0", "seat 1")]
+    derived = [derive_seed(SEEDS[0], purpose) for purpose in ("seat 0", "seat 1")]
 
     assert derived[0] != derived[1]
     assert [len(seed) for seed in derived] == [32, 32]
-    assert derive(bytes(32), "seat 0").hex() == "8ab4d7ee5b2cdd5db961dbb82a38b3a8c26768f7dcb5589a24ba659fb2603d93"
+    assert derive_seed(bytes(32), "seat 0").hex() == "8ab4d7ee5b2cdd5db961dbb82a38b3a8c26768f7dcb5589a24ba659fb2603d93"

@@ -19,7 +19,7 @@ DEALT = State(((4, 5), (6, 7), (0, 9)), (1, 2), (), (), (0, 0, 0), order=(0, 1, 
 
 
 def toy(state: State = DEALT, owed: tuple[News, ...] = ()) -> ToyMatch:
-    return Match(Toy(), state, NAMES, owed=owed)
+    return Match(Toy(), state, NAMES, pending_news=owed)
 
 
 def out(seat: int, moment: Moment) -> Ejected:
@@ -40,7 +40,7 @@ def test_an_action_changes_the_state_and_what_is_owed() -> None:
     after = match.after(Acted(0, Play(4)))
 
     assert after.state.hands[0] == (5, 1)
-    assert after.owed == (News(0, 1),)
+    assert after.pending_news == (News(0, 1),)
     assert after.turn == 1
 
 
@@ -65,7 +65,7 @@ def test_what_is_owed_is_owed_until_the_next_action() -> None:
 
     after = match.after(Acted(1, Play(6)))
 
-    assert after.owed == (News(1, 2),)
+    assert after.pending_news == (News(1, 2),)
 
 
 def test_an_ejection_is_kept_in_its_order() -> None:
@@ -82,7 +82,7 @@ def test_at_its_turn_an_ejected_seat_leaves_nothing_owed() -> None:
 
     after = match.after(out(1, Moment.TURN))
 
-    assert after.owed == ()
+    assert after.pending_news == ()
 
 
 @pytest.mark.parametrize("moment", [Moment.NEWS, Moment.GREETING])
@@ -91,7 +91,7 @@ def test_whoever_fails_before_the_next_turn_is_told_no_more_but_the_others_are(m
 
     after = match.after(out(0, moment))
 
-    assert after.owed == (News(1, "two"),)
+    assert after.pending_news == (News(1, "two"),)
 
 
 def test_the_game_hears_of_the_moment_of_an_ejection() -> None:
@@ -135,15 +135,15 @@ def test_whoever_is_ejected_earlier_is_not_in_the_ranking_at_all() -> None:
 def test_seated_are_those_in_the_game_from_the_next_to_move_then_the_eliminated() -> None:
     match = toy(msgspec.structs.replace(DEALT, order=(2, 1)))
 
-    assert match.seated == (2, 1, 0)
-    assert match.after(out(0, Moment.GREETING)).seated == (2, 1)
-    assert match.after(out(1, Moment.TURN)).seated == (2, 0)
+    assert match.remaining_seats == (2, 1, 0)
+    assert match.after(out(0, Moment.GREETING)).remaining_seats == (2, 1)
+    assert match.after(out(1, Moment.TURN)).remaining_seats == (2, 0)
 
 
 def test_a_player_that_failed_at_the_farewell_is_seated_no_more() -> None:
     match: ToyMatch = Match(Fish(), EXAMPLES["tie"], NAMES)
 
-    assert match.after(out(1, Moment.FAREWELL)).seated == (0, 2)
+    assert match.after(out(1, Moment.FAREWELL)).remaining_seats == (0, 2)
 
 
 def test_the_result_has_no_state_in_it() -> None:

@@ -24,10 +24,10 @@ from fairplay.games.tsuro import Tsuro
 from fairplay.games.tsuro import View as TsuroView
 from fairplay.games.tsuro.examples import EXAMPLES as TSURO_EXAMPLES
 from fairplay.testing import laws
-from fairplay.testing.conformance import SEEDS, check_game
+from fairplay.testing.conformance import DEFAULT_SEEDS, check_game
 from fairplay.testing.playouts import AnyMatch
 from tests import toy
-from tests.every_game.planted import BUGS
+from tests.every_game.planted_bugs import BUGS
 from tests.games.q import positions as q
 from tests.games.tsuro import positions as tsuro
 from tests.toy import Toy
@@ -49,7 +49,7 @@ def seated(state: FishState) -> AnyMatch:
 
 def with_tiles_to_the_end(state: TsuroState) -> AnyMatch:
     """A match from an example, whose own tiles are for a few turns; what lies there was drawn before."""
-    drawn = tuple(tile for tile, _ in tsuro.lying(state).values())
+    drawn = tuple(tile for tile, _ in tsuro.placed_tiles(state).values())
     return tsuro.match_from(TsuroState(state.table, (*drawn, *state.source * 7), len(drawn)))
 
 
@@ -57,24 +57,26 @@ def with_few_tiles(seats: int, hand: int, pile: int, seed: bytes) -> AnyMatch:
     """A match of Q in which the tiles are soon used up, with a choice of actions that can be listed."""
     state = Q().deal(seats, seed)
     hands = tuple(tiles[:hand] for tiles in state.hands)
-    return q.match_of(msgspec.structs.replace(state, hands=hands, pile=state.pile[:pile]))
+    return q.make_match(msgspec.structs.replace(state, hands=hands, pile=state.pile[:pile]))
 
 
-FEW_TILES = [with_few_tiles(seats, hand, 9, seed) for seats in Q.seats for hand in (1, 3) for seed in SEEDS]
+FEW_TILES = [with_few_tiles(seats, hand, 9, seed) for seats in Q.seats for hand in (1, 3) for seed in DEFAULT_SEEDS]
 Q_POSITIONS = [
-    q.match_of(q.position({(0, 0): "red star"}, ["red circle, blue star", "red star, green circle"], "blue circle")),
-    q.match_of(  # not connected, and hands of all sizes
-        q.position(
+    q.make_match(
+        q.make_position({(0, 0): "red star"}, ["red circle, blue star", "red star, green circle"], "blue circle")
+    ),
+    q.make_match(  # not connected, and hands of all sizes
+        q.make_position(
             {(0, 0): "red star", (-3, -2): "blue star", (-3, -1): "blue circle", (9, 9): "blue star"},
             ["red circle, blue star, blue star", "red star", "", "purple diamond, green star"],
             "blue circle, green star",
             scores=(3, 0, 8, 1),
         )
     ),
-    q.match_of(  # in the middle of a round, with nothing left to draw
-        q.position({(0, 0): "red star"}, ["red circle", "red square", "blue star"], order=(2, 0, 1), to_act=2)
+    q.make_match(  # in the middle of a round, with nothing left to draw
+        q.make_position({(0, 0): "red star"}, ["red circle", "red square", "blue star"], order=(2, 0, 1), to_act=2)
     ),
-    q.match_of(q.position({(0, 0): "red star"}, ["", ""], "red star")),
+    q.make_match(q.make_position({(0, 0): "red star"}, ["", ""], "red star")),
 ]
 UNEVEN: AnyMatch = Match(
     Toy(),
@@ -85,9 +87,9 @@ UNEVEN: AnyMatch = Match(
 # For each game what check_game has to know of it, and the sets of parameters that are tried.
 KNOWN: Mapping[str, dict[str, Any]] = {
     "fish": {"pieces": fish_pieces, "reshuffle": None},
-    "q": {"pieces": q.pieces, "reshuffle": q.reshuffle},
-    "tsuro": {"pieces": tsuro.pieces, "reshuffle": tsuro.reshuffle, "breadth": 800},
-    "toy": {"pieces": toy.pieces, "reshuffle": toy.reshuffle},
+    "q": {"pieces": q.all_tiles, "reshuffle": q.reshuffle},
+    "tsuro": {"pieces": tsuro.all_tiles, "reshuffle": tsuro.reshuffle, "breadth": 800},
+    "toy": {"pieces": toy.all_cards, "reshuffle": toy.reshuffle},
 }
 CASES: Mapping[str, tuple[Game[Any, Any, Any], dict[str, Any]]] = {
     "fish": (Fish(rows=5, columns=5), {}),
@@ -95,18 +97,21 @@ CASES: Mapping[str, tuple[Game[Any, Any, Any], dict[str, Any]]] = {
     "fish with holes": (Fish(rows=5, columns=4, holes=6), {}),
     "fish with random holes": (Fish(rows=5, columns=5, holes="random", colours="random"), {}),
     "fish for two on a line": (Fish(rows=1, columns=12, fish=2), {"seats": [2]}),
-    "fish on the largest of boards": (Fish(rows=9, columns=9), {"seats": [4], "seeds": SEEDS[:1], "points": 6}),
+    "fish on the largest of boards": (Fish(rows=9, columns=9), {"seats": [4], "seeds": DEFAULT_SEEDS[:1], "points": 6}),
     "fish, cramped": (Fish(rows=4, columns=2, fish=1, cramped=True), {}),
     "fish without a tile": (Fish(rows=2, columns=2, holes=4, cramped=True), {}),
     "fish from examples": (Fish(), {"seeds": (), "given": [seated(state) for state in EXAMPLES.values()]}),
-    "q": (Q(), {"seats": [2], "seeds": SEEDS[:1], "breadth": 3, "points": 2}),  # six tiles can be placed in many ways
+    "q": (
+        Q(),
+        {"seats": [2], "seeds": DEFAULT_SEEDS[:1], "breadth": 3, "points": 2},
+    ),  # six tiles can be placed in many ways
     "q with few tiles": (Q(q_bonus=6, finish_bonus=6), {"seeds": (), "given": FEW_TILES, "points": 4}),
     "q from given positions": (Q(), {"seeds": (), "given": Q_POSITIONS}),
-    "tsuro": (Tsuro(size=4), {"seeds": SEEDS[:2], "points": 4}),
-    "tsuro with the cycle": (Tsuro(size=4, tiles="cycle"), {"seats": [3, 5], "seeds": SEEDS[:1], "points": 6}),
+    "tsuro": (Tsuro(size=4), {"seeds": DEFAULT_SEEDS[:2], "points": 4}),
+    "tsuro with the cycle": (Tsuro(size=4, tiles="cycle"), {"seats": [3, 5], "seeds": DEFAULT_SEEDS[:1], "points": 6}),
     "tsuro with tiles of the caller's": (Tsuro(size=4, tiles=(4, 34, 2, 34, 13) * 11), {"seats": [3], "points": 4}),
-    "tsuro on the smallest of boards": (Tsuro(size=3), {"seats": [3, 4], "seeds": SEEDS[:2], "points": 4}),
-    "tsuro on the board of the course": (Tsuro(), {"seats": [5], "seeds": SEEDS[:1], "points": 3}),
+    "tsuro on the smallest of boards": (Tsuro(size=3), {"seats": [3, 4], "seeds": DEFAULT_SEEDS[:2], "points": 4}),
+    "tsuro on the board of the course": (Tsuro(), {"seats": [5], "seeds": DEFAULT_SEEDS[:1], "points": 3}),
     "tsuro from examples": (
         Tsuro(),
         {"seeds": (), "given": [with_tiles_to_the_end(state) for state in TSURO_EXAMPLES.values()], "points": 2},
@@ -146,7 +151,7 @@ def test_the_game_keeps_every_law(case: str) -> None:
 def test_a_player_knows_enough_of_the_game_from_what_is_public(case: str) -> None:
     game, _ = CASES[case]
     plain = msgspec.json.decode(msgspec.json.encode(game.public_parameters()))
-    state = game.deal(game.seats[1], SEEDS[0])
+    state = game.deal(game.seats[1], DEFAULT_SEEDS[0])
     view = game.view(state, 0)
 
     known = type(game).with_public_parameters(plain)
@@ -168,7 +173,7 @@ def test_same_seed_same_answers_same_match(case: str) -> None:
 
 @pytest.mark.parametrize("game", [Q(), Toy(), Tsuro(size=4)], ids=["q", "toy", "tsuro"])
 def test_a_view_never_depends_on_what_its_seat_may_not_know(game: Game[Any, Any, Any]) -> None:
-    seeds = [*SEEDS, *(bytes([number] * 32) for number in range(20))]
+    seeds = [*DEFAULT_SEEDS, *(bytes([number] * 32) for number in range(20))]
     few: dict[str, Any] = {"breadth": 3} if game.name == "q" else {}
 
     check_game(game, **known(game), **few, seeds=seeds, laws=[laws.views_hide_what_they_must])
@@ -260,7 +265,7 @@ def test_every_law_has_a_planted_bug() -> None:
 
 def test_a_reshuffle_that_changes_nothing_turns_the_suite_red() -> None:
     with pytest.raises(AssertionError, match="the reshuffle never changed a state"):
-        check_game(Toy(), pieces=toy.pieces, reshuffle=lambda state, seat, lots: state)
+        check_game(Toy(), pieces=toy.all_cards, reshuffle=lambda state, seat, lots: state)
 
 
 def test_a_broken_law_in_a_given_match_is_told_with_its_number() -> None:

@@ -8,26 +8,26 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fairplay.core.chance import Lots
+from fairplay.core.chance import SeededRandom
 from fairplay.core.errors import BadRequest
 from fairplay.core.events import Acted
 from fairplay.core.match import Match
-from fairplay.games import GAMES, title
+from fairplay.games import GAMES, game_info
 from fairplay.games.fish import Fish
 from fairplay.games.fish.actions import Move
 from fairplay.games.fish.actions import Place as PutPenguin
-from fairplay.games.fish.notation import read as read_fish
+from fairplay.games.fish.notation import parse_action as read_fish
 from fairplay.games.q import Exchange, Pass, Place, Placement, Q
-from fairplay.games.q.notation import foresee as foresee_q
-from fairplay.games.q.notation import read as read_q
+from fairplay.games.q.notation import parse_action as read_q
+from fairplay.games.q.notation import preview as foresee_q
 from fairplay.games.q.view import View as QView
 from fairplay.games.tsuro import Lay, Tsuro
 from fairplay.games.tsuro import Place as PutTile
-from fairplay.games.tsuro.notation import read as read_tsuro
+from fairplay.games.tsuro.notation import parse_action as read_tsuro
 from fairplay.games.tsuro.view import View as TsuroView
-from fairplay.testing.playouts import Sampling, play_on
+from fairplay.testing.playouts import Sampling, play_events
 from tests.games.q import positions as q
-from tests.some import some
+from tests.nonempty import nonempty
 
 SEEDS = [bytes([number]) * 32 for number in range(3)]
 MOST = 200  # actions of a position
@@ -39,10 +39,10 @@ modest = settings(max_examples=300, deadline=None, derandomize=True, database=No
 
 def views(game: str, seed: bytes) -> Iterator[Any]:
     """What whoever is on turn sees, in the first positions of a match at random."""
-    rules = title(game).rules.with_parameters(title(game).quick)
+    rules = game_info(game).rules.with_parameters(game_info(game).quick)
     match = Match(rules, rules.deal(rules.seats[-1], seed), tuple("abcde"[: rules.seats[-1]]))
     yield match.view(match.turn)
-    for _, after in islice(play_on(match, Sampling(Lots(seed), MOST, 50)), POSITIONS):
+    for _, after in islice(play_events(match, Sampling(SeededRandom(seed), MOST, 50)), POSITIONS):
         if after.turn is not None:
             yield after.view(after.turn)
 
@@ -50,24 +50,24 @@ def views(game: str, seed: bytes) -> Iterator[Any]:
 @pytest.mark.parametrize("seed", SEEDS, ids=["0", "1", "2"])
 @pytest.mark.parametrize("game", GAMES)
 def test_whatever_is_written_is_read_as_the_same_action(game: str, seed: bytes) -> None:
-    shelf, rules = title(game), title(game).rules()
+    shelf, rules = game_info(game), game_info(game).rules()
     seen = ((view, action) for view in views(game, seed) for action in islice(rules.actions(view), MOST))
-    for view, action in some(seen):
-        written = shelf.write(action)
-        assert shelf.read(view, written) == action
-        assert shelf.read(view, f"  {written.upper()} ".replace(" ", "  ")) == action
+    for view, action in nonempty(seen):
+        written = shelf.format_action(action)
+        assert shelf.parse_action(view, written) == action
+        assert shelf.parse_action(view, f"  {written.upper()} ".replace(" ", "  ")) == action
 
 
 @pytest.mark.parametrize("game", GAMES)
 def test_what_is_foreseen_is_what_comes(game: str) -> None:
-    shelf = title(game)
+    shelf = game_info(game)
     rules = shelf.rules.with_parameters(shelf.quick)
     match = Match(rules, rules.deal(rules.seats[-1], SEEDS[0]), tuple("abcde"[: rules.seats[-1]]))
-    for fact, after in some(islice(play_on(match, Sampling(Lots(SEEDS[0]), MOST, 50)), POSITIONS)):
+    for fact, after in nonempty(islice(play_events(match, Sampling(SeededRandom(SEEDS[0]), MOST, 50)), POSITIONS)):
         before, then = match.view(fact.seat), after.view(fact.seat)
         match = after
         if isinstance(fact, Acted):
-            foreseen = shelf.foresee(before, fact.action)
+            foreseen = shelf.preview(before, fact.action)
             assert seen(foreseen) == seen(then)
 
 
@@ -89,30 +89,30 @@ def test_placed_tiles_of_q_leave_the_hand() -> None:
 
 @pytest.mark.parametrize("game", GAMES)
 def test_two_actions_are_never_written_alike(game: str) -> None:
-    shelf = title(game)
-    for view in some(islice(views(game, SEEDS[0]), 8)):
+    shelf = game_info(game)
+    for view in nonempty(islice(views(game, SEEDS[0]), 8)):
         actions = list(islice(shelf.rules().actions(view), MOST))
-        assert len({shelf.write(action) for action in actions}) == len(set(actions))
+        assert len({shelf.format_action(action) for action in actions}) == len(set(actions))
 
 
 @pytest.mark.parametrize("game", GAMES)
 @modest
 @given(words=st.one_of(st.text(), st.from_regex(r"[-0-9, a-z]{0,20}", fullmatch=True)))
 def test_anything_else_is_refused_in_one_line(game: str, words: str) -> None:
-    shelf = title(game)
+    shelf = game_info(game)
     rules = shelf.rules()
     view = rules.view(rules.deal(rules.seats[0], SEEDS[0]), 0)
     try:
-        action = shelf.read(view, words)
+        action = shelf.parse_action(view, words)
     except BadRequest as error:
         assert str(error).isprintable()
     else:
-        assert shelf.read(view, shelf.write(action)) == action
+        assert shelf.parse_action(view, shelf.format_action(action)) == action
 
 
 @pytest.mark.parametrize("game", GAMES)
 def test_help_fits_on_a_terminal(game: str) -> None:
-    lines = title(game).help.splitlines()
+    lines = game_info(game).help.splitlines()
     assert 2 <= len(lines) <= 8
     assert max(len(line) for line in lines) < 80
 
@@ -165,7 +165,7 @@ def test_tsuro_says_what_it_expects(words: str, why: str) -> None:
 
 def holding(*tiles: str) -> QView:
     """A view of Q with this hand."""
-    return Q().view(q.position({(0, 0): "red star"}, [", ".join(tiles), "red star"]), 0)
+    return Q().view(q.make_position({(0, 0): "red star"}, [", ".join(tiles), "red star"]), 0)
 
 
 @pytest.mark.parametrize(

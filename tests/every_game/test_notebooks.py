@@ -6,20 +6,20 @@ from typing import Any
 import pytest
 
 from fairplay.core.match import Match
-from fairplay.games import GAMES, title
+from fairplay.games import GAMES, game_info
 from fairplay.hosting.run import run
 from fairplay.hosting.spec import Entrant, MatchSpec
 from fairplay.journal.pictures import picture_at
-from fairplay.journal.replay import Recorded, read
+from fairplay.journal.replay import RecordedMatch, read_journal
 from tests.toy import State, Toy
 
 NAMES = ("ann", "bob", "cyd")
 
 
 @pytest.fixture(params=sorted(GAMES))
-def recorded(request: pytest.FixtureRequest, tmp_path: Path) -> Recorded:
-    shelf = title(request.param)
-    player = next(name for name in shelf.house if name != "random" and ":" not in name)
+def recorded(request: pytest.FixtureRequest, tmp_path: Path) -> RecordedMatch:
+    shelf = game_info(request.param)
+    player = next(name for name in shelf.built_in if name != "random" and ":" not in name)
     spec = MatchSpec(
         game=request.param,
         entrants=tuple(Entrant(player, name) for name in NAMES),
@@ -28,17 +28,17 @@ def recorded(request: pytest.FixtureRequest, tmp_path: Path) -> Recorded:
         seed=bytes(32),
     )
     assert run(spec).result is not None
-    return read(next(tmp_path.glob("*.jsonl")))
+    return read_journal(next(tmp_path.glob("*.jsonl")))
 
 
-def test_a_match_shows_what_spectators_see_with_its_names(recorded: Recorded) -> None:
-    match = recorded.at(3)
+def test_a_match_shows_what_spectators_see_with_its_names(recorded: RecordedMatch) -> None:
+    match = recorded.match_after(3)
 
-    assert match._repr_svg_() == title(match.game.name).svg(match.view(None), NAMES)
+    assert match._repr_svg_() == game_info(match.game.name).svg(match.view(None), NAMES)
 
 
-def test_a_view_shows_what_its_seat_sees(recorded: Recorded) -> None:
-    match, svg = recorded.at(3), title(recorded.opening.game).svg
+def test_a_view_shows_what_its_seat_sees(recorded: RecordedMatch) -> None:
+    match, svg = recorded.match_after(3), game_info(recorded.opening.game).svg
     seats = [None, 0, 1]
 
     assert [match.view(seat)._repr_svg_() for seat in seats] == [svg(match.view(seat)) for seat in seats]
@@ -46,7 +46,7 @@ def test_a_view_shows_what_its_seat_sees(recorded: Recorded) -> None:
     assert len({svg(match.view(seat)) for seat in seats}) == different[match.game.name]
 
 
-def test_a_record_shows_its_last_position_as_spectators_see_it(recorded: Recorded) -> None:
+def test_a_record_shows_its_last_position_as_spectators_see_it(recorded: RecordedMatch) -> None:
     assert recorded._repr_svg_() == picture_at(recorded, None)
 
 

@@ -6,7 +6,7 @@ from importlib.resources import files
 
 import pytest
 
-from fairplay.games import GAMES, title
+from fairplay.games import GAMES, game_info
 
 CITED = re.compile(r'§(\d+(?:\.\d+)?)|\(\s*"(\d\.\d)"')  # in a text, or in what an illegal action names
 NAMED = re.compile(r'\(\s*"(\d\.\d)"')
@@ -24,8 +24,8 @@ def clauses(game: str) -> set[str]:
 
 def source(game: str, *only: str) -> str:
     """The code of a game, or some of its files; cheats break the clauses that others have to keep."""
-    folder = [file for file in files(f"fairplay.games.{game}").iterdir() if file.name != "cheats.py"]
-    return "".join(file.read_text() for file in folder if file.name.endswith(only or ".py"))
+    directory = [file for file in files(f"fairplay.games.{game}").iterdir() if file.name != "cheats.py"]
+    return "".join(file.read_text() for file in directory if file.name.endswith(only or ".py"))
 
 
 def cited(game: str) -> set[str]:
@@ -56,4 +56,4 @@ def test_every_clause_that_an_action_can_break_is_tried(game: str) -> None:
 
 @each_game
 def test_the_version_of_the_rules_is_that_of_the_rule_book(game: str) -> None:
-    assert f"Version {title(game).rules.version}." in rule_book(game)
+    assert f"Version {game_info(game).rules.version}." in rule_book(game)

@@ -10,17 +10,17 @@ import pytest
 
 from examples.games.connect_four import ConnectFour
 from examples.games.tic_tac_toe import TicTacToe
-from fairplay.core.chance import seed_from
+from fairplay.core.chance import seed_from_text
 from fairplay.core.events import Acted
 from fairplay.core.game import Game
 from fairplay.core.match import Match
 from fairplay.games.fish import Fish
 from fairplay.games.q import Q
 from fairplay.games.tsuro import Tsuro
-from fairplay.referee.host import Referee
-from tests.house_players import quick
+from fairplay.referee.referee import Referee
+from tests.built_in_players import quick_player
 from tests.kit.nim import Heaps
-from tests.some import some
+from tests.nonempty import nonempty
 
 AnyGame = Game[Any, Any, Any]
 ATOMS = (int, str, bytes, float, type(None), range, frozenset)  # of these types themselves, not of heirs
@@ -31,7 +31,7 @@ CONTAINERS = (dict, list, set, bytearray, deque)
 def views(game: AnyGame) -> Iterator[tuple[Any, Any]]:
     """Two views of each position of a match, from its deal to its end: of a player and of a spectator."""
     names = ("ann", "bob", "cyd")[: game.seats[-1]]
-    match: Match[Any, Any, Any] = Match(game, game.deal(len(names), seed_from("shared")), names)
+    match: Match[Any, Any, Any] = Match(game, game.deal(len(names), seed_from_text("shared")), names)
     while (seat := match.turn) is not None:
         yield game.view(match.state, seat), game.view(match.state, seat)
         match = match.after(Acted(seat, next(iter(game.actions(match.view(seat))))))
@@ -94,7 +94,7 @@ def test_nothing_that_views_share_can_be_assigned_to(game: AnyGame) -> None:
     pairs = list(views(game))
 
     found = {
-        fault for one, other in some([pairs[0], pairs[len(pairs) // 2], pairs[-1]]) for fault in faults(one, other)
+        fault for one, other in nonempty([pairs[0], pairs[len(pairs) // 2], pairs[-1]]) for fault in faults(one, other)
     }
 
     assert not found
@@ -127,7 +127,7 @@ def forget_the_stage(view: Any) -> Any:
 )
 def test_a_player_that_rewrites_tables_ejects_nobody_but_itself(attack: Any, game: AnyGame) -> None:
     def honest(seat: int) -> Any:
-        return quick(game.name, "random", bytes([seat]) * 32)
+        return quick_player(game.name, "random", bytes([seat]) * 32)
 
     attacked = Referee().run(game, [attack, honest(1), honest(2)], seed=bytes(32))
     later = Referee().run(game, [honest(1), honest(2), honest(3)], seed=bytes(32))

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from fairplay.core.game import Moment
-from fairplay.games import GAMES, game_with, title
-from fairplay.render.text import bare, breadth
-from tests.some import some
+from fairplay.games import GAMES, game_info, make_game
+from fairplay.render.text import display_width, strip_colours
+from tests.nonempty import nonempty
 
 NAMES = ("Ann", "Bartholomew von und zu Habenichts", "安安安安安安安安安安", "\x1b[2Jé", "x" * 300)
 LARGE = {"fish": {"rows": 25, "columns": 40}, "tsuro": {"size": 30}, "q": {}}
@@ -21,7 +21,7 @@ ROOMS = [(None, None), (80, None), (60, None), (40, None), (80, 24), (60, 24), (
 @cache
 def views(game: str, large: bool) -> tuple[Any, ...]:
     """What spectators see of a match at random: at the beginning, in the middle, at the end, and one action earlier."""
-    rules, lots = game_with(game, LARGE[game] if large else {}), random.Random(4)
+    rules, lots = make_game(game, LARGE[game] if large else {}), random.Random(4)
     state = rules.deal(4, bytes(32))
     seen = [rules.view(state, None)]
     for _ in range(120):
@@ -47,11 +47,11 @@ def positions(game: str, large: bool) -> Iterator[tuple[Any, Any]]:
 def test_no_line_is_wider_and_no_text_higher_than_there_is_room(
     game: str, large: bool, width: int | None, height: int | None
 ) -> None:
-    text = title(game).text
+    text = game_info(game).text
 
-    for before, view in some(positions(game, large)):
+    for before, view in nonempty(positions(game, large)):
         lines = text(view, NAMES[:4], width=width, height=height, before=before).split("\n")
-        assert width is None or max(map(breadth, lines)) <= width
+        assert width is None or max(map(display_width, lines)) <= width
         assert height is None or len(lines) <= height
         assert lines == [line.rstrip() for line in lines]
         assert all(line.isprintable() for line in lines)
@@ -60,20 +60,20 @@ def test_no_line_is_wider_and_no_text_higher_than_there_is_room(
 @pytest.mark.parametrize(("width", "height"), ROOMS)
 @pytest.mark.parametrize("game", GAMES)
 def test_colour_adds_nothing_but_colour(game: str, width: int | None, height: int | None) -> None:
-    text = title(game).text
+    text = game_info(game).text
 
-    for before, view in some(positions(game, large=True)):
+    for before, view in nonempty(positions(game, large=True)):
         coloured = text(view, NAMES[:4], width=width, height=height, before=before, colour=True)
-        assert bare(coloured) == text(view, NAMES[:4], width=width, height=height, before=before)
-        assert coloured != bare(coloured)
+        assert strip_colours(coloured) == text(view, NAMES[:4], width=width, height=height, before=before)
+        assert coloured != strip_colours(coloured)
 
 
 @pytest.mark.parametrize(("width", "height"), ROOMS)
 @pytest.mark.parametrize("game", GAMES)
 def test_what_is_new_is_marked_and_within_the_room(game: str, width: int | None, height: int | None) -> None:
-    text = title(game).text
+    text = game_info(game).text
 
-    for before, view in some(pairwise(views(game, True)[:12])):
+    for before, view in nonempty(pairwise(views(game, True)[:12])):
         marked = text(view, width=width, height=height, before=before)
         assert marked != text(view, width=width, height=height, before=view)
         assert marked.count("[") > text(view, width=width, height=height, before=view).count("[") or "┌" in marked
@@ -81,7 +81,7 @@ def test_what_is_new_is_marked_and_within_the_room(game: str, width: int | None,
 
 @pytest.mark.parametrize("game", GAMES)
 def test_whatever_is_left_out_is_said(game: str) -> None:
-    text, view = title(game).text, views(game, True)[-1]
+    text, view = game_info(game).text, views(game, True)[-1]
 
     assert "there is more: " in text(view, width=40, height=20)
     assert "there is more: " not in text(view)

@@ -1,4 +1,4 @@
-"""Play matches with a program in one seat and house players in the others, and write down all that is said."""
+"""Play matches with a program in one seat and built-in players in the others, and write down all that is said."""
 
 import asyncio
 from collections.abc import Sequence
@@ -7,66 +7,66 @@ from typing import Any, NamedTuple
 import msgspec
 
 from fairplay import Match, play_async
-from fairplay.core.chance import derive, seed_from
+from fairplay.core.chance import derive_seed, seed_from_text
 from fairplay.core.game import Game
 from fairplay.core.messages import Evidence
-from fairplay.core.roles import UNRECORDED, Record
-from fairplay.games import title
+from fairplay.core.roles import NULL_RECORD, Record
+from fairplay.games import game_info
 from fairplay.players.address import open_player
-from fairplay.players.process import Program
-from fairplay.players.remote import Remote
+from fairplay.players.process import ProgramConnection
+from fairplay.players.remote import RemoteChannel
 from fairplay.protocol.limits import Limits
 from fairplay.render.evidence import describe_evidence
-from fairplay.sandbox.level import Level, Sandbox
-from fairplay.testing.scripted import AsyncScripted, playing
-from fairplay.transport.line import Call, Hear, Heard, Line
+from fairplay.sandbox.policy import SandboxLevel, SandboxPolicy
+from fairplay.testing.scripted import AsyncScriptedChannel, strategy_script
+from fairplay.transport.connection import Callback, Connection, OnReceive, Received
 
 AnyGame = Game[Any, Any, Any]
 AnyMatch = Match[Any, Any, Any]
-PATIENT = Limits(move=60, start_up=60, goodbye=20)  # for this machine may be busy
+PATIENT_LIMITS = Limits(move=60, start_up=60, goodbye=20)  # for this machine may be busy
 
 
-class Said(NamedTuple):
+class SentLine(NamedTuple):
     """A line, without its end, and who said it."""
 
     by_referee: bool
     text: bytes
 
 
-class Played(NamedTuple):
+class PlayedMatch(NamedTuple):
     """What is left of a match with a program."""
 
     match: AnyMatch
     code: int
     err: str
-    said: list[Said]
+    said: list[SentLine]
 
 
-class Tapped(Line):
+class RecordingConnection(Connection):
     """A line on which everything is overheard."""
 
-    def __init__(self, line: Line) -> None:
-        self.said: list[Said] = []
+    def __init__(self, line: Connection) -> None:
+        self.said: list[SentLine] = []
         self._line = line
 
-    def acquire(self, then: Call) -> None:
+    def acquire(self, then: Callback) -> None:
         self._line.acquire(then)
 
     def release(self) -> None:
         self._line.release()
 
     def send(self, text: bytes) -> None:
-        self.said.append(Said(True, text.rstrip(b"\n")))
+        self.said.append(SentLine(True, text.rstrip(b"\n")))
         self._line.send(text)
 
-    def listen(self, hear: Hear | None) -> None:
-        def note(heard: Heard) -> None:
+    def on_receive(self, callback: OnReceive | None) -> None:
+        def note(heard: Received) -> None:
             if isinstance(heard, bytes):
-                self.said.append(Said(False, heard))
-            if hear is not None:
-                hear(heard)
+                self.said.append(SentLine(False, heard))
+            if callback is not None:
+                callback(heard)
 
-        self._line.listen(None if hear is None else note)
+        self._line.on_receive(None if callback is None else note)
 
     def evidence(self) -> Evidence:
         return self._line.evidence()
@@ -74,73 +74,73 @@ class Tapped(Line):
     def offer(self, text: bytes) -> bool:
         taken = self._line.offer(text)
         if taken:
-            self.said.append(Said(True, text.rstrip(b"\n")))
+            self.said.append(SentLine(True, text.rstrip(b"\n")))
         return taken
 
-    def when_lost(self, call: Call) -> None:
-        self._line.when_lost(call)
+    def on_lost(self, callback: Callback) -> None:
+        self._line.on_lost(callback)
 
-    async def hang_up(self, last: bytes, within: float) -> None:
+    async def close(self, last: bytes, within: float) -> None:
         if last:
-            self.said.append(Said(True, last.rstrip(b"\n")))
-        await self._line.hang_up(last, within)
+            self.said.append(SentLine(True, last.rstrip(b"\n")))
+        await self._line.close(last, within)
 
 
-def dealt(game: AnyGame, names: Sequence[str], seed: str) -> AnyMatch:
+def deal_match(game: AnyGame, names: Sequence[str], seed: str) -> AnyMatch:
     """A match that is about to begin."""
-    return Match(game, game.deal(len(names), seed_from(seed)), tuple(names), seed=seed_from(seed))
+    return Match(game, game.deal(len(names), seed_from_text(seed)), tuple(names), seed=seed_from_text(seed))
 
 
-def key_of(match: AnyMatch, seat: int) -> bytes:
-    """What the house player in this seat draws its lots from."""
-    return derive(match.seed or bytes(32), f"seat {seat}")
+def seat_key(match: AnyMatch, seat: int) -> bytes:
+    """What the built-in player in this seat draws its lots from."""
+    return derive_seed(match.seed or bytes(32), f"seat {seat}")
 
 
-def house_player(who: str, match: AnyMatch, seat: int) -> AsyncScripted:
-    strategy: Any = open_player(who, title(match.game.name), key_of(match, seat))
-    return AsyncScripted(playing(strategy))
+def built_in_player(who: str, match: AnyMatch, seat: int) -> AsyncScriptedChannel:
+    strategy: Any = open_player(who, game_info(match.game.name), seat_key(match, seat))
+    return AsyncScriptedChannel(strategy_script(strategy))
 
 
-def played(
+def play_match(
     match: AnyMatch,
     table: Sequence[str | Sequence[str]],
     *,
     match_id: str = "",
-    limits: Limits = PATIENT,
-    record: Record = UNRECORDED,
-) -> Played:
-    """Play a match to its end. At the table is one program, named by its command; the others are house players."""
-    return asyncio.run(refereed(match, table, match_id, limits, record))
+    limits: Limits = PATIENT_LIMITS,
+    record: Record = NULL_RECORD,
+) -> PlayedMatch:
+    """Play a match to its end. At the table is one program, named by its command; the others are built-in players."""
+    return asyncio.run(referee_match(match, table, match_id, limits, record))
 
 
-async def refereed(
+async def referee_match(
     match: AnyMatch, table: Sequence[str | Sequence[str]], match_id: str, limits: Limits, record: Record
-) -> Played:
+) -> PlayedMatch:
     channels: list[Any] = []
     err: list[bytes] = []
     for seat, who in enumerate(table):
         if isinstance(who, str):
-            channels.append(house_player(who, match, seat))
+            channels.append(built_in_player(who, match, seat))
         else:
-            program = await Program.start(who, sandbox=Sandbox(Level.NONE), hear=err.append)
-            tapped = Tapped(program)
+            program = await ProgramConnection.start(who, sandbox=SandboxPolicy(SandboxLevel.NONE), on_stderr=err.append)
+            tapped = RecordingConnection(program)
             ending = msgspec.structs.replace(limits, goodbye=60)  # the line is cut, and that ends the program
-            remote = Remote(tapped, match.game, match_id=match_id, limits=ending)
+            remote = RemoteChannel(tapped, match.game, match_id=match_id, limits=ending)
             channels.append(remote)
     await remote.hello()
     final = await play_async(match, channels, record)
     code = program._transport.get_returncode()
     assert code is not None
-    return Played(final, code, b"".join(err).decode(), tapped.said)
+    return PlayedMatch(final, code, b"".join(err).decode(), tapped.said)
 
 
-async def shut_in(match: AnyMatch, table: Sequence[str | Sequence[str]]) -> tuple[AnyMatch, str]:
+async def play_sandboxed(match: AnyMatch, table: Sequence[str | Sequence[str]]) -> tuple[AnyMatch, str]:
     """The same with the program in a strict sandbox; and what became of it when the line was cut."""
     (command,) = [who for who in table if not isinstance(who, str)]
-    program = await Program.start(command, sandbox=Sandbox(Level.STRICT))
-    remote = Remote(program, match.game, limits=PATIENT)
+    program = await ProgramConnection.start(command, sandbox=SandboxPolicy(SandboxLevel.STRICT))
+    remote = RemoteChannel(program, match.game, limits=PATIENT_LIMITS)
     await remote.hello()
     channels: list[Any] = [
-        house_player(who, match, seat) if isinstance(who, str) else remote for seat, who in enumerate(table)
+        built_in_player(who, match, seat) if isinstance(who, str) else remote for seat, who in enumerate(table)
     ]
     return await play_async(match, channels), "\n".join(describe_evidence(program.evidence()))

@@ -20,20 +20,20 @@ import pytest
 from msgspec.structs import replace
 
 from fairplay import Ejected, Fault, Journal, Moment
-from fairplay.cli.new_bot import LANGUAGES, class_of, commands, default_name, written
-from fairplay.core.chance import Lots
-from fairplay.games import GAMES, title
+from fairplay.cli.new_bot import LANGUAGES, class_name, default_name, render_bot, shell_commands
+from fairplay.core.chance import SeededRandom
+from fairplay.games import GAMES, game_info
 from fairplay.games.fish import Fish
 from fairplay.games.q import Q
 from fairplay.games.tsuro import Action, Tsuro, View
 from fairplay.games.tsuro.rules import Kind, kind_of, options_of
-from fairplay.protocol.wire import goodbye
-from fairplay.testing.playouts import Sampling, play_on
-from tests.cli.command import SMALL, fairplay
-from tests.examples.programs import AnyGame, dealt, played, shut_in
-from tests.examples.written import BOTS, WRITTEN
+from fairplay.protocol.wire import encode_goodbye
+from fairplay.testing.playouts import Sampling, play_events
+from tests.cli.command import SMALL_BOARD, run_fairplay
+from tests.examples.programs import AnyGame, deal_match, play_match, play_sandboxed
+from tests.examples.template_bots import BOTS, TEMPLATE_BOTS
+from tests.nonempty import nonempty
 from tests.players.machine import needs_strict
-from tests.some import some
 
 # A text that looks like all that a bot may search for, and holds what is odd in JSON and in JavaScript.
 TRICKY = (
@@ -75,17 +75,17 @@ each_bot = pytest.mark.parametrize("bot", PLAYS)
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Where bots are compiled, each once."""
     return tmp_path_factory.mktemp("bots")
 
 
 @pytest.fixture
-def command(bot: str, folder: Path) -> list[str]:
-    return command_of(bot, folder)
+def command(bot: str, directory: Path) -> list[str]:
+    return command_of(bot, directory)
 
 
-def command_of(bot: str, folder: Path) -> list[str]:
+def command_of(bot: str, directory: Path) -> list[str]:
     """What runs a bot, written and compiled if it has to be; the test is skipped where the tools for it are missing."""
     stem, suffix = bot.split(".")
     for tool in TOOLS[suffix]:
@@ -94,27 +94,35 @@ def command_of(bot: str, folder: Path) -> list[str]:
     if bot in BY_HAND:
         return [sys.executable, str(BOTS / bot)]
     game, language = NEW[bot]
-    source, made = folder / suffix / bot, folder / suffix / stem
+    source, made = directory / suffix / bot, directory / suffix / stem
     if not source.exists():
         source.parent.mkdir(exist_ok=True)
-        source.write_text(written(game, language, bot))
-        if LANGUAGES[language].compiles:
-            tool, *more = shlex.split(commands(game, language, str(source))[0])
-            subprocess.run([tool, *STRICTLY.get(tool, ()), *more], check=True, env=surroundings(folder))
+        source.write_text(render_bot(game, language, bot))
+        if LANGUAGES[language].compile_command:
+            tool, *more = shlex.split(shell_commands(game, language, str(source))[0])
+            subprocess.run([tool, *STRICTLY.get(tool, ()), *more], check=True, env=surroundings(directory))
     match suffix:
         case "py":
             return [sys.executable, "-P", "-m", "fairplay.bot", str(source)]
         case "js":
             return ["node", str(source)]
         case "java":
-            return ["java", "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", str(made), class_of(game)]
+            return [
+                "java",
+                "-Xmx256m",
+                "-XX:+UseSerialGC",
+                "-XX:TieredStopAtLevel=1",
+                "-cp",
+                str(made),
+                class_name(game),
+            ]
     return [str(made)]
 
 
-def surroundings(folder: Path) -> dict[str, str]:
-    """The environment of a host that has this Python and this fairplay; what Go keeps is kept in the folder."""
+def surroundings(directory: Path) -> dict[str, str]:
+    """The environment of a host that has this Python and this fairplay; what Go keeps is kept in the directory."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
-    return {**os.environ, "PATH": path, "HOME": str(folder), "GOCACHE": str(folder / "cache")}
+    return {**os.environ, "PATH": path, "HOME": str(directory), "GOCACHE": str(directory / "cache")}
 
 
 def guilty(ejected: Sequence[Ejected], seat: int) -> list[Ejected]:
@@ -129,7 +137,7 @@ def test_a_bot_plays_whole_matches_and_is_never_ejected(bot: str, command: list[
         names = [f"{other} {TRICKY}" for other in range(len(others) + 1)]
         table = [*others[:seat], command, *others[seat:]]
 
-        done = played(dealt(game, names, f"{bot} {number}"), table, match_id=TRICKY)
+        done = play_match(deal_match(game, names, f"{bot} {number}"), table, match_id=TRICKY)
 
         assert guilty(done.match.result.ejected, seat) == []
         assert done.match.turn is None
@@ -139,10 +147,10 @@ def test_a_bot_plays_whole_matches_and_is_never_ejected(bot: str, command: list[
 @each_bot
 def test_a_bot_takes_a_receipt_for_the_result(bot: str, command: list[str], tmp_path: Path) -> None:
     game, others = TABLES[PLAYS[bot]][0]
-    match = replace(dealt(game, ["bot", *others], bot), id="m1")
+    match = replace(deal_match(game, ["bot", *others], bot), id="m1")
 
     with Journal(tmp_path).begin(match) as record:
-        done = played(match, [command, *others], match_id="m1", record=record)
+        done = play_match(match, [command, *others], match_id="m1", record=record)
 
     closing = [said.text for said in done.said if said.by_referee and said.text.startswith(b'{"type":"closing"')]
     assert len(closing) == 1
@@ -151,10 +159,10 @@ def test_a_bot_takes_a_receipt_for_the_result(bot: str, command: list[str], tmp_
 
 @pytest.mark.parametrize("bot", [bot for bot, game in PLAYS.items() if game == "q"])
 def test_the_bots_for_q_place_tiles(bot: str, command: list[str]) -> None:
-    match = dealt(Q(), ["bot", "random"], "1")
+    match = deal_match(Q(), ["bot", "random"], "1")
     short = replace(match, state=replace(match.state, pile=match.state.pile[:30]))
 
-    done = played(short, [command, "random"])
+    done = play_match(short, [command, "random"])
 
     assert done.match.state.scores[0] > done.match.state.scores[1] / 2
     assert any(b'"tell"' in said.text for said in done.said)
@@ -162,14 +170,16 @@ def test_the_bots_for_q_place_tiles(bot: str, command: list[str]) -> None:
 
 @pytest.mark.parametrize("bot", FISHERS)
 def test_the_bots_that_look_for_fish_beat_one_that_does_not(bot: str, command: list[str]) -> None:
-    matches = [played(dealt(Fish(), ["bot", "random"], str(seed)), [command, "random"]).match for seed in range(5)]
+    matches = [
+        play_match(deal_match(Fish(), ["bot", "random"], str(seed)), [command, "random"]).match for seed in range(5)
+    ]
 
     assert sum(match.result.ranking[0] == {0} for match in matches) >= 4
 
 
 @each_bot
 def test_a_bot_ends_without_a_reply_when_the_referee_says_goodbye(bot: str, command: list[str]) -> None:
-    last = goodbye(TRICKY, Ejected(0, Fault.TIMED_OUT, Moment.TURN, TRICKY))
+    last = encode_goodbye(TRICKY, Ejected(0, Fault.TIMED_OUT, Moment.TURN, TRICKY))
 
     done = subprocess.run(command, input=last, capture_output=True, check=True)
 
@@ -187,9 +197,9 @@ def test_a_bot_ends_quietly_when_the_referee_hangs_up(bot: str, command: list[st
 @each_bot
 def test_a_bot_that_is_shut_in_plays_whole_matches_and_ends_by_itself(bot: str, command: list[str]) -> None:
     for number, (game, others) in enumerate(TABLES[PLAYS[bot]][:3:2]):
-        match = dealt(game, ["bot", *others], f"{bot} {number}")
+        match = deal_match(game, ["bot", *others], f"{bot} {number}")
 
-        final, fate = asyncio.run(shut_in(match, [*others[:number], command, *others[number:]]))
+        final, fate = asyncio.run(play_sandboxed(match, [*others[:number], command, *others[number:]]))
 
         assert guilty(final.result.ejected, number) == []
         assert final.turn is None
@@ -201,26 +211,26 @@ def said_in(text: str) -> list[str]:
     return re.findall(r"^[/* \t]*((?:gcc|javac|go|fairplay) .*)$", text.partition("Change")[0], re.MULTILINE)
 
 
-def run(line: str, folder: Path, where: Path) -> str:
+def run(line: str, directory: Path, where: Path) -> str:
     """What a line that somebody copies says, in a shell of theirs."""
     shell = ["sh", "-c", line]
-    done = subprocess.run(shell, cwd=where, env=surroundings(folder), capture_output=True, text=True, check=True)
+    done = subprocess.run(shell, cwd=where, env=surroundings(directory), capture_output=True, text=True, check=True)
     return done.stdout
 
 
 @needs_strict
 @each_bot
 def test_a_bot_is_compiled_and_checked_and_plays_shut_in_as_its_own_text_says(
-    bot: str, command: list[str], folder: Path, tmp_path: Path
+    bot: str, command: list[str], directory: Path, tmp_path: Path
 ) -> None:
-    text = (BOTS / bot).read_text() if bot in BY_HAND else written(*NEW[bot], bot)
+    text = (BOTS / bot).read_text() if bot in BY_HAND else render_bot(*NEW[bot], bot)
     (tmp_path / bot).write_text(text)
-    small = SMALL if TABLES[PLAYS[bot]] is FISH else ()
+    small = SMALL_BOARD if TABLES[PLAYS[bot]] is FISH else ()
     more = shlex.join(["--sandbox", "strict", *UNHURRIED])
 
     *before, play = said_in(text)
-    out = [run(f"{line} {more}" if line.startswith("fairplay ") else line, folder, tmp_path) for line in before]
-    done = run(f"{play} {more} {shlex.join(['--quiet', '--seed', 'fair', *small])}", folder, tmp_path)
+    out = [run(f"{line} {more}" if line.startswith("fairplay ") else line, directory, tmp_path) for line in before]
+    done = run(f"{play} {more} {shlex.join(['--quiet', '--seed', 'fair', *small])}", directory, tmp_path)
 
     assert bot in BY_HAND or out[-1].endswith("\nready to play\n")
     assert play.startswith("fairplay play ")
@@ -229,11 +239,11 @@ def test_a_bot_is_compiled_and_checked_and_plays_shut_in_as_its_own_text_says(
 
 
 @needs_strict
-def test_bots_in_four_languages_play_at_one_table_shut_in(folder: Path) -> None:
+def test_bots_in_four_languages_play_at_one_table_shut_in(directory: Path) -> None:
     bots = ["fish_plain.py", "fish_bot.c", "FishBot.java", "fish_bot.go"]
-    players = [f"{seat}=exec:{shlex.join(command_of(bot, folder))}" for seat, bot in zip("abcd", bots, strict=True)]
+    players = [f"{seat}=exec:{shlex.join(command_of(bot, directory))}" for seat, bot in zip("abcd", bots, strict=True)]
 
-    done = fairplay("play", "fish", *players, "--sandbox", "strict", "--quiet", *UNHURRIED)
+    done = run_fairplay("play", "fish", *players, "--sandbox", "strict", "--quiet", *UNHURRIED)
 
     assert done.code == 0
     assert sorted(re.findall(r"\b([abcd]) \(", done.out)) == ["a", "b", "c", "d"]
@@ -256,11 +266,11 @@ MATCHES, MOST_TURNS = 12, 25  # of which every position is looked at
 
 @cache
 def views_of(game: str) -> list[Any]:
-    """What those on turn saw in matches that were played at random, wherever something was lawful."""
-    shelf = title(game)
+    """What those on turn saw in matches that were played at random, wherever something was legal."""
+    shelf = game_info(game)
     rules = shelf.rules.with_parameters(shelf.quick)
-    matches = [dealt(rules, "abcde"[: rules.seats[seed % len(rules.seats)]], str(seed)) for seed in range(MATCHES)]
-    stories = [play_on(match, Sampling(Lots(match.seed or b""), 1000, 99)) for match in matches]
+    matches = [deal_match(rules, "abcde"[: rules.seats[seed % len(rules.seats)]], str(seed)) for seed in range(MATCHES)]
+    stories = [play_events(match, Sampling(SeededRandom(match.seed or b""), 1000, 99)) for match in matches]
     positions = [match for story in stories for _, match in islice(story, MOST_TURNS)]
     views = [match.view(match.turn) for match in positions if match.turn is not None]
     return [view for view in views if next(iter(rules.actions(view)), None) is not None]
@@ -268,7 +278,7 @@ def views_of(game: str) -> list[Any]:
 
 def answers_of(command: list[str], game: str, views: Sequence[Any], more: Mapping[str, Any], signs: Any) -> list[Any]:
     """What a bot answers, one view after the other."""
-    rules = title(game).rules()
+    rules = game_info(game).rules()
     hello = {"type": "hello", "protocol": 1, "game": game, "parameters": rules.public_parameters()}
     messages = [hello, *({"type": "take_turn", "view": rules.pack(view)} for view in views)]
     lines = [
@@ -282,12 +292,12 @@ def answers_of(command: list[str], game: str, views: Sequence[Any], more: Mappin
 
 
 @each_bot
-def test_every_answer_of_a_bot_is_lawful(bot: str, command: list[str]) -> None:
+def test_every_answer_of_a_bot_is_legal(bot: str, command: list[str]) -> None:
     game, views = PLAYS[bot], views_of(PLAYS[bot])
 
     answers = answers_of(command, game, views, {}, (",", ":"))
 
-    rules = title(game).rules()
+    rules = game_info(game).rules()
     assert len(views) > 100
     for view, answer in zip(views, answers, strict=True):
         rules.check(view, msgspec.convert(answer, rules.action))
@@ -326,20 +336,20 @@ def test_a_bot_reads_json_however_it_is_written_and_ignores_what_it_does_not_kno
     assert plain == spaced or bot == "fish_sdk.py"  # which plays at random
 
 
-@pytest.mark.parametrize("bot", WRITTEN)
+@pytest.mark.parametrize("bot", TEMPLATE_BOTS)
 def test_an_example_is_what_new_bot_writes(bot: str) -> None:
-    game, language = WRITTEN[bot]
+    game, language = TEMPLATE_BOTS[bot]
 
-    assert (BOTS / bot).read_text() == written(game, language, bot), "run `make goldens`"
+    assert (BOTS / bot).read_text() == render_bot(game, language, bot), "run `make goldens`"
 
 
 def test_every_bot_is_tried_out_and_on_the_page() -> None:
     programs = {path.name for path in BOTS.iterdir() if path.is_file() and path.name != "README.md"}
     page = (BOTS / "README.md").read_text()
 
-    assert programs == {*BY_HAND, *WRITTEN}
-    assert WRITTEN.items() <= NEW.items()
-    for bot in some(programs):
+    assert programs == {*BY_HAND, *TEMPLATE_BOTS}
+    assert TEMPLATE_BOTS.items() <= NEW.items()
+    for bot in nonempty(programs):
         assert f"\n    {said_in((BOTS / bot).read_text())[-1]}\n" in page
 
 
@@ -347,7 +357,7 @@ def test_go_bots_are_written_as_gofmt_has_it(tmp_path: Path) -> None:
     if shutil.which("gofmt") is None:
         pytest.skip("there is no gofmt")
     for game in GAMES:
-        (tmp_path / f"{game}.go").write_text(written(game, "go", "bot.go"))
+        (tmp_path / f"{game}.go").write_text(render_bot(game, "go", "bot.go"))
 
     done = subprocess.run(["gofmt", "-l", tmp_path], capture_output=True, text=True, check=True)
 

@@ -1,4 +1,4 @@
-"""Hold what deploys a house against the code: its file is read, and its commands are understood."""
+"""Hold what deploys a server against the code: its file is read, and its commands are understood."""
 
 import configparser
 import json
@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 
 from fairplay.cli.serve import serve
-from fairplay.server.settings import HouseSettings, read_settings
+from fairplay.server.settings import ServerSettings, read_settings
 
 DEPLOY = Path(__file__).parents[2] / "examples" / "deploy"
-FILE = DEPLOY / "house.toml"
+FILE = DEPLOY / "server.toml"
 AS_USUAL = ("name", "host", "port", "web_host", "web_names", "guests", "window", "back", "log", "strangers")
 
 
 def test_the_file_is_read_as_it_stands() -> None:
-    found, usual = read_settings(FILE), HouseSettings()
+    found, usual = read_settings(FILE), ServerSettings()
 
     assert [getattr(found, name) for name in AS_USUAL] == [getattr(usual, name) for name in AS_USUAL]
     assert (found.web, found.websocket, found.tls) == (8080, None, None)
@@ -42,4 +42,8 @@ def test_the_command_is_understood(how: str) -> None:
     found = serve.make_context(verb, options).params
 
     assert (Path(command).name, verb) == ("fairplay", "serve")
-    assert (found["config"], found["folder"], found["log"]) == ("/etc/fairplay/house.toml", "/var/lib/fairplay", "json")
+    assert (found["config"], found["directory"], found["log"]) == (
+        "/etc/fairplay/server.toml",
+        "/var/lib/fairplay",
+        "json",
+    )

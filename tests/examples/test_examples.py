@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from fairplay import Fault, Referee, house_strategy
-from fairplay.core.chance import seed_from
+from fairplay import Fault, Referee, built_in_strategy
+from fairplay.core.chance import seed_from_text
 from fairplay.games.fish import Fish
 from fairplay.games.q import Q
-from fairplay.players.serve import AnyGame
-from tests.cli.command import fairplay, script
+from fairplay.players.player_loop import AnyGame
+from tests.cli.command import run_fairplay, run_script
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -32,7 +32,7 @@ def load(name: str) -> ModuleType:
 @pytest.mark.parametrize("seed", ["1", "2", "3"])
 @pytest.mark.parametrize("others", [["random"], ["greedy", "lookahead:1"], ["random", "random", "random"]])
 def test_the_player_plays_whole_matches_without_being_ejected(seed: str, others: list[str]) -> None:
-    done = fairplay("play", "fish", f"me={EXAMPLES / 'a_player.py'}", *others, "--seed", seed, "--quiet")
+    done = run_fairplay("play", "fish", f"me={EXAMPLES / 'a_player.py'}", *others, "--seed", seed, "--quiet")
 
     assert (done.code, done.err) == (0, "")
     assert " is out: " not in done.out
@@ -44,7 +44,7 @@ def test_a_player_is_run_as_its_own_text_says(name: str) -> None:
     found = re.search(r"fairplay (play [^`\n]*)", (EXAMPLES / f"{name}.py").read_text())
     assert found is not None
 
-    done = script(*found[1].split(), cwd=EXAMPLES.parent)
+    done = run_script(*found[1].split(), cwd=EXAMPLES.parent)
 
     assert (done.code, done.err) == (0, "")
     assert " is out: " not in done.out
@@ -71,9 +71,9 @@ def test_whoever_looks_ahead_wins_with_few_lines(
     assert len((EXAMPLES / f"{name}.py").read_text().splitlines()) < lines
     wins = 0
     for number in range(matches):
-        seed, me = seed_from(f"ahead {number}"), number % 2
-        house = house_strategy(game.name, other, seed)
-        table = [load(name).take_turn, house]
+        seed, me = seed_from_text(f"ahead {number}"), number % 2
+        server = built_in_strategy(game.name, other, seed)
+        table = [load(name).take_turn, server]
         match = Referee().run(game, table if me == 0 else table[::-1], seed=seed)
         assert not match.result.ejected
         wins += me in match.result.ranking[0]

@@ -13,12 +13,12 @@ from xml.etree import ElementTree
 import pytest
 from playwright.sync_api import expect
 
-from tests.cli.command import BEST_SANDBOX, SCRIPT, Done, refusal, script, started
+from tests.cli.command import BEST_SANDBOX, INSTALLED_COMMAND, CommandResult, refusal_line, run_script, start_process
 from tests.page.browser import needs_chromium
-from tests.page.browser import started as browser_started
-from tools.tables import ROOT
+from tests.page.browser import start_browser as browser_started
+from tools.readme_tables import ROOT
 
-FOLDER = ROOT / "examples" / "games"
+DIRECTORY = ROOT / "examples" / "games"
 GAMES = {"tic-tac-toe": "py:tic_tac_toe:TicTacToe", "connect-four": "py:connect_four:ConnectFour"}
 LONGEST = {"tic_tac_toe": 80, "connect_four": 120}  # lines
 SIGNS = {"tic-tac-toe": "XO", "connect-four": "RY"}
@@ -58,14 +58,14 @@ for line in sys.stdin:
 each_game = pytest.mark.parametrize("game", GAMES)
 
 
-def command(*words: str, **options: Any) -> Done:
+def command(*words: str, **options: Any) -> CommandResult:
     """Run the command where the games are."""
-    return script(*words, cwd=FOLDER, **options)
+    return run_script(*words, cwd=DIRECTORY, **options)
 
 
 @pytest.fixture(scope="module")
 def mypy_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder where mypy keeps what it knows of fairplay."""
+    """A directory where mypy keeps what it knows of fairplay."""
     return tmp_path_factory.mktemp("mypy")
 
 
@@ -76,18 +76,18 @@ def handed(game: str) -> tuple[str, str]:
 @pytest.fixture(scope="module", params=GAMES)
 def recorded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
     """A game, and the journal of a match of it, in which somebody cheats at last."""
-    game, folder = str(request.param), tmp_path_factory.mktemp("games")
+    game, directory = str(request.param), tmp_path_factory.mktemp("games")
     done = command(
-        "play", *handed(game), "ann=lookahead", "bob=random", "--seed", "7", "--journal", str(folder), "--quiet"
+        "play", *handed(game), "ann=lookahead", "bob=random", "--seed", "7", "--journal", str(directory), "--quiet"
     )
     assert (done.code, done.err) == (0, ""), done
-    (path,) = folder.glob("*.jsonl")
+    (path,) = directory.glob("*.jsonl")
     return game, path
 
 
 @pytest.mark.parametrize(("file", "most"), LONGEST.items())
 def test_a_whole_game_is_a_short_file(file: str, most: int) -> None:
-    assert len((FOLDER / f"{file}.py").read_text().splitlines()) < most
+    assert len((DIRECTORY / f"{file}.py").read_text().splitlines()) < most
 
 
 def test_it_is_named_by_its_address_or_by_game_or_by_both() -> None:
@@ -102,7 +102,7 @@ def test_it_is_named_by_its_address_or_by_game_or_by_both() -> None:
 
     assert {one.code for one in done} == {0}
     assert len({one.out for one in done}) == 1
-    assert refusal(command("play", "fish", "random", "random", *handed(game))).startswith(
+    assert refusal_line(command("play", "fish", "random", "random", *handed(game))).startswith(
         "tic-tac-toe is for 2 players"
     )
 
@@ -128,7 +128,7 @@ def test_parameters_are_those_of_its_fields() -> None:
 
     small = command("play", game, "random", "lookahead", "--set", "columns=5", "--set", "height=4", "--seed", "1")
     assert "   0  1  2  3  4\n" in small.out
-    assert refusal(command("play", game, "random", "random", "--set", "columns=3")).startswith(
+    assert refusal_line(command("play", game, "random", "random", "--set", "columns=3")).startswith(
         "connect-four cannot be played with columns=3 (columns: of the board, 4 to 20)"
     )
 
@@ -155,11 +155,11 @@ def test_without_its_game_a_journal_is_refused_in_one_line(recorded: tuple[str, 
     said = f"{path}: line 1: there is no game {game!r}; there is fish, tsuro, q; one of your own is named by --game"
     assert command("verify", str(path)).err.startswith(f"fairplay: {said}")
     for verb in ("replay", "why", "resume"):
-        assert refusal(command(verb, str(path))).startswith(said)
+        assert refusal_line(command(verb, str(path))).startswith(said)
     assert " unreadable: " in command("library", "list", str(path.parent)).out
     assert " finished" in command("library", "list", str(path.parent), *handed(game)).out
     other = next(name for name in GAMES if name != game)
-    assert refusal(command("replay", str(path), *handed(other))).startswith(f"{path}: line 1: there is no game")
+    assert refusal_line(command("replay", str(path), *handed(other))).startswith(f"{path}: line 1: there is no game")
 
 
 def test_it_is_drawn(recorded: tuple[str, Path], tmp_path: Path) -> None:
@@ -266,7 +266,9 @@ def test_a_tournament_is_played_in_processes_of_its_own(game: str, tmp_path: Pat
     text = command("tournament", "--init", GAMES[game]).out
     assert f'game = "{game}"' in text
     assert text.splitlines()[0].endswith(f":  fairplay tournament FILE --game {GAMES[game]}")
-    text = text.replace("games = 60", "games = 6").replace('# folders = ["./bots/*.py"]', 'folders = ["./last.py"]')
+    text = text.replace("games = 60", "games = 6").replace(
+        '# directories = ["./bots/*.py"]', 'directories = ["./last.py"]'
+    )
     (tmp_path / "cup.toml").write_text(f'sandbox = "{"auto" if not BEST_SANDBOX else "none"}"\n{text}')
 
     done = command("tournament", str(tmp_path / "cup.toml"), "--quiet", "--jobs", "2", *handed(game))
@@ -276,7 +278,7 @@ def test_a_tournament_is_played_in_processes_of_its_own(game: str, tmp_path: Pat
     assert {row["name"] for row in results["standings"]} == {"random", "lookahead", "last"}
     assert not any(results["faults"].values())
     assert command("standings", str(tmp_path / "cup"), *handed(game)).code == 0
-    assert "there is no game" in refusal(command("tournament", str(tmp_path / "cup.toml")))
+    assert "there is no game" in refusal_line(command("tournament", str(tmp_path / "cup.toml")))
 
 
 @each_game
@@ -287,23 +289,23 @@ def test_many_games_are_played_on_all_cores(game: str) -> None:
     assert "lookahead:50" in done.out
 
 
-def test_a_house_serves_it(tmp_path: Path) -> None:
+def test_a_server_serves_it(tmp_path: Path) -> None:
     game = GAMES["connect-four"]
-    words = ("--port", "0", "--folder", str(tmp_path / "house"), "--wait", "0.2", "--fill", "random")
-    house = started([SCRIPT, "serve", game, *words], cwd=FOLDER)
+    words = ("--port", "0", "--directory", str(tmp_path / "server"), "--wait", "0.2", "--fill", "random")
+    server = start_process([INSTALLED_COMMAND, "serve", game, *words], cwd=DIRECTORY)
     try:
-        assert house.stderr is not None
+        assert server.stderr is not None
         place = ""
         while not place:
-            found = re.search(r"127\.0\.0\.1:(\d+)", house.stderr.readline())
+            found = re.search(r"127\.0\.0\.1:(\d+)", server.stderr.readline())
             place = found[0] if found else ""
         joined = command("join", place, "lookahead:50", "--name", "ann", "--matches", "1", "--game", game)
         assert "playing connect-four as ann" in joined.err
         assert joined.code == 0, joined
     finally:
-        house.terminate()
-        house.communicate(timeout=20)
-    (path,) = (tmp_path / "house" / "matches").glob("*.jsonl")
+        server.terminate()
+        server.communicate(timeout=20)
+    (path,) = (tmp_path / "server" / "matches").glob("*.jsonl")
     assert "same result" in command("verify", str(path), "--game", game).out
 
 
@@ -317,4 +319,4 @@ def typed(cache: Path, *files: str) -> str:
     """What mypy says of them."""
     command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(cache), *files]
     env = {**os.environ, "MYPYPATH": str(ROOT / "src")}
-    return subprocess.run(command, cwd=FOLDER, env=env, capture_output=True, text=True, check=False).stdout
+    return subprocess.run(command, cwd=DIRECTORY, env=env, capture_output=True, text=True, check=False).stdout

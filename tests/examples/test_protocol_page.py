@@ -10,9 +10,9 @@ from fairplay import Ejected, Fault, Moment, serve_player
 from fairplay.games import GAMES
 from fairplay.protocol import wire
 from fairplay.protocol.limits import Limits
-from fairplay.protocol.replies import MOST_STALE
-from tests.examples.transcript import PAGE, rewritten
-from tests.some import some
+from fairplay.protocol.replies import MAX_STALE_REPLIES
+from tests.examples.transcript import PAGE, rewrite_page
+from tests.nonempty import nonempty
 from tools.schema import definitions
 
 TEXT = PAGE.read_text()
@@ -20,11 +20,11 @@ FLOWING = " ".join(TEXT.split())  # wherever the lines end
 
 
 def test_the_transcript_is_what_a_bot_and_the_referee_say() -> None:
-    assert rewritten() == TEXT, "run python -m tests.examples.transcript"
+    assert rewrite_page() == TEXT, "run python -m tests.examples.transcript"
 
 
 def test_every_message_is_described_with_all_its_fields() -> None:
-    for kind in some(get_args(wire.WireMessage)):
+    for kind in nonempty(get_args(wire.WireMessage)):
         fields = {field.name for field in msgspec.structs.fields(kind)} - {"match", "turn", "nonce", "limit"}
         (row,) = re.findall(rf"^\| `{kind.__struct_config__.tag}` .*$", TEXT, re.MULTILINE)
 
@@ -40,12 +40,12 @@ def test_every_fault_is_described() -> None:
 def test_the_goodbye_is_what_the_referee_says() -> None:
     ejected = Ejected(0, Fault.ILLEGAL, Moment.TURN, "rule 3.2: there is no tile at [9, 9]", "3.2")
 
-    assert f"```json\n{wire.goodbye('m1', ejected).decode()}```" in TEXT
+    assert f"```json\n{wire.encode_goodbye('m1', ejected).decode()}```" in TEXT
 
 
-def test_what_is_said_at_a_house_is_what_a_house_says_and_a_player_answers() -> None:
-    lines = re.findall(r"^(house|bot) +(\{.*\})$", TEXT, re.MULTILINE)
-    spoken = [text.encode() for by, text in lines if by == "house"]
+def test_what_is_said_at_a_server_is_what_a_server_says_and_a_player_answers() -> None:
+    lines = re.findall(r"^(server|bot) +(\{.*\})$", TEXT, re.MULTILINE)
+    spoken = [text.encode() for by, text in lines if by == "server"]
     answers: list[bytes] = []
 
     assert serve_player(lambda game: never, spoken, answers.append, name="ann", game="fish") is None
@@ -78,13 +78,13 @@ def test_every_view_is_described_with_all_its_fields(game: str) -> None:
 @pytest.mark.parametrize(
     "sentence",
     [
-        f"`protocol` ({wire.PROTOCOL})",
-        f"1 to {wire.LONGEST_NAME} of `A-Z`, `a-z`, `0-9`, `_` and `-`",
-        f"at most {wire.MOST_BYTES} bytes, without its end",
-        f"at most {wire.MOST_DIGITS} digits",
-        f"nested more than {wire.MOST_DEPTH} deep",
-        f"more than {wire.MOST_BYTES} bytes without an end",
-        f"more than {MOST_STALE} replies to questions that were answered before",
+        f"`protocol` ({wire.PROTOCOL_VERSION})",
+        f"1 to {wire.MAX_NAME_CHARS} of `A-Z`, `a-z`, `0-9`, `_` and `-`",
+        f"at most {wire.MAX_LINE_BYTES} bytes, without its end",
+        f"at most {wire.MAX_NUMBER_DIGITS} digits",
+        f"nested more than {wire.MAX_JSON_DEPTH} deep",
+        f"more than {wire.MAX_LINE_BYTES} bytes without an end",
+        f"more than {MAX_STALE_REPLIES} replies to questions that were answered before",
         f"{Limits().start_up:g} seconds for `hello`",
         f"{Limits().move:g} seconds for everything else",
         f"within {Limits().goodbye:g} seconds",

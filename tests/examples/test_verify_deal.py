@@ -18,7 +18,7 @@ from unittest.mock import patch
 
 import pytest
 
-from fairplay.core.chance import Lots
+from fairplay.core.chance import SeededRandom
 from fairplay.core.game import Game
 from fairplay.games.fish import Fish
 from fairplay.games.q import Q
@@ -198,7 +198,7 @@ def test_q_is_dealt_as_the_game_deals_it(game: Q, seats: int) -> None:
 
 @pytest.mark.parametrize("limit", [1, 2, 35, 255, 256, 257, 1080, 65535, 65536, 65537, 10**9])
 def test_lots_are_drawn_as_the_referee_draws_them(limit: int) -> None:
-    lots, dealer = Lots(SEED), VERIFY.Dealer(SEED)
+    lots, dealer = SeededRandom(SEED), VERIFY.Dealer(SEED)
 
     assert [dealer.below(limit) for _ in range(500)] == [lots.below(limit) for _ in range(500)]
 
@@ -367,7 +367,7 @@ def test_where_the_state_was_given_there_is_no_deal_to_prove(lines: Lines, null:
 
 @each_kind
 def test_where_the_tiles_were_given_there_is_no_deal_to_prove(lines: Lines, tmp_path: Path) -> None:
-    game = Tsuro.drawing_from(range(35), seats=3)
+    game = Tsuro.with_tiles(range(35), seats=3)
 
     line = line_of(run(written(tmp_path, lines(game))), 1)
 

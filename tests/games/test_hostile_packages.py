@@ -9,40 +9,49 @@ from pathlib import Path
 import pytest
 
 from fairplay import BadRequest
-from fairplay.games import game_with, register
-from tests.cli.command import BEST_SANDBOX, GOOD, SCRIPT, SMALL, Done, refusal, script, started
-from tests.games.others import COIN, module, nothing_known, package
+from fairplay.games import make_game, register
+from tests.cli.command import (
+    BEST_SANDBOX,
+    INSTALLED_COMMAND,
+    LEGAL_BOT,
+    SMALL_BOARD,
+    CommandResult,
+    refusal_line,
+    run_script,
+    start_process,
+)
+from tests.games.external_games import COIN_GAME, forget_external_games, write_module, write_package
 from tests.python_path import python_path
 
-__all__ = ["nothing_known"]
+__all__ = ["forget_external_games"]
 TRACE = "import pathlib\npathlib.Path(__file__).with_suffix('.loaded').touch()\n"  # of having been loaded
 RAISES = TRACE + r"raise ValueError('\x1b[2J\nfairplay: all is well')"
 HANGS = TRACE + "import time\ntime.sleep(3600)"
-OURS = ("play", "fish", "random", "greedy", *SMALL, "--quiet")
+OURS = ("play", "fish", "random", "greedy", *SMALL_BOARD, "--quiet")
 THEIRS = ("play", "coin", "random", "random", "--quiet")
 
 
-def install(folder: Path, source: str, entries: str = "coin = game_coin:Coin") -> None:
+def install(directory: Path, source: str, entries: str = "coin = game_coin:Coin") -> None:
     """A package that is found on the path, with one module."""
-    module(folder, "game_coin", source)
-    package(folder, "coins", entries)
+    write_module(directory, "game_coin", source)
+    write_package(directory, "coins", entries)
 
 
-def run_with(folder: Path, *words: str) -> Done:
-    """What a command says that finds the packages in a folder."""
-    return script(*words, environment=path_with(folder), stdin=subprocess.DEVNULL, timeout=60)
+def run_with(directory: Path, *words: str) -> CommandResult:
+    """What a command says that finds the packages in a directory."""
+    return run_script(*words, environment=path_with(directory), stdin=subprocess.DEVNULL, timeout=60)
 
 
-def path_with(folder: Path) -> dict[str, str]:
-    """The path of modules with this folder first."""
-    return {"PYTHONPATH": python_path(folder)}
+def path_with(directory: Path) -> dict[str, str]:
+    """The path of modules with this directory first."""
+    return {"PYTHONPATH": python_path(directory)}
 
 
-def was_loaded(folder: Path) -> bool:
-    return (folder / "game_coin.loaded").exists()
+def was_loaded(directory: Path) -> bool:
+    return (directory / "game_coin.loaded").exists()
 
 
-def listed(done: Done) -> str:
+def listed(done: CommandResult) -> str:
     """The lines of a list of games behind those of our own."""
     assert done.code == 0, done
     assert all(line.isprintable() for line in done.out.splitlines())
@@ -52,25 +61,25 @@ def listed(done: Done) -> str:
 
 
 @pytest.mark.parametrize(
-    ("source", "name"), [(HANGS, "coin"), (TRACE + COIN, "fish")], ids=["one that hangs", "one of our name"]
+    ("source", "name"), [(HANGS, "coin"), (TRACE + COIN_GAME, "fish")], ids=["one that hangs", "one of our name"]
 )
 def test_nothing_of_a_package_is_loaded_for_a_game_of_ours(source: str, name: str, tmp_path: Path) -> None:
     install(tmp_path, source, f"{name} = game_coin:Coin")
     bot = tmp_path / "bot.py"
-    bot.write_text(GOOD)
+    bot.write_text(LEGAL_BOT)
 
     alone = run_with(tmp_path, *OURS)
-    with_bot = run_with(tmp_path, "play", "fish", str(bot), "random", *SMALL, "--quiet", *BEST_SANDBOX)
+    with_bot = run_with(tmp_path, "play", "fish", str(bot), "random", *SMALL_BOARD, "--quiet", *BEST_SANDBOX)
     mistyped = run_with(tmp_path, "play", "fihs", "random", "random")
 
     assert (alone.code, alone.err, with_bot.code, with_bot.err) == (0, "", 0, "")
     assert " is out" not in with_bot.out
-    assert refusal(mistyped) == "there is no game 'fihs': did you mean 'fish'?"
+    assert refusal_line(mistyped) == "there is no game 'fihs': did you mean 'fish'?"
     assert not was_loaded(tmp_path)
 
 
 def test_a_package_with_the_name_of_one_of_our_games_is_neither_listed_nor_loaded(tmp_path: Path) -> None:
-    install(tmp_path, TRACE + COIN, "fish = game_coin:Coin")
+    install(tmp_path, TRACE + COIN_GAME, "fish = game_coin:Coin")
 
     done = run_with(tmp_path, "games")
 
@@ -85,14 +94,14 @@ def test_a_package_that_raises_is_one_line(tmp_path: Path) -> None:
     why = f"game_coin:Coin of the package coins cannot be loaded: {raised}"
 
     assert listed(run_with(tmp_path, "games")) == f"coin: {why}"
-    assert refusal(run_with(tmp_path, *THEIRS)) == why
+    assert refusal_line(run_with(tmp_path, *THEIRS)) == why
 
 
 def test_whoever_interrupts_a_package_that_hangs_hears_which_it_was(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     install(tmp_path, f"open({str(tmp_path / 'pipe')!r}).read()\n{HANGS}")
 
-    process = started([SCRIPT, "games"], env={**os.environ, **path_with(tmp_path)})
+    process = start_process([INSTALLED_COMMAND, "games"], env={**os.environ, **path_with(tmp_path)})
     with (tmp_path / "pipe").open("w"):  # which waits until the module is being loaded
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=60)
@@ -103,7 +112,7 @@ def test_whoever_interrupts_a_package_that_hangs_hears_which_it_was(tmp_path: Pa
 
 @pytest.mark.parametrize("registered", [False, True], ids=["installed", "registered"])
 def test_what_a_game_prints_while_it_is_loaded_stays_out_of_the_events(registered: bool, tmp_path: Path) -> None:
-    install(tmp_path, f"print('hello', flush=True)\n{COIN}", "coin = game_coin:Coin" if not registered else "")
+    install(tmp_path, f"print('hello', flush=True)\n{COIN_GAME}", "coin = game_coin:Coin" if not registered else "")
     game = "py:game_coin:Coin" if registered else "coin"
 
     done = run_with(tmp_path, "play", game, "lookahead", "random", "--events")
@@ -114,10 +123,10 @@ def test_what_a_game_prints_while_it_is_loaded_stays_out_of_the_events(registere
 
 @pytest.mark.parametrize("name", ["co\x1b[2Jin", "\u202ecoin", "Coin", "coin coin", "../coin", "c" * 41])
 def test_an_entry_point_that_no_game_can_be_called_is_not_loaded(name: str, tmp_path: Path) -> None:
-    install(tmp_path, TRACE + COIN, f"{name} = game_coin:Coin")
+    install(tmp_path, TRACE + COIN_GAME, f"{name} = game_coin:Coin")
 
     said = listed(run_with(tmp_path, "games"))
-    refused = refusal(run_with(tmp_path, "play", name, "random", "random"))
+    refused = refusal_line(run_with(tmp_path, "play", name, "random", "random"))
 
     why = (
         f"game_coin:Coin of the package coins: no game can be called {name!r}: write small letters, digits and hyphens"
@@ -128,10 +137,10 @@ def test_an_entry_point_that_no_game_can_be_called_is_not_loaded(name: str, tmp_
 
 
 def test_no_name_of_a_package_reaches_a_shell_that_completes(tmp_path: Path) -> None:
-    install(tmp_path, TRACE + COIN, "co\x1b[2Jin = game_coin:Coin\ncoin = game_coin:Coin")
+    install(tmp_path, TRACE + COIN_GAME, "co\x1b[2Jin = game_coin:Coin\ncoin = game_coin:Coin")
     asked = {"_FAIRPLAY_COMPLETE": "bash_complete", "COMP_WORDS": "fairplay play co", "COMP_CWORD": "2"}
 
-    done = script(environment={**asked, **path_with(tmp_path)})
+    done = run_script(environment={**asked, **path_with(tmp_path)})
 
     assert done.out == "plain,coin\n"
     assert not was_loaded(tmp_path)
@@ -145,8 +154,8 @@ UNREADABLE = {
 
 @pytest.mark.parametrize("how", UNREADABLE)
 def test_a_package_whose_list_cannot_be_read_is_left_out_and_named(how: str, tmp_path: Path) -> None:
-    install(tmp_path, COIN)
-    package(tmp_path, "broken", "")
+    install(tmp_path, COIN_GAME)
+    write_package(tmp_path, "broken", "")
     (tmp_path / "broken-1.0.dist-info" / "entry_points.txt").write_bytes(UNREADABLE[how])
 
     games, theirs, ours = (run_with(tmp_path, *words) for words in (("games",), THEIRS, OURS))
@@ -160,7 +169,7 @@ def test_a_package_whose_list_cannot_be_read_is_left_out_and_named(how: str, tmp
 
 @pytest.mark.parametrize("metadata", [b"", b"Name: \xff\n"], ids=["none", "not UTF-8"])
 def test_a_package_without_a_readable_name_brings_its_game_all_the_same(metadata: bytes, tmp_path: Path) -> None:
-    install(tmp_path, COIN)
+    install(tmp_path, COIN_GAME)
     (tmp_path / "coins-1.0.dist-info" / "METADATA").write_bytes(metadata)
 
     done = run_with(tmp_path, *THEIRS)
@@ -186,7 +195,7 @@ DESCRIPTIONS = {
 @pytest.mark.parametrize("how", DESCRIPTIONS)
 def test_a_game_that_cannot_be_described_is_one_line_in_the_list(how: str, tmp_path: Path) -> None:
     docstring, said = DESCRIPTIONS[how]
-    install(tmp_path, COIN.replace('"""Heads win."""', docstring))
+    install(tmp_path, COIN_GAME.replace('"""Heads win."""', docstring))
 
     line = listed(run_with(tmp_path, "games"))
 
@@ -194,14 +203,14 @@ def test_a_game_that_cannot_be_described_is_one_line_in_the_list(how: str, tmp_p
     assert "\n" not in line
 
 
-@pytest.mark.usefixtures("nothing_known")
+@pytest.mark.usefixtures("forget_external_games")
 def test_parameters_that_do_not_fit_one_another_are_a_bad_request(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     check = "    a: int = 1\n    b: int = 2\n    def __post_init__(self):\n        if self.a == self.b:\n"
-    module(tmp_path, "game_coin", f"{COIN}\n{check}            raise ValueError('a and b are the same')\n")
+    write_module(tmp_path, "game_coin", f"{COIN_GAME}\n{check}            raise ValueError('a and b are the same')\n")
     monkeypatch.syspath_prepend(tmp_path)
     register("py:game_coin:Coin")
 
     with pytest.raises(BadRequest, match="coin cannot be played with these parameters: a and b are the same"):
-        game_with("coin", {"a": 3, "b": 3})
+        make_game("coin", {"a": 3, "b": 3})

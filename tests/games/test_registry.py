@@ -10,70 +10,80 @@ import pytest
 
 from fairplay import BadJournal, BadRequest, MatchSpec
 from fairplay.core.errors import FairplayError
-from fairplay.games import EXTERNAL, GAMES, external_names, game_options, game_with, is_known, register, rules_of, title
+from fairplay.games import (
+    EXTERNAL_GAMES,
+    GAMES,
+    external_names,
+    game_info,
+    game_options,
+    is_known,
+    make_game,
+    register,
+    rules_of,
+)
+from fairplay.hosting.prepared_match import locations
 from fairplay.hosting.run import new_match, run, run_async
-from fairplay.hosting.sitting import locations
 from fairplay.hosting.spec import Entrant
-from fairplay.journal.replay import read
-from fairplay.players.location import Command, House, Near, Person, near
-from fairplay.players.thinking import POOL
-from tests.cli.command import fairplay, refusal
-from tests.games.others import COIN, module, nothing_known, package
-from tests.journal.journals import plain, sealed
-from tests.journal.libraries import FISH, play, simple
-from tests.some import some
+from fairplay.journal.replay import read_journal
+from fairplay.players.location import BuiltInAddress, Command, LocalAddress, Person, parse_local_address
+from fairplay.players.process_pool import POOL
+from tests.cli.command import refusal_line, run_fairplay
+from tests.games.external_games import COIN_GAME, forget_external_games, write_module, write_package
+from tests.journal.journals import read_lines, seal_lines
+from tests.journal.libraries import FISH, first_action_strategy, record_match
+from tests.nonempty import nonempty
 
-__all__ = ["nothing_known"]
-pytestmark = pytest.mark.usefixtures("nothing_known")
+__all__ = ["forget_external_games"]
+pytestmark = pytest.mark.usefixtures("forget_external_games")
 
 
 @pytest.fixture
 def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder on the path, with a module of a game in it."""
-    module(tmp_path, "game_coin")
+    """A directory on the path, with a module of a game in it."""
+    write_module(tmp_path, "game_coin")
     monkeypatch.syspath_prepend(tmp_path)
     return tmp_path
 
 
 def test_an_installed_game_is_known_by_its_name(path: Path) -> None:
-    package(path, "coins", "coin = game_coin:Coin")
+    write_package(path, "coins", "coin = game_coin:Coin")
 
     assert is_known("coin")
     assert external_names() == ["coin"]
     assert "game_coin" not in sys.modules
-    assert game_with("coin", {}).name == "coin"
-    assert [*title("coin").house] == ["random", "lookahead"]
-    assert (title("coin").source, title("coin").option) == ("coin", ())
+    assert make_game("coin", {}).name == "coin"
+    assert [*game_info("coin").built_in] == ["random", "lookahead"]
+    assert (game_info("coin").source, game_info("coin").option) == ("coin", ())
     assert run(MatchSpec(game="coin", entrants=(Entrant("random"), Entrant("lookahead")))).result
 
 
 def test_what_a_module_brings_itself_comes_before_what_is_free(path: Path) -> None:
-    module(
+    write_module(
         path,
         "game_own",
-        f'{COIN}\nQUICK = {{}}\nHELP = "Just say it."\ndef write(action):\n    return "tails"\n',
+        f'{COIN_GAME}\nQUICK = {{}}\nHELP = "Just say it."\ndef write(action):\n    return "tails"\n',
         "own",
     )
-    package(path, "coins", "own = game_own:Coin")
+    write_package(path, "coins", "own = game_own:Coin")
 
-    assert title("own").help == "Just say it."
-    assert title("own").write(None) == "tails"
-    assert title("own").read.__module__ == "fairplay.kit.notation"
+    assert game_info("own").help == "Just say it."
+    assert game_info("own").format_action(None) == "tails"
+    assert game_info("own").parse_action.__module__ == "fairplay.kit.notation"
 
 
 def test_what_a_module_imports_is_not_taken_for_its_own(path: Path) -> None:
-    module(path, "game_own", f"{COIN}\nfrom json import loads as read\n", "own")
-    package(path, "coins", "own = game_own:Coin")
+    write_module(path, "game_own", f"{COIN_GAME}\nfrom json import loads as read\n", "own")
+    write_package(path, "coins", "own = game_own:Coin")
 
-    assert title("own").read.__module__ == "fairplay.kit.notation"
+    assert game_info("own").parse_action.__module__ == "fairplay.kit.notation"
 
 
 def test_a_game_that_is_not_of_the_kit_says_what_it_does_not_bring() -> None:
     register("py:tests.toy:Toy")
 
-    with pytest.raises(BadRequest, match="toy brings no 'HOUSE', which only games made from"):
-        _ = title("toy").house
-    assert title("toy").ladder == ()
+    with pytest.raises(BadRequest, match="toy brings no 'BUILT_IN', which only games made from"):
+        _ = game_info("toy").built_in
+    assert game_info("toy").ladder == ()
 
 
 BROKEN = {
@@ -104,49 +114,49 @@ class Other(Coin, frozen=True):
 
 @pytest.mark.parametrize(("entry", "why"), BROKEN.items(), ids=BROKEN)
 def test_a_broken_package_breaks_nothing_else(path: Path, entry: str, why: str) -> None:
-    module(path, "game_bad", "import nothing_of_the_kind")
-    module(path, "game_coin", COIN + MORE)
-    package(path, "coins", f"bad = {entry}\ncoin = game_coin:Coin")
+    write_module(path, "game_bad", "import nothing_of_the_kind")
+    write_module(path, "game_coin", COIN_GAME + MORE)
+    write_package(path, "coins", f"bad = {entry}\ncoin = game_coin:Coin")
 
-    assert why in refusal(fairplay("play", "bad", "random", "random"))
-    assert fairplay("play", "coin", "random", "random", "--quiet").code == 0
-    listed = fairplay("games")
+    assert why in refusal_line(run_fairplay("play", "bad", "random", "random"))
+    assert run_fairplay("play", "coin", "random", "random", "--quiet").code == 0
+    listed = run_fairplay("games")
     assert (listed.code, listed.err) == (0, "")
     assert listed.out.count("\nbad: ") == 1
     assert why in listed.out
     assert "\ncoin: Heads win. 2 players." in listed.out
-    assert fairplay("--help").code == 0
-    assert fairplay("play", "fish", "random", "greedy", "--quiet").code == 0
+    assert run_fairplay("--help").code == 0
+    assert run_fairplay("play", "fish", "random", "greedy", "--quiet").code == 0
 
 
 def test_a_hostile_package_is_not_run_for_another_game_and_ends_no_list(path: Path) -> None:
     trace = path / "trace"
-    module(path, "game_bad", f"import sys\nopen({str(trace)!r}, 'w').close()\nsys.exit(3)")
-    package(path, "coins", "bad = game_bad:Bad\nfish = game_bad:Bad\ncoin = game_coin:Coin")
+    write_module(path, "game_bad", f"import sys\nopen({str(trace)!r}, 'w').close()\nsys.exit(3)")
+    write_package(path, "coins", "bad = game_bad:Bad\nfish = game_bad:Bad\ncoin = game_coin:Coin")
 
     for game in ("fish", "coin"):
-        assert fairplay("play", game, "random", "random", "--quiet", "--games", "2", "--jobs", "1").code == 0
-    assert "bad" in refusal(fairplay("play", "bed", "random", "random"))
+        assert run_fairplay("play", game, "random", "random", "--quiet", "--games", "2", "--jobs", "1").code == 0
+    assert "bad" in refusal_line(run_fairplay("play", "bed", "random", "random"))
     assert not trace.exists()
-    listed = fairplay("games")
+    listed = run_fairplay("games")
     assert (listed.code, trace.exists()) == (0, True)
     assert "\ncoin: Heads win." in listed.out
 
 
 def test_two_packages_with_one_name_are_told(path: Path) -> None:
-    module(path, "game_more")
-    package(path, "coins", "coin = game_coin:Coin")
-    package(path, "more-coins", "coin = game_more:Coin")
+    write_module(path, "game_more")
+    write_package(path, "coins", "coin = game_coin:Coin")
+    write_package(path, "more-coins", "coin = game_more:Coin")
 
-    said = refusal(fairplay("play", "coin", "random", "random"))
+    said = refusal_line(run_fairplay("play", "coin", "random", "random"))
 
     assert said == "two packages bring a game 'coin': coins and more-coins; uninstall one of them"
     assert "game_coin" not in sys.modules
 
 
 def test_one_package_that_is_found_twice_is_one(path: Path) -> None:
-    package(path, "coins", "coin = game_coin:Coin")
-    package(path / "again", "coins-again", "coin = game_coin:Coin")
+    write_package(path, "coins", "coin = game_coin:Coin")
+    write_package(path / "again", "coins-again", "coin = game_coin:Coin")
     sys.path.append(str(path / "again"))
     try:
         assert rules_of("coin").name == "coin"
@@ -155,25 +165,25 @@ def test_one_package_that_is_found_twice_is_one(path: Path) -> None:
 
 
 def test_nobody_takes_the_place_of_a_game_of_ours(path: Path) -> None:
-    module(path, "game_fish", name="fish")
-    package(path, "coins", "fish = game_fish:Coin")
+    write_module(path, "game_fish", name="fish")
+    write_package(path, "coins", "fish = game_fish:Coin")
 
     assert rules_of("fish").__module__ == "fairplay.games.fish.game"
     assert external_names() == []
     with pytest.raises(BadRequest, match="there is a game 'fish' already, of fairplay's own"):
         register("py:game_fish:Coin")
-    assert "fish" not in EXTERNAL
+    assert "fish" not in EXTERNAL_GAMES
 
 
 def test_a_registered_game_comes_before_an_installed_one_and_only_once(path: Path) -> None:
-    module(path, "game_more")
-    package(path, "coins", "coin = game_coin:Coin")
-    assert title("coin").rules.__module__ == "game_coin"
+    write_module(path, "game_more")
+    write_package(path, "coins", "coin = game_coin:Coin")
+    assert game_info("coin").rules.__module__ == "game_coin"
 
     assert register("py:game_more:Coin") == "coin"
 
-    assert title("coin").rules.__module__ == "game_more"
-    assert title("coin").option == ("--game", "py:game_more:Coin")
+    assert game_info("coin").rules.__module__ == "game_more"
+    assert game_info("coin").option == ("--game", "py:game_more:Coin")
     assert register("py:game_more:Coin") == "coin"
     with pytest.raises(BadRequest, match="there is a game 'coin' already, which is py:game_more:Coin"):
         register("py:game_coin:Coin")
@@ -185,11 +195,11 @@ def test_a_library_reads_a_journal_again_once_its_game_is_known(path: Path, tmp_
     spec = MatchSpec(game="coin", entrants=(Entrant("random"), Entrant("random")), journal=games)
     register("py:game_coin:Coin")
     assert run(spec).result is not None
-    EXTERNAL.clear()
+    EXTERNAL_GAMES.clear()
 
-    unknown = fairplay("library", "list", games).out
+    unknown = run_fairplay("library", "list", games).out
     register("py:game_coin:Coin")
-    known = fairplay("library", "list", games).out
+    known = run_fairplay("library", "list", games).out
 
     assert (unknown.count("unreadable"), known.count("unreadable"), known.count("finished")) == (1, 0, 1)
 
@@ -199,8 +209,8 @@ def test_a_class_is_registered_by_value_and_travels_by_where_it_can_be_imported(
 
     assert register(Coin) == "coin"
 
-    assert title("coin").source == "py:game_coin:Coin"
-    assert MatchSpec.of(Coin(), (Entrant("random"),) * 2).game == "py:game_coin:Coin"
+    assert game_info("coin").source == "py:game_coin:Coin"
+    assert MatchSpec.from_game(Coin(), (Entrant("random"),) * 2).game == "py:game_coin:Coin"
 
 
 def test_a_class_that_no_other_process_can_import_is_played_in_this_one(path: Path) -> None:
@@ -209,19 +219,19 @@ def test_a_class_that_no_other_process_can_import_is_played_in_this_one(path: Pa
     class Here(Coin, frozen=True):  # type: ignore[misc,call-arg]
         name = "here"
 
-    spec = MatchSpec.of(Here(), (Entrant("random"),) * 2)
+    spec = MatchSpec.from_game(Here(), (Entrant("random"),) * 2)
     done = asyncio.run(run_async(spec))
 
-    assert (spec.game, title("here").source, done.host_fault) == ("here", "", "")
-    assert isinstance(near("random", "here", bytes(32)), Near)
-    assert not isinstance(near("random", "here", bytes(32)), House)
+    assert (spec.game, game_info("here").source, done.host_fault) == ("here", "", "")
+    assert isinstance(parse_local_address("random", "here", bytes(32)), LocalAddress)
+    assert not isinstance(parse_local_address("random", "here", bytes(32)), BuiltInAddress)
 
 
 def test_a_spec_names_its_game_by_its_address(path: Path) -> None:
     spec = MatchSpec(game="py:game_coin:Coin", entrants=(Entrant("random"),) * 2, journal=str(path), id="one")
 
     first = run(spec)
-    EXTERNAL.clear()
+    EXTERNAL_GAMES.clear()
     again = run(spec)
 
     assert first.result is not None
@@ -244,14 +254,14 @@ def test_processes_are_told_of_a_game_by_their_command_lines_and_not_by_the_envi
     (path / "bot.py").write_text(ASKS)
     before = dict(os.environ)
 
-    POOL.close()  # they are started anew, in this folder
+    POOL.close()  # they are started anew, in this directory
     coin, players = register("py:game_coin:Coin"), (Entrant("./bot.py"), Entrant("random"))
     for entrants in (players, players[::-1]):  # whoever is first says heads, and it is over
         done = asyncio.run(run_async(MatchSpec(game=coin, entrants=entrants, sandbox="none")))
         assert (done.host_fault, done.evidence) == ("", ())
         assert done.result is not None and not done.result.ejected
     assert dict(os.environ) == before
-    pages = [Path(f"/proc/{process.pid}/environ").read_bytes() for process in some(POOL.processes)]
+    pages = [Path(f"/proc/{process.pid}/environ").read_bytes() for process in nonempty(POOL.processes)]
     assert not [page for page in pages if b"game_coin" in page]
 
 
@@ -268,40 +278,40 @@ def test_a_program_of_an_author_registers_its_game_itself(path: Path, monkeypatc
 
 
 def test_a_match_hears_of_its_own_game_alone(path: Path) -> None:
-    module(path, "game_more", name="more")
+    write_module(path, "game_more", name="more")
     register("py:game_coin:Coin")
     register("py:game_more:Coin")
     (path / "bot.py").write_text(ASKS)
     bot, seats = str(path / "bot.py"), {}
 
     for game in ("coin", "more", "fish"):
-        sitting = new_match(MatchSpec(game=game, entrants=(Entrant(bot), Entrant("human")), sandbox="none"))
-        seats[game] = locations(sitting.match, sitting.addresses), sitting.terms.sandbox
+        prepared = new_match(MatchSpec(game=game, entrants=(Entrant(bot), Entrant("human")), sandbox="none"))
+        seats[game] = locations(prepared.match, prepared.addresses), prepared.terms.sandbox
 
     for game, file in {"coin": "game_coin", "more": "game_more"}.items():
         (command, person), sandbox = seats[game][0].values(), seats[game][1]
         assert isinstance(command, Command) and command.words[-3:] == (bot, "--game", f"py:{file}:Coin")
         assert person == Person(("--game", f"py:{file}:Coin"))
-        assert sandbox is not None and sandbox.shown == (str(path / f"{file}.py"),)
+        assert sandbox is not None and sandbox.visible_paths == (str(path / f"{file}.py"),)
     (command, person), sandbox = seats["fish"][0].values(), seats["fish"][1]
     assert isinstance(command, Command) and command.words[-1] == bot
     assert person == Person()
-    assert sandbox is not None and sandbox.shown == ()
+    assert sandbox is not None and sandbox.visible_paths == ()
 
 
 @pytest.mark.parametrize("named", ["py:game_coin:Coin", "game_coin", "coin", "py:os:system", "../coin", ""])
 def test_nothing_is_imported_because_a_record_names_it(named: str, path: Path, tmp_path: Path) -> None:
     (path / "game_coin.py").write_text("raise SystemExit('imported')")
-    journal = play(tmp_path, FISH, [simple(FISH)] * 2)
-    lines = plain(journal)
+    journal = record_match(tmp_path, FISH, [first_action_strategy(FISH)] * 2)
+    lines = read_lines(journal)
     lines[0]["game"] = named
-    journal.write_bytes(sealed(lines))
+    journal.write_bytes(seal_lines(lines))
 
     with pytest.raises(BadJournal, match=r"line 1: there is no game .*; one of your own is named by --game"):
-        read(journal)
+        read_journal(journal)
     for verb in ("verify", "replay", "why"):
-        assert "there is no game" in refusal(fairplay(verb, str(journal)))
-    assert fairplay("library", "list", str(journal.parent)).code == 0
+        assert "there is no game" in refusal_line(run_fairplay(verb, str(journal)))
+    assert run_fairplay("library", "list", str(journal.parent)).code == 0
     assert "game_coin" not in sys.modules
 
 
@@ -319,11 +329,11 @@ def test_what_is_no_game_cannot_be_registered(path: Path, address: str, why: str
         register(address)
 
     assert why in str(refused.value)
-    assert not EXTERNAL
+    assert not EXTERNAL_GAMES
 
 
 def test_an_option_behind_two_dashes_registers_no_game() -> None:
-    assert refusal(fairplay("rules", "--", "--game=fish")).startswith("there is no game '--game=fish'")
+    assert refusal_line(run_fairplay("rules", "--", "--game=fish")).startswith("there is no game '--game=fish'")
 
 
 @pytest.mark.parametrize(
@@ -331,22 +341,22 @@ def test_an_option_behind_two_dashes_registers_no_game() -> None:
     [("--game", "Option '--game' requires an argument."), ("--game=", "--game : write py:module:Name; ")],
 )
 def test_an_option_without_a_game_is_refused(option: str, why: str) -> None:
-    assert refusal(fairplay("rules", option)).startswith(why)
+    assert refusal_line(run_fairplay("rules", option)).startswith(why)
 
 
 def test_the_option_takes_the_name_of_a_game_that_is_known_where_a_verb_names_one() -> None:
-    assert fairplay("rules", "--game", "fish") == fairplay("rules", "fish")
+    assert run_fairplay("rules", "--game", "fish") == run_fairplay("rules", "fish")
 
 
 def test_a_verb_without_a_game_takes_games_by_their_addresses_alone() -> None:
-    assert refusal(fairplay("games", "--game", "fish")).startswith("--game fish: write py:module:Name; ")
+    assert refusal_line(run_fairplay("games", "--game", "fish")).startswith("--game fish: write py:module:Name; ")
 
 
 @pytest.mark.parametrize("option", ["--config", "--tournament"])
 def test_a_game_of_an_option_is_not_served_instead_of_what_the_file_of_a_server_says(option: str, path: Path) -> None:
-    done = fairplay("serve", option, str(path / "missing.toml"), "--game", "py:game_coin:Coin")
+    done = run_fairplay("serve", option, str(path / "missing.toml"), "--game", "py:game_coin:Coin")
 
-    assert refusal(done).startswith(f"{path}/missing.toml: cannot be read: ")
+    assert refusal_line(done).startswith(f"{path}/missing.toml: cannot be read: ")
 
 
 def test_the_games_of_our_own_are_looked_for_nowhere_else(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -356,16 +366,16 @@ def test_the_games_of_our_own_are_looked_for_nowhere_else(monkeypatch: pytest.Mo
     monkeypatch.setattr("fairplay.games.registry.find", fail)
 
     assert [rules_of(name).name for name in GAMES] == [*GAMES]
-    assert fairplay("play", "fish", "random", "greedy", "--quiet").code == 0
+    assert run_fairplay("play", "fish", "random", "greedy", "--quiet").code == 0
 
 
 def test_thinking_processes_that_run_already_hear_of_a_game_that_is_registered_later(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    POOL.close()  # they are started anew, in this folder
+    POOL.close()  # they are started anew, in this directory
     first = asyncio.run(run_async(MatchSpec(game="fish", entrants=(Entrant("greedy"),) * 2, parameters={"rows": 3})))
-    module(tmp_path, "game_coin")
+    write_module(tmp_path, "game_coin")
 
     coin = register("py:game_coin:Coin")
     later = asyncio.run(run_async(MatchSpec(game=coin, entrants=(Entrant("lookahead"),) * 2)))

@@ -9,24 +9,24 @@ import pytest
 from fairplay import Acted, Entrant, Event, Match, MatchSpec, Outcome, run
 
 SEED = bytes(range(32))
-SMALL: dict[str, dict[str, Any]] = {"fish": {"rows": 4, "columns": 4}, "tsuro": {"size": 5}, "q": {}}
-HOUSE = {"fish": ("greedy", "random", "lookahead:1"), "tsuro": ("random", "second", "third"), "q": ("dag", "random")}
+SMALL_PARAMETERS: dict[str, dict[str, Any]] = {"fish": {"rows": 4, "columns": 4}, "tsuro": {"size": 5}, "q": {}}
+BUILT_IN = {"fish": ("greedy", "random", "lookahead:1"), "tsuro": ("random", "second", "third"), "q": ("dag", "random")}
 NUMBERS = itertools.count(1)
 
 
-def spec_of(game: str = "fish", *players: str, **rest: Any) -> MatchSpec:
-    """A small match of these players, or of some of the house; NAME=PLAYER has a label."""
-    entrants = [player.rpartition("=")[::2] for player in players or HOUSE[game]]
-    rest = {"parameters": SMALL[game], "seed": SEED, **rest}
+def make_spec(game: str = "fish", *players: str, **rest: Any) -> MatchSpec:
+    """A small match of these players, or of some of the server; NAME=PLAYER has a label."""
+    entrants = [player.rpartition("=")[::2] for player in players or BUILT_IN[game]]
+    rest = {"parameters": SMALL_PARAMETERS[game], "seed": SEED, **rest}
     return MatchSpec(game=game, entrants=tuple(Entrant(address, name) for name, address in entrants), **rest)
 
 
-def turns_in(outcome: Outcome) -> int:
+def count_turns(outcome: Outcome) -> int:
     """How many turns were taken in a match."""
     return sum(turns.count for turns in outcome.turns)
 
 
-class Listening:
+class EventCollector:
     """An observer that keeps what it hears."""
 
     def __init__(self) -> None:
@@ -38,7 +38,7 @@ class Listening:
         self.names.append(match.names)
 
 
-class Interrupting:
+class InterruptingObserver:
     """An observer that is as good as the key that interrupts, after so many actions."""
 
     def __init__(self, actions: int) -> None:
@@ -50,24 +50,24 @@ class Interrupting:
             raise KeyboardInterrupt
 
 
-def interrupted(spec: MatchSpec, actions: int = 5) -> Path:
+def interrupted_journal(spec: MatchSpec, actions: int = 5) -> Path:
     """The journal of a match of this spec that was interrupted after so many actions."""
-    known = set(journals(spec))
+    known = set(journal_files(spec))
     with pytest.raises(KeyboardInterrupt):
-        run(spec, [Interrupting(actions)])
-    (path,) = set(journals(spec)) - known
+        run(spec, [InterruptingObserver(actions)])
+    (path,) = set(journal_files(spec)) - known
     return path
 
 
-def journals(spec: MatchSpec) -> list[Path]:
-    """The files in the folder of a spec."""
+def journal_files(spec: MatchSpec) -> list[Path]:
+    """The files in the directory of a spec."""
     assert spec.journal is not None
     return sorted(Path(spec.journal).glob("*.jsonl"))
 
 
-def module(folder: Path, source: str, name: str, monkeypatch: pytest.MonkeyPatch) -> str:
+def write_module(directory: Path, source: str, name: str, monkeypatch: pytest.MonkeyPatch) -> str:
     """The address of what a new module calls by that name."""
     number = next(NUMBERS)
-    (folder / f"hosted_{number}.py").write_text(source)
-    monkeypatch.syspath_prepend(folder)
+    (directory / f"hosted_{number}.py").write_text(source)
+    monkeypatch.syspath_prepend(directory)
     return f"in-process:hosted_{number}:{name}"

@@ -15,36 +15,36 @@ from websockets.uri import parse_uri
 from fairplay.core.events import Ejected, Fault
 from fairplay.core.game import Moment
 from fairplay.hosting.table import Table
-from fairplay.players.door import Door
-from fairplay.players.location import Command, Invitation, Location, Near
-from fairplay.players.process import Program
-from fairplay.players.remote import Remote
+from fairplay.players.listener import Listener
+from fairplay.players.location import Command, ListenAddress, LocalAddress, Location
+from fairplay.players.process import ProgramConnection
+from fairplay.players.remote import RemoteChannel
 from fairplay.protocol import wire
 from fairplay.protocol.limits import Limits
 from fairplay.referee.closing import close_all_async
-from fairplay.referee.host import dealt
-from fairplay.sandbox.level import Level, Sandbox
-from fairplay.transport.connection import over_tcp
-from fairplay.transport.line import Line
-from fairplay.transport.websocket import WebSocket, over_websocket
-from tests.hosting.soak import played_at
-from tests.players.cancelling import When, cancelled_at
-from tests.players.programs import first_card, holdings, script
+from fairplay.referee.referee import deal_match
+from fairplay.sandbox.policy import SandboxLevel, SandboxPolicy
+from fairplay.transport.connection import Connection
+from fairplay.transport.sockets import accept_tcp
+from fairplay.transport.websocket import WebSocketConnection, accept_websocket
+from tests.hosting.soak import play_at_table
+from tests.players.cancelling import CancelTime, cancel_at
+from tests.players.programs import current_holdings, first_card, write_program
 from tests.toy import Toy
 
 GAME = Toy(cards=3, hand=1)
 LIMITS = Limits(move=20.0, start_up=20.0, arrival=20.0, goodbye=0.02)
-PLAIN = Sandbox(Level.NONE)
+PLAIN = SandboxPolicy(SandboxLevel.NONE)
 LINGERS = ("sleep", "600")
 OUT = Ejected(0, Fault.TIMED_OUT, Moment.TURN, "no answer")
 MOST = 1000  # awaits, which nothing here comes near
 
-every_time = pytest.mark.parametrize("when", When)
+every_time = pytest.mark.parametrize("when", CancelTime)
 
 
 def open_now() -> tuple[int, int]:
     """Files and sockets, and children."""
-    found = holdings()
+    found = current_holdings()
     return found.files, found.children
 
 
@@ -59,34 +59,34 @@ async def pair(size: int | None = None) -> AsyncIterator[tuple[socket.socket, so
         yield ours, theirs
 
 
-async def never_read(sock: socket.socket) -> Line:
+async def never_read(sock: socket.socket) -> Connection:
     """A line whose other end does not read, so that nothing more can be sent."""
-    line = await over_tcp(sock)
+    line = await accept_tcp(sock)
     line.send(b"x" * 1_000_000)
     return line
 
 
-async def surfed(sock: socket.socket, theirs: socket.socket) -> WebSocket:
+async def surfed(sock: socket.socket, theirs: socket.socket) -> WebSocketConnection:
     """A line over WebSocket that was greeted."""
     protocol = ClientProtocol(parse_uri("ws://127.0.0.1:1/"))
     protocol.send_request(protocol.connect())
     theirs.sendall(b"".join(protocol.data_to_send()))
-    line = await over_websocket(sock)
+    line = await accept_websocket(sock)
     line.send(b"hello\n")
     theirs.setblocking(True)
     await asyncio.to_thread(theirs.recv, 4096)
     return line
 
 
-async def closing(at: int, when: When, ejected: Ejected | None) -> bool:
+async def closing(at: int, when: CancelTime, ejected: Ejected | None) -> bool:
     """Is there an n-th await while a program, two connections and a WebSocket are closed? Cancel there, and look."""
     before = open_now()
     async with pair() as (plain, _), pair(4096) as (full, _), pair() as (web, surfer):
-        lines: list[Line] = [await over_tcp(plain), await never_read(full), await surfed(web, surfer)]
-        program = await Program.start(LINGERS, sandbox=PLAIN)
-        remotes = [Remote(line, GAME, limits=LIMITS) for line in (*lines, program)]
+        lines: list[Connection] = [await accept_tcp(plain), await never_read(full), await surfed(web, surfer)]
+        program = await ProgramConnection.start(LINGERS, sandbox=PLAIN)
+        remotes = [RemoteChannel(line, GAME, limits=LIMITS) for line in (*lines, program)]
         work = remotes[at % 4].close(ejected) if ejected else close_all_async(remotes)
-        cancelled = await cancelled_at(at if ejected is None else 1 + at // 4, when, work)
+        cancelled = await cancel_at(at if ejected is None else 1 + at // 4, when, work)
         if ejected is None:
             assert [each.fileno() for each in (plain, full, web)] == [-1] * 3
         else:
@@ -97,7 +97,7 @@ async def closing(at: int, when: When, ejected: Ejected | None) -> bool:
 
 @every_time
 @pytest.mark.parametrize("ejected", [None, OUT], ids=["all of them", "one of them"])
-def test_a_cancel_at_any_await_of_closing_leaves_nothing(when: When, ejected: Ejected | None) -> None:
+def test_a_cancel_at_any_await_of_closing_leaves_nothing(when: CancelTime, ejected: Ejected | None) -> None:
     async def each() -> int:
         at, after_the_last = 0, 0
         while after_the_last < 4:
@@ -109,9 +109,9 @@ def test_a_cancel_at_any_await_of_closing_leaves_nothing(when: When, ejected: Ej
     assert asyncio.run(each()) > 8
 
 
-async def guest(door: Door) -> None:
+async def guest(listener: Listener) -> None:
     """Somebody who comes in and acknowledges everything, also what is no acknowledgement."""
-    reader, writer = await asyncio.open_connection(door.host, door.port)
+    reader, writer = await asyncio.open_connection(listener.host, listener.port)
     try:
         with suppress(ConnectionError):
             while line := await reader.readline():
@@ -121,11 +121,11 @@ async def guest(door: Door) -> None:
         writer.transport.abort()
 
 
-async def surfing_guest(door: Door) -> None:
+async def surfing_guest(listener: Listener) -> None:
     """The same over WebSocket."""
-    protocol = ClientProtocol(parse_uri(f"ws://{door.address}/"))
+    protocol = ClientProtocol(parse_uri(f"ws://{listener.address}/"))
     protocol.send_request(protocol.connect())
-    reader, writer = await asyncio.open_connection(door.host, door.port)
+    reader, writer = await asyncio.open_connection(listener.host, listener.port)
     try:
         with suppress(ConnectionError):
             while True:
@@ -147,23 +147,23 @@ def seated(bot: list[str]) -> dict[int, Location]:
     """A table of every kind: only the program and the player in this process know how to play."""
     return {
         0: Command(tuple(bot)),
-        1: Invitation("tcp", "0"),
-        2: Near(first_card),
-        3: Invitation("ws", "0"),
+        1: ListenAddress("tcp", "0"),
+        2: LocalAddress(first_card),
+        3: ListenAddress("ws", "0"),
         4: Command(("sh", "-c", "read line; echo junk; exec sleep 600")),
     }
 
 
-async def played(at: int, when: When, bot: list[str]) -> bool:
+async def played(at: int, when: CancelTime, bot: list[str]) -> bool:
     """Is there an n-th await in a whole match at such a table? Cancel there, and look."""
     before = open_now()
     with Table(seated(bot), limits=LIMITS, tell=lambda text: None) as table:
-        match = dealt(Toy(cards=5, hand=1), list("abcde"), bytes(32))
+        match = deal_match(Toy(cards=5, hand=1), list("abcde"), bytes(32))
         coming = [
-            asyncio.create_task(come(door))
-            for door, come in zip(table.doors.values(), (guest, surfing_guest), strict=True)
+            asyncio.create_task(come(listener))
+            for listener, come in zip(table.listeners.values(), (guest, surfing_guest), strict=True)
         ]
-        cancelled = await cancelled_at(at, when, played_at(table, match))
+        cancelled = await cancel_at(at, when, play_at_table(table, match))
         for one in coming:
             one.cancel()
         await asyncio.wait(coming)
@@ -173,11 +173,11 @@ async def played(at: int, when: When, bot: list[str]) -> bool:
     return cancelled
 
 
-@pytest.mark.parametrize("when", [When.THERE, When.OFTEN])
-def test_a_cancel_at_any_await_of_a_match_leaves_nothing(when: When, tmp_path: Path) -> None:
+@pytest.mark.parametrize("when", [CancelTime.WHEN_READY, CancelTime.REPEATEDLY])
+def test_a_cancel_at_any_await_of_a_match_leaves_nothing(when: CancelTime, tmp_path: Path) -> None:
     async def each() -> int:
         at = 1
-        while await played(at, when, script(tmp_path)):
+        while await played(at, when, write_program(tmp_path)):
             at += 1
             assert at < MOST
         return at
@@ -189,7 +189,7 @@ def test_a_peer_that_never_reads_is_really_cut() -> None:
     async def hang_up() -> int:
         async with pair(4096) as (ours, _):
             line = await never_read(ours)
-            await line.hang_up(b"goodbye\n", 0.01)
+            await line.close(b"goodbye\n", 0.01)
             return ours.fileno()
 
     assert asyncio.run(hang_up()) == -1

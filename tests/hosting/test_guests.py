@@ -12,24 +12,24 @@ from typing import Any
 import pytest
 
 from fairplay import Fault, Limits, MatchSpec, Outcome, Started, run, run_async
-from fairplay.games import title
-from fairplay.hosting.table import called, placed
-from fairplay.journal.appeal import appeals
-from fairplay.journal.library import find
-from fairplay.journal.replay import Recorded, read
-from fairplay.journal.verify import verify
-from fairplay.observers.feed import Feed
-from fairplay.players import door
-from fairplay.players.remote import Remote
-from tests.cli.command import SCRIPT, Done, fairplay
-from tests.hosting.specs import Interrupting, Listening, journals, spec_of
-from tests.journals_at import lines_of
-from tests.players.dialled import serve_dialled
+from fairplay.games import game_info
+from fairplay.hosting.table import assign_seats, resolve_names
+from fairplay.journal.ejection_report import ejection_reports
+from fairplay.journal.library import find_matches
+from fairplay.journal.replay import RecordedMatch, read_journal
+from fairplay.journal.verification import verify
+from fairplay.observers.feed import EventFeed
+from fairplay.players import listener
+from fairplay.players.remote import RemoteChannel
+from tests.cli.command import INSTALLED_COMMAND, CommandResult, run_fairplay
+from tests.hosting.specs import EventCollector, InterruptingObserver, journal_files, make_spec
+from tests.journal_files import read_lines
+from tests.players.host_connection import serve_at_host
 
 PATIENCE = 60.0  # seconds that nobody here comes near
 LIMITS = Limits(move=30.0, arrival=30.0)
 NEVER = 10**9
-TWO = ("tcp:0", "tcp:127.0.0.1:0")  # two doors
+TWO = ("tcp:0", "tcp:127.0.0.1:0")  # two listeners
 
 
 class Guest:
@@ -42,7 +42,7 @@ class Guest:
         self._left = leaves_at
 
     def make(self, game: Any) -> "Guest":
-        self._strategy: Any = title(game.name).house["greedy"].make("", bytes(32))
+        self._strategy: Any = game_info(game.name).built_in["greedy"].make("", bytes(32))
         return self
 
     def start(self, seat: int, names: tuple[str, ...], view: Any) -> None:
@@ -56,7 +56,7 @@ class Guest:
         self.results.append(result)
 
     def come(self, host: str, port: int) -> None:
-        serve_dialled(f"{host}:{port}", self.make, name=self.name)
+        serve_at_host(f"{host}:{port}", self.make, name=self.name)
 
 
 class Doorbell(StringIO):
@@ -86,28 +86,28 @@ class Doorbell(StringIO):
 
 @contextmanager
 def coming(*guests: Guest) -> Iterator[Doorbell]:
-    """These guests come, in this order of doors."""
+    """These guests come, in this order of listeners."""
     bell = Doorbell(list(guests))
     with redirect_stderr(bell):
         yield bell
     bell.wait()
 
 
-def commanded(folder: Path, *players: str, guests: list[Guest]) -> Done:
+def commanded(directory: Path, *players: str, guests: list[Guest]) -> CommandResult:
     """What a user sees of the command that plays a match with these guests, in a process of its own."""
-    options = ("--set", "rows=4", "--set", "columns=4", "--limit", "30", "--journal", str(folder))
-    command, bell = [str(SCRIPT), "play", "fish", *players, *options], Doorbell(guests)
+    options = ("--set", "rows=4", "--set", "columns=4", "--limit", "30", "--journal", str(directory))
+    command, bell = [str(INSTALLED_COMMAND), "play", "fish", *players, *options], Doorbell(guests)
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
         for line in process.stderr:
             bell.write(line)
         out, _ = process.communicate(timeout=PATIENCE)
     bell.wait()
-    return Done(process.returncode, out, bell.getvalue())
+    return CommandResult(process.returncode, out, bell.getvalue())
 
 
-def of_guests(folder: Path, *players: str, **rest: Any) -> MatchSpec:
-    return spec_of("fish", *players, limits=LIMITS, journal=str(folder), **rest)
+def of_guests(directory: Path, *players: str, **rest: Any) -> MatchSpec:
+    return make_spec("fish", *players, limits=LIMITS, journal=str(directory), **rest)
 
 
 def awaited(spec: MatchSpec, observers: Any = ()) -> Outcome:
@@ -117,9 +117,9 @@ def awaited(spec: MatchSpec, observers: Any = ()) -> Outcome:
 both_ways = pytest.mark.parametrize("way", [run, awaited], ids=["played", "awaited"])
 
 
-def recorded_in(folder: Path) -> Recorded:
-    [path] = folder.glob("*.jsonl")
-    return read(path)
+def recorded_in(directory: Path) -> RecordedMatch:
+    [path] = directory.glob("*.jsonl")
+    return read_journal(path)
 
 
 # Who is called what.
@@ -142,22 +142,22 @@ def recorded_in(folder: Path) -> Recorded:
 def test_the_label_of_the_host_comes_first_and_then_the_name_of_the_guest(
     way: Any, players: tuple[str, ...], own: tuple[str | None, ...], names: tuple[str, ...], tmp_path: Path
 ) -> None:
-    guests, fed, listening = [Guest(name) for name in own], list[str](), Listening()
+    guests, fed, listening = [Guest(name) for name in own], list[str](), EventCollector()
     spec = of_guests(tmp_path, *players)
 
     with coming(*guests):
-        outcome = way(spec, [listening, Feed(fed.append)])
+        outcome = way(spec, [listening, EventFeed(fed.append)])
 
-    recorded, lines = recorded_in(tmp_path), lines_of(journals(spec)[0])
+    recorded, lines = recorded_in(tmp_path), read_lines(journal_files(spec)[0])
     assert outcome.names == names
     assert (outcome.result and outcome.result.ejected, outcome.host_fault) == ((), "")
     assert [guest.names for guest in guests] == [[names]] * len(guests)  # as each of them was told at the start
-    assert listening.events[0] == Started(names, recorded.at(0).commitment)
+    assert listening.events[0] == Started(names, recorded.match_after(0).commitment)
     assert set(listening.names) == {names}
     assert {name for line in fed for name in names if f'"name":"{name}"' in line} == set(names)
     assert [line["names"] for line in lines if line["type"] == "seated"] == [list(names)]
     assert tuple(lines[0]["names"]) == spec.labels  # what was asked for
-    assert (recorded.names, recorded.at(None).names) == (names, names)
+    assert (recorded.names, recorded.match_after(None).names) == (names, names)
     assert verify(recorded).names == names
 
 
@@ -165,8 +165,8 @@ def test_rankings_and_ejections_are_told_with_the_names_of_the_guests(tmp_path: 
     done = commanded(tmp_path, *TWO, "cyd=random", guests=[Guest("ann"), Guest("bob", leaves_at=2)])
 
     [path] = tmp_path.glob("*.jsonl")
-    [appeal] = appeals(read(path))
-    [summary] = find(tmp_path)
+    [appeal] = ejection_reports(read_journal(path))
+    [summary] = find_matches(tmp_path)
     assert done.code == 0, done
     assert "at the table: ann, bob, cyd\n" in done.out
     assert "\nbob is out: malformed (turn), " in done.out
@@ -174,10 +174,10 @@ def test_rankings_and_ejections_are_told_with_the_names_of_the_guests(tmp_path: 
     assert "tcp:" not in done.out
     assert appeal.name == "bob"
     assert [seat.name for seat in summary.seats] == ["ann", "bob", "cyd"]
-    assert fairplay("why", str(path)).out.startswith("bob was ejected from a match of fish: malformed (turn)\n")
+    assert run_fairplay("why", str(path)).out.startswith("bob was ejected from a match of fish: malformed (turn)\n")
 
 
-def test_two_guests_at_one_door_sit_in_the_order_in_which_they_come(tmp_path: Path) -> None:
+def test_two_guests_at_one_listener_sit_in_the_order_in_which_they_come(tmp_path: Path) -> None:
     guests = [Guest("ann"), Guest("bob")]
 
     with coming(*guests):
@@ -192,7 +192,7 @@ def test_whoever_joins_by_the_command_is_called_as_it_likes(tmp_path: Path) -> N
 
     class Joining(Guest):
         def come(self, host: str, port: int) -> None:
-            command = [str(SCRIPT), "join", f"{host}:{port}", "greedy", "--name", "ann"]
+            command = [str(INSTALLED_COMMAND), "join", f"{host}:{port}", "greedy", "--name", "ann"]
             joined.append(subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False))
 
     with coming(Joining(None)):
@@ -209,9 +209,9 @@ def stopped(spec: MatchSpec, *guests: Guest, actions: int = 5) -> Path:
     """The journal of a match with guests that was interrupted."""
     bell = Doorbell(list(guests))
     with redirect_stderr(bell), pytest.raises(KeyboardInterrupt):
-        run(spec, [Interrupting(actions)])
+        run(spec, [InterruptingObserver(actions)])
     bell.wait()
-    [path] = journals(spec)
+    [path] = journal_files(spec)
     return path
 
 
@@ -221,12 +221,12 @@ def test_the_same_command_finds_its_match_again_whatever_guests_call_themselves(
 
     done = commanded(tmp_path, *TWO, guests=[Guest("eve"), Guest("bob")])
 
-    recorded = read(path)
+    recorded = read_journal(path)
     assert done.code == 0, done
     assert done.err.startswith(f"fairplay: going on with {path}\n")
-    assert journals(spec) == [path]
+    assert journal_files(spec) == [path]
     assert recorded.opening.names == TWO
-    assert recorded.sittings == ((0, ("ann", "bob")), (5, ("eve", "bob")))
+    assert recorded.seatings == ((0, ("ann", "bob")), (5, ("eve", "bob")))
     assert verify(recorded).names == ("eve", "bob")
     assert "at the table: eve, bob\n" in done.out
 
@@ -245,23 +245,26 @@ def test_whoever_was_ejected_before_keeps_the_name_under_which_it_sat(
     with coming(back):
         outcome = run(spec)
 
-    assert read(path).sittings == ((0, ("ann", "bob", "cyd")), (7, names))
+    assert read_journal(path).seatings == ((0, ("ann", "bob", "cyd")), (7, names))
     assert (outcome.names, back.names) == (names, [names])
     assert outcome.result is not None
     assert [(out.seat, out.fault) for out in outcome.result.ejected] == [(out, Fault.MALFORMED)]
-    assert verify(read(path)).names == names
+    assert verify(read_journal(path)).names == names
 
 
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
 def test_who_has_the_plain_name_does_not_depend_on_who_came_first(order: tuple[int, ...]) -> None:
     own = dict.fromkeys(order, "ann")
 
-    assert called(("tcp:1", "tcp:2"), ("tcp:1", "tcp:2"), own) == ("ann", "ann-2")
+    assert resolve_names(("tcp:1", "tcp:2"), ("tcp:1", "tcp:2"), own) == ("ann", "ann-2")
 
 
-def guests(*names: str | None) -> list[door.Guest]:
+def guests(*names: str | None) -> list[listener.ConnectedPlayer]:
     """Guests in the order in which they came."""
-    return [door.Guest(Remote(door.Nobody(), title("q").rules()), name) for name in names]
+    return [
+        listener.ConnectedPlayer(RemoteChannel(listener.AbsentConnection(), game_info("q").rules()), name)
+        for name in names
+    ]
 
 
 @pytest.mark.parametrize(
@@ -277,4 +280,4 @@ def guests(*names: str | None) -> list[door.Guest]:
 def test_a_guest_sits_where_its_name_is_expected(
     came: tuple[str | None, ...], names: dict[int, str], seats: dict[int, str | None]
 ) -> None:
-    assert {seat: guest.name for seat, guest in placed(guests(*came), names).items()} == seats
+    assert {seat: guest.name for seat, guest in assign_seats(guests(*came), names).items()} == seats

@@ -1,4 +1,4 @@
-"""Play specs in folders where others can write, and find that nothing counts that was not played by who has the key."""
+"""Play specs in directories where others can write, and find that nothing counts that was not played by who has the key."""
 
 import asyncio
 import os
@@ -9,15 +9,15 @@ import pytest
 from msgspec.structs import replace
 
 from fairplay import BadRequest, Journal, MatchSpec, Outcome, run, run_async
-from fairplay.hosting.records import journal_in, outcome_on_record
+from fairplay.hosting.records import open_journal, recorded_outcome
 from fairplay.hosting.run import new_match
 from fairplay.hosting.terms import terms_for
-from fairplay.journal.key import key_in, own_key_file
-from fairplay.journal.replay import read
-from fairplay.journal.requests import Sync, Unmarked
-from fairplay.referee.host import dealt
-from tests.hosting.specs import SEED, interrupted, spec_of
-from tests.journal.forging import forge, opening
+from fairplay.journal.key import load_key, user_key_file
+from fairplay.journal.options import Durability, WithoutMac
+from fairplay.journal.replay import read_journal
+from fairplay.referee.referee import deal_match
+from tests.hosting.specs import SEED, interrupted_journal, make_spec
+from tests.journal.forging import forge_journal, rewrite_opening
 from tests.players.machine import needs_strict
 
 
@@ -30,23 +30,23 @@ both_ways = pytest.mark.parametrize("way", [run, awaited], ids=["played", "await
 
 @both_ways
 def test_a_result_that_was_planted_is_nobodys(way: Any, tmp_path: Path) -> None:
-    spec = spec_of(id="m", journal=str(tmp_path))
+    spec = make_spec(id="m", journal=str(tmp_path))
     run(replace(spec, key=str(tmp_path / "of somebody else")))  # it is sound, and of this very spec
 
-    with pytest.raises(Unmarked, match="does not bear our mark"):
+    with pytest.raises(WithoutMac, match="does not bear our mark"):
         way(spec)
-    with pytest.raises(Unmarked, match="does not bear our mark"):
-        outcome_on_record(spec)  # which reads the file again, and it may be another one by then
+    with pytest.raises(WithoutMac, match="does not bear our mark"):
+        recorded_outcome(spec)  # which reads the file again, and it may be another one by then
 
 
 @both_ways
 def test_a_match_that_was_planted_is_not_gone_on_with(way: Any, tmp_path: Path) -> None:
-    spec = spec_of(id="m", journal=str(tmp_path))
-    match = dealt(spec.rules(), spec.labels, SEED, match_id="m")
+    spec = make_spec(id="m", journal=str(tmp_path))
+    match = deal_match(spec.load_game(), spec.labels, SEED, match_id="m")
     Journal(tmp_path).begin(match, players=spec.addresses).close()
     left = (tmp_path / "m.jsonl").read_bytes()
 
-    with pytest.raises(Unmarked, match="does not bear our mark"):
+    with pytest.raises(WithoutMac, match="does not bear our mark"):
         way(spec)
 
     assert (tmp_path / "m.jsonl").read_bytes() == left
@@ -54,16 +54,16 @@ def test_a_match_that_was_planted_is_not_gone_on_with(way: Any, tmp_path: Path) 
 
 @both_ways
 @pytest.mark.parametrize("actions", [5, None], ids=["interrupted", "finished"])
-def test_a_folder_with_a_key_of_its_own_can_be_moved_to_another_machine(
+def test_a_directory_with_a_key_of_its_own_can_be_moved_to_another_machine(
     way: Any, actions: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     here, there = tmp_path / "here", tmp_path / "there"
-    spec = spec_of(id="m", journal=str(here), key=str(here / "key"))
+    spec = make_spec(id="m", journal=str(here), key=str(here / "key"))
     whole = run(replace(spec, id="whole"))
     if actions is None:
         run(spec)
     else:
-        interrupted(replace(spec, journal=str(here)), actions)
+        interrupted_journal(replace(spec, journal=str(here)), actions)
     here.rename(there)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "another"))
 
@@ -73,49 +73,49 @@ def test_a_folder_with_a_key_of_its_own_can_be_moved_to_another_machine(
     assert whole.result is not None
     assert outcome.result.ranking == whole.result.ranking
     assert not (tmp_path / "another").exists()  # nobody needed any other key
-    with pytest.raises(Unmarked):
+    with pytest.raises(WithoutMac):
         way(replace(spec, journal=str(there), key=None))
 
 
 def test_a_key_that_is_named_has_to_be_had(tmp_path: Path) -> None:
-    outcome = run(spec_of(journal=str(tmp_path / "games"), key="/proc/nowhere/key"))
+    outcome = run(make_spec(journal=str(tmp_path / "games"), key="/proc/nowhere/key"))
 
     assert outcome.result is None
     assert outcome.host_fault == "no key can be kept in /proc/nowhere/key: No such file or directory"
     with pytest.raises(BadRequest, match="cannot be our key: it is no file"):
-        run(spec_of(journal=str(tmp_path / "games"), key=str(tmp_path)))
+        run(make_spec(journal=str(tmp_path / "games"), key=str(tmp_path)))
     assert not (tmp_path / "games").exists()
 
 
 def test_a_key_that_was_used_before_is_refused_once_others_may_read_it(tmp_path: Path) -> None:
     key = tmp_path / "key"
-    key_in(key)
-    journal_in(tmp_path, Sync.OFF, str(key))
+    load_key(key)
+    open_journal(tmp_path, Durability.OFF, str(key))
 
     key.chmod(0o640)
 
     with pytest.raises(BadRequest, match=r"others may use it \(mode 0640\)"):
-        journal_in(tmp_path, Sync.OFF, str(key))
+        open_journal(tmp_path, Durability.OFF, str(key))
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
 def test_a_key_that_was_used_before_is_refused_once_it_belongs_to_somebody_else(tmp_path: Path) -> None:
     key = tmp_path / "key"
-    key_in(key)
-    journal_in(tmp_path, Sync.OFF, str(key))
+    load_key(key)
+    open_journal(tmp_path, Durability.OFF, str(key))
 
     os.chown(key, 12345, 12345)
 
     with pytest.raises(BadRequest, match="it belongs to somebody else"):
-        journal_in(tmp_path, Sync.OFF, str(key))
+        open_journal(tmp_path, Durability.OFF, str(key))
 
 
 def test_terms_that_were_forged_are_not_taken_up(tmp_path: Path) -> None:
-    spec = spec_of(id="m", journal=str(tmp_path))
-    path = interrupted(spec)
-    forge(path, opening(limits={"move": 86400.0}))
+    spec = make_spec(id="m", journal=str(tmp_path))
+    path = interrupted_journal(spec)
+    forge_journal(path, rewrite_opening(limits={"move": 86400.0}))
 
-    with pytest.raises(Unmarked):
+    with pytest.raises(WithoutMac):
         run(spec)
 
 
@@ -134,12 +134,12 @@ def take_turn(view):
 
 @needs_strict
 @pytest.mark.parametrize("place", ["key", "games/key"])
-def test_no_program_sees_the_key_of_a_folder(place: str, tmp_path: Path) -> None:
+def test_no_program_sees_the_key_of_a_directory(place: str, tmp_path: Path) -> None:
     bot, key = tmp_path / "bot.py", tmp_path / place
     bot.write_text(SPIES.format(key=str(key)))
-    spec = spec_of("fish", str(bot), "greedy", journal=str(tmp_path / "games"), key=str(key), sandbox="strict")
+    spec = make_spec("fish", str(bot), "greedy", journal=str(tmp_path / "games"), key=str(key), sandbox="strict")
 
-    key_in(own_key_file())  # there are two then
+    load_key(user_key_file())  # there are two then
 
     outcome, sandbox = run(spec), new_match(spec).terms.sandbox
 
@@ -147,15 +147,15 @@ def test_no_program_sees_the_key_of_a_folder(place: str, tmp_path: Path) -> None
     assert outcome.result.ejected == ()
     assert "there it is" in str(run(replace(spec, sandbox="none")).evidence)
     assert sandbox is not None
-    assert {spec.key, str(own_key_file().parent)} <= set(sandbox.hidden)
+    assert {spec.key, str(user_key_file().parent)} <= set(sandbox.hidden_paths)
 
 
 def test_who_was_ejected_needs_no_program_any_more(tmp_path: Path) -> None:
     cheat = tmp_path / "cheat.py"
     cheat.write_text("def take_turn(view):\n    return 7\n")
-    spec = spec_of("fish", "greedy", str(cheat), "random", id="m", journal=str(tmp_path / "games"), sandbox="none")
-    path = interrupted(spec, actions=3)
-    assert [out.seat for out in read(path).at(None).ejected] == [1]
+    spec = make_spec("fish", "greedy", str(cheat), "random", id="m", journal=str(tmp_path / "games"), sandbox="none")
+    path = interrupted_journal(spec, actions=3)
+    assert [out.seat for out in read_journal(path).match_after(None).ejected] == [1]
     cheat.unlink()
 
     with pytest.raises(BadRequest, match="there is no Python file"):

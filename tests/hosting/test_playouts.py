@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 
 from fairplay import BadRequest, Game, Moment, playouts
-from fairplay.core.chance import Dice, derive
+from fairplay.core.chance import Dice, derive_seed
 from fairplay.games.fish import Fish
 from fairplay.games.fish.state import state_of
 from fairplay.games.q import Q
 from fairplay.games.tsuro import Tsuro
-from fairplay.hosting.playouts import BATCH
+from fairplay.hosting.playouts import MAX_BATCH_PLAYOUTS
 from tests.toy import Toy
 
 FISH = Fish(rows=4, columns=4)
@@ -19,9 +19,9 @@ AnyGame = Game[Any, Any, Any]
 
 
 def by_hand(game: AnyGame, state: Any, number: int) -> tuple[int, ...] | None:
-    dice = Dice(derive(SEED, "playouts"), number)
+    dice = Dice(derive_seed(SEED, "playouts"), number)
     while (seat := game.turn(state)) is not None:
-        action = game.drawn(game.view(state, seat), dice)
+        action = game.random_action(game.view(state, seat), dice)
         if action is None:
             state = game.eject(state, seat, Moment.TURN)
         else:
@@ -41,7 +41,7 @@ def test_playouts_are_those_that_one_can_play_by_hand(game: AnyGame, threads: in
 
 
 def test_the_batches_and_threads_do_not_show() -> None:
-    state, many = FISH.deal(2, SEED), 2 * BATCH + 7
+    state, many = FISH.deal(2, SEED), 2 * MAX_BATCH_PLAYOUTS + 7
 
     one_by_one = playouts(FISH, state, many, SEED)
 

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from fairplay import Entrant, Limits, MatchSpec, Outcome, run
-from fairplay.journal.replay import read
-from fairplay.journal.verify import check_receipt, covered, receipt_from
-from tests.cli.command import script
+from fairplay.journal.replay import read_journal
+from fairplay.journal.verification import check_receipt, describe_coverage, parse_receipt
+from tests.cli.command import run_script
 from tests.cli.test_join import free_port
 
 FULL = {"rows": 2, "columns": 4}  # as soon as two players have placed their penguins
@@ -96,11 +96,11 @@ def test_a_program_is_handed_a_receipt_for_the_result_as_the_last_that_it_hears(
     assert outcome.result is not None and outcome.result.ejected == ()
     *_, end, closing, after = heard
     assert (end["type"], closing["type"], after) == ("end", "closing", "end of input")
-    recorded = read(str(outcome.journal))
+    recorded = read_journal(str(outcome.journal))
     for told, covers in ((end["result"]["receipt"], "not the result"), (closing["receipt"], "the result too")):
-        receipt = receipt_from(f"{told['seq']}:{told['head']}")
+        receipt = parse_receipt(f"{told['seq']}:{told['head']}")
         check_receipt(recorded, receipt)
-        assert covered(recorded, receipt).endswith(covers)
+        assert describe_coverage(recorded, receipt).endswith(covers)
 
 
 def test_one_that_has_closed_its_input_may_still_end_by_itself(tmp_path: Path) -> None:
@@ -155,7 +155,7 @@ def test_whoever_joins_is_shown_the_receipt(scheme: str, tmp_path: Path) -> None
     outcomes: list[Outcome] = []
     host = threading.Thread(target=lambda: outcomes.append(run(spec)))
     host.start()
-    done = script("join", f"{scheme}://127.0.0.1:{port}", str(player))
+    done = run_script("join", f"{scheme}://127.0.0.1:{port}", str(player))
     host.join()
 
     (outcome,) = outcomes

@@ -7,12 +7,12 @@ from typing import Any
 from fairplay import Fault
 from fairplay.core.events import Acted
 from fairplay.core.messages import Failed, TakeTurn
-from fairplay.diagnosis.understudy import Prompter, Understudy
+from fairplay.diagnosis.recorded_then_live import RecordedAnswers, RecordedThenLive
 from fairplay.games.fish import Place
-from fairplay.hosting.table import Here
-from fairplay.journal.replay import read
-from fairplay.referee.local import Local
-from tests.journal.journals import GAME, first, record
+from fairplay.hosting.table import AsyncLocalChannel
+from fairplay.journal.replay import read_journal
+from fairplay.referee.local_channel import LocalChannel
+from tests.journal.journals import GAME, first_action, record_match
 
 
 class FailsToSitDown:
@@ -25,16 +25,16 @@ class FailsToSitDown:
 
     def take_turn(self, view: Any) -> Any:
         self.turns += 1
-        return first(view)
+        return first_action(view)
 
 
 def test_a_player_that_fails_to_take_a_seat_over_is_not_asked_to_move(tmp_path: Path) -> None:
-    path, _ = record(tmp_path, [first, first])
-    recorded = read(path)
-    match, player = recorded.at(0), FailsToSitDown()
-    prompter = Prompter(recorded, 0, match)
+    path, _ = record_match(tmp_path, [first_action, first_action])
+    recorded = read_journal(path)
+    match, player = recorded.match_after(0), FailsToSitDown()
+    prompter = RecordedAnswers(recorded, 0, match)
     prompter.write(Acted(0, Place((99, 99))), None, None)  # so that the record says nothing of what comes now
-    understudy = Understudy(0, prompter, Here(Local(player, GAME, lambda: 0.0)))
+    understudy = RecordedThenLive(0, prompter, AsyncLocalChannel(LocalChannel(player, GAME, lambda: 0.0)))
 
     answer = asyncio.run(understudy.ask(TakeTurn(match.view(0))))
 

@@ -12,21 +12,21 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from fairplay import BadRequest, Ended, Event, Fault, Match, MatchSpec, Outcome, Started, Sync, run, run_async
+from fairplay import BadRequest, Durability, Ended, Event, Fault, Match, MatchSpec, Outcome, Started, run, run_async
 from fairplay.core.errors import HostFault
 from fairplay.games import GAMES
-from fairplay.hosting.spec import Turns
-from fairplay.journal.replay import read
-from fairplay.journal.verify import verify
-from fairplay.observers.feed import Feed
-from fairplay.players.process import Program
-from fairplay.sandbox import cell
-from fairplay.sandbox.cgroup import Group, available
-from tests.hosting.specs import SEED, Listening, journals, module, spec_of, turns_in
-from tests.journals_at import lines_of
+from fairplay.hosting.spec import TurnSummary
+from fairplay.journal.replay import read_journal
+from fairplay.journal.verification import verify
+from fairplay.observers.feed import EventFeed
+from fairplay.players.process import ProgramConnection
+from fairplay.sandbox import sandboxed_command
+from fairplay.sandbox.cgroup import ControlGroup, cgroup_support
+from tests.hosting.specs import SEED, EventCollector, count_turns, journal_files, make_spec, write_module
+from tests.journal_files import read_lines
+from tests.nonempty import nonempty
 from tests.players.machine import needs_strict
-from tests.players.programs import gained, holdings, nothing_left, soon
-from tests.some import some
+from tests.players.programs import becomes_true, current_holdings, is_cleaned_up, new_holdings
 
 BOT = Path(__file__).parents[2] / "examples" / "a_player.py"
 
@@ -73,9 +73,9 @@ each_game = pytest.mark.parametrize("game", GAMES)
 both_ways = pytest.mark.parametrize("way", [run, awaited], ids=["played", "awaited"])
 
 
-def in_pool(specs: list[MatchSpec], folder: Path) -> list[Outcome]:
+def in_pool(specs: list[MatchSpec], directory: Path) -> list[Outcome]:
     """What comes of these specs in the processes of a pool; the pool has a process of its own."""
-    script = folder / "pool.py"
+    script = directory / "pool.py"
     script.write_text(POOL)
     done = subprocess.run([sys.executable, script], input=pickle.dumps(specs), capture_output=True, check=False)
     assert (done.returncode, done.stderr) == (0, b"")
@@ -86,7 +86,7 @@ def in_pool(specs: list[MatchSpec], folder: Path) -> list[Outcome]:
 def lasting(outcome: Outcome) -> Outcome:
     """What is the same whenever and wherever a match is played."""
     assert outcome.result is not None
-    turns = tuple(Turns(turns.count) for turns in outcome.turns)
+    turns = tuple(TurnSummary(turns.count) for turns in outcome.turns)
     return replace(outcome, took=0.0, journal=None, turns=turns, result=replace(outcome.result, receipt=None))
 
 
@@ -95,14 +95,14 @@ def lasting(outcome: Outcome) -> Outcome:
 
 @each_game
 def test_a_match_from_a_spec_is_the_same_here_awaited_and_in_a_worker_process(game: str, tmp_path: Path) -> None:
-    specs = [spec_of(game, id="a-match", journal=str(tmp_path / where)) for where in ("here", "awaited", "pool")]
+    specs = [make_spec(game, id="a-match", journal=str(tmp_path / where)) for where in ("here", "awaited", "pool")]
 
     here, awaited = run(specs[0]), asyncio.run(run_async(specs[1]))
     [there] = in_pool(specs[2:], tmp_path)
 
-    recorded = [read(tmp_path / where / "a-match.jsonl") for where in ("here", "awaited", "pool")]
+    recorded = [read_journal(tmp_path / where / "a-match.jsonl") for where in ("here", "awaited", "pool")]
     assert lasting(here) == lasting(awaited) == lasting(there)
-    assert turns_in(here) == len(recorded[0].facts) > 5
+    assert count_turns(here) == len(recorded[0].facts) > 5
     assert (here.id, here.host_fault, here.evidence) == ("a-match", "", ())
     assert [one.facts for one in recorded] == [recorded[0].facts] * 3
     assert [one.journal for one in (here, awaited, there)] == [f"{spec.journal}/a-match.jsonl" for spec in specs]
@@ -114,7 +114,7 @@ def test_a_match_from_a_spec_is_the_same_here_awaited_and_in_a_worker_process(ga
 
 def test_many_matches_are_played_at_once_in_one_loop_and_each_has_its_own_journal(tmp_path: Path) -> None:
     games = [list(GAMES)[number % 3] for number in range(20)]
-    specs = [spec_of(game, seed=None, journal=str(tmp_path), sync=Sync.ALWAYS) for game in games]
+    specs = [make_spec(game, seed=None, journal=str(tmp_path), sync=Durability.ALWAYS) for game in games]
     heard: list[type[Event]] = []
 
     class Watching:
@@ -127,9 +127,9 @@ def test_many_matches_are_played_at_once_in_one_loop_and_each_has_its_own_journa
     outcomes = asyncio.run(all_at_once())
 
     assert heard[: heard.index(Ended)].count(Started) == 20  # none had to wait for the end of another
-    assert sorted(outcome.journal or "" for outcome in outcomes) == [str(path) for path in journals(specs[0])]
+    assert sorted(outcome.journal or "" for outcome in outcomes) == [str(path) for path in journal_files(specs[0])]
     for game, outcome in zip(games, outcomes, strict=True):
-        recorded = read(outcome.journal or "")
+        recorded = read_journal(outcome.journal or "")
         assert (recorded.opening.game, recorded.opening.match) == (game, outcome.id)
         assert outcome.result is not None
         assert verify(recorded, outcome.result.receipt).result == replace(outcome.result, receipt=None)
@@ -141,7 +141,7 @@ def test_without_a_journal_nothing_is_written_and_there_is_no_receipt(
 ) -> None:
     monkeypatch.chdir(tmp_path)
 
-    outcome = way(spec_of())
+    outcome = way(make_spec())
 
     assert (outcome.journal, outcome.result.receipt) == (None, None)
     assert list(tmp_path.iterdir()) == []
@@ -151,9 +151,9 @@ def test_without_a_journal_nothing_is_written_and_there_is_no_receipt(
 def test_a_fault_of_a_player_is_in_the_result_and_what_it_said_is_in_the_evidence(
     way: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    bad = module(tmp_path, CRASHES, "take_turn", monkeypatch)
+    bad = write_module(tmp_path, CRASHES, "take_turn", monkeypatch)
 
-    outcome = way(spec_of("fish", "ann=greedy", f"bob={bad}"))
+    outcome = way(make_spec("fish", "ann=greedy", f"bob={bad}"))
 
     assert outcome.host_fault == ""
     assert [(out.seat, out.fault) for out in outcome.result.ejected] == [(1, Fault.CRASHED)]
@@ -167,9 +167,9 @@ def test_a_fault_of_a_player_is_in_the_result_and_what_it_said_is_in_the_evidenc
 
 @both_ways
 def test_observers_that_are_handed_over_hear_the_match_and_are_handed_the_receipt(way: Any, tmp_path: Path) -> None:
-    listening = Listening()
+    listening = EventCollector()
 
-    outcome = way(spec_of(journal=str(tmp_path)), [listening])
+    outcome = way(make_spec(journal=str(tmp_path)), [listening])
 
     assert outcome.result.receipt is not None
     assert listening.events[-1] == Ended(outcome.result)
@@ -178,21 +178,21 @@ def test_observers_that_are_handed_over_hear_the_match_and_are_handed_the_receip
 
 def test_an_observer_by_its_address_hears_the_match_where_it_is_played(tmp_path: Path) -> None:
     (tmp_path / "writers.py").write_text(OBSERVER.format(path=str(tmp_path / "heard")))
-    specs = [spec_of(id=name, observers=("py:writers:Writer",)) for name in ("one", "two")]
+    specs = [make_spec(id=name, observers=("py:writers:Writer",)) for name in ("one", "two")]
 
     outcomes = in_pool(specs, tmp_path)
 
     heard = (tmp_path / "heard").read_text().splitlines()
-    for outcome in some(outcomes):
+    for outcome in nonempty(outcomes):
         mine = [line.split()[0] for line in heard if line.endswith(f" {outcome.id}")]
-        assert mine == ["Started", *["Acted"] * turns_in(outcome), "Ended"]
+        assert mine == ["Started", *["Acted"] * count_turns(outcome), "Ended"]
 
 
 # Faults of the host.
 
 
 def in_the_way(tmp_path: Path) -> str:
-    """A folder that cannot be made, whoever asks for it."""
+    """A directory that cannot be made, whoever asks for it."""
     (tmp_path / "file").write_text("in the way")
     return str(tmp_path / "file" / "games")
 
@@ -200,12 +200,12 @@ def in_the_way(tmp_path: Path) -> str:
 @both_ways
 @pytest.mark.parametrize("player", ["random", "exec:cat"])
 def test_a_journal_that_cannot_be_written_is_a_fault_of_the_host(way: Any, player: str, tmp_path: Path) -> None:
-    listening, folder = Listening(), in_the_way(tmp_path)
-    spec = spec_of("fish", "ann=greedy", f"bob={player}", id="m", journal=folder, sandbox="none")
+    listening, directory = EventCollector(), in_the_way(tmp_path)
+    spec = make_spec("fish", "ann=greedy", f"bob={player}", id="m", journal=directory, sandbox="none")
 
     outcome = way(spec, [listening])
 
-    why = f"no journal can be written in {folder}: Not a directory"
+    why = f"no journal can be written in {directory}: Not a directory"
     assert outcome == Outcome(id="m", names=("ann", "bob"), result=None, host_fault=why)
     assert listening.events == []
 
@@ -213,22 +213,22 @@ def test_a_journal_that_cannot_be_written_is_a_fault_of_the_host(way: Any, playe
 @both_ways
 def test_when_the_host_fails_in_the_middle_nobody_is_ejected_and_the_journal_stays(way: Any, tmp_path: Path) -> None:
     tiles = list(range(14))
-    spec = spec_of("tsuro", parameters={"size": 5, "tiles": tiles}, journal=str(tmp_path))
+    spec = make_spec("tsuro", parameters={"size": 5, "tiles": tiles}, journal=str(tmp_path))
 
     outcome = way(spec)
 
-    [path] = journals(spec)
+    [path] = journal_files(spec)
     assert outcome.host_fault == "the tiles have run out after 14: nobody can go on"
     assert (outcome.result, outcome.evidence, outcome.journal) == (None, (), str(path))
-    assert turns_in(outcome) == len(read(path).facts) > 0
-    assert {line["fact"]["type"] for line in lines_of(path) if line["type"] == "fact"} == {"acted"}
+    assert count_turns(outcome) == len(read_journal(path).facts) > 0
+    assert {line["fact"]["type"] for line in read_lines(path) if line["type"] == "fact"} == {"acted"}
 
 
 @both_ways
 def test_a_journal_that_cannot_be_opened_again_is_a_fault_of_the_host(
     way: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    spec = spec_of(id="m", journal=str(tmp_path))
+    spec = make_spec(id="m", journal=str(tmp_path))
     (tmp_path / "m.jsonl").write_bytes(b"")
 
     def fail(*_: object) -> int:
@@ -245,46 +245,46 @@ def test_a_journal_that_cannot_be_opened_again_is_a_fault_of_the_host(
 # What makes no sense.
 
 BAD: dict[str, tuple[MatchSpec, str]] = {
-    "game": (replace(spec_of(), game="chess"), "chess"),
-    "player": (spec_of("fish", "greedy", "nobody"), "fish has no player 'nobody'"),
-    "parameter of a player": (spec_of("fish", "greedy", "lookahead:x"), "'x'"),
-    "program": (spec_of("fish", "greedy", "exec:no-such-program"), "there is no program 'no-such-program'"),
-    "file": (spec_of("fish", "greedy", "./nobody.py"), "there is no Python file ./nobody.py"),
-    "port": (spec_of("fish", "greedy", "tcp:nowhere"), "nowhere"),
-    "parameter": (spec_of(parameters={"depth": 3}), "fish has no parameter 'depth'"),
-    "value": (spec_of(parameters={"rows": "many"}), "rows"),
-    "board": (spec_of(parameters={"rows": 1, "columns": 1}), "too small"),
-    "nobody": (replace(spec_of(), entrants=()), "fish is for 2 to 4 players, not for 0"),
-    "a crowd": (spec_of("fish", *["greedy"] * 5), "fish is for 2 to 4 players, not for 5"),
-    "id": (spec_of(id="a match"), "'a match' is no id of a match"),
-    "id of a file elsewhere": (spec_of(id="../m"), r"'\.\./m' is no id of a match"),
-    "long id": (spec_of(id="x" * 65), "is no id of a match"),
-    "seed": (spec_of(seed=b"seven"), "a seed is 32 bytes, not 5"),
-    "sandbox": (spec_of("fish", "greedy", "exec:cat", sandbox="leaky"), "there is no sandbox 'leaky'"),
-    "half a character": (spec_of("fish", "greedy", "ann\ud800=random"), "half a character"),
-    "observer without a scheme": (spec_of(observers=("Reporter",)), "'Reporter' names no observer"),
-    "observer that is nowhere": (spec_of(observers=("py:nobody_there:Bot",)), "No module named 'nobody_there'"),
-    "observer without a name": (spec_of(observers=("py:json",)), "'py:json' names no observer"),
-    "observer that its module lacks": (spec_of(observers=("py:json:Nobody",)), "there is no 'Nobody' in json"),
-    "observer that is none": (spec_of(observers=("py:json:dumps",)), "has no method observe"),
+    "game": (replace(make_spec(), game="chess"), "chess"),
+    "player": (make_spec("fish", "greedy", "nobody"), "fish has no player 'nobody'"),
+    "parameter of a player": (make_spec("fish", "greedy", "lookahead:x"), "'x'"),
+    "program": (make_spec("fish", "greedy", "exec:no-such-program"), "there is no program 'no-such-program'"),
+    "file": (make_spec("fish", "greedy", "./nobody.py"), "there is no Python file ./nobody.py"),
+    "port": (make_spec("fish", "greedy", "tcp:nowhere"), "nowhere"),
+    "parameter": (make_spec(parameters={"depth": 3}), "fish has no parameter 'depth'"),
+    "value": (make_spec(parameters={"rows": "many"}), "rows"),
+    "board": (make_spec(parameters={"rows": 1, "columns": 1}), "too small"),
+    "nobody": (replace(make_spec(), entrants=()), "fish is for 2 to 4 players, not for 0"),
+    "a crowd": (make_spec("fish", *["greedy"] * 5), "fish is for 2 to 4 players, not for 5"),
+    "id": (make_spec(id="a match"), "'a match' is no id of a match"),
+    "id of a file elsewhere": (make_spec(id="../m"), r"'\.\./m' is no id of a match"),
+    "long id": (make_spec(id="x" * 65), "is no id of a match"),
+    "seed": (make_spec(seed=b"seven"), "a seed is 32 bytes, not 5"),
+    "sandbox": (make_spec("fish", "greedy", "exec:cat", sandbox="leaky"), "there is no sandbox 'leaky'"),
+    "half a character": (make_spec("fish", "greedy", "ann\ud800=random"), "half a character"),
+    "observer without a scheme": (make_spec(observers=("Reporter",)), "'Reporter' names no observer"),
+    "observer that is nowhere": (make_spec(observers=("py:nobody_there:Bot",)), "No module named 'nobody_there'"),
+    "observer without a name": (make_spec(observers=("py:json",)), "'py:json' names no observer"),
+    "observer that its module lacks": (make_spec(observers=("py:json:Nobody",)), "there is no 'Nobody' in json"),
+    "observer that is none": (make_spec(observers=("py:json:dumps",)), "has no method observe"),
 }
 
 
 @pytest.mark.parametrize("name", BAD)
 def test_a_spec_that_makes_no_sense_is_a_bad_request_and_leaves_nothing_behind(name: str, tmp_path: Path) -> None:
     spec, why = BAD[name]
-    folder = tmp_path / "games"
+    directory = tmp_path / "games"
 
     with pytest.raises(BadRequest, match=why):
-        run(replace(spec, journal=str(folder)))
+        run(replace(spec, journal=str(directory)))
     with pytest.raises(BadRequest, match=why):
-        asyncio.run(run_async(replace(spec, journal=str(folder))))
+        asyncio.run(run_async(replace(spec, journal=str(directory))))
 
     assert list(tmp_path.glob("**/*.jsonl")) == []
 
 
-def test_an_id_leads_to_no_file_outside_of_the_folder(tmp_path: Path) -> None:
-    outside = spec_of(id="m", journal=str(tmp_path))
+def test_an_id_leads_to_no_file_outside_of_the_directory(tmp_path: Path) -> None:
+    outside = make_spec(id="m", journal=str(tmp_path))
     run(outside)
     path = tmp_path / "m.jsonl"
     torn = path.read_bytes()[:-10]
@@ -292,7 +292,7 @@ def test_an_id_leads_to_no_file_outside_of_the_folder(tmp_path: Path) -> None:
     (tmp_path / "games").mkdir()
 
     with pytest.raises(BadRequest, match="is no id of a match"):
-        run(spec_of(id="../m", journal=str(tmp_path / "games")))
+        run(make_spec(id="../m", journal=str(tmp_path / "games")))
 
     assert path.read_bytes() == torn
 
@@ -304,10 +304,10 @@ def test_an_id_leads_to_no_file_outside_of_the_folder(tmp_path: Path) -> None:
 def test_the_seed_of_a_sealed_spec_is_told_to_nobody(
     sealed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    address, fed, listening = module(tmp_path, PLAYER, "Player", monkeypatch), list[str](), Listening()
-    spec = spec_of("fish", address, "random", sealed=sealed, journal=str(tmp_path))
+    address, fed, listening = write_module(tmp_path, PLAYER, "Player", monkeypatch), list[str](), EventCollector()
+    spec = make_spec("fish", address, "random", sealed=sealed, journal=str(tmp_path))
 
-    outcome = run(spec, [Feed(fed.append), listening])
+    outcome = run(spec, [EventFeed(fed.append), listening])
 
     [ended] = [event for event in listening.events if isinstance(event, Ended)]
     [told] = sys.modules[address.split(":")[1]].heard
@@ -322,14 +322,14 @@ def test_the_seed_of_a_sealed_spec_is_told_to_nobody(
         repr(told),
     ):
         assert (SEED.hex() in text) is not sealed
-    opening, *_, last = lines_of(journals(spec)[0])
+    opening, *_, last = read_lines(journal_files(spec)[0])
     assert (opening.get("sealed", False), opening["seed"]) == (sealed, SEED.hex())
     assert ("seed" in last["result"]) is not sealed
-    assert verify(read(journals(spec)[0]), outcome.result.receipt).result.seed == outcome.result.seed
+    assert verify(read_journal(journal_files(spec)[0]), outcome.result.receipt).result.seed == outcome.result.seed
 
 
 @needs_strict
-@pytest.mark.skipif(not available().memory, reason=f"there are no control groups here: {available().why}")
+@pytest.mark.skipif(not cgroup_support().memory, reason=f"there are no control groups here: {cgroup_support().missing}")
 @pytest.mark.parametrize(
     ("which", "why"),
     [
@@ -340,27 +340,27 @@ def test_the_seed_of_a_sealed_spec_is_told_to_nobody(
 def test_those_who_cannot_be_shut_in_are_not_punished_for_it(
     which: str, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def make(memory: int, processes: int) -> Group | None:
-        group = Group.make(memory, processes)
+    def make(memory: int, processes: int) -> ControlGroup | None:
+        group = ControlGroup.make(memory, processes)
         assert group is not None
-        tidied = [folder for folder in group._folders if (folder / which).exists()]
+        tidied = [directory for directory in group._directories if (directory / which).exists()]
         if not tidied:
             group.close()
             pytest.skip(f"no group has {which} here")
-        for folder in tidied:
-            folder.rmdir()  # by somebody else
+        for directory in tidied:
+            directory.rmdir()  # by somebody else
         return group
 
-    monkeypatch.setattr(cell, "Group", Mock(make=make))
+    monkeypatch.setattr(sandboxed_command, "ControlGroup", Mock(make=make))
     (tmp_path / "bot.py").write_text("def take_turn(view):\n    return None")
 
-    before = holdings()
+    before = current_holdings()
 
-    outcome = run(spec_of("fish", f"{tmp_path}/bot.py", "greedy", sandbox="strict"))
+    outcome = run(make_spec("fish", f"{tmp_path}/bot.py", "greedy", sandbox="strict"))
 
     assert outcome.result is None
     assert why in outcome.host_fault
-    assert nothing_left(before)
+    assert is_cleaned_up(before)
 
 
 def test_a_fault_of_the_host_while_players_sit_down_is_no_cancellation(
@@ -370,10 +370,10 @@ def test_a_fault_of_the_host_while_players_sit_down_is_no_cancellation(
         await asyncio.sleep(0)
         raise HostFault("the machine is full")
 
-    monkeypatch.setattr(Program, "start", fail)
+    monkeypatch.setattr(ProgramConnection, "start", fail)
     (tmp_path / "bot.py").write_text("def take_turn(view):\n    return None")
 
-    outcome = asyncio.run(run_async(spec_of("fish", f"{tmp_path}/bot.py", "tcp:0")))
+    outcome = asyncio.run(run_async(make_spec("fish", f"{tmp_path}/bot.py", "tcp:0")))
 
     assert (outcome.result, outcome.host_fault) == (None, "the machine is full")
 
@@ -383,13 +383,13 @@ def test_a_fault_of_the_host_while_players_sit_down_is_no_cancellation(
 
 @pytest.mark.parametrize("called_off", [False, True], ids=["played", "called off"])
 def test_everybody_sits_down_and_waits_for_the_word(called_off: bool, tmp_path: Path) -> None:
-    before, heard = holdings(), Listening()
-    spec = spec_of("fish", str(BOT), "random", id="m", journal=str(tmp_path))
+    before, heard = current_holdings(), EventCollector()
+    spec = make_spec("fish", str(BOT), "random", id="m", journal=str(tmp_path))
 
     async def main() -> Outcome | None:
         ready = asyncio.Event()
         match = asyncio.create_task(run_async(spec, [heard], ready=ready))
-        await asyncio.to_thread(soon, lambda: gained(before).children > 0)
+        await asyncio.to_thread(becomes_true, lambda: new_holdings(before).children > 0)
         await asyncio.sleep(0.5)
         assert (heard.events, list(tmp_path.glob("*.jsonl"))) == ([], [])
         if called_off:
@@ -404,12 +404,12 @@ def test_everybody_sits_down_and_waits_for_the_word(called_off: bool, tmp_path: 
 
     assert (outcome is None) == called_off
     assert bool(heard.events) != called_off
-    assert nothing_left(before)
-    assert turns_in(run(spec)) > 0  # it goes on, or is its own answer
+    assert is_cleaned_up(before)
+    assert count_turns(run(spec)) > 0  # it goes on, or is its own answer
 
 
 def test_run_with_a_program_inside_an_event_loop_names_what_to_write(tmp_path: Path) -> None:
-    spec = spec_of("fish", "greedy", str(BOT), sandbox="none", journal=str(tmp_path / "games"))
+    spec = make_spec("fish", "greedy", str(BOT), sandbox="none", journal=str(tmp_path / "games"))
 
     async def cell_of_a_notebook() -> tuple[str, Outcome]:
         with pytest.raises(BadRequest) as refused:
@@ -420,11 +420,11 @@ def test_run_with_a_program_inside_an_event_loop_names_what_to_write(tmp_path: P
 
     assert why.endswith("write `await run_async(spec)` instead of `run(spec)`")
     assert outcome.result is not None
-    assert len(journals(spec)) == 1
+    assert len(journal_files(spec)) == 1
 
 
 def test_run_inside_an_event_loop_plays_players_of_this_process() -> None:
     async def cell_of_a_notebook() -> Outcome:
-        return run(spec_of("fish", "greedy", "random"))
+        return run(make_spec("fish", "greedy", "random"))
 
     assert asyncio.run(cell_of_a_notebook()).result is not None

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from fairplay import BadRequest, Entrant, Game, Limits, MatchSpec, Outcome, Sync, run
+from fairplay import BadRequest, Durability, Entrant, Game, Limits, MatchSpec, Outcome, run
 from fairplay.core.events import Ejected, Fault, Receipt, Result
 from fairplay.core.game import Moment
 from fairplay.core.messages import Evidence
@@ -15,10 +15,10 @@ from fairplay.games.fish import Fish
 from fairplay.games.q import Q
 from fairplay.games.tsuro import Tsuro
 from fairplay.games.tsuro.rules import Rules
-from fairplay.hosting.spec import Turns
-from tests.hosting.specs import SEED, spec_of
+from fairplay.hosting.spec import TurnSummary
+from tests.hosting.specs import SEED, make_spec
 
-ALL = spec_of(
+ALL = make_spec(
     "fish",
     "ann=greedy",
     "tcp:4000",
@@ -32,7 +32,7 @@ ALL = spec_of(
     key="games/key",
     bot_logs="logs",
     hidden=("games/notes",),
-    sync=Sync.ALWAYS,
+    sync=Durability.ALWAYS,
     observers=("py:module:Name",),
 )
 OUT = Ejected(1, Fault.ILLEGAL, Moment.TURN, "rule 3.2: there is no tile at [9, 9]", "3.2")
@@ -43,7 +43,7 @@ OUTCOME = Outcome(
     host_fault="the disk is full",
     journal="games/a-match.jsonl",
     evidence=((1, Evidence("what it said")),),
-    turns=(Turns(2, 0.5, 0.25),),
+    turns=(TurnSummary(2, 0.5, 0.25),),
     took=0.5,
 )
 
@@ -66,9 +66,9 @@ def test_a_game_that_is_at_hand_makes_a_spec(game: Game[Any, Any, Any]) -> None:
     players = {"fish": "greedy", "tsuro": "random", "q": "dag"}
     entrants = [Entrant(players[game.name], f"player-{seat}") for seat in range(game.seats[0])]
 
-    spec = MatchSpec.of(game, entrants, seed=SEED, sealed=True)
+    spec = MatchSpec.from_game(game, entrants, seed=SEED, sealed=True)
 
-    assert spec.rules() == game
+    assert spec.load_game() == game
     assert (spec.entrants, spec.seed, spec.sealed) == (tuple(entrants), SEED, True)
     assert pickle.loads(pickle.dumps(spec)) == spec
     assert run(spec).result is not None
@@ -77,7 +77,7 @@ def test_a_game_that_is_at_hand_makes_a_spec(game: Game[Any, Any, Any]) -> None:
 @pytest.mark.parametrize("game", [Tsuro(rules=Own()), Tsuro(size=5, rules=Own())], ids=["rules", "and a board"])
 def test_a_rule_checker_of_ones_own_cannot_travel_and_that_is_said(game: Tsuro) -> None:
     with pytest.raises(BadRequest, match=r"this game of tsuro cannot travel .*rule"):
-        MatchSpec.of(game, [Entrant("random")] * 3)
+        MatchSpec.from_game(game, [Entrant("random")] * 3)
 
 
 ITERATORS: dict[str, Any] = {"endless": cycle(range(35)), "short": iter([3, 1]), "made": (tile for tile in range(35))}
@@ -88,19 +88,19 @@ def test_an_iterator_of_tiles_cannot_travel_and_that_is_said(name: str) -> None:
     game = Tsuro(size=5, tiles=ITERATORS[name])
 
     with pytest.raises(BadRequest, match=r"this game of tsuro cannot travel .*iterator of your own"):
-        MatchSpec.of(game, [Entrant("random")] * 3)
+        MatchSpec.from_game(game, [Entrant("random")] * 3)
 
 
 def test_tiles_that_were_drawn_from_an_iterator_are_data_and_can_travel() -> None:
-    game = Tsuro.drawing_from(cycle(range(35)), seats=3, size=5)
+    game = Tsuro.with_tiles(cycle(range(35)), seats=3, size=5)
 
-    spec = MatchSpec.of(game, [Entrant("random")] * 3)
+    spec = MatchSpec.from_game(game, [Entrant("random")] * 3)
 
     assert pickle.loads(pickle.dumps(spec)).rules() == game
 
 
 def test_what_nobody_labelled_is_called_by_its_address_and_each_by_another_name() -> None:
-    spec = spec_of("fish", "greedy", "ann=greedy", "greedy", "ann=random")
+    spec = make_spec("fish", "greedy", "ann=greedy", "greedy", "ann=random")
 
     assert spec.labels == ("greedy", "ann", "greedy-2", "ann-2")
     assert spec.addresses == ("greedy", "greedy", "greedy", "random")

@@ -12,20 +12,20 @@ from typing import Any
 import pytest
 
 from fairplay import BadRequest, Fault, Journal, Moment
-from fairplay.games import GAMES, game_with, title
+from fairplay.games import GAMES, game_info, make_game
 from fairplay.hosting.table import Table
-from fairplay.journal.replay import read
-from fairplay.journal.verify import verify
-from fairplay.players.address import from_file
-from fairplay.players.door import Door
-from fairplay.players.location import Command, Invitation, Location, Near, far
+from fairplay.journal.replay import read_journal
+from fairplay.journal.verification import verify
+from fairplay.players.address import load_player_file
+from fairplay.players.listener import Listener
+from fairplay.players.location import Command, ListenAddress, LocalAddress, Location, parse_remote_address
 from fairplay.protocol.limits import Limits
-from fairplay.referee.host import dealt
-from fairplay.sandbox.level import Level, Sandbox
-from tests.hosting.soak import played_at, soak
-from tests.journals_at import lines_of
+from fairplay.referee.referee import deal_match
+from fairplay.sandbox.policy import SandboxLevel, SandboxPolicy
+from tests.hosting.soak import play_at_table, soak
+from tests.journal_files import read_lines
 from tests.players.machine import CAN_BE_STRICT
-from tests.players.programs import gained, holdings, nothing_left
+from tests.players.programs import current_holdings, is_cleaned_up, new_holdings
 
 PARAMETERS: dict[str, dict[str, Any]] = {"fish": {"rows": 4, "columns": 4}, "tsuro": {"size": 5}, "q": {}}
 SEED = bytes(range(32))
@@ -85,26 +85,26 @@ def places(distance: str, bot: Path, seats: int) -> dict[int, Location]:
     """A table of this player alone."""
     match distance:
         case "here":
-            return {seat: Near(from_file(str(bot))) for seat in range(seats)}
+            return {seat: LocalAddress(load_player_file(str(bot))) for seat in range(seats)}
         case "program" | "strict program":
-            return dict.fromkeys(range(seats), far(str(bot)) or Near(print))
+            return dict.fromkeys(range(seats), parse_remote_address(str(bot)) or LocalAddress(print))
         case scheme:
-            return dict.fromkeys(range(seats), Invitation(scheme, "0"))
+            return dict.fromkeys(range(seats), ListenAddress(scheme, "0"))
 
 
 def played(game: str, distance: str, bot: Path, directory: Path) -> list[Any]:
     """The facts as they stand in the journal."""
-    rules = game_with(game, PARAMETERS[game])
-    match = dealt(rules, ["ann", "bob", "cyd"], SEED)
-    sandbox = Sandbox(Level.STRICT if distance == "strict program" else Level.NONE)
+    rules = make_game(game, PARAMETERS[game])
+    match = deal_match(rules, ["ann", "bob", "cyd"], SEED)
+    sandbox = SandboxPolicy(SandboxLevel.STRICT if distance == "strict program" else SandboxLevel.NONE)
     with (
         joining(bot) as guests,
         Journal(directory / distance).begin(match) as record,
         Table(places(distance, bot, 3), limits=PATIENT, sandbox=sandbox, tell=guests) as table,
     ):
-        asyncio.run(played_at(table, match, record))
-    verify(read(record.path))
-    return [line["fact"] for line in lines_of(record.path) if line["type"] == "fact"]
+        asyncio.run(play_at_table(table, match, record))
+    verify(read_journal(record.path))
+    return [line["fact"] for line in read_lines(record.path) if line["type"] == "fact"]
 
 
 @pytest.mark.parametrize("game", GAMES)
@@ -120,42 +120,42 @@ def test_at_every_distance_the_same_facts_come_about(game: str, bot: Path, tmp_p
 
 
 def test_near_and_far_players_sit_at_one_table(bot: Path, tmp_path: Path) -> None:
-    rules = game_with("fish", PARAMETERS["fish"])
-    greedy = title("fish").house["greedy"].make("", SEED)
+    rules = make_game("fish", PARAMETERS["fish"])
+    greedy = game_info("fish").built_in["greedy"].make("", SEED)
     mixed: dict[int, Location] = {
-        0: Near(greedy),
-        1: far(str(bot)) or Near(print),
-        2: Invitation("tcp", "0"),
-        3: Invitation("ws", "0"),
+        0: LocalAddress(greedy),
+        1: parse_remote_address(str(bot)) or LocalAddress(print),
+        2: ListenAddress("tcp", "0"),
+        3: ListenAddress("ws", "0"),
     }
 
     with joining(bot) as guests, Table(mixed, limits=PATIENT, tell=guests) as table:
-        final = asyncio.run(played_at(table, dealt(rules, list("abcd"), SEED)))
+        final = asyncio.run(play_at_table(table, deal_match(rules, list("abcd"), SEED)))
 
     assert final.ejected == ()
     assert final.turn is None
 
 
 def test_nobody_who_comes_is_gone_at_the_greeting() -> None:
-    rules = game_with("fish", PARAMETERS["fish"])
-    greedy = title("fish").house["greedy"].make("", SEED)
-    guests: dict[int, Location] = {0: Near(greedy), 1: Invitation("tcp", "0"), 2: Near(greedy)}
+    rules = make_game("fish", PARAMETERS["fish"])
+    greedy = game_info("fish").built_in["greedy"].make("", SEED)
+    guests: dict[int, Location] = {0: LocalAddress(greedy), 1: ListenAddress("tcp", "0"), 2: LocalAddress(greedy)}
 
     with Table(guests, limits=Limits(arrival=0.1), tell=lambda text: None) as table:
-        final = asyncio.run(played_at(table, dealt(rules, list("abc"), SEED)))
+        final = asyncio.run(play_at_table(table, deal_match(rules, list("abc"), SEED)))
 
     assert [(out.seat, out.fault, out.moment) for out in final.ejected] == [(1, Fault.GONE, Moment.GREETING)]
     assert final.turn is None
 
 
 def test_a_guest_of_a_resumed_match_goes_on_counting_turns() -> None:
-    rules = game_with("fish", PARAMETERS["fish"])
-    greedy = title("fish").house["greedy"].make("", SEED)
-    guests: dict[int, Location] = {0: Near(greedy), 1: Invitation("tcp", "0")}
+    rules = make_game("fish", PARAMETERS["fish"])
+    greedy = game_info("fish").built_in["greedy"].make("", SEED)
+    guests: dict[int, Location] = {0: LocalAddress(greedy), 1: ListenAddress("tcp", "0")}
     heard: list[tuple[str, int]] = []
 
-    async def come(door: Door) -> None:
-        reader, writer = await asyncio.open_connection(door.host, door.port)
+    async def come(listener: Listener) -> None:
+        reader, writer = await asyncio.open_connection(listener.host, listener.port)
         while len(heard) < 3:
             question = json.loads(await reader.readline())
             heard.append((question["type"], question["turn"]))
@@ -163,8 +163,8 @@ def test_a_guest_of_a_resumed_match_goes_on_counting_turns() -> None:
         writer.close()
 
     async def play(table: Table) -> None:
-        coming = asyncio.create_task(come(table.doors[Invitation("tcp", "0")]))
-        await played_at(table, dealt(rules, list("ab"), SEED), took={0: [0.0] * 3, 1: [0.0] * 7})
+        coming = asyncio.create_task(come(table.listeners[ListenAddress("tcp", "0")]))
+        await play_at_table(table, deal_match(rules, list("ab"), SEED), took={0: [0.0] * 3, 1: [0.0] * 7})
         await coming
 
     with Table(guests, limits=PATIENT, tell=lambda text: None) as table:
@@ -173,23 +173,23 @@ def test_a_guest_of_a_resumed_match_goes_on_counting_turns() -> None:
     assert heard == [("hello", 0), ("start", 7), ("take_turn", 8)]
 
 
-@pytest.mark.parametrize("place", [Command(("./missing",)), Command(("no-such-program",)), Invitation("tcp", "x")])
+@pytest.mark.parametrize("place", [Command(("./missing",)), Command(("no-such-program",)), ListenAddress("tcp", "x")])
 def test_a_table_is_refused_before_anything_is_started(place: Location) -> None:
     with pytest.raises(BadRequest):
-        Table({0: place, 1: Invitation("tcp", "0")})
+        Table({0: place, 1: ListenAddress("tcp", "0")})
 
 
 def test_a_port_that_is_taken_is_refused_and_the_others_are_free_again() -> None:
-    with Table({0: Invitation("tcp", "0")}, tell=print) as table:
-        taken = Invitation("tcp", str(table.doors[Invitation("tcp", "0")].port))
+    with Table({0: ListenAddress("tcp", "0")}, tell=print) as table:
+        taken = ListenAddress("tcp", str(table.listeners[ListenAddress("tcp", "0")].port))
         with pytest.raises(BadRequest, match="cannot listen"):
-            Table({0: Invitation("tcp", "127.0.0.1:0"), 1: taken})
+            Table({0: ListenAddress("tcp", "127.0.0.1:0"), 1: taken})
 
 
 def test_many_matches_with_ejections_leave_nothing_behind(tmp_path: Path) -> None:
     soak(40, tmp_path)
-    before = holdings()
+    before = current_holdings()
 
     soak(80, tmp_path)
 
-    assert nothing_left(before), gained(before)
+    assert is_cleaned_up(before), new_holdings(before)

@@ -12,14 +12,22 @@ from msgspec.structs import replace
 from fairplay import BadRequest, HostFault, Journal, MatchRecord, MatchSpec, Moment, Outcome, run, run_async
 from fairplay.hosting import records
 from fairplay.hosting.table import Table
-from fairplay.journal.replay import read
-from fairplay.journal.requests import Sync
-from fairplay.journal.unfinished import unfinished
-from fairplay.journal.verify import verify
-from fairplay.referee.host import dealt
-from tests.cli.command import Done, fairplay
-from tests.hosting.specs import SEED, Listening, interrupted, journals, module, spec_of, turns_in
-from tests.journals_at import lines_of
+from fairplay.journal.options import Durability
+from fairplay.journal.replay import read_journal
+from fairplay.journal.unfinished_matches import find_unfinished
+from fairplay.journal.verification import verify
+from fairplay.referee.referee import deal_match
+from tests.cli.command import CommandResult, run_fairplay
+from tests.hosting.specs import (
+    SEED,
+    EventCollector,
+    count_turns,
+    interrupted_journal,
+    journal_files,
+    make_spec,
+    write_module,
+)
+from tests.journal_files import read_lines
 
 PLAY = ("play", "fish", "ann=greedy", "bob=random", "--set", "rows=4", "--set", "columns=4", "--quiet")
 
@@ -37,18 +45,18 @@ both_ways = pytest.mark.parametrize("way", [run, awaited], ids=["played", "await
 @both_ways
 @pytest.mark.parametrize("game", ["fish", "tsuro", "q"])
 def test_a_spec_whose_match_was_interrupted_goes_on_with_it(way: Any, game: str, tmp_path: Path) -> None:
-    whole = run(spec_of(game, id="m", journal=str(tmp_path / "whole")))
-    spec = spec_of(game, id="m", journal=str(tmp_path / "again"))
-    path, listening = interrupted(spec, actions=5), Listening()
+    whole = run(make_spec(game, id="m", journal=str(tmp_path / "whole")))
+    spec = make_spec(game, id="m", journal=str(tmp_path / "again"))
+    path, listening = interrupted_journal(spec, actions=5), EventCollector()
     left = path.read_bytes()
 
     outcome = way(spec, [listening])
 
-    again, before = read(path), read(whole.journal or "")
+    again, before = read_journal(path), read_journal(whole.journal or "")
     assert path.read_bytes().startswith(left)
     assert (outcome.id, outcome.journal, outcome.names) == ("m", str(path), whole.names)
     assert (again.facts, again.resumptions) == (before.facts, (5,))
-    assert turns_in(outcome) == turns_in(whole) == len(again.facts)
+    assert count_turns(outcome) == count_turns(whole) == len(again.facts)
     assert outcome.result is not None
     assert whole.result is not None
     assert verify(again, outcome.result.receipt).result == replace(whole.result, receipt=None)
@@ -77,12 +85,12 @@ class Player:
 def test_who_fails_when_a_match_goes_on_that_was_over_fails_at_the_farewell_and_nobody_moves_up(
     way: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shy = module(tmp_path, SHY, "Player", monkeypatch)
-    spec = spec_of("fish", shy, "greedy", id="m", journal=str(tmp_path))
+    shy = write_module(tmp_path, SHY, "Player", monkeypatch)
+    spec = make_spec("fish", shy, "greedy", id="m", journal=str(tmp_path))
     whole = run(replace(spec, id="whole"))
     sys.modules[shy.split(":")[1]].made.clear()
-    path = interrupted(spec, actions=turns_in(whole))
-    assert read(path).at(None).turn is None
+    path = interrupted_journal(spec, actions=count_turns(whole))
+    assert read_journal(path).match_after(None).turn is None
 
     outcome = way(spec)
 
@@ -90,29 +98,29 @@ def test_who_fails_when_a_match_goes_on_that_was_over_fails_at_the_farewell_and_
     assert whole.result is not None
     assert [(out.seat, out.moment) for out in outcome.result.ejected] == [(0, Moment.FAREWELL)]
     assert outcome.result.ranking == tuple(group - {0} for group in whole.result.ranking)
-    assert verify(read(path)).result.ranking == outcome.result.ranking
+    assert verify(read_journal(path)).result.ranking == outcome.result.ranking
 
 
 def test_a_match_whose_seed_was_drawn_goes_on_with_that_seed(tmp_path: Path) -> None:
-    spec = spec_of(id="m", seed=None, journal=str(tmp_path))
-    path = interrupted(spec)
+    spec = make_spec(id="m", seed=None, journal=str(tmp_path))
+    path = interrupted_journal(spec)
 
     outcome = run(spec)
 
     assert outcome.result is not None
-    assert outcome.result.seed == read(path).opening.seed
-    assert read(path).resumptions == (5,)
+    assert outcome.result.seed == read_journal(path).opening.seed
+    assert read_journal(path).resumptions == (5,)
 
 
 OTHERS = {
-    "game": replace(spec_of("q", "dag", "dag", id="m")),
-    "parameters": spec_of("fish", id="m", parameters={"rows": 5, "columns": 4}),
-    "players": spec_of("fish", "greedy", "random", "lookahead:2", id="m"),
-    "seats": spec_of("fish", "random", "greedy", "lookahead:1", id="m"),
-    "labels": spec_of("fish", "ann=greedy", "random", "lookahead:1", id="m"),
-    "seed": spec_of("fish", id="m", seed=SEED[::-1]),
-    "no seed": spec_of("fish", id="m", seed=None),
-    "seal": spec_of("fish", id="m", sealed=True),
+    "game": replace(make_spec("q", "dag", "dag", id="m")),
+    "parameters": make_spec("fish", id="m", parameters={"rows": 5, "columns": 4}),
+    "players": make_spec("fish", "greedy", "random", "lookahead:2", id="m"),
+    "seats": make_spec("fish", "random", "greedy", "lookahead:1", id="m"),
+    "labels": make_spec("fish", "ann=greedy", "random", "lookahead:1", id="m"),
+    "seed": make_spec("fish", id="m", seed=SEED[::-1]),
+    "no seed": make_spec("fish", id="m", seed=None),
+    "seal": make_spec("fish", id="m", sealed=True),
 }
 
 
@@ -121,26 +129,26 @@ OTHERS = {
 def test_another_spec_with_the_same_id_is_refused_and_the_file_stays_as_it_is(
     way: Any, other: str, tmp_path: Path
 ) -> None:
-    path = interrupted(spec_of(id="m", journal=str(tmp_path)))
+    path = interrupted_journal(make_spec(id="m", journal=str(tmp_path)))
     left = path.read_bytes()
 
     with pytest.raises(BadRequest, match="this is another match than the one that is to be played"):
         way(replace(OTHERS[other], journal=str(tmp_path)))
 
     assert path.read_bytes() == left
-    assert journals(replace(OTHERS[other], journal=str(tmp_path))) == [path]
+    assert journal_files(replace(OTHERS[other], journal=str(tmp_path))) == [path]
 
 
 @both_ways
 def test_a_spec_whose_match_has_ended_comes_to_the_outcome_on_record(way: Any, tmp_path: Path) -> None:
-    spec = spec_of(id="m", journal=str(tmp_path))
+    spec = make_spec(id="m", journal=str(tmp_path))
     first = run(spec)
     left = (tmp_path / "m.jsonl").read_bytes()
 
     again = way(spec)
 
     assert again == replace(first, took=again.took, turns=again.turns)
-    assert turns_in(again) == turns_in(first)
+    assert count_turns(again) == count_turns(first)
     assert again.result is not None
     assert (tmp_path / "m.jsonl").read_bytes() == left
     with pytest.raises(BadRequest, match="another match than the one"):
@@ -162,8 +170,8 @@ class Player:
 def test_the_outcome_on_record_counts_the_turn_for_which_a_player_was_ejected(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    spec = spec_of(
-        "fish", module(tmp_path, CHEATS_LATER, "Player", monkeypatch), "greedy", id="m", journal=str(tmp_path)
+    spec = make_spec(
+        "fish", write_module(tmp_path, CHEATS_LATER, "Player", monkeypatch), "greedy", id="m", journal=str(tmp_path)
     )
     first = run(spec)
 
@@ -180,24 +188,24 @@ def test_the_outcome_on_record_counts_the_turn_for_which_a_player_was_ejected(
 def test_a_match_whose_opening_was_never_whole_begins_anew_in_its_file(way: Any, there: bytes, tmp_path: Path) -> None:
     (tmp_path / "m.jsonl").write_bytes(there)
 
-    outcome = way(spec_of(id="m", journal=str(tmp_path)))
+    outcome = way(make_spec(id="m", journal=str(tmp_path)))
 
     assert outcome.result is not None
-    assert verify(read(tmp_path / "m.jsonl"), outcome.result.receipt).result.ranking == outcome.result.ranking
+    assert verify(read_journal(tmp_path / "m.jsonl"), outcome.result.receipt).result.ranking == outcome.result.ranking
 
 
 def test_turns_and_time_that_were_taken_before_are_told_to_the_table(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    spec = spec_of(id="m", journal=str(tmp_path))
-    path, told, seated = interrupted(spec, actions=7), [], Table.seated
-    entries = read(path).entries
+    spec = make_spec(id="m", journal=str(tmp_path))
+    path, told, seated = interrupted_journal(spec, actions=7), [], Table.seat_players
+    entries = read_journal(path).entries
 
     def spy(table: Table, *arguments: Any, **rest: Any) -> Any:
         told.append(rest["took"])
         return seated(table, *arguments, **rest)
 
-    monkeypatch.setattr(Table, "seated", spy)
+    monkeypatch.setattr(Table, "seat_players", spy)
     awaited(spec)
 
     assert len(entries) == 7
@@ -205,12 +213,12 @@ def test_turns_and_time_that_were_taken_before_are_told_to_the_table(
 
 
 def test_a_match_of_another_format_or_other_rules_is_not_gone_on_with(tmp_path: Path) -> None:
-    spec = spec_of(journal=str(tmp_path))
-    opening = read(interrupted(spec)).opening
+    spec = make_spec(journal=str(tmp_path))
+    opening = read_journal(interrupted_journal(spec)).opening
 
-    assert records.is_same(spec, opening)
-    assert not records.is_same(spec, replace(opening, format=2))
-    assert not records.is_same(spec, replace(opening, rules="0"))
+    assert records.matches_spec(spec, opening)
+    assert not records.matches_spec(spec, replace(opening, format=2))
+    assert not records.matches_spec(spec, replace(opening, rules="0"))
 
 
 def test_a_cancelled_match_is_cancelled_even_if_its_journal_cannot_be_closed(
@@ -220,7 +228,7 @@ def test_a_cancelled_match_is_cancelled_even_if_its_journal_cannot_be_closed(
         raise HostFault("the disk is gone")
 
     async def cancelled() -> bool:
-        task = asyncio.create_task(run_async(spec_of("fish", "tcp:0", "greedy", journal=str(tmp_path))))
+        task = asyncio.create_task(run_async(make_spec("fish", "tcp:0", "greedy", journal=str(tmp_path))))
         while not list(tmp_path.iterdir()):
             await asyncio.sleep(0)
         task.cancel()
@@ -234,8 +242,8 @@ def test_a_cancelled_match_is_cancelled_even_if_its_journal_cannot_be_closed(
 
 @both_ways
 def test_a_spec_whose_match_is_being_played_is_refused(way: Any, tmp_path: Path) -> None:
-    spec = spec_of(id="m", journal=str(tmp_path))
-    path = interrupted(spec)
+    spec = make_spec(id="m", journal=str(tmp_path))
+    path = interrupted_journal(spec)
     record, _ = Journal(tmp_path).resume(path)
 
     with record, pytest.raises(BadRequest, match="another process is playing this match"):
@@ -245,35 +253,35 @@ def test_a_spec_whose_match_is_being_played_is_refused(way: Any, tmp_path: Path)
 
 
 def test_without_an_id_every_run_is_a_match_of_its_own(tmp_path: Path) -> None:
-    spec = spec_of(journal=str(tmp_path))
-    interrupted(spec)
+    spec = make_spec(journal=str(tmp_path))
+    interrupted_journal(spec)
 
     ids = {run(spec).id for _ in range(2)}
 
     assert len(ids) == 2
-    assert len(journals(spec)) == 3
+    assert len(journal_files(spec)) == 3
 
 
 # What fails before the table is ready.
 
 
-def taken(folder: Path, door: socket.socket) -> Path:
+def taken(directory: Path, listener: socket.socket) -> Path:
     """An unfinished match whose guest is to come in where somebody else listens."""
-    address = f"tcp:{door.getsockname()[1]}"
-    match = dealt(spec_of().rules(), [address, "bob"], SEED)
-    with records.journal_in(folder, Sync.OFF).begin(match, players=(address, "random")) as record:
+    address = f"tcp:{listener.getsockname()[1]}"
+    match = deal_match(make_spec().load_game(), [address, "bob"], SEED)
+    with records.open_journal(directory, Durability.OFF).begin(match, players=(address, "random")) as record:
         return record.path
 
 
 @pytest.mark.parametrize("verb", ["play", "resume"])
 def test_a_resumption_that_fails_leaves_no_line_behind(verb: str, tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as door:
-        path = taken(tmp_path, door)
-        left, address = path.read_bytes(), read(path).opening.players[0]
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        path = taken(tmp_path, listener)
+        left, address = path.read_bytes(), read_journal(path).opening.players[0]
         play = ("play", "fish", address, "bob=random", *PLAY[4:], "--seed", SEED.hex(), "--journal", str(tmp_path))
 
         for _ in range(3):
-            done = fairplay(*play) if verb == "play" else fairplay("resume", str(path))
+            done = run_fairplay(*play) if verb == "play" else run_fairplay("resume", str(path))
             assert "cannot listen" in last_line(done)
             assert ("going on with" in done.err) == (verb == "play")
 
@@ -281,7 +289,7 @@ def test_a_resumption_that_fails_leaves_no_line_behind(verb: str, tmp_path: Path
     assert list(tmp_path.glob("*.jsonl")) == [path]
 
 
-def last_line(done: Done) -> str:
+def last_line(done: CommandResult) -> str:
     """What is said when a command is refused, whatever was said before."""
     assert (done.code, done.out) == (2, "")
     return done.err.splitlines()[-1]
@@ -289,10 +297,10 @@ def last_line(done: Done) -> str:
 
 @both_ways
 def test_so_does_a_spec_that_fails(way: Any, tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as door:
-        path = taken(tmp_path, door)
-        left, recorded = path.read_bytes(), read(path)
-        spec = spec_of("fish", recorded.opening.players[0], "bob=random", id=recorded.opening.match)
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        path = taken(tmp_path, listener)
+        left, recorded = path.read_bytes(), read_journal(path)
+        spec = make_spec("fish", recorded.opening.players[0], "bob=random", id=recorded.opening.match)
 
         for _ in range(2):
             with pytest.raises(BadRequest, match="cannot listen"):
@@ -307,31 +315,31 @@ def test_so_does_a_spec_that_fails(way: Any, tmp_path: Path) -> None:
 def test_a_match_that_ends_after_it_was_found_is_left_alone_and_a_new_one_begins(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    spec = spec_of("fish", "ann=greedy", "bob=random", seed=None, journal=str(tmp_path))
-    path = interrupted(spec)
-    found = unfinished(tmp_path, lambda opening: True)
-    assert (found, fairplay("resume", str(path), "--quiet").code) == ([path], 0)  # somebody else was quicker
+    spec = make_spec("fish", "ann=greedy", "bob=random", seed=None, journal=str(tmp_path))
+    path = interrupted_journal(spec)
+    found = find_unfinished(tmp_path, lambda opening: True)
+    assert (found, run_fairplay("resume", str(path), "--quiet").code) == ([path], 0)  # somebody else was quicker
     ended = path.read_bytes()
-    monkeypatch.setattr(records, "unfinished", lambda *_: found)
+    monkeypatch.setattr(records, "find_unfinished", lambda *_: found)
 
-    done = fairplay(*PLAY, "--journal", str(tmp_path))
+    done = run_fairplay(*PLAY, "--journal", str(tmp_path))
 
-    [new] = set(journals(spec)) - {path}
+    [new] = set(journal_files(spec)) - {path}
     assert (done.code, done.err) == (0, "")
     assert path.read_bytes() == ended
-    assert read(new).resumptions == ()
-    assert verify(read(new)).turn is None
+    assert read_journal(new).resumptions == ()
+    assert verify(read_journal(new)).turn is None
 
 
 def test_a_match_that_somebody_else_goes_on_with_is_left_alone_and_the_next_is_taken_up(tmp_path: Path) -> None:
-    spec = spec_of("fish", "ann=greedy", "bob=random", seed=None, journal=str(tmp_path))
-    first, second = interrupted(spec), interrupted(spec)
+    spec = make_spec("fish", "ann=greedy", "bob=random", seed=None, journal=str(tmp_path))
+    first, second = interrupted_journal(spec), interrupted_journal(spec)
     left = first.read_bytes()
     record, _ = Journal(tmp_path).resume(first)
 
     with record:
-        done = fairplay(*PLAY, "--journal", str(tmp_path))
+        done = run_fairplay(*PLAY, "--journal", str(tmp_path))
 
     assert (done.code, done.err) == (0, f"fairplay: going on with {second}\n")
     assert first.read_bytes() == left
-    assert [line["type"] for line in lines_of(second)].count("resumed") == 1
+    assert [line["type"] for line in read_lines(second)].count("resumed") == 1

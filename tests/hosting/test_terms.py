@@ -6,19 +6,19 @@ from typing import Any
 import pytest
 
 from fairplay import Limits, run
-from fairplay.hosting.records import gone_on_with, journal_in
-from fairplay.hosting.terms import Terms, asked_for, terms_for, terms_on_record
-from fairplay.journal.replay import read
-from fairplay.journal.requests import Sync
-from fairplay.journal.verify import verify
-from fairplay.players.remote import DEFAULT
-from fairplay.protocol.limits import FOREVER, for_people
-from fairplay.referee.host import dealt
-from fairplay.sandbox import measures
-from fairplay.sandbox.cgroup import available
-from tests.cli.command import Done, fairplay, refusal
-from tests.hosting.specs import SEED, interrupted, spec_of
-from tests.journals_at import lines_of
+from fairplay.hosting.records import open_journal, resume_match
+from fairplay.hosting.terms import Terms, terms_for, terms_on_record, with_people_limit
+from fairplay.journal.options import Durability
+from fairplay.journal.replay import read_journal
+from fairplay.journal.verification import verify
+from fairplay.players.remote import DEFAULT_LIMITS
+from fairplay.protocol.limits import UNLIMITED_S, limits_for_person
+from fairplay.referee.referee import deal_match
+from fairplay.sandbox import protections
+from fairplay.sandbox.cgroup import cgroup_support
+from tests.cli.command import CommandResult, refusal_line, run_fairplay
+from tests.hosting.specs import SEED, interrupted_journal, make_spec
+from tests.journal_files import read_lines
 from tests.players.machine import needs_strict
 
 SLEEPS = """
@@ -33,26 +33,28 @@ from fairplay.games.fish import Fish
 def take_turn(view):
     return next(Fish().actions(view))
 """
-STRICTLY = f"namespaces filter limits {'cgroup ' if available().memory else ''}freezing"
+STRICTLY = f"namespaces filter limits {'cgroup ' if cgroup_support().memory else ''}freezing"
 SHORT = {"move": 0.5, "start_up": 30.0, "arrival": 60.0, "increment": 0.0, "goodbye": 0.25}
 
 
-def unfinished(folder: Path, source: str = SLEEPS, **terms: Any) -> Path:
-    """A match of a bot against a house player, that was interrupted before anything happened."""
-    bot = folder / "bot.py"
+def unfinished(directory: Path, source: str = SLEEPS, **terms: Any) -> Path:
+    """A match of a bot against a built-in player, that was interrupted before anything happened."""
+    bot = directory / "bot.py"
     bot.write_text(source)
-    match = dealt(spec_of().rules(), ["bob", "greedy"], SEED)
+    match = deal_match(make_spec().load_game(), ["bob", "greedy"], SEED)
     options = {"limits": SHORT, "sandbox": "none", **terms}
-    with journal_in(folder / "games", Sync.OFF).begin(match, players=(str(bot), "greedy"), **options) as record:
+    with open_journal(directory / "games", Durability.OFF).begin(
+        match, players=(str(bot), "greedy"), **options
+    ) as record:
         return record.path
 
 
 def resumed_lines(path: Path) -> list[tuple[Any, Any]]:
     """The terms on each line that says that the match goes on."""
-    return [(line.get("limits"), line.get("sandbox")) for line in lines_of(path) if line["type"] == "resumed"]
+    return [(line.get("limits"), line.get("sandbox")) for line in read_lines(path) if line["type"] == "resumed"]
 
 
-def why(done: Done) -> str:
+def why(done: CommandResult) -> str:
     """Why the bot was put out."""
     [line] = [line for line in done.out.splitlines() if line.startswith("bob") and " is out: " in line]
     return line.partition(" is out: ")[2]
@@ -64,19 +66,19 @@ def why(done: Done) -> str:
 def test_the_limit_on_record_holds_when_a_match_is_resumed(tmp_path: Path) -> None:
     path = unfinished(tmp_path)
 
-    done = fairplay("resume", str(path), "--quiet", "--sandbox", "none")
+    done = run_fairplay("resume", str(path), "--quiet", "--sandbox", "none")
 
     assert why(done) == "timed out (turn), no answer within 0.5 s"
     assert resumed_lines(path) == [(None, None)]  # as before
-    assert read(path).limits == SHORT
-    assert verify(read(path)).turn is None
+    assert read_journal(path).limits == SHORT
+    assert verify(read_journal(path)).turn is None
 
 
 def test_the_limit_on_record_holds_when_the_same_command_goes_on(tmp_path: Path) -> None:
     path = unfinished(tmp_path)
     players = (f"bob={tmp_path / 'bot.py'}", "greedy", "--set", "rows=4", "--set", "columns=4")
 
-    done = fairplay("play", "fish", *players, "--seed", SEED.hex(), "--journal", str(path.parent), "--quiet")
+    done = run_fairplay("play", "fish", *players, "--seed", SEED.hex(), "--journal", str(path.parent), "--quiet")
 
     assert f"fairplay: going on with {path}\n" in done.err
     assert why(done) == "timed out (turn), no answer within 0.5 s"
@@ -84,7 +86,7 @@ def test_the_limit_on_record_holds_when_the_same_command_goes_on(tmp_path: Path)
 
 def test_the_limit_on_record_holds_for_a_spec_that_names_none(tmp_path: Path) -> None:
     path = unfinished(tmp_path)
-    spec = spec_of("fish", f"bob={tmp_path / 'bot.py'}", "greedy", id=path.stem, journal=str(path.parent))
+    spec = make_spec("fish", f"bob={tmp_path / 'bot.py'}", "greedy", id=path.stem, journal=str(path.parent))
 
     outcome = run(spec)
 
@@ -95,19 +97,19 @@ def test_the_limit_on_record_holds_for_a_spec_that_names_none(tmp_path: Path) ->
 def test_another_limit_on_the_command_line_holds_and_is_recorded(tmp_path: Path) -> None:
     path = unfinished(tmp_path)
 
-    done = fairplay("resume", str(path), "--quiet", "--sandbox", "none", "--limit", "0.3,start=30")
+    done = run_fairplay("resume", str(path), "--quiet", "--sandbox", "none", "--limit", "0.3,start=30")
 
     changed = {**SHORT, "move": 0.3}
     assert why(done) == "timed out (turn), no answer within 0.3 s"
     assert resumed_lines(path) == [(changed, None)]
-    assert (read(path).opening.limits, read(path).limits) == (SHORT, changed)
-    assert verify(read(path)).turn is None
+    assert (read_journal(path).opening.limits, read_journal(path).limits) == (SHORT, changed)
+    assert verify(read_journal(path)).turn is None
 
 
 def test_the_same_limit_on_the_command_line_changes_nothing(tmp_path: Path) -> None:
     path = unfinished(tmp_path)
 
-    done = fairplay("resume", str(path), "--quiet", "--sandbox", "none", "--limit", "0.5,start=30")
+    done = run_fairplay("resume", str(path), "--quiet", "--sandbox", "none", "--limit", "0.5,start=30")
 
     assert why(done) == "timed out (turn), no answer within 0.5 s"
     assert resumed_lines(path) == [(None, None)]
@@ -115,11 +117,11 @@ def test_the_same_limit_on_the_command_line_changes_nothing(tmp_path: Path) -> N
 
 def test_a_limit_that_was_changed_holds_from_then_on(tmp_path: Path) -> None:
     path = unfinished(tmp_path)
-    fairplay("resume", str(path), "--quiet", "--sandbox", "none", "--limit", "0.3,start=30")
-    until = [line["type"] for line in lines_of(path)].index("fact")
+    run_fairplay("resume", str(path), "--quiet", "--sandbox", "none", "--limit", "0.3,start=30")
+    until = [line["type"] for line in read_lines(path)].index("fact")
     path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:until]))  # it was interrupted again
 
-    done = fairplay("resume", str(path), "--quiet", "--sandbox", "none")
+    done = run_fairplay("resume", str(path), "--quiet", "--sandbox", "none")
 
     assert why(done) == "timed out (turn), no answer within 0.3 s"
     assert resumed_lines(path) == [({**SHORT, "move": 0.3}, None), (None, None)]
@@ -128,13 +130,13 @@ def test_a_limit_that_was_changed_holds_from_then_on(tmp_path: Path) -> None:
 def test_limits_that_make_no_sense_are_a_bad_journal(tmp_path: Path) -> None:
     path = unfinished(tmp_path, limits={"move": -1.0})
 
-    assert refusal(fairplay("resume", str(path))).startswith(f"{path}: line 1: these are no limits: ")
+    assert refusal_line(run_fairplay("resume", str(path))).startswith(f"{path}: line 1: these are no limits: ")
 
 
 def test_without_anything_on_record_or_named_the_usual_limit_holds(tmp_path: Path) -> None:
-    recorded = read(unfinished(tmp_path, limits=None))
+    recorded = read_journal(unfinished(tmp_path, limits=None))
 
-    assert terms_on_record(recorded, recorded.opening.players, None, "none", [str(tmp_path)]).limits == DEFAULT
+    assert terms_on_record(recorded, recorded.opening.players, None, "none", [str(tmp_path)]).limits == DEFAULT_LIMITS
 
 
 # Sandboxes.
@@ -142,7 +144,7 @@ def test_without_anything_on_record_or_named_the_usual_limit_holds(tmp_path: Pat
 
 @pytest.fixture
 def nobody_can_be_shut_in(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(measures, "why_not_strict", lambda: "there is no bubblewrap")
+    monkeypatch.setattr(protections, "why_not_strict", lambda: "there is no bubblewrap")
 
 
 @pytest.mark.usefixtures("nobody_can_be_shut_in")
@@ -150,7 +152,7 @@ def test_a_match_that_was_played_strictly_does_not_go_on_where_nobody_can_be_shu
     path = unfinished(tmp_path, PLAYS, sandbox="strict")
     left = path.read_bytes()
 
-    assert refusal(fairplay("resume", str(path))).startswith("there is no bubblewrap")
+    assert refusal_line(run_fairplay("resume", str(path))).startswith("there is no bubblewrap")
     assert path.read_bytes() == left
 
 
@@ -158,41 +160,41 @@ def test_a_match_that_was_played_strictly_does_not_go_on_where_nobody_can_be_shu
 def test_unless_that_is_asked_for_and_then_it_is_recorded(tmp_path: Path) -> None:
     path = unfinished(tmp_path, PLAYS, sandbox="strict")
 
-    done = fairplay("resume", str(path), "--quiet", "--sandbox", "none")
+    done = run_fairplay("resume", str(path), "--quiet", "--sandbox", "none")
 
-    [seated] = [line for line in lines_of(path) if line["type"] == "seated"]
+    [seated] = [line for line in read_lines(path) if line["type"] == "seated"]
     assert (done.code, done.err) == (0, "")
     assert resumed_lines(path) == [(None, "none")]
     assert seated["enforced"] == ["limits", ""]
-    assert (read(path).opening.sandbox, read(path).sandbox) == ("strict", "none")
+    assert (read_journal(path).opening.sandbox, read_journal(path).sandbox) == ("strict", "none")
 
 
 @needs_strict
 def test_strict_on_record_stays_strict(tmp_path: Path) -> None:
     path = unfinished(tmp_path, PLAYS, sandbox="strict", limits={**SHORT, "move": 30.0})
 
-    done = fairplay("resume", str(path), "--quiet")
+    done = run_fairplay("resume", str(path), "--quiet")
 
-    [seated] = [line for line in lines_of(path) if line["type"] == "seated"]
+    [seated] = [line for line in read_lines(path) if line["type"] == "seated"]
     assert (done.code, resumed_lines(path)) == (0, [(None, None)])
     assert seated["enforced"] == [STRICTLY, ""]
-    assert verify(read(path)).ejected == ()
+    assert verify(read_journal(path)).ejected == ()
 
 
 @needs_strict
 def test_where_programs_can_be_shut_in_they_are_though_they_were_not_before(tmp_path: Path) -> None:
     path = unfinished(tmp_path, PLAYS, limits={**SHORT, "move": 30.0})
 
-    assert fairplay("resume", str(path), "--quiet").code == 0
+    assert run_fairplay("resume", str(path), "--quiet").code == 0
 
-    [seated] = [line for line in lines_of(path) if line["type"] == "seated"]
+    [seated] = [line for line in read_lines(path) if line["type"] == "seated"]
     assert (resumed_lines(path), seated["enforced"]) == ([(None, "strict")], [STRICTLY, ""])
 
 
 @needs_strict
 @pytest.mark.parametrize(("on_record", "named"), [("strict", "none"), ("none", "strict")])
 def test_the_sandbox_that_is_named_is_the_one_that_holds(on_record: str, named: str, tmp_path: Path) -> None:
-    recorded = read(unfinished(tmp_path, sandbox=on_record))
+    recorded = read_journal(unfinished(tmp_path, sandbox=on_record))
 
     terms = terms_on_record(recorded, recorded.opening.players, None, named, [str(tmp_path)])
 
@@ -207,28 +209,28 @@ def test_where_all_are_in_this_process_nobody_is_timed_and_nothing_is_kept() -> 
     terms = terms_for(["greedy", "in-process:module:Name"], Limits(move=1.0), "none")
 
     assert terms == Terms(None, None)
-    assert terms.kept == {"limits": None, "sandbox": ""}
+    assert terms.journal_fields == {"limits": None, "sandbox": ""}
 
 
 def test_guests_are_timed_and_shut_in_nowhere() -> None:
     terms = terms_for(["greedy", "tcp:4000"], Limits(move=1.0, bank=9.0), "strict")
 
     assert terms.sandbox is None
-    assert terms.kept["sandbox"] == ""
-    assert {name: terms.kept["limits"][name] for name in ("move", "bank")} == {"move": 1.0, "bank": 9.0}
-    assert "first_move" not in terms.kept["limits"]  # which was not asked for
+    assert terms.journal_fields["sandbox"] == ""
+    assert {name: terms.journal_fields["limits"][name] for name in ("move", "bank")} == {"move": 1.0, "bank": 9.0}
+    assert "first_move" not in terms.journal_fields["limits"]  # which was not asked for
 
 
 def test_what_a_match_was_played_on_is_in_its_opening(tmp_path: Path) -> None:
     bot = tmp_path / "bot.py"
     bot.write_text(PLAYS)
     limits = Limits(move=30.0, first_move=31.0, start_up=32.0)
-    spec = spec_of("fish", str(bot), "greedy", limits=limits, sandbox="none", journal=str(tmp_path / "games"))
+    spec = make_spec("fish", str(bot), "greedy", limits=limits, sandbox="none", journal=str(tmp_path / "games"))
 
     outcome = run(spec)
 
-    opening, seated, *_ = lines_of(Path(outcome.journal or ""))
-    assert opening["limits"] == terms_for(spec.addresses, limits, "none").kept["limits"]
+    opening, seated, *_ = read_lines(Path(outcome.journal or ""))
+    assert opening["limits"] == terms_for(spec.addresses, limits, "none").journal_fields["limits"]
     assert opening["limits"]["first_move"] == 31.0
     assert (opening["sandbox"], seated["enforced"]) == ("none", ["limits", ""])
 
@@ -239,9 +241,9 @@ def test_whether_programs_may_ponder_is_kept_and_decides_whether_they_are_stoppe
     command = ("play", "fish", f"bob={tmp_path}/bot.py", "greedy", "--set", "rows=3", "--set", "columns=4", "--quiet")
 
     for number, options in enumerate(((), ("--pondering",))):
-        done = fairplay(*command, *options, "--journal", str(tmp_path / f"{number}"))
+        done = run_fairplay(*command, *options, "--journal", str(tmp_path / f"{number}"))
         assert done.code == 0, done
-    (still,), (pondering,) = ([lines_of(path) for path in (tmp_path / f"{it}").glob("*.jsonl")] for it in range(2))
+    (still,), (pondering,) = ([read_lines(path) for path in (tmp_path / f"{it}").glob("*.jsonl")] for it in range(2))
 
     assert ("pondering" in still[0], still[1]["enforced"][0].split()[-1]) == (False, "freezing")
     assert (pondering[0]["pondering"], "freezing" in pondering[1]["enforced"][0]) == (True, False)
@@ -250,12 +252,12 @@ def test_whether_programs_may_ponder_is_kept_and_decides_whether_they_are_stoppe
 @needs_strict
 def test_programs_may_ponder_in_a_resumed_match_if_they_could_before(tmp_path: Path) -> None:
     (tmp_path / "bot.py").write_text(PLAYS)
-    spec = spec_of("fish", str(tmp_path / "bot.py"), "greedy", pondering=True, journal=str(tmp_path / "games"))
-    path = interrupted(spec, actions=3)
+    spec = make_spec("fish", str(tmp_path / "bot.py"), "greedy", pondering=True, journal=str(tmp_path / "games"))
+    path = interrupted_journal(spec, actions=3)
 
-    assert fairplay("resume", str(path), "--quiet").code == 0
+    assert run_fairplay("resume", str(path), "--quiet").code == 0
 
-    first, second = (line["enforced"][0] for line in lines_of(path) if line["type"] == "seated")
+    first, second = (line["enforced"][0] for line in read_lines(path) if line["type"] == "seated")
     assert first == second
     assert "freezing" not in second
 
@@ -263,19 +265,21 @@ def test_programs_may_ponder_in_a_resumed_match_if_they_could_before(tmp_path: P
 def test_programs_of_a_resumed_match_see_neither_journals_nor_logs(tmp_path: Path) -> None:
     (tmp_path / "bot.py").write_text(PLAYS)
     games, logs = str(tmp_path / "games"), str(tmp_path / "logs")
-    path = interrupted(spec_of("fish", str(tmp_path / "bot.py"), "greedy", sandbox="none", journal=games), actions=3)
+    path = interrupted_journal(
+        make_spec("fish", str(tmp_path / "bot.py"), "greedy", sandbox="none", journal=games), actions=3
+    )
 
-    sitting = gone_on_with(path, None, None, journal_in(games, Sync.OFF), bot_logs=logs)
-    sitting.held.close()
+    prepared = resume_match(path, None, None, open_journal(games, Durability.OFF), bot_logs=logs)
+    prepared.open_record.close()
 
-    assert sitting.terms.sandbox is not None
-    assert {games, logs} <= set(sitting.terms.sandbox.hidden)
+    assert prepared.terms.sandbox is not None
+    assert {games, logs} <= set(prepared.terms.sandbox.hidden_paths)
 
 
 def test_people_have_to_hurry_only_if_that_was_asked_for() -> None:
     assert terms_for(["human", "greedy"], None, None).limits is None
     beside_a_guest = terms_for(["human", "tcp:0"], None, None).limits
-    assert beside_a_guest is not None and for_people(beside_a_guest).move == FOREVER
-    assert asked_for(Limits(move=3.0), ["human", "tcp:0"]) == Limits(move=3.0, people=3.0)
-    assert asked_for(Limits(move=3.0, people=60.0), ["human"]) == Limits(move=3.0, people=60.0)
-    assert asked_for(Limits(move=3.0), ["greedy", "tcp:0"]) == Limits(move=3.0)
+    assert beside_a_guest is not None and limits_for_person(beside_a_guest).move == UNLIMITED_S
+    assert with_people_limit(Limits(move=3.0), ["human", "tcp:0"]) == Limits(move=3.0, people=3.0)
+    assert with_people_limit(Limits(move=3.0, people=60.0), ["human"]) == Limits(move=3.0, people=60.0)
+    assert with_people_limit(Limits(move=3.0), ["greedy", "tcp:0"]) == Limits(move=3.0)

@@ -1,4 +1,4 @@
-"""Let house players think elsewhere: the same answers, a loop that goes on, and no process that stays."""
+"""Let built-in players think elsewhere: the same answers, a loop that goes on, and no process that stays."""
 
 import asyncio
 import os
@@ -12,25 +12,25 @@ from typing import Any
 import pytest
 
 from fairplay import Entrant, MatchSpec, run, run_async
-from fairplay.core.chance import derive
+from fairplay.core.chance import derive_seed
 from fairplay.core.errors import HostFault
 from fairplay.core.events import Fault
 from fairplay.core.messages import Answer, Answered, Failed, Start, TakeTurn
-from fairplay.games import GAMES, title
+from fairplay.games import GAMES, game_info
 from fairplay.games.fish import Fish
 from fairplay.hosting.table import Table
-from fairplay.players import thinking
+from fairplay.players import process_pool
 from fairplay.players.address import open_player
-from fairplay.players.location import House, Location, Near, near
-from fairplay.players.thinking import POOL, Thinker
-from fairplay.referee.host import dealt
-from fairplay.referee.local import Local
-from tests.hosting.soak import played_at
-from tests.house_players import quick_address
-from tests.players.programs import holdings, soon
+from fairplay.players.location import BuiltInAddress, LocalAddress, Location, parse_local_address
+from fairplay.players.process_pool import POOL, PooledChannel
+from fairplay.referee.local_channel import LocalChannel
+from fairplay.referee.referee import deal_match
+from tests.built_in_players import quick_address
+from tests.hosting.soak import play_at_table
+from tests.players.programs import becomes_true, current_holdings
 
 KEY = bytes(range(32))
-HOUSE = [(game, quick_address(game, player)) for game in GAMES for player in title(game).house]
+BUILT_IN = [(game, quick_address(game, player)) for game in GAMES for player in game_info(game).built_in]
 FISH = Fish(rows=7, columns=7)
 CORES = len(os.sched_getaffinity(0))
 SLOW = "lookahead:6"  # which thinks for minutes about the view below
@@ -38,16 +38,16 @@ SLOW = "lookahead:6"  # which thinks for minutes about the view below
 
 @pytest.fixture(autouse=True)
 def nothing_stays() -> Iterator[None]:
-    POOL.close()  # others may have let house players think
-    before = holdings()
+    POOL.close()  # others may have let built-in players think
+    before = current_holdings()
     yield
     POOL.close()
-    assert soon(lambda: holdings() == before), (before, holdings())
+    assert becomes_true(lambda: current_holdings() == before), (before, current_holdings())
 
 
 def views(game: str, count: int) -> list[Any]:
     """What whoever is on turn sees in the course of a match."""
-    rules = title(game).rules()
+    rules = game_info(game).rules()
     state = rules.deal(rules.seats[0], KEY)
     found: list[Any] = []
     while (seat := rules.turn(state)) is not None and len(found) < count:
@@ -67,19 +67,19 @@ def moving() -> Any:
         state = FISH.apply(state, action)
 
 
-def told(thinker: Thinker, *messages: Any) -> list[Answer]:
+def told(thinker: PooledChannel, *messages: Any) -> list[Answer]:
     async def ask() -> list[Answer]:
         return [await thinker.ask(message) for message in messages]
 
     return asyncio.run(ask())
 
 
-@pytest.mark.parametrize(("game", "player"), HOUSE)
+@pytest.mark.parametrize(("game", "player"), BUILT_IN)
 def test_it_answers_as_it_does_in_this_process(game: str, player: str) -> None:
-    here = Local(open_player(player, title(game), KEY), title(game).rules())
+    here = LocalChannel(open_player(player, game_info(game), KEY), game_info(game).rules())
     questions = [TakeTurn(view) for view in views(game, 12)]
 
-    answers = told(Thinker(game, player, KEY), *questions)
+    answers = told(PooledChannel(game, player, KEY), *questions)
 
     assert answers == [here.ask(question) for question in questions]
     assert all(isinstance(answer, Answered) for answer in answers)
@@ -100,15 +100,15 @@ def test_at_an_async_table_they_think_in_other_processes_and_elsewhere_they_do_n
 def test_what_is_no_turn_is_acknowledged() -> None:
     (view,) = views("fish", 1)
 
-    assert told(Thinker("fish", "greedy", KEY), Start(0, ("a", "b"), view)) == [Answered(None)]
+    assert told(PooledChannel("fish", "greedy", KEY), Start(0, ("a", "b"), view)) == [Answered(None)]
     assert POOL.processes == set()
 
 
 def test_a_crash_is_told_as_that_of_a_player_in_this_process() -> None:
-    here = Local(open_player("greedy", title("fish"), KEY), title("fish").rules())
+    here = LocalChannel(open_player("greedy", game_info("fish"), KEY), game_info("fish").rules())
     foreign = TakeTurn(views("q", 1)[0])
 
-    (answer,) = told(Thinker("fish", "greedy", KEY), foreign)
+    (answer,) = told(PooledChannel("fish", "greedy", KEY), foreign)
 
     assert isinstance(answer, Failed) and answer.fault is Fault.CRASHED
     assert answer == here.ask(foreign)
@@ -117,7 +117,7 @@ def test_a_crash_is_told_as_that_of_a_player_in_this_process() -> None:
 def test_its_time_is_measured_by_the_clock_of_the_record() -> None:
     ticks = iter([10.0, 12.5])
 
-    (answer,) = told(Thinker("fish", "greedy", KEY, lambda: next(ticks)), TakeTurn(views("fish", 1)[0]))
+    (answer,) = told(PooledChannel("fish", "greedy", KEY, lambda: next(ticks)), TakeTurn(views("fish", 1)[0]))
 
     assert answer.took == 2.5
 
@@ -126,7 +126,7 @@ def test_there_are_no_more_processes_than_cores() -> None:
     question = TakeTurn(views("fish", 1)[0])
 
     async def ask() -> None:
-        await asyncio.gather(*(Thinker("fish", "greedy", bytes([n] * 32)).ask(question) for n in range(40)))
+        await asyncio.gather(*(PooledChannel("fish", "greedy", bytes([n] * 32)).ask(question) for n in range(40)))
 
     asyncio.run(ask())
 
@@ -150,19 +150,19 @@ def computing(pid: int) -> float:
 
 def test_a_process_that_is_killed_is_our_fault_and_another_one_takes_its_place() -> None:
     async def ask() -> Answer:
-        asking = asyncio.create_task(Thinker("fish", SLOW, KEY).ask(TakeTurn(moving())))
+        asking = asyncio.create_task(PooledChannel("fish", SLOW, KEY).ask(TakeTurn(moving())))
         await until_it_thinks()
         for process in tuple(POOL.processes):
             process.kill()
-        with pytest.raises(HostFault, match="a process in which house players think was killed by signal 9"):
+        with pytest.raises(HostFault, match="a process in which built-in players think was killed by signal 9"):
             await asking
-        return await Thinker("fish", "greedy", KEY).ask(TakeTurn(moving()))
+        return await PooledChannel("fish", "greedy", KEY).ask(TakeTurn(moving()))
 
     assert isinstance(asyncio.run(ask()), Answered)
 
 
 def test_a_process_that_was_killed_while_nobody_asked_is_replaced() -> None:
-    thinker, question = Thinker("fish", "greedy", KEY), TakeTurn(moving())
+    thinker, question = PooledChannel("fish", "greedy", KEY), TakeTurn(moving())
     first = told(thinker, question)
     for process in tuple(POOL.processes):
         process.kill()
@@ -173,10 +173,10 @@ def test_a_process_that_was_killed_while_nobody_asked_is_replaced() -> None:
 
 def test_nobody_is_ejected_when_a_process_is_killed() -> None:
     async def play() -> None:
-        match = dealt(FISH, ["ann", "bob"], KEY)
-        places: dict[int, Location] = {seat: near(SLOW, "fish", KEY) for seat in range(2)}
+        match = deal_match(FISH, ["ann", "bob"], KEY)
+        places: dict[int, Location] = {seat: parse_local_address(SLOW, "fish", KEY) for seat in range(2)}
         with Table(places) as table:
-            playing = asyncio.create_task(played_at(table, match))
+            playing = asyncio.create_task(play_at_table(table, match))
             await until_it_thinks()
             for process in tuple(POOL.processes):
                 process.kill()
@@ -187,10 +187,10 @@ def test_nobody_is_ejected_when_a_process_is_killed() -> None:
 
 
 def test_a_process_that_cannot_be_started_is_our_fault(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(thinking, "COMMAND", ("/no/such/program",))
+    monkeypatch.setattr(process_pool, "POOL_WORKER_COMMAND", ("/no/such/program",))
 
     with pytest.raises(HostFault, match="cannot be started"):
-        told(Thinker("fish", "greedy", KEY), TakeTurn(moving()))
+        told(PooledChannel("fish", "greedy", KEY), TakeTurn(moving()))
 
 
 class OfOurs:
@@ -199,27 +199,29 @@ class OfOurs:
 
 def test_a_question_that_makes_no_sense_there_is_a_fault_of_ours() -> None:
     with pytest.raises(HostFault, match="ended with exit code 1"):
-        told(Thinker("fish", "greedy", KEY), TakeTurn(OfOurs()))
+        told(PooledChannel("fish", "greedy", KEY), TakeTurn(OfOurs()))
 
-    assert isinstance(told(Thinker("fish", "greedy", KEY), TakeTurn(moving()))[0], Answered)
+    assert isinstance(told(PooledChannel("fish", "greedy", KEY), TakeTurn(moving()))[0], Answered)
 
 
 def test_who_is_called_off_while_it_thinks_keeps_nobody_from_asking() -> None:
     async def ask() -> list[Answer]:
-        slow = [asyncio.create_task(Thinker("fish", "lookahead:3", KEY).ask(TakeTurn(moving()))) for _ in range(10)]
+        slow = [
+            asyncio.create_task(PooledChannel("fish", "lookahead:3", KEY).ask(TakeTurn(moving()))) for _ in range(10)
+        ]
         await asyncio.sleep(0.05)
         for one in slow:
             one.cancel()
         await asyncio.wait(slow)
         assert all(one.cancelled() for one in slow)
-        return [await Thinker("fish", "greedy", KEY).ask(TakeTurn(moving()))]
+        return [await PooledChannel("fish", "greedy", KEY).ask(TakeTurn(moving()))]
 
     assert isinstance(asyncio.run(ask())[0], Answered)
 
 
 def test_a_loop_goes_on_while_they_think() -> None:
     async def think() -> bool:
-        thinking = asyncio.create_task(Thinker("fish", SLOW, KEY).ask(TakeTurn(moving())))
+        thinking = asyncio.create_task(PooledChannel("fish", SLOW, KEY).ask(TakeTurn(moving())))
         while not POOL.processes:  # until somebody is at it
             await asyncio.sleep(0)
         for _ in range(1000):
@@ -236,12 +238,12 @@ def test_matches_of_players_that_think_elsewhere_go_as_they_do_here() -> None:
     async def results(here: bool) -> list[Any]:
         places: dict[int, Location] = {}
         for seat in range(2):
-            home = near("lookahead:2", "fish", derive(KEY, f"seat {seat}"))
-            assert isinstance(home, House)
-            places[seat] = Near(home.player) if here else home
+            home = parse_local_address("lookahead:2", "fish", derive_seed(KEY, f"seat {seat}"))
+            assert isinstance(home, BuiltInAddress)
+            places[seat] = LocalAddress(home.player) if here else home
         with Table(places) as table:
             finals = await asyncio.gather(
-                *(played_at(table, dealt(FISH, ["ann", "bob"], bytes([n] * 32))) for n in range(4))
+                *(play_at_table(table, deal_match(FISH, ["ann", "bob"], bytes([n] * 32))) for n in range(4))
             )
         return [final.result for final in finals]
 
@@ -249,7 +251,7 @@ def test_matches_of_players_that_think_elsewhere_go_as_they_do_here() -> None:
 
 
 def test_ctrl_c_is_not_for_them() -> None:
-    thinker, question = Thinker("fish", "greedy", KEY), TakeTurn(moving())
+    thinker, question = PooledChannel("fish", "greedy", KEY), TakeTurn(moving())
     told(thinker, question)
     before = set(POOL.processes)
 
@@ -309,7 +311,7 @@ def test_when_the_host_ends_they_end_too_also_in_the_middle_of_a_thought(mode: s
     assert rest == (["0"] if mode == "fork" else [])
     assert done.stderr == ""
     assert len(pids.split()) == CORES
-    assert soon(lambda: not any(map(is_alive, pids.split())))
+    assert becomes_true(lambda: not any(map(is_alive, pids.split())))
 
 
 def is_alive(pid: str) -> bool:
@@ -321,4 +323,4 @@ def is_alive(pid: str) -> bool:
 
 
 def test_players_that_a_module_brings_stay_in_this_process() -> None:
-    assert type(near("in-process:tests.players.programs:first_card", "fish", KEY)) is Near
+    assert type(parse_local_address("in-process:tests.players.programs:first_card", "fish", KEY)) is LocalAddress

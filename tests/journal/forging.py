@@ -7,45 +7,45 @@ from typing import Any
 import pytest
 
 from fairplay import BadJournal
-from fairplay.journal.reenact import Unfinished
-from fairplay.journal.replay import read
-from fairplay.journal.verify import read_lawful, verify
-from tests.journal.journals import Plain, plain, renumbered, sealed
+from fairplay.journal.reenactment import Unfinished
+from fairplay.journal.replay import read_journal
+from fairplay.journal.verification import read_legal, verify
+from tests.journal.journals import Plain, read_lines, renumber_lines, seal_lines
 
 Forgery = Callable[[list[Plain]], list[Plain]]
 
 
-def forge(path: Path, forgery: Forgery) -> None:
-    path.write_bytes(sealed(renumbered(forgery(plain(path)))))
+def forge_journal(path: Path, forgery: Forgery) -> None:
+    path.write_bytes(seal_lines(renumber_lines(forgery(read_lines(path)))))
 
 
-def refused(path: Path, forgery: Forgery) -> tuple[int, str]:
+def refusal_of_forgery(path: Path, forgery: Forgery) -> tuple[int, str]:
     """The line and the reason for which a forgery is refused, by all that looks at journals."""
-    forge(path, forgery)
+    forge_journal(path, forgery)
     with pytest.raises(BadJournal) as caught:
-        verify(read(path))
+        verify(read_journal(path))
     assert not isinstance(caught.value, Unfinished)
     with pytest.raises(BadJournal, match=r"^line [0-9]+: .+$"):
-        read_lawful(path)
+        read_legal(path)
     return caught.value.line, caught.value.why
 
 
-def opening(**changes: Any) -> Forgery:
+def rewrite_opening(**changes: Any) -> Forgery:
     return lambda lines: [{**lines[0], **changes}, *lines[1:]]
 
 
-def players(names: str) -> Forgery:
+def rename_players(names: str) -> Forgery:
     """That others have played, more of them perhaps, with a letter each for a name."""
     return lambda lines: [*({**one, "names": list(names)} for one in lines[:2]), *lines[2:]]
 
 
-def line(number: int, **changes: Any) -> Forgery:
+def edit_line(number: int, **changes: Any) -> Forgery:
     return lambda lines: [*lines[: number - 1], {**lines[number - 1], **changes}, *lines[number:]]
 
 
-def acted(seat: int, **action: Any) -> Plain:
+def acted_line(seat: int, **action: Any) -> Plain:
     return {"type": "acted", "seat": seat, "action": action}
 
 
-def ejected(seat: int, fault: str, moment: str) -> Plain:
+def ejected_line(seat: int, fault: str, moment: str) -> Plain:
     return {"type": "ejected", "seat": seat, "fault": fault, "moment": moment, "why": "because"}

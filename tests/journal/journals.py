@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from fairplay import Ended, Event, Journal, Match, Moment, Observer, Referee, Started
-from fairplay.core.chance import derive
-from fairplay.games import title
+from fairplay.core.chance import derive_seed
+from fairplay.games import game_info
 from fairplay.games.fish import Action, Fish, Place, View
 from fairplay.journal.record import MatchRecord
 from fairplay.players.address import open_player
@@ -20,29 +20,29 @@ GAME = Fish(rows=4, columns=4)
 SEED = bytes(range(32))
 
 
-def first(view: View) -> Action:
+def first_action(view: View) -> Action:
     return next(GAME.actions(view))
 
 
-def crash(view: View) -> Action:
+def crash_on_turn(view: View) -> Action:
     raise RuntimeError("what it said")
 
 
-def cheat(view: View) -> Action:
+def play_illegal_action(view: View) -> Action:
     return Place((99, 99))
 
 
-def junk(view: View) -> str:
+def answer_junk(view: View) -> str:
     return "junk"
 
 
-def later(turns: int, strategy: Callable[[View], Any]) -> Callable[[View], Any]:
+def good_then(turns: int, strategy: Callable[[View], Any]) -> Callable[[View], Any]:
     """Good for so many turns, then like this."""
     good = iter(range(turns))
-    return lambda view: strategy(view) if next(good, None) is None else first(view)
+    return lambda view: strategy(view) if next(good, None) is None else first_action(view)
 
 
-class FailsAt:
+class FailsAtMoment:
     """Good on its turns, and raises when it is greeted or when it hears the result."""
 
     def __init__(self, moment: Moment) -> None:
@@ -53,7 +53,7 @@ class FailsAt:
             raise RuntimeError("not in the mood")
 
     def take_turn(self, view: View) -> Action:
-        return first(view)
+        return first_action(view)
 
     def tell(self, news: object) -> None:
         raise AssertionError("Fish has no news")
@@ -64,20 +64,25 @@ class FailsAt:
 
 
 TABLES: dict[str, Callable[[], list[Any]]] = {
-    "two good ones": lambda: [first, first],
-    "four good ones": lambda: [first, first, first, first],
-    "three of the house": lambda: house("random", "greedy", "lookahead:1"),
-    "one that cheats": lambda: [first, later(1, cheat), first],
-    "one that talks nonsense": lambda: [later(5, junk), first],
-    "two that crash": lambda: [later(2, crash), first, first, later(1, crash)],
-    "one that fails the greeting": lambda: [first, FailsAt(Moment.GREETING), first],
-    "all fail the farewell": lambda: [FailsAt(Moment.FAREWELL), FailsAt(Moment.FAREWELL)],
-    "one at each moment": lambda: [FailsAt(Moment.GREETING), later(3, cheat), FailsAt(Moment.FAREWELL), first],
-    "nobody stays": lambda: [crash, cheat, junk],
+    "two good ones": lambda: [first_action, first_action],
+    "four good ones": lambda: [first_action, first_action, first_action, first_action],
+    "three of the server": lambda: built_in_players("random", "greedy", "lookahead:1"),
+    "one that cheats": lambda: [first_action, good_then(1, play_illegal_action), first_action],
+    "one that talks nonsense": lambda: [good_then(5, answer_junk), first_action],
+    "two that crash": lambda: [good_then(2, crash_on_turn), first_action, first_action, good_then(1, crash_on_turn)],
+    "one that fails the greeting": lambda: [first_action, FailsAtMoment(Moment.GREETING), first_action],
+    "all fail the farewell": lambda: [FailsAtMoment(Moment.FAREWELL), FailsAtMoment(Moment.FAREWELL)],
+    "one at each moment": lambda: [
+        FailsAtMoment(Moment.GREETING),
+        good_then(3, play_illegal_action),
+        FailsAtMoment(Moment.FAREWELL),
+        first_action,
+    ],
+    "nobody stays": lambda: [crash_on_turn, play_illegal_action, answer_junk],
 }
 
 
-class Watcher:
+class EventCollector:
     """An observer that keeps every event, and the match after each fact."""
 
     def __init__(self) -> None:
@@ -94,12 +99,12 @@ class Watcher:
         return [event for event in self.events if not isinstance(event, Started | Ended)]
 
 
-def house(*addresses: str) -> list[Any]:
-    shelf = title("fish")
-    return [open_player(address, shelf, derive(SEED, f"seat {seat}")) for seat, address in enumerate(addresses)]
+def built_in_players(*addresses: str) -> list[Any]:
+    shelf = game_info("fish")
+    return [open_player(address, shelf, derive_seed(SEED, f"seat {seat}")) for seat, address in enumerate(addresses)]
 
 
-class Beginning:
+class RecordFactory:
     """Begins records in a journal, and keeps the last one at hand, also if its match did not end."""
 
     def __init__(self, journal: Journal, **options: Any) -> None:
@@ -116,23 +121,23 @@ class Beginning:
         return self.record.path
 
 
-def record(
+def record_match(
     directory: Path,
     players: Sequence[Any],
     *observers: Observer,
     journal: Journal | None = None,
-    begin: Beginning | None = None,
+    begin: RecordFactory | None = None,
 ) -> tuple[Path, AnyMatch]:
     """Play a match and write it down; where, and how it ended."""
     referee = Referee()
     for observer in observers:
         referee.subscribe(observer)
-    begin = begin or Beginning(journal or Journal(directory))
+    begin = begin or RecordFactory(journal or Journal(directory))
     match = referee.run(GAME, players, seed=SEED, record=begin)
     return begin.path, match
 
 
-def plain(path: Path) -> list[Plain]:
+def read_lines(path: Path) -> list[Plain]:
     """The lines of a journal, without their hashes."""
     lines: list[Plain] = [json.loads(line) for line in path.read_bytes().splitlines()]
     for line in lines:
@@ -140,7 +145,7 @@ def plain(path: Path) -> list[Plain]:
     return lines
 
 
-def sealed(lines: Sequence[Plain]) -> bytes:
+def seal_lines(lines: Sequence[Plain]) -> bytes:
     """A journal of these lines, with a chain made anew by what docs/journal.md says."""
     journal, before, match = b"", "0" * 64, lines[0]["match"]
     for line in lines:
@@ -150,5 +155,5 @@ def sealed(lines: Sequence[Plain]) -> bytes:
     return journal
 
 
-def renumbered(lines: Iterable[Plain]) -> list[Plain]:
+def renumber_lines(lines: Iterable[Plain]) -> list[Plain]:
     return [{**line, "seq": seq} for seq, line in enumerate(lines)]

@@ -1,42 +1,42 @@
-"""Fill folders with recorded matches of all games, for tests."""
+"""Fill directories with recorded matches of all games, for tests."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from fairplay import Game, Journal, Moment, Referee
-from fairplay.games import title
+from fairplay.games import game_info
 from fairplay.games.fish import Fish
 from fairplay.games.q import Q
 from fairplay.games.tsuro import Tsuro
-from fairplay.journal.library import Query, find
+from fairplay.journal.library import Query, find_matches
 from fairplay.journal.summary import Summary
-from fairplay.testing.hostile import Misbehaving, raises
-from tests.journal.journals import Beginning
+from fairplay.testing.hostile import MisbehavingPlayer, raise_error
+from tests.journal.journals import RecordFactory
 
 AnyGame = Game[Any, Any, Any]
 FISH, TSURO, Q_GAME = Fish(rows=4, columns=4), Tsuro(), Q()
-Q_PLAYER = title("q").house["dag"].make("", bytes(32))
+Q_STRATEGY_FACTORY = game_info("q").built_in["dag"].make("", bytes(32))
 DAY = 24 * 3600.0
 NOON = 20_000 * DAY + DAY / 2
 
 
-def simple(game: AnyGame) -> Callable[[Any], Any]:
+def first_action_strategy(game: AnyGame) -> Callable[[Any], Any]:
     if isinstance(game, Q):  # the simplest is to pass, and that is no match
-        return Q_PLAYER
+        return Q_STRATEGY_FACTORY
     return lambda view: next(game.actions(view))
 
 
-def crashing(game: AnyGame, moment: Moment = Moment.TURN) -> Misbehaving:
-    return Misbehaving(simple(game), moment, raises(RuntimeError))
+def crashing_player(game: AnyGame, moment: Moment = Moment.TURN) -> MisbehavingPlayer:
+    return MisbehavingPlayer(first_action_strategy(game), moment, raise_error(RuntimeError))
 
 
-def cheating(view: Any) -> Any:
+def cheating_strategy(view: Any) -> Any:
     return {"type": "place", "at": [99, 99]}
 
 
-def play(
-    folder: Path,
+def record_match(
+    directory: Path,
     game: AnyGame,
     players: Sequence[Any],
     names: Sequence[str] = ("ann", "bob", "cyd", "dan"),
@@ -44,41 +44,52 @@ def play(
     at: float = NOON,
 ) -> Path:
     """A recorded match."""
-    begin = Beginning(Journal(folder, now=lambda: at), players=addresses)
+    begin = RecordFactory(Journal(directory, now=lambda: at), players=addresses)
     Referee().run(game, players, names=names[: len(players)], seed=bytes(32), record=begin)
     return begin.path
 
 
-def fill(folder: Path) -> Path:
+def fill_directory(directory: Path) -> Path:
     """One match of each game, a day between them; the first is a tie, in the others somebody is ejected."""
-    good = simple(FISH)
-    play(folder, FISH, [good, good], addresses=("greedy", "./bob.py"), at=NOON)
-    play(folder, TSURO, [simple(TSURO), crashing(TSURO), simple(TSURO)], at=NOON + DAY)
-    play(folder, Q_GAME, [crashing(Q_GAME, Moment.NEWS), simple(Q_GAME)], ("eve", "ann"), at=NOON + 2 * DAY)
-    return folder
+    good = first_action_strategy(FISH)
+    record_match(directory, FISH, [good, good], addresses=("greedy", "./bob.py"), at=NOON)
+    record_match(
+        directory,
+        TSURO,
+        [first_action_strategy(TSURO), crashing_player(TSURO), first_action_strategy(TSURO)],
+        at=NOON + DAY,
+    )
+    record_match(
+        directory,
+        Q_GAME,
+        [crashing_player(Q_GAME, Moment.NEWS), first_action_strategy(Q_GAME)],
+        ("eve", "ann"),
+        at=NOON + 2 * DAY,
+    )
+    return directory
 
 
-def of_game(folder: Path, game: str) -> Path:
-    (one,) = find(folder, Query(game=game))
-    return folder / one.file
+def journal_of_game(directory: Path, game: str) -> Path:
+    (one,) = find_matches(directory, Query(game=game))
+    return directory / one.file
 
 
-def cut(path: Path, lines: int) -> bytes:
+def truncate_journal(path: Path, lines: int) -> bytes:
     """Leave the first lines of a file, and hand over what it was."""
     whole = path.read_bytes()
     path.write_bytes(b"".join(whole.splitlines(keepends=True)[:lines]))
     return whole
 
 
-def games(found: Sequence[Summary]) -> list[str]:
+def game_names(found: Sequence[Summary]) -> list[str]:
     return [one.game for one in found]
 
 
-def ids(found: Sequence[Summary]) -> list[str]:
+def match_ids(found: Sequence[Summary]) -> list[str]:
     return [one.id for one in found]
 
 
-class Reading:
+class ReadCounter:
     """Stands by while journals are read, and counts."""
 
     def __init__(self) -> None:

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from fairplay import Ended, Event, HostFault, Journal, Referee, Sync
-from fairplay.journal.append_file import LAG, AppendFile, Disk, created, reopened
-from fairplay.journal.replay import read
-from fairplay.journal.syncing import Syncer
-from fairplay.journal.verify import verify
-from tests.journal.journals import GAME, SEED, AnyMatch, Watcher, first, record
+from fairplay import Durability, Ended, Event, HostFault, Journal, Referee
+from fairplay.journal.append_file import MAX_UNSYNCED_AGE_S, AppendFile, Disk, create_file, reopen_file
+from fairplay.journal.replay import read_journal
+from fairplay.journal.syncer import Syncer
+from fairplay.journal.verification import verify
+from tests.journal.journals import GAME, SEED, AnyMatch, EventCollector, first_action, record_match
 
 
 class Noting(Disk):
@@ -63,15 +63,17 @@ class Telling:
         self._disk.calls.append(type(event).__name__)
 
 
-def calls(directory: Path, sync: Sync) -> list[str]:
+def calls(directory: Path, sync: Durability) -> list[str]:
     """What a disk is asked for during a match, and when observers are told."""
     disk = Noting()
-    record(directory, [first, first], Telling(disk), journal=Journal(directory, sync=sync, disk=disk))
+    record_match(
+        directory, [first_action, first_action], Telling(disk), journal=Journal(directory, sync=sync, disk=disk)
+    )
     return disk.calls
 
 
 def test_always_means_before_anybody_is_told(tmp_path: Path) -> None:
-    asked = calls(tmp_path, Sync.ALWAYS)
+    asked = calls(tmp_path, Durability.ALWAYS)
 
     turns = asked.count("write") - 3  # the opening, the seating and the result are written as well
     assert asked[:6] == ["create", "write", "write", "sync", f"sync {tmp_path.name}", "Started"]
@@ -79,11 +81,11 @@ def test_always_means_before_anybody_is_told(tmp_path: Path) -> None:
 
 
 def test_off_means_never(tmp_path: Path) -> None:
-    assert set(calls(tmp_path, Sync.OFF)) == {"create", "write", "Started", "Acted", "Ended"}
+    assert set(calls(tmp_path, Durability.OFF)) == {"create", "write", "Started", "Acted", "Ended"}
 
 
 def test_in_batches_the_end_is_durable_before_anybody_is_told(tmp_path: Path) -> None:
-    asked = calls(tmp_path, Sync.BATCH)
+    asked = calls(tmp_path, Durability.BATCH)
 
     last = len(asked) - 1 - asked[::-1].index("write")
     assert "sync" in asked[last:]
@@ -92,7 +94,7 @@ def test_in_batches_the_end_is_durable_before_anybody_is_told(tmp_path: Path) ->
 
 
 def test_the_names_of_new_directories_are_made_durable_too(tmp_path: Path) -> None:
-    asked = calls(tmp_path / "games" / "today", Sync.ALWAYS)
+    asked = calls(tmp_path / "games" / "today", Durability.ALWAYS)
 
     assert {f"sync {tmp_path.name}", "sync games", "sync today"} <= set(asked)
 
@@ -102,12 +104,12 @@ def test_in_batches_the_end_is_durable_before_a_player_is_told(tmp_path: Path) -
 
     class Listening:
         def take_turn(self, view: Any) -> Any:
-            return first(view)
+            return first_action(view)
 
         def end(self, result: Any) -> None:
             disk.calls.append("farewell")
 
-    record(tmp_path, [Listening(), first], journal=Journal(tmp_path, disk=disk))
+    record_match(tmp_path, [Listening(), first_action], journal=Journal(tmp_path, disk=disk))
 
     asked = disk.calls[: disk.calls.index("farewell")]
     assert asked[-3:] == ["write", "sync", f"sync {tmp_path.name}"]
@@ -115,19 +117,19 @@ def test_in_batches_the_end_is_durable_before_a_player_is_told(tmp_path: Path) -
 
 def test_a_disk_that_is_behind_has_to_be_waited_for(tmp_path: Path) -> None:
     disk = Noting()
-    file = created(tmp_path, "file", disk, Sync.BATCH)
+    file = create_file(tmp_path, "file", disk, Durability.BATCH)
 
     assert not file.append(b"one")
-    disk.time += LAG
+    disk.time += MAX_UNSYNCED_AGE_S
     assert not file.append(b"two")  # just in time
-    disk.time += LAG / 10
+    disk.time += MAX_UNSYNCED_AGE_S / 10
     assert file.append(b"three")
     assert disk.calls == ["create", "write", "write", "write"]  # whoever appends is told, and then syncs
 
     file.sync()
     assert disk.calls[4:] == ["sync", f"sync {tmp_path.name}"]
     assert not file.append(b"four")
-    disk.time += LAG * 0.9
+    disk.time += MAX_UNSYNCED_AGE_S * 0.9
     assert not file.append(b"five")
     assert disk.calls.count("sync") == 1
     file.close()
@@ -138,10 +140,10 @@ def test_a_match_waits_for_a_disk_that_is_behind(tmp_path: Path) -> None:
     disk = Noting()
 
     def slow(view: Any) -> Any:
-        disk.time += LAG * 0.6
-        return first(view)
+        disk.time += MAX_UNSYNCED_AGE_S * 0.6
+        return first_action(view)
 
-    record(tmp_path, [slow, first], Telling(disk), journal=Journal(tmp_path, disk=disk))
+    record_match(tmp_path, [slow, first_action], Telling(disk), journal=Journal(tmp_path, disk=disk))
 
     told = ["write", "Acted"]
     late = ["write", "sync", "Acted"]
@@ -166,7 +168,7 @@ def test_a_line_that_comes_while_the_disk_syncs_is_synced_too_though_nothing_fol
             self.done.release()
 
     disk = Holding()
-    file = created(tmp_path, "file", disk, Sync.BATCH)
+    file = create_file(tmp_path, "file", disk, Durability.BATCH)
 
     file.append(b"one")
     assert disk.began.acquire(timeout=10)
@@ -186,17 +188,17 @@ def test_a_line_is_synced_later_though_a_round_is_made_while_it_is_written(tmp_p
         def write(self, file: int, text: bytes) -> int:
             written = super().write(file, text)
             while self.later:  # as the background does, which knows of the line before only
-                assert not self.later.pop().sync_behind()
+                assert not self.later.pop().sync_pending()
             return written
 
     disk = Meanwhile()
-    file = created(tmp_path, "file", disk, Sync.BATCH)
+    file = create_file(tmp_path, "file", disk, Durability.BATCH)
 
     for line in (b"one", b"two", b"three"):
         file.append(line)
         assert disk.later == [file]
 
-    assert not file.sync_behind()
+    assert not file.sync_pending()
     assert disk.calls.count("sync") == 3
     file.close()
     assert disk.calls.count("sync") == 3  # all of it was durable
@@ -216,26 +218,26 @@ def test_syncing_goes_on_while_a_player_thinks(tmp_path: Path) -> None:
 
     def thinking(view: Any) -> Any:
         assert synced.wait(10), "nothing was synced"
-        return first(view)
+        return first_action(view)
 
     turns = iter([thinking, thinking])
     journal = Journal(tmp_path, disk=Waking())
 
-    _, match = record(tmp_path, [first, lambda view: next(turns, first)(view)], journal=journal)
+    _, match = record_match(tmp_path, [first_action, lambda view: next(turns, first_action)(view)], journal=journal)
 
     assert match.ejected == ()
 
 
 def test_a_sync_that_failed_in_the_background_stops_the_match_at_the_next_line(tmp_path: Path) -> None:
     disk = Noting()
-    file = created(tmp_path, "file", disk, Sync.BATCH)
+    file = create_file(tmp_path, "file", disk, Durability.BATCH)
     file.append(b"one")
     disk.fails = True
-    file.sync_behind()
+    file.sync_pending()
     disk.fails = False
 
     for _ in range(2):
-        file.sync_behind()  # a second try would succeed, and prove nothing
+        file.sync_pending()  # a second try would succeed, and prove nothing
     with pytest.raises(HostFault, match="cannot be written: Input/output error"):
         file.append(b"two")
 
@@ -245,10 +247,10 @@ def test_a_sync_that_failed_in_the_background_stops_the_match_at_the_next_line(t
 
 def test_a_sync_that_failed_in_the_background_stops_the_match_at_its_end(tmp_path: Path) -> None:
     disk = Noting()
-    file = created(tmp_path, "file", disk, Sync.BATCH)
+    file = create_file(tmp_path, "file", disk, Durability.BATCH)
     file.append(b"one")
     disk.fails = True
-    file.sync_behind()
+    file.sync_pending()
 
     with pytest.raises(HostFault, match="cannot be written: Input/output error"):
         file.close()
@@ -261,10 +263,10 @@ def test_a_match_whose_end_is_not_durable_did_not_end(tmp_path: Path) -> None:
             self.fails = b'"type":"result"' in text
             return super().write(file, text)
 
-    for sync in (Sync.ALWAYS, Sync.BATCH):
-        watcher, journal = Watcher(), Journal(tmp_path, sync=sync, disk=FailsAtTheEnd())
+    for sync in (Durability.ALWAYS, Durability.BATCH):
+        watcher, journal = EventCollector(), Journal(tmp_path, sync=sync, disk=FailsAtTheEnd())
         with pytest.raises(HostFault):
-            record(tmp_path, [first, first], watcher, journal=journal)
+            record_match(tmp_path, [first_action, first_action], watcher, journal=journal)
         assert not any(isinstance(event, Ended) for event in watcher.events)
 
 
@@ -276,7 +278,7 @@ def test_a_thread_in_the_background_ends_by_itself(tmp_path: Path, monkeypatch: 
         def sync_later(self, file: AppendFile) -> None:
             self.syncer.sync_later(file)
 
-    monkeypatch.setattr("fairplay.journal.syncing.LINGER", 0)
+    monkeypatch.setattr("fairplay.journal.syncer.MAX_IDLE_ROUNDS", 0)
     before = set(threading.enumerate())
     journal = Journal(tmp_path, disk=Own())
 
@@ -285,9 +287,9 @@ def test_a_thread_in_the_background_ends_by_itself(tmp_path: Path, monkeypatch: 
 
         def looking(view: Any, threads: list[threading.Thread] = threads) -> Any:
             threads.extend(set(threading.enumerate()) - before - set(threads))
-            return first(view)
+            return first_action(view)
 
-        record(tmp_path, [looking, first], journal=journal)
+        record_match(tmp_path, [looking, first_action], journal=journal)
         assert threads
         for thread in threads:
             thread.join(10)
@@ -298,8 +300,8 @@ def test_one_journal_syncs_one_match_after_another(tmp_path: Path) -> None:
     journal, before = Journal(tmp_path), threading.active_count()
 
     for _ in range(3):
-        match = Referee().run(GAME, [first, first], seed=SEED, record=journal.begin)
-        assert verify(read(tmp_path / f"{match.id}.jsonl")) == match
+        match = Referee().run(GAME, [first_action, first_action], seed=SEED, record=journal.begin)
+        assert verify(read_journal(tmp_path / f"{match.id}.jsonl")) == match
     assert threading.active_count() <= before + 1
 
 
@@ -307,19 +309,19 @@ def test_what_another_process_left_is_made_durable_first(tmp_path: Path) -> None
     (tmp_path / "file").write_bytes(b"left by somebody who was killed")
     disk = Noting()
 
-    reopened(str(tmp_path / "file"), disk, Sync.BATCH).close()
+    reopen_file(str(tmp_path / "file"), disk, Durability.BATCH).close()
 
     assert disk.calls == ["sync", f"sync {tmp_path.name}"]
 
 
 def test_nothing_is_synced_where_nothing_is_open(tmp_path: Path) -> None:
     disk = Noting()
-    file = created(tmp_path, "file", disk, Sync.BATCH)
+    file = create_file(tmp_path, "file", disk, Durability.BATCH)
     file.append(b"one")
     file.close()
     before = list(disk.calls)
 
     (later,) = disk.later
-    assert later.sync_behind() is False
+    assert later.sync_pending() is False
 
     assert disk.calls == before

@@ -9,15 +9,26 @@ from pathlib import Path
 
 import pytest
 
-from fairplay import Answer, Answered, Event, Journal, Local, Message, Started, Sync, conversation, play_async
-from fairplay.core.roles import Parting
+from fairplay import (
+    Answer,
+    Answered,
+    Durability,
+    Event,
+    Journal,
+    LocalChannel,
+    Message,
+    Started,
+    conversation,
+    play_async,
+)
+from fairplay.core.roles import CloseReason
 from fairplay.journal.append_file import Disk
 from fairplay.journal.record import MatchRecord
-from fairplay.journal.replay import read
-from fairplay.journal.verify import verify
-from fairplay.referee.host import dealt
-from fairplay.referee.referee import Call, Settle
-from tests.journal.journals import GAME, SEED, TABLES, AnyMatch, plain
+from fairplay.journal.replay import read_journal
+from fairplay.journal.verification import verify
+from fairplay.referee.conversation import Call, MakeDurable
+from fairplay.referee.referee import deal_match
+from tests.journal.journals import GAME, SEED, TABLES, AnyMatch, read_lines
 
 MANY = 200  # matches
 WAIT = 10.0  # seconds until a test fails
@@ -26,7 +37,7 @@ WAIT = 10.0  # seconds until a test fails
 def named(number: int) -> AnyMatch:
     """A match with an id and names of its own."""
     players = len(list(TABLES.values())[number % len(TABLES)]())
-    return dealt(GAME, [f"{number}-{seat}" for seat in range(players)], SEED, match_id=f"match-{number}")
+    return deal_match(GAME, [f"{number}-{seat}" for seat in range(players)], SEED, match_id=f"match-{number}")
 
 
 def step_by_step(
@@ -34,15 +45,15 @@ def step_by_step(
 ) -> Generator[None, None, AnyMatch]:
     """Play a match, and let others go on after every request."""
     script = conversation(match, record, lambda event, _: told.append(event))
-    channels = [Local(player, GAME) for player in TABLES[table]()]
+    channels = [LocalChannel(player, GAME) for player in TABLES[table]()]
     request = next(script)
     while True:
         yield
         answer: Answer = Answered(None)
         if isinstance(request, Call):
             answer = channels[request.seat].ask(request.message)
-        elif isinstance(request, Settle):
-            record.settle()
+        elif isinstance(request, MakeDurable):
+            record.make_durable()
         try:
             request = script.send(answer)
         except StopIteration as end:
@@ -52,12 +63,12 @@ def step_by_step(
 
 def is_its_own(record: MatchRecord, final: AnyMatch) -> bool:
     """Does a file hold this match, and nothing of another?"""
-    recorded = read(record.path)
+    recorded = read_journal(record.path)
     return verify(recorded) == final and recorded.names == final.names
 
 
-@pytest.mark.parametrize("sync", Sync)
-def test_matches_that_take_turns_never_get_into_one_anothers_file(sync: Sync, tmp_path: Path) -> None:
+@pytest.mark.parametrize("sync", Durability)
+def test_matches_that_take_turns_never_get_into_one_anothers_file(sync: Durability, tmp_path: Path) -> None:
     journal = Journal(tmp_path, sync=sync)
     matches = [named(number) for number in range(len(TABLES))]
     records = [journal.begin(match) for match in matches]
@@ -80,29 +91,29 @@ def test_matches_that_take_turns_never_get_into_one_anothers_file(sync: Sync, tm
     assert len(list(tmp_path.iterdir())) == len(matches)
     for number, record in enumerate(records):
         assert is_its_own(record, finals[number])
-        assert told[number][1:-1] == list(read(record.path).facts)
+        assert told[number][1:-1] == list(read_journal(record.path).facts)
 
 
 class Polite:
     """A channel that lets other matches go on before it asks."""
 
-    def __init__(self, channel: Local) -> None:
+    def __init__(self, channel: LocalChannel) -> None:
         self._channel = channel
 
     async def ask(self, message: Message) -> Answer:
         await asyncio.sleep(0)
         return self._channel.ask(message)
 
-    async def close(self, parting: Parting) -> None:
+    async def close(self, parting: CloseReason) -> None:
         await asyncio.sleep(0)
 
 
-@pytest.mark.parametrize("sync", Sync)
-def test_matches_in_one_event_loop_never_get_into_one_anothers_file(sync: Sync, tmp_path: Path) -> None:
+@pytest.mark.parametrize("sync", Durability)
+def test_matches_in_one_event_loop_never_get_into_one_anothers_file(sync: Durability, tmp_path: Path) -> None:
     journal = Journal(tmp_path, sync=sync)
 
     async def played(number: int, table: str) -> tuple[MatchRecord, AnyMatch]:
-        match, channels = named(number), [Polite(Local(player, GAME)) for player in TABLES[table]()]
+        match, channels = named(number), [Polite(LocalChannel(player, GAME)) for player in TABLES[table]()]
         with journal.begin(match) as record:
             return record, await play_async(match, channels, record)
 
@@ -141,7 +152,7 @@ def test_however_many_matches_are_recorded_one_thread_syncs_them(tmp_path: Path)
         record.close()
 
     assert [thread.name for thread in during] == ["fairplay-sync"]
-    assert all(len(plain(record.path)) == 2 for record in records)
+    assert all(len(read_lines(record.path)) == 2 for record in records)
 
 
 FORKING = """
@@ -150,7 +161,7 @@ from pathlib import Path
 from fairplay import Journal, Started
 from fairplay.games.fish import Fish
 from fairplay.journal.append_file import Disk
-from fairplay.referee.host import dealt
+from fairplay.referee.referee import deal_match
 
 class Noting(Disk):
     def __init__(self, held):
@@ -162,21 +173,21 @@ class Noting(Disk):
         assert self.go_on.acquire(timeout=10)
         super().sync(file)
 
-def begun(folder, number, disk):
-    match = dealt(Fish(), ["ann", "bob"], bytes(32), match_id=f"match-{number}")
-    record = Journal(folder, disk=disk).begin(match)
+def begun(directory, number, disk):
+    match = deal_match(Fish(), ["ann", "bob"], bytes(32), match_id=f"match-{number}")
+    record = Journal(directory, disk=disk).begin(match)
     record.write(Started(match.names), None, None)
     return record
 
-folder, held = Path(sys.argv[1]), Noting(held=True)
-parents = [begun(folder / "parent", 0, held)]
+directory, held = Path(sys.argv[1]), Noting(held=True)
+parents = [begun(directory / "parent", 0, held)]
 assert held.began.acquire(timeout=10)  # the thread is in the middle of syncing this one
-parents += [begun(folder / "parent", number, held) for number in (1, 2)]  # and has yet to sync these
+parents += [begun(directory / "parent", number, held) for number in (1, 2)]  # and has yet to sync these
 child = os.fork()
 if child == 0:
     before = list(held.synced)
     free = Noting(held=False)
-    own = [begun(folder / "child", number, free) for number in (3, 4)]
+    own = [begun(directory / "child", number, free) for number in (3, 4)]
     both = all(free.began.acquire(timeout=10) for _ in own)
     mine = {str(record.path.resolve()) for record in own}
     os._exit(0 if both and set(free.synced) == mine and held.synced == before else 1)
@@ -197,5 +208,5 @@ def test_a_process_that_was_forked_syncs_its_own_files_and_not_those_of_its_pare
         ["child 0", "parent ['match-0', 'match-1', 'match-2']"],
     )
     for path in (tmp_path / "parent").iterdir():
-        assert len(plain(path)) == 2
-        assert read(path).torn == 0
+        assert len(read_lines(path)) == 2
+        assert read_journal(path).torn_bytes == 0

@@ -6,39 +6,39 @@ import pytest
 
 from fairplay import BadJournal, Entrant, MatchSpec, run
 from fairplay.games import register
-from fairplay.journal.replay import read
-from fairplay.journal.verify import verify
-from tests.cli.command import fairplay, refusal
-from tests.games.others import nothing_known
+from fairplay.journal.replay import read_journal
+from fairplay.journal.verification import verify
+from tests.cli.command import refusal_line, run_fairplay
+from tests.games.external_games import forget_external_games
 from tests.kit import countdown
-from tests.kit.countdown import ADDRESS, MENDED, MISTAKE
+from tests.kit.countdown import EXPECTED_ERROR, FIXED_NEXT, GAME_ADDRESS
 
-__all__ = ["nothing_known"]
-pytestmark = pytest.mark.usefixtures("nothing_known")
-STUCK = f"line 5: nobody could go on here: {MISTAKE}"  # behind the opening, who sat down, and two facts
+__all__ = ["forget_external_games"]
+pytestmark = pytest.mark.usefixtures("forget_external_games")
+STUCK = f"line 5: nobody could go on here: {EXPECTED_ERROR}"  # behind the opening, who sat down, and two facts
 
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     """A match that was played when the rules had no mistake yet."""
-    register(ADDRESS)
+    register(GAME_ADDRESS)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(countdown, "NEXT", MENDED)
+        patch.setattr(countdown, "NEXT", FIXED_NEXT)
         assert run(MatchSpec(game="countdown", entrants=(Entrant("random"),) * 2, journal=str(tmp_path))).result
     [path] = tmp_path.glob("*.jsonl")
     return path
 
 
 def test_what_the_rules_raise_is_said_with_the_line_of_the_fact(path: Path) -> None:
-    recorded = read(path)
+    recorded = read_journal(path)
 
     with pytest.raises(BadJournal) as verified:
         verify(recorded)
     with pytest.raises(BadJournal) as replayed:
-        recorded.at(None)
+        recorded.match_after(None)
 
     assert str(verified.value) == str(replayed.value) == STUCK
-    assert recorded.at(2).state.position == 3
+    assert recorded.match_after(2).state.position == 3
 
 
 def test_so_it_is_if_they_cannot_even_deal(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -48,9 +48,9 @@ def test_so_it_is_if_they_cannot_even_deal(path: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr(countdown.Countdown, "start", fail)
 
     with pytest.raises(BadJournal, match=r"line 1: no match can begin like this: ZeroDivisionError\(\) in "):
-        read(path).at(0)
+        read_journal(path).match_after(0)
 
 
 @pytest.mark.parametrize("verb", ["verify", "replay", "why", "resume"])
 def test_the_command_says_so_in_one_line(verb: str, path: Path) -> None:
-    assert refusal(fairplay(verb, str(path))) == f"{path}: {STUCK}"
+    assert refusal_line(run_fairplay(verb, str(path))) == f"{path}: {STUCK}"

@@ -6,12 +6,22 @@ from typing import Any
 import pytest
 
 from fairplay import Journal, Moment, Referee
-from fairplay.journal.appeal import appeals
-from fairplay.journal.replay import read
-from fairplay.journal.verify import verify
-from tests.journal.forging import Forgery, refused
-from tests.journal.journals import GAME, SEED, AnyMatch, Beginning, FailsAt, Plain, first, plain, record
-from tests.some import some
+from fairplay.journal.ejection_report import ejection_reports
+from fairplay.journal.replay import read_journal
+from fairplay.journal.verification import verify
+from tests.journal.forging import Forgery, refusal_of_forgery
+from tests.journal.journals import (
+    GAME,
+    SEED,
+    AnyMatch,
+    FailsAtMoment,
+    Plain,
+    RecordFactory,
+    first_action,
+    read_lines,
+    record_match,
+)
+from tests.nonempty import nonempty
 
 SEATS = 3
 
@@ -20,7 +30,7 @@ class Interrupted:
     """Plays well, and the keyboard is hit when it hears the result."""
 
     def take_turn(self, view: Any) -> Any:
-        return first(view)
+        return first_action(view)
 
     def end(self, result: Any) -> None:
         raise KeyboardInterrupt
@@ -28,7 +38,7 @@ class Interrupted:
 
 @pytest.fixture
 def undisturbed(tmp_path: Path) -> AnyMatch:
-    return record(tmp_path / "undisturbed", [first] * SEATS)[1]
+    return record_match(tmp_path / "undisturbed", [first_action] * SEATS)[1]
 
 
 def winner_of(match: AnyMatch) -> int:
@@ -37,19 +47,21 @@ def winner_of(match: AnyMatch) -> int:
 
 def interrupted_at_the_farewell(directory: Path, at: int) -> Path:
     """A match whose game is over, of which nobody has heard the result, or all that come before this seat."""
-    begin = Beginning(Journal(directory))
-    players = [Interrupted() if seat == at else first for seat in range(SEATS)]
+    begin = RecordFactory(Journal(directory))
+    players = [Interrupted() if seat == at else first_action for seat in range(SEATS)]
     with pytest.raises(KeyboardInterrupt):
         Referee().run(GAME, players, seed=SEED, record=begin)
-    assert read(begin.path).at(None).turn is None
+    assert read_journal(begin.path).match_after(None).turn is None
     return begin.path
 
 
 def gone_on_with(path: Path, failing: dict[int, Moment]) -> AnyMatch:
     again, recorded = Journal(path.parent).resume(path)
-    match = recorded.at(None)
+    match = recorded.match_after(None)
     with again:
-        players = [FailsAt(failing[seat]) if seat in failing else first for seat in sorted(match.seated)]
+        players = [
+            FailsAtMoment(failing[seat]) if seat in failing else first_action for seat in sorted(match.remaining_seats)
+        ]
         return Referee().resume(match, players, record=again)
 
 
@@ -69,7 +81,7 @@ def test_who_fails_when_the_game_is_over_is_struck_out_and_nobody_moves_up(
 
     assert final.result.ranking == without(undisturbed, seat)
     assert [(out.seat, out.moment) for out in final.ejected] == [(seat, Moment.FAREWELL)]
-    assert verify(read(path)) == final == read(path).at(None)
+    assert verify(read_journal(path)) == final == read_journal(path).match_after(None)
 
 
 def test_all_who_fail_when_the_game_is_over_are_struck_out(undisturbed: AnyMatch, tmp_path: Path) -> None:
@@ -78,17 +90,17 @@ def test_all_who_fail_when_the_game_is_over_are_struck_out(undisturbed: AnyMatch
     final = gone_on_with(path, dict.fromkeys(range(SEATS), Moment.GREETING))
 
     assert final.result.ranking == without(undisturbed, *range(SEATS))
-    assert verify(read(path)) == final
+    assert verify(read_journal(path)) == final
 
 
 def test_it_is_the_same_wherever_the_farewell_was_interrupted(undisturbed: AnyMatch, tmp_path: Path) -> None:
     failing, winner = {winner_of(undisturbed): Moment.GREETING}, winner_of(undisturbed)
 
-    for seat in some(range(SEATS)):
+    for seat in nonempty(range(SEATS)):
         path = interrupted_at_the_farewell(tmp_path / str(seat), seat)
         final = gone_on_with(path, failing)
         assert final.result.ranking == without(undisturbed, winner)
-        assert verify(read(path)) == final
+        assert verify(read_journal(path)) == final
 
 
 def test_interrupted_again_after_somebody_failed_it_stays_fixed(undisturbed: AnyMatch, tmp_path: Path) -> None:
@@ -102,7 +114,7 @@ def test_interrupted_again_after_somebody_failed_it_stays_fixed(undisturbed: Any
     final = gone_on_with(path, {others[0]: Moment.GREETING})
 
     assert final.result.ranking == without(undisturbed, winner, others[0])
-    assert verify(read(path)) == final
+    assert verify(read_journal(path)) == final
 
 
 def test_before_the_game_is_over_a_greeting_is_a_greeting(undisturbed: AnyMatch, tmp_path: Path) -> None:
@@ -113,7 +125,7 @@ def test_before_the_game_is_over_a_greeting_is_a_greeting(undisturbed: AnyMatch,
     final = gone_on_with(path, {winner_of(undisturbed): Moment.GREETING})
 
     assert [out.moment for out in final.ejected] == [Moment.GREETING]
-    assert verify(read(path)) == final
+    assert verify(read_journal(path)) == final
 
 
 def test_what_such_a_player_was_shown_can_be_appealed_against(undisturbed: AnyMatch, tmp_path: Path) -> None:
@@ -121,7 +133,7 @@ def test_what_such_a_player_was_shown_can_be_appealed_against(undisturbed: AnyMa
     path = interrupted_at_the_farewell(tmp_path, winner)
     gone_on_with(path, {winner: Moment.GREETING})
 
-    (appeal,) = appeals(read(path))
+    (appeal,) = ejection_reports(read_journal(path))
 
     assert (appeal.seat, appeal.moment, appeal.resumed) == (winner, Moment.FAREWELL, True)
     assert appeal.shown is not None  # the view of the greeting
@@ -160,9 +172,9 @@ def both(lines: list[Plain]) -> list[Plain]:
 
 @pytest.mark.parametrize("forgery", [moved_up, at_the_greeting, both])
 def test_a_forged_journal_in_which_somebody_moved_up_is_refused(forgery: Forgery, failed: Path) -> None:
-    whole = plain(failed)
+    whole = read_lines(failed)
 
-    line, why = refused(failed, forgery)
+    line, why = refusal_of_forgery(failed, forgery)
 
     ejection = next(line["seq"] + 1 for line in whole if line.get("fact", {}).get("type") == "ejected")
     assert (line, why) == (
@@ -178,9 +190,9 @@ def test_nobody_fails_a_farewell_at_the_greeting_of_a_match_that_is_not_over(fai
         (place,) = (line["seq"] for line in lines if line["type"] == "resumed")
         return [*lines[: place - 1], *lines[place:-1], lines[place - 1], lines[-1]]
 
-    line, why = refused(failed, earlier)
+    line, why = refusal_of_forgery(failed, earlier)
 
-    assert plain(failed)[line - 1]["fact"]["moment"] == "farewell"
+    assert read_lines(failed)[line - 1]["fact"]["moment"] == "farewell"
     assert why in ("this is not how the referee judges it", "this is not what the player was shown")
 
 
@@ -189,7 +201,7 @@ def test_nobody_fails_a_farewell_at_a_greeting_that_was_not(failed: Path) -> Non
         opening, seated, *rest = (line for line in lines if line["type"] != "resumed")
         return [opening, seated, *(line for line in rest if line["type"] != "seated")]
 
-    line, why = refused(failed, uninterrupted)
+    line, why = refusal_of_forgery(failed, uninterrupted)
 
-    assert plain(failed)[line - 1]["fact"]["moment"] == "farewell"
+    assert read_lines(failed)[line - 1]["fact"]["moment"] == "farewell"
     assert why == "this is not what the player was shown"

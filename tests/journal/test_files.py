@@ -10,11 +10,11 @@ import pytest
 
 from fairplay.core.errors import BadJournal
 from fairplay.journal import files
-from fairplay.journal.files import content, opened
-from fairplay.journal.replay import read
-from fairplay.journal.summary import Status, summarised
-from fairplay.journal.unfinished import unfinished
-from tests.journal.libraries import FISH, play, simple
+from fairplay.journal.files import open_journal_file, read_content
+from fairplay.journal.replay import read_journal
+from fairplay.journal.summary import Status, summarise_journal
+from fairplay.journal.unfinished_matches import find_unfinished
+from tests.journal.libraries import FISH, first_action_strategy, record_match
 
 
 def a_socket(path: Path) -> None:
@@ -24,7 +24,7 @@ def a_socket(path: Path) -> None:
 
 def a_large_file(path: Path) -> None:
     path.touch()
-    os.truncate(path, files.LARGEST + 1)  # which takes no room on the disk
+    os.truncate(path, files.MAX_JOURNAL_BYTES + 1)  # which takes no room on the disk
 
 
 ODD: dict[str, tuple[Callable[[Path], object], str]] = {
@@ -47,15 +47,15 @@ def test_what_is_no_journal_is_refused_before_it_is_read(
     make(path)
 
     with pytest.raises(OSError) as refused:
-        opened(path)
+        open_journal_file(path)
     with pytest.raises(BadJournal) as unread:
-        read(path)
-    one = summarised(path)
+        read_journal(path)
+    one = summarise_journal(path)
 
     assert refused.value.strerror == why
     assert str(unread.value) == one.reason == f"cannot be read: {why}"
     assert one.status is Status.UNREADABLE
-    assert unfinished(tmp_path, lambda opening: True) == []
+    assert find_unfinished(tmp_path, lambda opening: True) == []
 
 
 @pytest.mark.parametrize("kind", ["a named pipe", "a device", "a large file"])
@@ -71,7 +71,7 @@ def test_nor_is_what_takes_the_place_of_a_file_at_the_last_moment(
     open_files = len(list(Path("/proc/self/fd").iterdir()))
 
     with pytest.raises(OSError) as refused:
-        opened(path)
+        open_journal_file(path)
 
     assert refused.value.strerror == why
     assert len(list(Path("/proc/self/fd").iterdir())) == open_files
@@ -82,7 +82,7 @@ def test_whoever_writes_to_a_pipe_does_not_notice(tmp_path: Path) -> None:
     os.mkfifo(path)
 
     with pytest.raises(BadJournal):
-        read(path)
+        read_journal(path)
 
     with pytest.raises(OSError) as alone:  # nobody has it open to read, and nobody had
         os.open(path, os.O_WRONLY | os.O_NONBLOCK)
@@ -90,7 +90,7 @@ def test_whoever_writes_to_a_pipe_does_not_notice(tmp_path: Path) -> None:
 
 
 def test_a_file_that_grows_is_read_to_where_it_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = play(tmp_path, FISH, [simple(FISH)] * 2)
+    path = record_match(tmp_path, FISH, [first_action_strategy(FISH)] * 2)
     written, look = path.read_bytes(), os.fstat
 
     def grown(file: int) -> os.stat_result:
@@ -100,14 +100,14 @@ def test_a_file_that_grows_is_read_to_where_it_ended(tmp_path: Path, monkeypatch
         return status
 
     monkeypatch.setattr(os, "fstat", grown)
-    text = content(path)
+    text = read_content(path)
 
     assert text.removesuffix(b"more") == written  # which was appended when it was opened, and once more since
     assert len(path.read_bytes()) > len(text)
 
 
 def test_a_link_to_a_journal_is_one(tmp_path: Path) -> None:
-    path = play(tmp_path, FISH, [simple(FISH)] * 2)
+    path = record_match(tmp_path, FISH, [first_action_strategy(FISH)] * 2)
     (tmp_path / "link.jsonl").symlink_to(path)
 
-    assert content(tmp_path / "link.jsonl") == path.read_bytes()
+    assert read_content(tmp_path / "link.jsonl") == path.read_bytes()

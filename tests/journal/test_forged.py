@@ -11,41 +11,61 @@ from hypothesis import strategies as st
 
 from fairplay import Acted, BadJournal, Ejected, Journal, Match
 from fairplay.games.fish.examples import EXAMPLES
-from fairplay.journal.replay import read
-from fairplay.journal.verify import verify
-from tests.journal.forging import acted, ejected, forge, line, opening, players, refused
-from tests.journal.journals import GAME, TABLES, Plain, house, plain, record, renumbered, sealed
+from fairplay.journal.replay import read_journal
+from fairplay.journal.verification import verify
+from tests.journal.forging import (
+    acted_line,
+    edit_line,
+    ejected_line,
+    forge_journal,
+    refusal_of_forgery,
+    rename_players,
+    rewrite_opening,
+)
+from tests.journal.journals import (
+    GAME,
+    TABLES,
+    Plain,
+    built_in_players,
+    read_lines,
+    record_match,
+    renumber_lines,
+    seal_lines,
+)
 
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     """A match of three good players, of which the first fact is on line 3."""
-    return record(tmp_path, house("greedy", "random", "greedy"))[0]
+    return record_match(tmp_path, built_in_players("greedy", "random", "greedy"))[0]
 
 
 @pytest.fixture
 def troubled(tmp_path: Path) -> Path:
     """A match in which somebody failed at the greeting, on a turn and at the farewell."""
-    return record(tmp_path, TABLES["one at each moment"]())[0]
+    return record_match(tmp_path, TABLES["one at each moment"]())[0]
 
 
 def test_an_illegal_action_is_named(path: Path) -> None:
-    forgery = line(5, fact=acted(2, type="place", at=[4, 0]))
+    forgery = edit_line(5, fact=acted_line(2, type="place", at=[4, 0]))
 
-    assert refused(path, forgery) == (5, "this is not lawful: rule 3.2: there is no tile at [4, 0]")
+    assert refusal_of_forgery(path, forgery) == (5, "this is not legal: rule 3.2: there is no tile at [4, 0]")
 
 
 def test_an_action_of_the_wrong_seat_is_named(path: Path) -> None:
-    at = plain(path)[3]["fact"]["action"]["at"]
+    at = read_lines(path)[3]["fact"]["action"]["at"]
 
-    assert refused(path, line(4, fact=acted(2, type="place", at=at))) == (4, "it was the turn of seat 1, not of seat 2")
+    assert refusal_of_forgery(path, edit_line(4, fact=acted_line(2, type="place", at=at))) == (
+        4,
+        "it was the turn of seat 1, not of seat 2",
+    )
 
 
 @pytest.mark.parametrize("seat", [-1, 3, 10**30])
 def test_an_action_of_a_seat_that_is_not_there_is_named(seat: int, path: Path) -> None:
-    forgery = line(3, fact=acted(seat, type="place", at=[0, 0]))
+    forgery = edit_line(3, fact=acted_line(seat, type="place", at=[0, 0]))
 
-    assert refused(path, forgery) == (3, f"it was the turn of seat 0, not of seat {seat}")
+    assert refusal_of_forgery(path, forgery) == (3, f"it was the turn of seat 0, not of seat {seat}")
 
 
 @pytest.mark.parametrize(
@@ -59,110 +79,110 @@ def test_an_action_of_a_seat_that_is_not_there_is_named(seat: int, path: Path) -
     ],
 )
 def test_what_is_no_action_of_the_game_is_named(action: Plain, path: Path) -> None:
-    number, why = refused(path, line(6, fact=acted(0, **action)))
+    number, why = refusal_of_forgery(path, edit_line(6, fact=acted_line(0, **action)))
 
     assert number == 6
     assert why.startswith("this is no action of fish: ")
 
 
 def test_another_ranking_is_named(path: Path) -> None:
-    last = len(plain(path))
+    last = len(read_lines(path))
     ranking = [[2], [1], [0]]
-    assert plain(path)[-1]["result"]["ranking"] != ranking
+    assert read_lines(path)[-1]["result"]["ranking"] != ranking
 
-    forgery = line(last, result={"ranking": ranking, "ejected": []})
+    forgery = edit_line(last, result={"ranking": ranking, "ejected": []})
 
-    assert refused(path, forgery) == (last, "this is not the result of the match")
+    assert refusal_of_forgery(path, forgery) == (last, "this is not the result of the match")
 
 
 def test_a_result_without_its_ejections_is_named(troubled: Path) -> None:
-    last = len(plain(troubled))
-    ranking = plain(troubled)[-1]["result"]["ranking"]
+    last = len(read_lines(troubled))
+    ranking = read_lines(troubled)[-1]["result"]["ranking"]
 
-    forgery = line(last, result={"ranking": ranking, "ejected": []})
+    forgery = edit_line(last, result={"ranking": ranking, "ejected": []})
 
-    assert refused(troubled, forgery) == (last, "this is not the result of the match")
+    assert refusal_of_forgery(troubled, forgery) == (last, "this is not the result of the match")
 
 
-def test_nobody_is_ejected_for_a_lawful_action(path: Path) -> None:
-    action = plain(path)[5]["fact"]["action"]
+def test_nobody_is_ejected_for_a_legal_action(path: Path) -> None:
+    action = read_lines(path)[5]["fact"]["action"]
 
-    forgery = line(6, fact=ejected(0, "illegal", "turn"), answer=action)
+    forgery = edit_line(6, fact=ejected_line(0, "illegal", "turn"), answer=action)
 
-    assert refused(path, forgery) == (6, "this was lawful, and nobody can be ejected for it")
+    assert refusal_of_forgery(path, forgery) == (6, "this was legal, and nobody can be ejected for it")
 
 
 def test_nobody_is_ejected_as_a_cheat_without_what_it_did(path: Path) -> None:
-    number, why = refused(path, line(6, fact=ejected(0, "illegal", "turn")))
+    number, why = refusal_of_forgery(path, edit_line(6, fact=ejected_line(0, "illegal", "turn")))
 
     assert (number, why[:27]) == (6, "this is no action of fish: ")
 
 
 def test_the_reason_for_an_illegal_action_is_the_one_that_the_rules_give(path: Path) -> None:
-    forgery = line(6, fact=ejected(0, "illegal", "turn"), answer={"type": "place", "at": [9, 9]})
+    forgery = edit_line(6, fact=ejected_line(0, "illegal", "turn"), answer={"type": "place", "at": [9, 9]})
 
-    assert refused(path, forgery) == (6, "this is not how the referee judges it")
+    assert refusal_of_forgery(path, forgery) == (6, "this is not how the referee judges it")
 
 
 def test_nobody_is_ejected_on_the_turn_of_another(path: Path) -> None:
-    forgery = line(6, fact=ejected(1, "crashed", "turn"))
+    forgery = edit_line(6, fact=ejected_line(1, "crashed", "turn"))
 
-    assert refused(path, forgery) == (6, "this cannot happen on the turn of seat 0")
+    assert refusal_of_forgery(path, forgery) == (6, "this cannot happen on the turn of seat 0")
 
 
 @pytest.mark.parametrize("moment", ["greeting", "news", "farewell"])
 @pytest.mark.parametrize("number", [4, 13])
 def test_nobody_is_ejected_at_a_moment_that_was_not(moment: str, number: int, path: Path) -> None:
-    seat = plain(path)[number - 1]["fact"]["seat"]
+    seat = read_lines(path)[number - 1]["fact"]["seat"]
 
-    forgery = line(number, fact=ejected(seat, "crashed", moment))
+    forgery = edit_line(number, fact=ejected_line(seat, "crashed", moment))
 
-    assert refused(path, forgery) == (number, f"this cannot happen on the turn of seat {seat}")
+    assert refusal_of_forgery(path, forgery) == (number, f"this cannot happen on the turn of seat {seat}")
 
 
 @pytest.mark.parametrize("number", [3, -2])
 def test_only_an_action_can_be_illegal(number: int, troubled: Path) -> None:
-    index = number % len(plain(troubled)) - (number > 0)
-    fact = plain(troubled)[index]["fact"]
+    index = number % len(read_lines(troubled)) - (number > 0)
+    fact = read_lines(troubled)[index]["fact"]
     assert fact["moment"] in ("greeting", "farewell")
-    forgery = line(index + 1, fact={**fact, "fault": "illegal"}, answer={"type": "place", "at": [9, 9]})
+    forgery = edit_line(index + 1, fact={**fact, "fault": "illegal"}, answer={"type": "place", "at": [9, 9]})
 
-    named, _ = refused(troubled, forgery)
+    named, _ = refusal_of_forgery(troubled, forgery)
 
     assert named == index + 1
 
 
 def test_nobody_is_ejected_twice(troubled: Path) -> None:
-    number, _ = refused(troubled, lambda lines: [*lines[:3], lines[2], *lines[3:]])
+    number, _ = refusal_of_forgery(troubled, lambda lines: [*lines[:3], lines[2], *lines[3:]])
 
     assert number == 4
 
 
 def test_a_fact_after_the_end_is_named(path: Path) -> None:
-    last = len(plain(path))
+    last = len(read_lines(path))
 
-    number, why = refused(path, lambda lines: [*lines[:-1], lines[-2], lines[-1]])
+    number, why = refusal_of_forgery(path, lambda lines: [*lines[:-1], lines[-2], lines[-1]])
 
     assert (number, why) == (last, "the match was over before this")
 
 
 def test_a_fact_after_the_result_is_named(path: Path) -> None:
-    number, why = refused(path, lambda lines: [*lines, lines[-2]])
+    number, why = refusal_of_forgery(path, lambda lines: [*lines, lines[-2]])
 
-    assert (number, why) == (len(plain(path)) - 1, "a result that is not the last line cannot stand here")
+    assert (number, why) == (len(read_lines(path)) - 1, "a result that is not the last line cannot stand here")
 
 
 @pytest.mark.parametrize("index", [2, 3, 9])
 def test_a_missing_fact_is_named(index: int, path: Path) -> None:
-    number, _ = refused(path, lambda lines: [*lines[:index], *lines[index + 1 :]])
+    number, _ = refusal_of_forgery(path, lambda lines: [*lines[:index], *lines[index + 1 :]])
 
     assert number == index + 1
 
 
 def test_a_result_before_the_end_is_named(path: Path) -> None:
-    last = len(plain(path)) - 1
+    last = len(read_lines(path)) - 1
 
-    number, why = refused(path, lambda lines: [*lines[:-2], lines[-1]])
+    number, why = refusal_of_forgery(path, lambda lines: [*lines[:-2], lines[-1]])
 
     assert number == last
     assert why.startswith("this is no result: it was still the turn of seat ")
@@ -194,10 +214,10 @@ def test_a_result_before_the_end_is_named(path: Path) -> None:
     ],
 )
 def test_an_opening_from_which_no_match_can_begin_is_named(changes: Plain, why: str, path: Path) -> None:
-    path.write_bytes(sealed(opening(**changes)(plain(path))))
+    path.write_bytes(seal_lines(rewrite_opening(**changes)(read_lines(path))))
 
     with pytest.raises(BadJournal) as caught:
-        verify(read(path))
+        verify(read_journal(path))
 
     assert caught.value.line == 1
     assert caught.value.why.startswith(why)
@@ -212,7 +232,7 @@ def test_an_opening_from_which_no_match_can_begin_is_named(changes: Plain, why: 
     ],
 )
 def test_another_deal_does_not_lead_to_the_same_match(changes: Plain, path: Path) -> None:
-    number, _ = refused(path, opening(**changes))
+    number, _ = refusal_of_forgery(path, rewrite_opening(**changes))
 
     assert number > 1
 
@@ -220,51 +240,55 @@ def test_another_deal_does_not_lead_to_the_same_match(changes: Plain, path: Path
 def test_a_deal_from_another_seed_does_not_lead_to_the_same_match(path: Path) -> None:
     commitment = sha256(bytes(32) + path.stem.encode()).hexdigest()
 
-    number, _ = refused(path, opening(seed="00" * 32, commitment=commitment))
+    number, _ = refusal_of_forgery(path, rewrite_opening(seed="00" * 32, commitment=commitment))
 
     assert number > 2
 
 
 @pytest.mark.parametrize("names", ["ab", "abcd"])
 def test_with_more_or_fewer_players_it_is_not_the_same_match(names: str, path: Path) -> None:
-    number, _ = refused(path, players(names))
+    number, _ = refusal_of_forgery(path, rename_players(names))
 
     assert number > 2
 
 
 @pytest.mark.parametrize("names", ["a", "abcde"])
 def test_a_number_of_players_that_the_game_is_not_for_is_named(names: str, path: Path) -> None:
-    assert refused(path, players(names)) == (1, f"fish is not for {len(names)} players")
+    assert refusal_of_forgery(path, rename_players(names)) == (1, f"fish is not for {len(names)} players")
 
 
 def test_a_second_opening_is_named(path: Path) -> None:
-    assert refused(path, lambda lines: [*lines[:4], lines[0], *lines[4:]]) == (
+    assert refusal_of_forgery(path, lambda lines: [*lines[:4], lines[0], *lines[4:]]) == (
         5,
         "a second opening cannot stand here",
     )
 
 
 def test_a_journal_begins_with_its_opening(path: Path) -> None:
-    path.write_bytes(sealed(renumbered([{**plain(path)[1], "match": ""}])))
+    path.write_bytes(seal_lines(renumber_lines([{**read_lines(path)[1], "match": ""}])))
 
     with pytest.raises(BadJournal, match="line 1: a journal begins with its opening"):
-        verify(read(path))
+        verify(read_journal(path))
 
 
 @pytest.mark.parametrize("seq", [0, 1, 3, -1, 10**30])
 def test_a_line_with_another_number_is_named(seq: int, path: Path) -> None:
-    path.write_bytes(sealed(line(3, seq=seq)(plain(path))))
+    path.write_bytes(seal_lines(edit_line(3, seq=seq)(read_lines(path))))
 
     with pytest.raises(BadJournal, match=rf"^line 3 \(byte \d+\): this line says it is number {seq}, but it is 2$"):
-        read(path)
+        read_journal(path)
 
 
 def test_whoever_gives_the_players_other_names_ends_with_another_hash(path: Path) -> None:
     honest = path.read_bytes().splitlines()
 
-    forge(path, line(2, names=["x", "y", "z"]))
+    forge_journal(path, edit_line(2, names=["x", "y", "z"]))
 
-    assert verify(read(path)).names == ("x", "y", "z")  # labels decide nothing, so only the head of the chain tells
+    assert verify(read_journal(path)).names == (
+        "x",
+        "y",
+        "z",
+    )  # labels decide nothing, so only the head of the chain tells
     assert json.loads(path.read_bytes().splitlines()[-1])["hash"] != json.loads(honest[-1])["hash"]
 
 
@@ -286,16 +310,16 @@ def from_a_state(directory: Path) -> Path:
 )
 def test_a_state_that_cannot_be_is_named(changes: Plain, why: str, tmp_path: Path) -> None:
     path = from_a_state(tmp_path)
-    (begun,) = plain(path)
+    (begun,) = read_lines(path)
 
-    number, said = refused(path, opening(state={**begun["state"], **changes}))
+    number, said = refusal_of_forgery(path, rewrite_opening(state={**begun["state"], **changes}))
 
     assert number == 1
     assert why in said
 
 
 def test_a_state_with_more_seats_than_names_is_named(tmp_path: Path) -> None:
-    assert refused(from_a_state(tmp_path), opening(names=["a", "b"]))[0] == 1
+    assert refusal_of_forgery(from_a_state(tmp_path), rewrite_opening(names=["a", "b"]))[0] == 1
 
 
 WORDS = ["acted", "ejected", "illegal", "crashed", "turn", "greeting", "farewell", "place", "move", "fish", "random"]
@@ -332,14 +356,14 @@ def journals(tmp_path_factory: pytest.TempPathFactory) -> list[list[Plain]]:
     directory = tmp_path_factory.mktemp("journals")
     journal = Journal(directory, clock=lambda: 0.0, now=lambda: 0.0)
     tables = [TABLES["one at each moment"], TABLES["two good ones"]]
-    found = [plain(record(directory, table(), journal=journal)[0]) for table in tables]
+    found = [read_lines(record_match(directory, table(), journal=journal)[0]) for table in tables]
     with journal.begin(Match(GAME, EXAMPLES["star"], ("a", "b"))) as begun:
-        return [*found, plain(begun.path)]
+        return [*found, read_lines(begun.path)]
 
 
 @given(data=st.data())
 @settings(derandomize=True, max_examples=600, deadline=None, suppress_health_check=list(HealthCheck))
-def test_a_forgery_is_refused_or_is_a_lawful_match(
+def test_a_forgery_is_refused_or_is_a_legal_match(
     data: st.DataObject, journals: list[list[Plain]], tmp_path: Path
 ) -> None:
     lines = data.draw(st.sampled_from(journals))
@@ -347,15 +371,15 @@ def test_a_forgery_is_refused_or_is_a_lawful_match(
     key = data.draw(st.sampled_from(sorted(lines[index])))
     forged = {**lines[index], key: changed(data, lines[index][key])}
     path = tmp_path / "forged.jsonl"
-    path.write_bytes(sealed([*lines[:index], forged, *lines[index + 1 :]]))
+    path.write_bytes(seal_lines([*lines[:index], forged, *lines[index + 1 :]]))
 
     try:
-        final = verify(read(path))
+        final = verify(read_journal(path))
     except BadJournal as refusal:
         assert refusal.line <= len(lines)
     else:
-        recorded = read(path)
-        assert recorded.at(None) == final
+        recorded = read_journal(path)
+        assert recorded.match_after(None) == final
         assert recorded.closing is not None
         assert recorded.closing.result == final.result
         assert all(isinstance(fact, Acted | Ejected) and 0 <= fact.seat < len(final.names) for fact in recorded.facts)

@@ -14,30 +14,32 @@ from pathlib import Path
 import pytest
 
 from fairplay.journal import index
-from fairplay.journal.library import Query, find
-from tests.cli.command import SCRIPT, fairplay
-from tests.journal.libraries import Reading, fill, ids, of_game
+from fairplay.journal.library import Query, find_matches
+from tests.cli.command import INSTALLED_COMMAND, run_fairplay
+from tests.journal.libraries import ReadCounter, fill_directory, journal_of_game, match_ids
 
 FOR_EVER = "with recursive n(x) as (select 1 union all select x + 1 from n) select count(*) from n"
 MOMENT = 2.0  # seconds: what nobody minds, also if the machine is busy
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    folder = fill(tmp_path / "games")
-    find(folder)
-    return folder
+def directory(tmp_path: Path) -> Path:
+    directory = fill_directory(tmp_path / "games")
+    find_matches(directory)
+    return directory
 
 
 @contextmanager
-def inside(folder: Path) -> Iterator[sqlite3.Connection]:
-    with closing(sqlite3.connect(folder / index.INDEX, isolation_level=None)) as connection:
+def inside(directory: Path) -> Iterator[sqlite3.Connection]:
+    with closing(sqlite3.connect(directory / index.INDEX_FILE, isolation_level=None)) as connection:
         yield connection
 
 
-def answered(folder: Path) -> str:
-    """What the command says of the folder; what it does not say within a minute it never says."""
-    done = subprocess.run([SCRIPT, "library", "list", folder], capture_output=True, text=True, timeout=60, check=False)
+def answered(directory: Path) -> str:
+    """What the command says of the directory; what it does not say within a minute it never says."""
+    done = subprocess.run(
+        [INSTALLED_COMMAND, "library", "list", directory], capture_output=True, text=True, timeout=60, check=False
+    )
     assert (done.returncode, done.stderr) == (0, ""), done
     return done.stdout
 
@@ -46,8 +48,8 @@ def answered(folder: Path) -> str:
 
 
 def a_trigger(event: str) -> Callable[[Path], None]:
-    def trap(folder: Path) -> None:
-        with inside(folder) as connection:
+    def trap(directory: Path) -> None:
+        with inside(directory) as connection:
             connection.execute(f"create trigger t before {event} begin {FOR_EVER}; end")
             connection.execute("update matches set size = size + 1" if "update" not in event else "select 1")
 
@@ -55,8 +57,8 @@ def a_trigger(event: str) -> Callable[[Path], None]:
     return trap
 
 
-def a_view_as_a_table(folder: Path) -> None:
-    with inside(folder) as connection:
+def a_view_as_a_table(directory: Path) -> None:
+    with inside(directory) as connection:
         connection.execute("alter table matches rename to others")
         connection.execute(
             "create view matches as with recursive n(x) as (select 1 union all select x + 1 from n) "
@@ -65,33 +67,33 @@ def a_view_as_a_table(folder: Path) -> None:
         )
 
 
-def one_table_more(folder: Path) -> None:
-    with inside(folder) as connection:
+def one_table_more(directory: Path) -> None:
+    with inside(directory) as connection:
         connection.execute("create table more (x)")
 
 
-def one_index_more(folder: Path) -> None:
-    with inside(folder) as connection:
+def one_index_more(directory: Path) -> None:
+    with inside(directory) as connection:
         connection.execute("create index more on matches (abs(size))")
 
 
-def one_column_more(folder: Path) -> None:
-    with inside(folder) as connection:
+def one_column_more(directory: Path) -> None:
+    with inside(directory) as connection:
         connection.execute("alter table seats add column more text generated always as (upper(name))")
 
 
-def a_check(folder: Path) -> None:
-    with inside(folder) as connection:
+def a_check(directory: Path) -> None:
+    with inside(directory) as connection:
         connection.execute("pragma writable_schema = on")
         connection.execute(
             "update sqlite_master set sql = replace(sql, 'fault text', 'fault text check (length(zeroblob(1)) = 1)')"
         )
 
 
-def pages_without_end(folder: Path) -> None:
+def pages_without_end(directory: Path) -> None:
     """A table of four levels, on each of which every branch leads to the same page: it has 10**11 rows."""
-    path = folder / index.INDEX
-    with inside(folder) as connection:
+    path = directory / index.INDEX_FILE
+    with inside(directory) as connection:
         (root,) = connection.execute("select rootpage from sqlite_master where name = 'matches'").fetchone()
         (size,) = connection.execute("pragma page_size").fetchone()
     content = bytearray(path.read_bytes())
@@ -111,57 +113,57 @@ def pages_without_end(folder: Path) -> None:
     path.write_bytes(content)
 
 
-def a_link(folder: Path) -> None:
-    path = folder / index.INDEX
-    path.rename(folder.parent / "elsewhere.sqlite")
-    path.symlink_to(folder.parent / "elsewhere.sqlite")
+def a_link(directory: Path) -> None:
+    path = directory / index.INDEX_FILE
+    path.rename(directory.parent / "elsewhere.sqlite")
+    path.symlink_to(directory.parent / "elsewhere.sqlite")
 
 
-def another_name_of_a_file_elsewhere(folder: Path) -> None:
-    (folder.parent / "elsewhere.sqlite").hardlink_to(folder / index.INDEX)
+def another_name_of_a_file_elsewhere(directory: Path) -> None:
+    (directory.parent / "elsewhere.sqlite").hardlink_to(directory / index.INDEX_FILE)
 
 
 def a_pipe(ending: str) -> Callable[[Path], None]:
-    def trap(folder: Path) -> None:
-        path = folder / f"{index.INDEX}{ending}"
+    def trap(directory: Path) -> None:
+        path = directory / f"{index.INDEX_FILE}{ending}"
         path.unlink(missing_ok=True)
         os.mkfifo(path)
 
-    trap.__name__ = f"a pipe as {index.INDEX}{ending}"
+    trap.__name__ = f"a pipe as {index.INDEX_FILE}{ending}"
     return trap
 
 
 def a_leftover(ending: str) -> Callable[[Path], None]:
-    def trap(folder: Path) -> None:
-        (folder / f"{index.INDEX}{ending}").write_bytes(os.urandom(9000))
+    def trap(directory: Path) -> None:
+        (directory / f"{index.INDEX_FILE}{ending}").write_bytes(os.urandom(9000))
 
-    trap.__name__ = f"something as {index.INDEX}{ending}"
+    trap.__name__ = f"something as {index.INDEX_FILE}{ending}"
     return trap
 
 
-def a_leftover_by_which_a_file_elsewhere_is_to_be_deleted(folder: Path) -> None:
+def a_leftover_by_which_a_file_elsewhere_is_to_be_deleted(directory: Path) -> None:
     """What SQLite takes for a transaction over several files that was broken off, of which one is left to delete."""
-    path, precious = folder / index.INDEX, folder.parent / "precious"
+    path, precious = directory / index.INDEX_FILE, directory.parent / "precious"
     precious.write_text("all my letters")
     name, magic = bytes(precious), bytes.fromhex("d9d505f920a163d7")
     head = magic + struct.pack(">IIIII", 0, 1, path.stat().st_size // 4096, 512, 4096)
     last = struct.pack(">I", 2**30 // 4096 + 1) + name + struct.pack(">II", len(name), sum(name)) + magic
-    (folder / f"{index.INDEX}-journal").write_bytes(head.ljust(512, b"\0") + last)
+    (directory / f"{index.INDEX_FILE}-journal").write_bytes(head.ljust(512, b"\0") + last)
 
 
-def with_a_log(folder: Path) -> None:
-    with inside(folder) as connection:
+def with_a_log(directory: Path) -> None:
+    with inside(directory) as connection:
         connection.execute("pragma journal_mode = wal")
 
 
-def a_device(folder: Path) -> None:
-    path = folder / index.INDEX
+def a_device(directory: Path) -> None:
+    path = directory / index.INDEX_FILE
     path.unlink()
     path.symlink_to("/dev/zero")
 
 
-def far_too_large(folder: Path) -> None:
-    os.truncate(folder / index.INDEX, index.LARGEST + 1)
+def far_too_large(directory: Path) -> None:
+    os.truncate(directory / index.INDEX_FILE, index.MAX_INDEX_BYTES + 1)
 
 
 TRAPS = [
@@ -180,22 +182,22 @@ TRAPS = [
     far_too_large,
     with_a_log,
     a_leftover_by_which_a_file_elsewhere_is_to_be_deleted,
-    *(a_pipe(ending) for ending in ("", *index.BESIDE)),
-    *(a_leftover(ending) for ending in index.BESIDE),
+    *(a_pipe(ending) for ending in ("", *index.SQLITE_SUFFIXES)),
+    *(a_leftover(ending) for ending in index.SQLITE_SUFFIXES),
 ]
 
 
 @pytest.mark.parametrize("trap", TRAPS, ids=lambda trap: trap.__name__)
-def test_a_trap_is_thrown_away_and_nothing_comes_of_it(trap: Callable[[Path], None], folder: Path) -> None:
-    expected, before = fairplay("library", "list", str(folder)).out, find(folder)
-    trap(folder)
-    elsewhere = {path: path.read_bytes() for path in folder.parent.iterdir() if path.is_file()}
+def test_a_trap_is_thrown_away_and_nothing_comes_of_it(trap: Callable[[Path], None], directory: Path) -> None:
+    expected, before = run_fairplay("library", "list", str(directory)).out, find_matches(directory)
+    trap(directory)
+    elsewhere = {path: path.read_bytes() for path in directory.parent.iterdir() if path.is_file()}
 
-    assert answered(folder) == expected
-    assert {path: path.read_bytes() for path in folder.parent.iterdir() if path.is_file()} == elsewhere
-    status = (folder / index.INDEX).lstat()
+    assert answered(directory) == expected
+    assert {path: path.read_bytes() for path in directory.parent.iterdir() if path.is_file()} == elsewhere
+    status = (directory / index.INDEX_FILE).lstat()
     assert stat.S_ISREG(status.st_mode) and status.st_nlink == 1 and status.st_size < 10**6
-    with inside(folder) as connection:
+    with inside(directory) as connection:
         made = connection.execute("select type, name, sql from sqlite_master order by name").fetchall()
         assert connection.execute("pragma journal_mode").fetchone() == ("delete",)
     assert [name for _, name, _ in made] == [
@@ -206,49 +208,49 @@ def test_a_trap_is_thrown_away_and_nothing_comes_of_it(trap: Callable[[Path], No
         "seats_of",
         "sqlite_autoindex_matches_1",
     ]
-    reading = Reading()
-    assert find(folder, watch=reading) == before
+    reading = ReadCounter()
+    assert find_matches(directory, progress=reading) == before
     assert reading.read == []
 
 
-def test_an_index_of_somebody_else_is_not_taken(folder: Path) -> None:
+def test_an_index_of_somebody_else_is_not_taken(directory: Path) -> None:
     if os.geteuid() != 0:
         pytest.skip("only root can give files away")
-    before = find(folder)
-    os.chown(folder / index.INDEX, 12345, 12345)
+    before = find_matches(directory)
+    os.chown(directory / index.INDEX_FILE, 12345, 12345)
 
-    assert find(folder) == before
-    assert (folder / index.INDEX).stat().st_uid == 0
+    assert find_matches(directory) == before
+    assert (directory / index.INDEX_FILE).stat().st_uid == 0
 
 
 # What an index can lie about.
 
 
-def test_an_index_that_came_along_with_the_journals_is_not_believed(folder: Path) -> None:
-    path = of_game(folder, "fish")
-    with inside(folder) as connection:
+def test_an_index_that_came_along_with_the_journals_is_not_believed(directory: Path) -> None:
+    path = journal_of_game(directory, "fish")
+    with inside(directory) as connection:
         connection.execute("delete from matches where id <> ?", (path.stem,))
         connection.execute("update matches set started = 0")
-    copy = folder.parent / "copy"
+    copy = directory.parent / "copy"
     copy.mkdir()
-    for file in folder.iterdir():
+    for file in directory.iterdir():
         (copy / file.name).write_bytes(file.read_bytes())
         os.utime(copy / file.name, ns=(file.stat().st_atime_ns, file.stat().st_mtime_ns))
-    reading = Reading()
+    reading = ReadCounter()
 
-    assert len(find(copy, Query(since=1.0), watch=reading)) == 3
+    assert len(find_matches(copy, Query(since=1.0), progress=reading)) == 3
     assert len(reading.read) == 3
 
 
-def test_one_match_cannot_pass_for_another(folder: Path) -> None:
-    before = find(folder)
-    one, two = ids(before)[:2]
-    with inside(folder) as connection:
+def test_one_match_cannot_pass_for_another(directory: Path) -> None:
+    before = find_matches(directory)
+    one, two = match_ids(before)[:2]
+    with inside(directory) as connection:
         connection.execute(
             "update matches set summary = (select summary from matches where id = ?) where id = ?", (one, two)
         )
 
-    assert find(folder) == before
+    assert find_matches(directory) == before
 
 
 # Who holds a lock.
@@ -266,7 +268,7 @@ ALONE = (
     "c.execute('begin exclusive'); c.execute('delete from seats'); c.commit()"
 )
 HOLDERS = {
-    "the folder": FLOCK,
+    "the directory": FLOCK,
     "the file": EVERY_BYTE,
     "a log": EVERY_BYTE_OF_A_LOG,
     "the right to read": READING,
@@ -276,9 +278,9 @@ HOLDERS = {
 
 
 @contextmanager
-def held(folder: Path, how: str) -> Iterator[None]:
+def held(directory: Path, how: str) -> Iterator[None]:
     """Let another process hold a lock."""
-    names = f"DIR, INDEX = {str(folder)!r}, {str(folder / index.INDEX)!r}\n"
+    names = f"DIR, INDEX = {str(directory)!r}, {str(directory / index.INDEX_FILE)!r}\n"
     program = [sys.executable, "-c", f"{names}{how}\nprint('held', flush=True)\nimport time; time.sleep(600)"]
     with subprocess.Popen(program, stdout=subprocess.PIPE, text=True) as process:
         try:
@@ -290,16 +292,16 @@ def held(folder: Path, how: str) -> Iterator[None]:
 
 @pytest.mark.alone
 @pytest.mark.parametrize("how", HOLDERS.values(), ids=HOLDERS.keys())
-def test_nobody_who_holds_a_lock_is_waited_for(how: str, folder: Path) -> None:
-    before = find(folder)
-    path = of_game(folder, "fish")
+def test_nobody_who_holds_a_lock_is_waited_for(how: str, directory: Path) -> None:
+    before = find_matches(directory)
+    path = journal_of_game(directory, "fish")
     path.write_bytes(path.read_bytes())  # so that there is something to take in
 
-    with held(folder, how):
+    with held(directory, how):
         since = time.monotonic()
-        during = find(folder)
+        during = find_matches(directory)
         seconds = time.monotonic() - since
 
     assert during == before
     assert seconds < MOMENT
-    assert find(folder) == before
+    assert find_matches(directory) == before

@@ -5,17 +5,17 @@ from pathlib import Path
 import pytest
 
 from fairplay import BadRequest, Journal, Match, Referee, Started, play
-from fairplay.core.chance import commitment_to
+from fairplay.core.chance import seed_commitment
 from fairplay.games.fish.examples import EXAMPLES
-from fairplay.journal.replay import read
-from fairplay.journal.verify import verify
-from fairplay.referee.host import dealt
-from fairplay.referee.local import Local
-from tests.journal.journals import GAME, SEED, AnyMatch, first, plain
+from fairplay.journal.replay import read_journal
+from fairplay.journal.verification import verify
+from fairplay.referee.local_channel import LocalChannel
+from fairplay.referee.referee import deal_match
+from tests.journal.journals import GAME, SEED, AnyMatch, first_action, read_lines
 
 
 def called(match_id: str) -> AnyMatch:
-    return dealt(GAME, ["ann", "bob"], SEED, match_id=match_id)
+    return deal_match(GAME, ["ann", "bob"], SEED, match_id=match_id)
 
 
 @pytest.mark.parametrize("match_id", ["a", "0", "Round-1_table-7", "-rf", "x" * 64])
@@ -23,17 +23,17 @@ def test_an_id_that_the_caller_chose_names_the_file(match_id: str, tmp_path: Pat
     match = called(match_id)
 
     with Journal(tmp_path).begin(match) as record:
-        final = play(match, [Local(first, GAME), Local(first, GAME)], record)
+        final = play(match, [LocalChannel(first_action, GAME), LocalChannel(first_action, GAME)], record)
 
     assert record.path == tmp_path / f"{match_id}.jsonl"
-    assert read(record.path).opening.match == final.id == match_id
-    assert verify(read(record.path)) == final
+    assert read_journal(record.path).opening.match == final.id == match_id
+    assert verify(read_journal(record.path)) == final
 
 
 def test_every_match_draws_an_id_of_its_own(tmp_path: Path) -> None:
     journal = Journal(tmp_path)
 
-    matches = [Referee().run(GAME, [first, first], seed=SEED, record=journal.begin) for _ in range(3)]
+    matches = [Referee().run(GAME, [first_action, first_action], seed=SEED, record=journal.begin) for _ in range(3)]
 
     assert {path.stem for path in tmp_path.iterdir()} == {match.id for match in matches}
     assert len({match.id for match in matches}) == 3
@@ -50,8 +50,8 @@ def test_a_second_match_with_the_same_id_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadRequest, match="there is a journal of a match with this id already"):
         Journal(tmp_path).begin(called("again"))
 
-    assert [line["type"] for line in plain(record.path)] == ["opening", "seated"]
-    assert read(record.path).torn == 0
+    assert [line["type"] for line in read_lines(record.path)] == ["opening", "seated"]
+    assert read_journal(record.path).torn_bytes == 0
 
 
 def test_a_match_whose_id_was_wanted_again_can_be_resumed(tmp_path: Path) -> None:
@@ -72,10 +72,10 @@ def test_a_match_whose_id_was_wanted_again_can_be_resumed(tmp_path: Path) -> Non
     ids=range(14),
 )
 def test_what_is_no_id_is_refused_and_nothing_is_written(match_id: str, tmp_path: Path) -> None:
-    folder = tmp_path / "journals"
+    directory = tmp_path / "journals"
 
     with pytest.raises(BadRequest, match=r"is no id of a match: it has 1 to 64 letters, digits, - and _$"):
-        Journal(folder).begin(called(match_id))
+        Journal(directory).begin(called(match_id))
 
     assert list(tmp_path.rglob("*")) == []
 
@@ -87,15 +87,15 @@ def test_a_match_from_a_given_state_draws_an_id_if_it_has_none(tmp_path: Path) -
         pass
 
     assert one.path != two.path
-    assert [read(path).opening.match for path in (one.path, two.path)] == [one.path.stem, two.path.stem]
+    assert [read_journal(path).opening.match for path in (one.path, two.path)] == [one.path.stem, two.path.stem]
 
 
 def test_two_matches_from_one_seed_have_different_commitments(tmp_path: Path) -> None:
     one, two = called("one"), called("two")
 
     assert one.commitment != two.commitment
-    assert (one.commitment, two.commitment) == (commitment_to(SEED, "one"), commitment_to(SEED, "two"))
+    assert (one.commitment, two.commitment) == (seed_commitment(SEED, "one"), seed_commitment(SEED, "two"))
     for match in (one, two):
         with Journal(tmp_path).begin(match) as record:
-            play(match, [Local(first, GAME), Local(first, GAME)], record)
-        assert plain(record.path)[0]["commitment"] == match.commitment
+            play(match, [LocalChannel(first_action, GAME), LocalChannel(first_action, GAME)], record)
+        assert read_lines(record.path)[0]["commitment"] == match.commitment

@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 
 from fairplay import BadRequest, Journal
-from fairplay.journal.key import KEY_BYTES, NoKey, key_in, own_key_file
-from fairplay.journal.lines import NO_HASH, Marks
-from fairplay.journal.replay import ends_with_mark, read
-from fairplay.journal.requests import Unmarked
-from tests.journal.journals import first, record
-from tests.some import some
+from fairplay.journal.key import KEY_BYTES, NoKey, load_key, user_key_file
+from fairplay.journal.lines import NO_HASH, MacKey
+from fairplay.journal.options import WithoutMac
+from fairplay.journal.replay import has_valid_mac, read_journal
+from tests.journal.journals import first_action, record_match
+from tests.nonempty import nonempty
 
 KEY, OTHER = bytes(range(32)), bytes(32)
-RACING = "import sys; from fairplay.journal.key import key_in; sys.stdin.read(1); print(key_in(sys.argv[1]).hex())"
+RACING = "import sys; from fairplay.journal.key import load_key; sys.stdin.read(1); print(load_key(sys.argv[1]).hex())"
 
 
 def test_of_many_processes_at_once_all_have_the_same_key(tmp_path: Path) -> None:
@@ -47,12 +47,12 @@ def test_who_is_overtaken_takes_the_key_of_the_other(tmp_path: Path, monkeypatch
 
     monkeypatch.setattr(os, "link", overtaken)
 
-    assert key_in(tmp_path / "key") == KEY
+    assert load_key(tmp_path / "key") == KEY
     assert list(tmp_path.iterdir()) == [tmp_path / "key"]
 
 
 def test_keys_are_drawn(tmp_path: Path) -> None:
-    keys = {key_in(tmp_path / name) for name in "abc"}
+    keys = {load_key(tmp_path / name) for name in "abc"}
 
     assert len(keys) == 3
     assert {len(key) for key in keys} == {KEY_BYTES}
@@ -61,21 +61,23 @@ def test_keys_are_drawn(tmp_path: Path) -> None:
 @pytest.mark.parametrize("mode", [0o640, 0o620, 0o610, 0o604, 0o602, 0o601])
 def test_a_key_that_the_group_or_others_may_use_is_refused(mode: int, tmp_path: Path) -> None:
     path = tmp_path / "key"
-    key_in(path)
+    load_key(path)
     path.chmod(mode)
 
     with pytest.raises(BadRequest, match=rf"others may use it \(mode {mode:04o}\); it has to be 0600"):
-        key_in(path)
+        load_key(path)
 
 
 @pytest.mark.parametrize(
-    ("state", "folder"), [("/state", "/state"), ("", "/me/.local/state"), ("a", "/me/.local/state")]
+    ("state", "directory"), [("/state", "/state"), ("", "/me/.local/state"), ("a", "/me/.local/state")]
 )
-def test_the_key_is_kept_with_the_state_of_the_user(state: str, folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_key_is_kept_with_the_state_of_the_user(
+    state: str, directory: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("HOME", "/me")
     monkeypatch.setenv("XDG_STATE_HOME", state)
 
-    assert own_key_file() == Path(folder, "fairplay", "key")
+    assert user_key_file() == Path(directory, "fairplay", "key")
 
 
 @pytest.mark.parametrize("home", ["here", "."])
@@ -84,47 +86,47 @@ def test_without_a_home_there_is_no_place_for_a_key(home: str, monkeypatch: pyte
     monkeypatch.setenv("HOME", home)
 
     with pytest.raises(NoKey, match="there is no home directory"):
-        own_key_file()
+        user_key_file()
 
 
 def test_a_mark_is_of_its_key_its_place_its_match_and_its_line() -> None:
-    marks, body = Marks(KEY), b'{"seq":0'
-    mark = marks.of(NO_HASH + b"m" + body)
+    marks, body = MacKey(KEY), b'{"seq":0'
+    mark = marks.mac_field(NO_HASH + b"m" + body)
     line = body + mark
 
     assert mark == b',"mark":"%b"' % blake2b(NO_HASH + b"m" + body, digest_size=16, key=KEY).hexdigest().encode()
-    assert marks.fit(NO_HASH, b"m", line)
-    assert not Marks(OTHER).fit(NO_HASH, b"m", line)
-    assert not marks.fit(b"1" * 64, b"m", line)
-    assert not marks.fit(NO_HASH, b"n", line)
-    assert not marks.fit(NO_HASH, b"m", line.replace(b"0", b"1", 1))
-    assert not marks.fit(NO_HASH, b"m", body)
+    assert marks.verify(NO_HASH, b"m", line)
+    assert not MacKey(OTHER).verify(NO_HASH, b"m", line)
+    assert not marks.verify(b"1" * 64, b"m", line)
+    assert not marks.verify(NO_HASH, b"n", line)
+    assert not marks.verify(NO_HASH, b"m", line.replace(b"0", b"1", 1))
+    assert not marks.verify(NO_HASH, b"m", body)
 
 
 def test_every_line_stands_for_all_before_it(tmp_path: Path) -> None:
-    path, _ = record(tmp_path, [first, first], journal=Journal(tmp_path, key=KEY))
+    path, _ = record_match(tmp_path, [first_action, first_action], journal=Journal(tmp_path, key=KEY))
     whole, match = path.read_bytes(), path.stem.encode()
     lines = whole.splitlines(keepends=True)
 
-    for end in some(range(1, len(lines) + 1)):
+    for end in nonempty(range(1, len(lines) + 1)):
         text = b"".join(lines[:end])
-        assert ends_with_mark(text, match, Marks(KEY))
-        assert ends_with_mark(text + b'{"torn', match, Marks(KEY))
-        assert not ends_with_mark(text, match, Marks(OTHER))
-    assert not ends_with_mark(lines[0] + lines[2], match, Marks(KEY))
-    assert not ends_with_mark(lines[0][:-1], match, Marks(KEY))
-    assert not ends_with_mark(b"", match, Marks(KEY))
-    assert read(path).closing is not None
+        assert has_valid_mac(text, match, MacKey(KEY))
+        assert has_valid_mac(text + b'{"torn', match, MacKey(KEY))
+        assert not has_valid_mac(text, match, MacKey(OTHER))
+    assert not has_valid_mac(lines[0] + lines[2], match, MacKey(KEY))
+    assert not has_valid_mac(lines[0][:-1], match, MacKey(KEY))
+    assert not has_valid_mac(b"", match, MacKey(KEY))
+    assert read_journal(path).closing is not None
 
 
 def test_a_journal_with_a_key_goes_on_with_its_own_alone(tmp_path: Path) -> None:
-    path, _ = record(tmp_path, [first, first], journal=Journal(tmp_path, key=KEY))
+    path, _ = record_match(tmp_path, [first_action, first_action], journal=Journal(tmp_path, key=KEY))
     left = b"".join(path.read_bytes().splitlines(keepends=True)[:6]) + b'{"torn'
     path.write_bytes(left)
 
-    with pytest.raises(Unmarked):
+    with pytest.raises(WithoutMac):
         Journal(tmp_path, key=OTHER).resume(path)
-    with pytest.raises(Unmarked):
+    with pytest.raises(WithoutMac):
         Journal(tmp_path).resume(path, trusted=False)
     assert path.read_bytes() == left
 

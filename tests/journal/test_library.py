@@ -5,15 +5,24 @@ from pathlib import Path
 import pytest
 
 from fairplay import BadRequest, Fault
-from fairplay.journal.library import Query, find, look_up
+from fairplay.journal.library import Query, find_match, find_matches
 from fairplay.journal.summary import Status
-from tests.journal.libraries import DAY, FISH, NOON, fill, games, ids, play, simple
-from tests.some import some
+from tests.journal.libraries import (
+    DAY,
+    FISH,
+    NOON,
+    fill_directory,
+    first_action_strategy,
+    game_names,
+    match_ids,
+    record_match,
+)
+from tests.nonempty import nonempty
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    return fill(tmp_path)
+def directory(tmp_path: Path) -> Path:
+    return fill_directory(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -50,8 +59,8 @@ def folder(tmp_path: Path) -> Path:
         (Query(limit=10**30), ["q", "tsuro", "fish"]),
     ],
 )
-def test_matches_are_found_by_what_is_true_of_them(query: Query, found: list[str], folder: Path) -> None:
-    assert games(find(folder, query)) == found
+def test_matches_are_found_by_what_is_true_of_them(query: Query, found: list[str], directory: Path) -> None:
+    assert game_names(find_matches(directory, query)) == found
 
 
 HOSTILE_NAMES = [
@@ -72,24 +81,26 @@ HOSTILE_NAMES = [
 
 @pytest.mark.parametrize("name", HOSTILE_NAMES)
 def test_a_name_is_looked_for_as_it_is_and_does_nothing_else(name: str, tmp_path: Path) -> None:
-    path = play(tmp_path, FISH, [simple(FISH)] * 2, (name, "bob"), addresses=(f"./{name}", "random"))
-    play(tmp_path, FISH, [simple(FISH)] * 2, ("ann", "bob"))
+    path = record_match(
+        tmp_path, FISH, [first_action_strategy(FISH)] * 2, (name, "bob"), addresses=(f"./{name}", "random")
+    )
+    record_match(tmp_path, FISH, [first_action_strategy(FISH)] * 2, ("ann", "bob"))
 
     for query in (Query(players=(name,)), Query(players=(f"./{name}",)), Query(players=("bob", name))):
-        assert ids(find(tmp_path, query)) == [path.stem]
-    assert len(find(tmp_path, Query(winner=name))) + len(find(tmp_path, Query(winner="bob"))) >= 1
+        assert match_ids(find_matches(tmp_path, query)) == [path.stem]
+    assert len(find_matches(tmp_path, Query(winner=name))) + len(find_matches(tmp_path, Query(winner="bob"))) >= 1
     for query in (Query(game=name), Query(parameters={name: name}), Query(parameters={"rows": name})):
-        assert find(tmp_path, query) == []
-    assert len(find(tmp_path)) == 2
+        assert find_matches(tmp_path, query) == []
+    assert len(find_matches(tmp_path)) == 2
 
 
 def test_an_id_is_shortened_as_far_as_it_stays_the_only_one(tmp_path: Path) -> None:
-    path = play(tmp_path, FISH, [simple(FISH)] * 2)
+    path = record_match(tmp_path, FISH, [first_action_strategy(FISH)] * 2)
     for name in ("0123456789a", "0123456789b", "fff", "fffe"):
         (tmp_path / f"{name}.jsonl").write_bytes(path.read_bytes())
     path.unlink()
 
-    found = find(tmp_path)
+    found = find_matches(tmp_path)
 
     assert {one.id: one.short for one in found} == {
         "0123456789a": "0123456789a",
@@ -97,25 +108,25 @@ def test_an_id_is_shortened_as_far_as_it_stays_the_only_one(tmp_path: Path) -> N
         "fff": "fff",
         "fffe": "fffe",
     }
-    assert all(look_up(tmp_path, one.short) == one for one in found)
+    assert all(find_match(tmp_path, one.short) == one for one in found)
 
 
-def test_any_beginning_that_only_one_match_has_is_enough(folder: Path) -> None:
-    for one in some(find(folder)):
+def test_any_beginning_that_only_one_match_has_is_enough(directory: Path) -> None:
+    for one in nonempty(find_matches(directory)):
         assert one.short == one.id[:7]
-        assert all(look_up(folder, one.id[:length]) == one for length in range(7, 33))
+        assert all(find_match(directory, one.id[:length]) == one for length in range(7, 33))
 
 
 @pytest.mark.parametrize("prefix", ["zzz", "%", "_", "*", "../", "\0", "'"])
-def test_an_id_that_nobody_has_is_refused(prefix: str, folder: Path) -> None:
+def test_an_id_that_nobody_has_is_refused(prefix: str, directory: Path) -> None:
     with pytest.raises(BadRequest, match=r"no match in .* has an id that begins with"):
-        look_up(folder, prefix)
+        find_match(directory, prefix)
 
 
-def test_an_id_that_several_have_is_refused_and_some_of_them_are_named(folder: Path) -> None:
-    (path,) = [folder / one.file for one in find(folder, Query(game="fish"))]
+def test_an_id_that_several_have_is_refused_and_some_of_them_are_named(directory: Path) -> None:
+    (path,) = [directory / one.file for one in find_matches(directory, Query(game="fish"))]
     for number in range(5):
-        (folder / f"same-{number}.jsonl").write_bytes(path.read_bytes())
+        (directory / f"same-{number}.jsonl").write_bytes(path.read_bytes())
 
     with pytest.raises(BadRequest, match=r"^5 matches in .* begin with 'same': same-0, same-1, same-2, same-3, \.\.\."):
-        look_up(folder, "same")
+        find_match(directory, "same")

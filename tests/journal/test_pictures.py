@@ -10,11 +10,11 @@ import pytest
 
 from fairplay.core.errors import BadRequest
 from fairplay.core.game import Moment
-from fairplay.games import GAMES, title
+from fairplay.games import GAMES, game_info
 from fairplay.hosting.run import run
 from fairplay.hosting.spec import Entrant, MatchSpec
 from fairplay.journal.pictures import picture_at, pictures
-from fairplay.journal.replay import Recorded, read
+from fairplay.journal.replay import RecordedMatch, read_journal
 
 PLAYERS = {"fish": "greedy", "tsuro": "second", "q": "best"}
 PUT: dict[str, Callable[[Any], Any]] = {  # what players have put on the board
@@ -25,20 +25,20 @@ PUT: dict[str, Callable[[Any], Any]] = {  # what players have put on the board
 
 
 @pytest.fixture(params=sorted(GAMES))
-def recorded(request: pytest.FixtureRequest, tmp_path: Path) -> Recorded:
+def recorded(request: pytest.FixtureRequest, tmp_path: Path) -> RecordedMatch:
     player = PLAYERS[request.param]
     spec = MatchSpec(
         game=request.param,
         entrants=tuple(Entrant(player, name) for name in ("ann", "bob", "cy")),
-        parameters=dict(title(request.param).quick),
+        parameters=dict(game_info(request.param).quick),
         journal=str(tmp_path),
         seed=bytes(32),
     )
     run(spec)
-    return read(next(tmp_path.glob("*.jsonl")))
+    return read_journal(next(tmp_path.glob("*.jsonl")))
 
 
-def test_there_is_a_picture_of_every_position(recorded: Recorded) -> None:
+def test_there_is_a_picture_of_every_position(recorded: RecordedMatch) -> None:
     drawn = list(pictures(recorded))
 
     assert drawn == [picture_at(recorded, facts) for facts in range(len(recorded.facts) + 1)]
@@ -46,7 +46,7 @@ def test_there_is_a_picture_of_every_position(recorded: Recorded) -> None:
     assert picture_at(recorded, None) == drawn[-1]
 
 
-def test_a_seat_has_pictures_of_its_own(recorded: Recorded) -> None:
+def test_a_seat_has_pictures_of_its_own(recorded: RecordedMatch) -> None:
     drawn = list(pictures(recorded, 1))
 
     assert drawn == [picture_at(recorded, facts, 1) for facts in range(len(recorded.facts) + 1)]
@@ -55,7 +55,7 @@ def test_a_seat_has_pictures_of_its_own(recorded: Recorded) -> None:
     )
 
 
-def test_beyond_the_end_there_is_nothing_to_draw(recorded: Recorded) -> None:
+def test_beyond_the_end_there_is_nothing_to_draw(recorded: RecordedMatch) -> None:
     with pytest.raises(BadRequest, match="there is nothing after"):
         picture_at(recorded, len(recorded.facts) + 1)
 
@@ -68,20 +68,20 @@ def marked(picture: str) -> int:
 
 
 @pytest.mark.parametrize("small", [False, True])
-def test_what_is_new_is_marked(recorded: Recorded, small: bool) -> None:
+def test_what_is_new_is_marked(recorded: RecordedMatch, small: bool) -> None:
     drawn = list(pictures(recorded, small=small))
-    boards = [PUT[recorded.opening.game](recorded.at(facts).view(None)) for facts in range(len(drawn))]
+    boards = [PUT[recorded.opening.game](recorded.match_after(facts).view(None)) for facts in range(len(drawn))]
 
     assert not marked(drawn[0])
     assert [bool(marked(picture)) for picture in drawn[1:]] == [one != other for one, other in pairwise(boards)]
     assert sum(map(marked, drawn)) > 5
 
 
-def test_nothing_is_marked_when_somebody_is_ejected(recorded: Recorded) -> None:
-    game, match = recorded.at(0).game, recorded.at(len(recorded.facts) // 2)
+def test_nothing_is_marked_when_somebody_is_ejected(recorded: RecordedMatch) -> None:
+    game, match = recorded.match_after(0).game, recorded.match_after(len(recorded.facts) // 2)
     before, after = match.state, game.eject(match.state, 0, Moment.TURN)
 
-    drawn = title(recorded.opening.game).svg(game.view(after, None), before=game.view(before, None))
+    drawn = game_info(recorded.opening.game).svg(game.view(after, None), before=game.view(before, None))
 
     assert after != before
     assert not marked(drawn)

@@ -7,11 +7,11 @@ import pytest
 
 from fairplay import BadJournal, Fault, HostFault, Journal, Moment, Receipt, Referee
 from fairplay.journal.append_file import Disk
-from fairplay.journal.replay import read
-from fairplay.journal.requests import Sync
-from fairplay.journal.verify import covered, verify
-from tests.journal.forging import forge
-from tests.journal.journals import GAME, SEED, Beginning, FailsAt, Plain, cheat, first
+from fairplay.journal.options import Durability
+from fairplay.journal.replay import read_journal
+from fairplay.journal.verification import describe_coverage, verify
+from tests.journal.forging import forge_journal
+from tests.journal.journals import GAME, SEED, FailsAtMoment, Plain, RecordFactory, first_action, play_illegal_action
 
 
 class Keeper:
@@ -21,7 +21,7 @@ class Keeper:
         self.heard: list[tuple[Any, ...]] = []
 
     def take_turn(self, view: Any) -> Any:
-        return first(view)
+        return first_action(view)
 
     def end(self, result: Any) -> None:
         self.heard.append(("end", result.receipt))
@@ -34,7 +34,9 @@ class Keeper:
 
 
 def recorded(directory: Path, *players: Any) -> Path:
-    begin = Beginning(Journal(directory, clock=lambda: 0.0, now=lambda: 1.0))  # times that a forger can write as we do
+    begin = RecordFactory(
+        Journal(directory, clock=lambda: 0.0, now=lambda: 1.0)
+    )  # times that a forger can write as we do
     Referee().run(GAME, players, seed=SEED, record=begin)
     return begin.path
 
@@ -59,15 +61,15 @@ def timed_out_winner(lines: list[Plain]) -> list[Plain]:
 def test_a_result_that_was_forged_fits_the_first_receipt_and_not_the_closing_one(tmp_path: Path) -> None:
     winner, loser = Keeper(), Keeper()
     path = recorded(tmp_path, winner, loser)
-    before = verify(read(path)).result
+    before = verify(read_journal(path)).result
     assert winner.heard == loser.heard
     (_, early), (_, late) = winner.heard
 
-    forge(path, timed_out_winner)
+    forge_journal(path, timed_out_winner)
 
-    forged = read(path)
+    forged = read_journal(path)
     assert verify(forged, early).result.ranking != before.ranking
-    assert covered(forged, early) == f"it covers the file up to line {early.seq + 1}, not the result"
+    assert describe_coverage(forged, early) == f"it covers the file up to line {early.seq + 1}, not the result"
     with pytest.raises(BadJournal, match="the receipt does not fit"):
         verify(forged, late)
 
@@ -75,9 +77,9 @@ def test_a_result_that_was_forged_fits_the_first_receipt_and_not_the_closing_one
 def test_whoever_stayed_to_the_end_is_handed_a_receipt_for_the_result(tmp_path: Path) -> None:
     one, two = Keeper(), Keeper()
 
-    path = recorded(tmp_path, one, two, FailsAt(Moment.FAREWELL))
+    path = recorded(tmp_path, one, two, FailsAtMoment(Moment.FAREWELL))
 
-    whole = read(path)
+    whole = read_journal(path)
     last = len(whole.heads) - 1
     assert one.heard == two.heard
     (told, early), (closed, late) = one.heard
@@ -85,13 +87,13 @@ def test_whoever_stayed_to_the_end_is_handed_a_receipt_for_the_result(tmp_path: 
     assert early.seq == last - 2  # somebody failed the farewell behind it
     assert late == Receipt(last, whole.heads[-1])
     assert verify(whole, late) == verify(whole, early)
-    assert covered(whole, late) == f"it covers all {last + 1} lines, the result too"
+    assert describe_coverage(whole, late) == f"it covers all {last + 1} lines, the result too"
 
 
 @pytest.mark.parametrize("lines", [1, 2, 5])
 def test_a_record_that_lacks_lines_does_not_fit_its_receipt(lines: int, tmp_path: Path) -> None:
     player = Keeper()
-    path = recorded(tmp_path, player, first)
+    path = recorded(tmp_path, player, first_action)
     (_, late) = player.heard[-1]
     whole = path.read_bytes().splitlines(keepends=True)
 
@@ -99,14 +101,14 @@ def test_a_record_that_lacks_lines_does_not_fit_its_receipt(lines: int, tmp_path
 
     missing = f"the receipt is for line {len(whole)}, and the file has {len(whole) - lines}"
     with pytest.raises(BadJournal, match=f"lines are missing: {missing}"):
-        verify(read(path), late)
+        verify(read_journal(path), late)
 
 
 def test_who_is_out_hears_why_and_no_more(tmp_path: Path) -> None:
     player = Keeper()
-    player.take_turn = cheat  # type: ignore[method-assign]
+    player.take_turn = play_illegal_action  # type: ignore[method-assign]
 
-    recorded(tmp_path, player, first, first)
+    recorded(tmp_path, player, first_action, first_action)
 
     assert player.heard == [("ejected", Fault.ILLEGAL)]
 
@@ -114,7 +116,7 @@ def test_who_is_out_hears_why_and_no_more(tmp_path: Path) -> None:
 def test_without_a_record_there_is_nothing_to_close() -> None:
     player = Keeper()
 
-    Referee().run(GAME, [player, first], seed=SEED)
+    Referee().run(GAME, [player, first_action], seed=SEED)
 
     assert player.heard == [("end", None)]
 
@@ -131,7 +133,7 @@ def test_whatever_a_player_makes_of_its_receipt_hurts_nobody(tmp_path: Path) -> 
     path = recorded(tmp_path, *players)
 
     assert [len(player.heard) for player in players] == [2, 2]
-    assert verify(read(path)).ejected == ()
+    assert verify(read_journal(path)).ejected == ()
 
 
 class Full(Disk):
@@ -147,7 +149,7 @@ class Full(Disk):
 
 def test_nobody_has_a_receipt_for_a_result_that_is_not_durable(tmp_path: Path) -> None:
     disk = Full()
-    journal = Journal(tmp_path, sync=Sync.ALWAYS, disk=disk)
+    journal = Journal(tmp_path, sync=Durability.ALWAYS, disk=disk)
 
     class Last(Keeper):
         def end(self, result: Any) -> None:

@@ -32,13 +32,24 @@ from fairplay import (
     Started,
     __version__,
 )
-from fairplay.core.chance import seed_from
+from fairplay.core.chance import seed_from_text
 from fairplay.journal.append_file import Disk
-from fairplay.journal.reenact import Unfinished
-from fairplay.journal.replay import read
-from fairplay.journal.verify import verify
-from tests.journal.journals import GAME, SEED, TABLES, AnyMatch, Beginning, Watcher, first, later, plain, record
-from tests.some import some
+from fairplay.journal.reenactment import Unfinished
+from fairplay.journal.replay import read_journal
+from fairplay.journal.verification import verify
+from tests.journal.journals import (
+    GAME,
+    SEED,
+    TABLES,
+    AnyMatch,
+    EventCollector,
+    RecordFactory,
+    first_action,
+    good_then,
+    read_lines,
+    record_match,
+)
+from tests.nonempty import nonempty
 
 COMMON = {"type", "seq", "at"}
 FACT = COMMON | {"took", "fact"}
@@ -58,7 +69,7 @@ class World:
     def thinking(self, seconds: float) -> Callable[[Any], Any]:
         def take_turn(view: Any) -> Any:
             self.time += seconds
-            return first(view)
+            return first_action(view)
 
         return take_turn
 
@@ -91,21 +102,23 @@ def test_a_journal_is_private_and_named_by_the_match(tmp_path: Path) -> None:
     before = os.umask(0)
 
     try:
-        path, _ = record(tmp_path, [first, first])
+        path, _ = record_match(tmp_path, [first_action, first_action])
     finally:
         os.umask(before)
 
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert path.name == f"{plain(path)[0]['match']}.jsonl"
+    assert path.name == f"{read_lines(path)[0]['match']}.jsonl"
     assert re.fullmatch("[0-9a-f]{32}", path.stem)
 
 
 def test_the_opening_has_all_that_is_needed_to_begin_again(tmp_path: Path) -> None:
     begin = partial(Journal(tmp_path, now=lambda: 12.5).begin, players=["random", "./b.py"], guessable=True)
 
-    match = Referee().run(GAME, [first, first], names=["ann", "bob"], seed=seed_from("7"), record=begin)
+    match = Referee().run(
+        GAME, [first_action, first_action], names=["ann", "bob"], seed=seed_from_text("7"), record=begin
+    )
 
-    assert plain(tmp_path / f"{match.id}.jsonl")[0] == {
+    assert read_lines(tmp_path / f"{match.id}.jsonl")[0] == {
         "type": "opening",
         "seq": 0,
         "at": 12.5,
@@ -124,19 +137,19 @@ def test_the_opening_has_all_that_is_needed_to_begin_again(tmp_path: Path) -> No
         },
         "names": ["ann", "bob"],
         "players": ["random", "./b.py"],
-        "seed": seed_from("7").hex(),
-        "commitment": sha256(seed_from("7") + match.id.encode()).hexdigest(),
+        "seed": seed_from_text("7").hex(),
+        "commitment": sha256(seed_from_text("7") + match.id.encode()).hexdigest(),
         "guessable": True,
     }
 
 
 @pytest.mark.parametrize("table", TABLES)
 def test_there_is_one_line_per_fact_between_the_opening_and_the_result(table: str, tmp_path: Path) -> None:
-    watcher = Watcher()
+    watcher = EventCollector()
 
-    path, match = record(tmp_path, TABLES[table](), watcher)
+    path, match = record_match(tmp_path, TABLES[table](), watcher)
 
-    opening, seated, *facts, result = plain(path)
+    opening, seated, *facts, result = read_lines(path)
     assert set(opening) == OPENING - {"players"}  # nobody said what their addresses are
     assert (seated["type"], seated["names"]) == ("seated", list(match.names))
     assert set(seated) == COMMON | {"names"}  # nobody was kept in
@@ -146,8 +159,8 @@ def test_there_is_one_line_per_fact_between_the_opening_and_the_result(table: st
         for line in facts
     )
     assert set(result) == COMMON | {"result"}
-    assert [line["seq"] for line in plain(path)] == list(range(len(facts) + 3))
-    assert [line["fact"]["seat"] for line in facts] == [fact.seat for fact in read(path).facts]
+    assert [line["seq"] for line in read_lines(path)] == list(range(len(facts) + 3))
+    assert [line["fact"]["seat"] for line in facts] == [fact.seat for fact in read_journal(path).facts]
     assert result["result"]["ranking"] == [sorted(group) for group in match.result.ranking]
     assert [ejected["seat"] for ejected in result["result"]["ejected"]] == [out.seat for out in match.result.ejected]
 
@@ -156,10 +169,10 @@ def test_every_fact_has_its_time_and_how_long_the_player_took(tmp_path: Path) ->
     world = World()
     journal = Journal(tmp_path, clock=world.clock, now=world.clock)
 
-    path, _ = record(tmp_path, [world.thinking(2.0), world.thinking(0.5)], journal=journal)
+    path, _ = record_match(tmp_path, [world.thinking(2.0), world.thinking(0.5)], journal=journal)
 
     time = 1000.0
-    opening, seated, *facts, result = plain(path)
+    opening, seated, *facts, result = read_lines(path)
     assert (opening["at"], seated["at"]) == (time, time)
     for line in facts:
         time += 2.0 if line["fact"]["seat"] == 0 else 0.5
@@ -169,10 +182,10 @@ def test_every_fact_has_its_time_and_how_long_the_player_took(tmp_path: Path) ->
 
 @pytest.mark.parametrize("table", TABLES)
 def test_the_chain_is_the_one_that_the_docs_describe(table: str, tmp_path: Path) -> None:
-    path, _ = record(tmp_path, TABLES[table]())
+    path, _ = record_match(tmp_path, TABLES[table]())
 
     before = b"0" * 64
-    for line in some(path.read_bytes().splitlines()):
+    for line in nonempty(path.read_bytes().splitlines()):
         body = line[: line.rindex(b',"hash":"')]
         digest = json.loads(line)["hash"]
         assert digest == sha256(before + path.stem.encode() + body).hexdigest()
@@ -180,20 +193,20 @@ def test_the_chain_is_the_one_that_the_docs_describe(table: str, tmp_path: Path)
 
 
 def test_a_refused_action_is_kept_so_that_it_can_be_judged_again(tmp_path: Path) -> None:
-    path, _ = record(tmp_path, TABLES["one that cheats"]())
+    path, _ = record_match(tmp_path, TABLES["one that cheats"]())
 
-    refused = next(line for line in plain(path) if "answer" in line)
+    refused = next(line for line in read_lines(path) if "answer" in line)
 
     assert refused["fact"]["fault"] == "illegal"
     assert refused["answer"] == {"type": "place", "at": [99, 99]}
 
 
 def test_what_a_failing_player_said_is_kept_for_the_record_and_not_made_public(tmp_path: Path) -> None:
-    watcher = Watcher()
+    watcher = EventCollector()
 
-    path, _ = record(tmp_path, TABLES["two that crash"](), watcher)
+    path, _ = record_match(tmp_path, TABLES["two that crash"](), watcher)
 
-    crashed = [line for line in plain(path) if "evidence" in line]
+    crashed = [line for line in read_lines(path) if "evidence" in line]
     assert len(crashed) == 2
     assert all("what it said" in line["evidence"]["detail"] for line in crashed)
     assert "what it said" not in repr(watcher.events)
@@ -206,11 +219,11 @@ def test_a_fact_is_in_the_file_before_observers_are_told(table: str, tmp_path: P
     class Reading:
         def observe(self, event: Event, match: AnyMatch) -> None:
             (path,) = tmp_path.iterdir()
-            recorded = read(path)
+            recorded = read_journal(path)
             match event:
                 case Started(names):
                     assert recorded.opening.names == names
-                    assert recorded.sittings == ((0, names),)
+                    assert recorded.seatings == ((0, names),)
                 case Acted() | Ejected():
                     assert recorded.facts[-1] == event
                 case Ended(result):
@@ -219,9 +232,9 @@ def test_a_fact_is_in_the_file_before_observers_are_told(table: str, tmp_path: P
                     assert result.receipt == Receipt(len(recorded.heads) - 1, recorded.heads[-1])
             found.append(event)
 
-    watcher = Watcher()
+    watcher = EventCollector()
 
-    record(tmp_path, TABLES[table](), Reading(), watcher)
+    record_match(tmp_path, TABLES[table](), Reading(), watcher)
 
     assert found == watcher.events
 
@@ -229,37 +242,37 @@ def test_a_fact_is_in_the_file_before_observers_are_told(table: str, tmp_path: P
 def test_one_journal_takes_several_matches_with_a_file_each(tmp_path: Path) -> None:
     journal = Journal(tmp_path)
 
-    paths = [record(tmp_path, TABLES[table](), journal=journal)[0] for table in TABLES]
+    paths = [record_match(tmp_path, TABLES[table](), journal=journal)[0] for table in TABLES]
 
     assert len(set(paths)) == len(TABLES) == len(list(tmp_path.iterdir()))
-    assert len({verify(read(path)).names for path in paths}) == 3  # for two, three and four players
+    assert len({verify(read_journal(path)).names for path in paths}) == 3  # for two, three and four players
 
 
 def test_a_directory_that_is_not_there_is_made(tmp_path: Path) -> None:
-    path, _ = record(tmp_path / "games" / "today", [first, first])
+    path, _ = record_match(tmp_path / "games" / "today", [first_action, first_action])
 
     assert path.parent == tmp_path / "games" / "today"
 
 
 @pytest.mark.parametrize("failure", [errno.ENOSPC, errno.EIO, None], ids=["no space", "input/output", "short write"])
 def test_wherever_the_disk_fails_the_match_stops_and_nobody_is_blamed(failure: int | None, tmp_path: Path) -> None:
-    table, clean = TABLES["one at each moment"], Watcher()
-    path, _ = record(tmp_path, table(), clean)
+    table, clean = TABLES["one at each moment"], EventCollector()
+    path, _ = record_match(tmp_path, table(), clean)
     lines = len(path.read_bytes().splitlines())
     facts = whole_facts(path)
 
     for call in count(1):
-        folder, watcher = tmp_path / str(call), Watcher()
-        journal = Journal(folder, disk=FailingDisk(call, failure))
+        directory, watcher = tmp_path / str(call), EventCollector()
+        journal = Journal(directory, disk=FailingDisk(call, failure))
         if call > lines:
-            record(folder, table(), watcher, journal=journal)
+            record_match(directory, table(), watcher, journal=journal)
             break
         with pytest.raises(HostFault, match="cannot be written"):
-            record(folder, table(), watcher, journal=journal)
+            record_match(directory, table(), watcher, journal=journal)
         assert watcher.facts == clean.facts[: max(0, call - 3)]  # the opening and the seating come before
         assert any(isinstance(event, Started) for event in watcher.events) == (call > 2)
         assert not any(isinstance(event, Ended) for event in watcher.events)
-        (left,) = folder.iterdir()
+        (left,) = directory.iterdir()
         assert whole_facts(left) == facts[: max(0, call - 3)]
 
     assert watcher.facts == clean.facts
@@ -267,9 +280,9 @@ def test_wherever_the_disk_fails_the_match_stops_and_nobody_is_blamed(failure: i
 
 
 def test_nothing_follows_a_torn_line(tmp_path: Path) -> None:
-    begin = Beginning(Journal(tmp_path, disk=FailingDisk(5, None)))
+    begin = RecordFactory(Journal(tmp_path, disk=FailingDisk(5, None)))
     with pytest.raises(HostFault):
-        record(tmp_path, [first, first], begin=begin)
+        record_match(tmp_path, [first_action, first_action], begin=begin)
     torn = begin.path.read_bytes()
     assert not torn.endswith(b"\n")
 
@@ -282,11 +295,11 @@ def test_nothing_follows_a_torn_line(tmp_path: Path) -> None:
 def test_after_a_fault_of_the_disk_the_same_referee_and_journal_go_on(tmp_path: Path) -> None:
     referee, journal = Referee(), Journal(tmp_path, disk=FailingDisk(5, errno.ENOSPC))
     with pytest.raises(HostFault):
-        referee.run(GAME, [first, first], seed=SEED, record=journal.begin)
+        referee.run(GAME, [first_action, first_action], seed=SEED, record=journal.begin)
 
-    match = referee.run(GAME, [first, first], seed=SEED, record=journal.begin)
+    match = referee.run(GAME, [first_action, first_action], seed=SEED, record=journal.begin)
 
-    assert verify(read(tmp_path / f"{match.id}.jsonl")) == match
+    assert verify(read_journal(tmp_path / f"{match.id}.jsonl")) == match
 
 
 FULL_DISK = """
@@ -323,29 +336,29 @@ def test_a_file_that_may_not_grow_stops_the_match_too(tmp_path: Path) -> None:
 def test_where_no_journal_can_be_made_nobody_is_called(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     called: list[Any] = []
-    watcher = Watcher()
+    watcher = EventCollector()
 
     with pytest.raises(HostFault, match="no journal can be written in"):
-        record(tmp_path / "file" / "games", [called.append, called.append], watcher)
+        record_match(tmp_path / "file" / "games", [called.append, called.append], watcher)
 
     assert called == []
     assert watcher.events == []
 
 
 def test_a_file_that_is_there_already_is_never_written_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path, _ = record(tmp_path, [first, first])
+    path, _ = record_match(tmp_path, [first_action, first_action])
     before = path.read_bytes()
-    monkeypatch.setattr("fairplay.referee.host.drawn_id", lambda: path.stem)
+    monkeypatch.setattr("fairplay.referee.referee.new_match_id", lambda: path.stem)
 
     with pytest.raises(BadRequest, match="there is a journal of a match with this id already"):
-        record(tmp_path, [first, first])
+        record_match(tmp_path, [first_action, first_action])
 
     assert path.read_bytes() == before
 
 
 def test_nothing_follows_the_result(tmp_path: Path) -> None:
-    begin = Beginning(Journal(tmp_path))
-    path, _ = record(tmp_path, [first, first], begin=begin)
+    begin = RecordFactory(Journal(tmp_path))
+    path, _ = record_match(tmp_path, [first_action, first_action], begin=begin)
     whole = path.read_bytes()
 
     with pytest.raises(HostFault):
@@ -358,9 +371,9 @@ def test_a_match_that_did_not_end_stays_unfinished(tmp_path: Path) -> None:
     def interrupt(view: Any) -> Any:
         raise KeyboardInterrupt
 
-    begin = Beginning(Journal(tmp_path))
+    begin = RecordFactory(Journal(tmp_path))
     with pytest.raises(KeyboardInterrupt):
-        record(tmp_path, [first, later(3, interrupt)], begin=begin)
+        record_match(tmp_path, [first_action, good_then(3, interrupt)], begin=begin)
 
     with pytest.raises(Unfinished, match="unfinished after fact 7"):
-        verify(read(begin.path))
+        verify(read_journal(begin.path))

@@ -10,12 +10,21 @@ import pytest
 
 from fairplay import BadRequest, Ejected, Fault, HostFault, Journal, Moment, Receipt, Referee, Started
 from fairplay.journal.lines import Parent, Resumed
-from fairplay.journal.record import branched
-from fairplay.journal.replay import read
-from fairplay.journal.requests import Finished, InUse, Sync
-from fairplay.journal.verify import verify
-from tests.journal.journals import GAME, SEED, TABLES, Watcher, first, plain, record, sealed
-from tests.some import some
+from fairplay.journal.options import Durability, Finished, InUse
+from fairplay.journal.record import branch_match
+from fairplay.journal.replay import read_journal
+from fairplay.journal.verification import verify
+from tests.journal.journals import (
+    GAME,
+    SEED,
+    TABLES,
+    EventCollector,
+    first_action,
+    read_lines,
+    record_match,
+    seal_lines,
+)
+from tests.nonempty import nonempty
 
 LOCKING = """
 import sys
@@ -39,7 +48,7 @@ def go_on(path: Path, players: list[Any], *observers: Any) -> Any:
         referee.subscribe(observer)
     record, recorded = Journal(path.parent).resume(path)
     with record:
-        return referee.resume(recorded.at(None), players, record=record)
+        return referee.resume(recorded.match_after(None), players, record=record)
 
 
 def seat_again(path: Path) -> None:
@@ -51,69 +60,74 @@ def seat_again(path: Path) -> None:
 
 @pytest.mark.parametrize("torn", [b"", b"{", b'{"type":"fact","seq":', b"\0\0\0"])
 def test_from_any_fact_the_match_comes_out_the_same(torn: bytes, tmp_path: Path) -> None:
-    path, match = record(tmp_path, [first, first])
+    path, match = record_match(tmp_path, [first_action, first_action])
     whole = path.read_bytes()
-    facts = read(path).facts
+    facts = read_journal(path).facts
 
-    for lines in some(range(1, len(facts) + 3)):
+    for lines in nonempty(range(1, len(facts) + 3)):
         path.write_bytes(whole)
-        again = go_on(cut(path, lines, torn), [first, first])
-        assert (again, read(path).facts) == (match, facts)
-        assert verify(read(path)) == match
+        again = go_on(cut(path, lines, torn), [first_action, first_action])
+        assert (again, read_journal(path).facts) == (match, facts)
+        assert verify(read_journal(path)) == match
 
 
 def test_a_resumption_is_a_line_with_the_next_epoch(tmp_path: Path) -> None:
-    path, _ = record(tmp_path, [first, first])
+    path, _ = record_match(tmp_path, [first_action, first_action])
     cut(path, 6)
 
     for _ in range(3):
         seat_again(path)
 
-    lines = read(path).middle
+    lines = read_journal(path).middle
     assert [line.epoch for line in lines if isinstance(line, Resumed)] == [2, 3, 4]
-    assert read(path).resumptions == (4, 4, 4)
-    assert [facts for facts, _ in read(path).sittings] == [0, 4, 4, 4]  # behind each of them everybody sits again
-    assert [line["seq"] for line in plain(path)] == list(range(12))
+    assert read_journal(path).resumptions == (4, 4, 4)
+    assert [facts for facts, _ in read_journal(path).seatings] == [
+        0,
+        4,
+        4,
+        4,
+    ]  # behind each of them everybody sits again
+    assert [line["seq"] for line in read_lines(path)] == list(range(12))
 
 
-def test_who_does_not_come_back_is_out_and_the_record_is_lawful(tmp_path: Path) -> None:
+def test_who_does_not_come_back_is_out_and_the_record_is_legal(tmp_path: Path) -> None:
     class Gone:
         def start(self, *_: Any) -> None:
             raise ConnectionError
 
         def take_turn(self, view: Any) -> Any:
-            return first(view)
+            return first_action(view)
 
-    path, _ = record(tmp_path, [first, first, first])
+    path, _ = record_match(tmp_path, [first_action, first_action, first_action])
 
-    match = go_on(cut(path, 9), [first, Gone(), first])
+    match = go_on(cut(path, 9), [first_action, Gone(), first_action])
 
     assert [(out.seat, out.fault, out.moment) for out in match.ejected] == [(1, Fault.CRASHED, Moment.GREETING)]
-    assert read(path).facts[7] == match.ejected[0]
-    assert verify(read(path)) == match
+    assert read_journal(path).facts[7] == match.ejected[0]
+    assert verify(read_journal(path)) == match
 
 
 def test_the_ejected_stay_out(tmp_path: Path) -> None:
-    path, match = record(tmp_path, TABLES["one that cheats"]())
+    path, match = record_match(tmp_path, TABLES["one that cheats"]())
 
-    again = go_on(cut(path, 10), [first, first])
+    again = go_on(cut(path, 10), [first_action, first_action])
 
     assert again.ejected == match.ejected != ()
 
 
 def test_everybody_is_greeted_again(tmp_path: Path) -> None:
-    watcher, greeted = Watcher(), []
+    watcher, greeted = EventCollector(), []
 
     class Polite:
         def start(self, seat: int, names: tuple[str, ...], view: Any) -> None:
             greeted.append((seat, view))
 
         def take_turn(self, view: Any) -> Any:
-            return first(view)
+            return first_action(view)
 
-    path, _ = record(tmp_path, [first, first])
+    path, _ = record_match(tmp_path, [first_action, first_action])
     cut(path, 9)
-    stands = read(path).at(None)
+    stands = read_journal(path).match_after(None)
 
     go_on(path, [Polite(), Polite()], watcher)
 
@@ -122,29 +136,29 @@ def test_everybody_is_greeted_again(tmp_path: Path) -> None:
     assert sorted(greeted, key=lambda one: one[0]) == [(seat, stands.view(seat)) for seat in (0, 1)]
 
 
-def test_a_branch_of_a_resumed_match_is_lawful_too(tmp_path: Path) -> None:
+def test_a_branch_of_a_resumed_match_is_legal_too(tmp_path: Path) -> None:
     class Gone:
         def start(self, *_: Any) -> None:
             raise ConnectionError
 
         def take_turn(self, view: Any) -> Any:
-            return first(view)
+            return first_action(view)
 
-    path, _ = record(tmp_path, [first, first, first])
-    go_on(cut(path, 9), [first, Gone(), first])
-    recorded = read(path)
+    path, _ = record_match(tmp_path, [first_action, first_action, first_action])
+    go_on(cut(path, 9), [first_action, Gone(), first_action])
+    recorded = read_journal(path)
 
     for facts in range(len(recorded.facts) + 1):
-        match = branched(recorded, facts, ("x", "y", "z"))
-        assert (match.names, match.state) == (("x", "y", "z"), recorded.at(facts).state)
+        match = branch_match(recorded, facts, ("x", "y", "z"))
+        assert (match.names, match.state) == (("x", "y", "z"), recorded.match_after(facts).state)
         with Journal(tmp_path / "branches").branch(match, recorded, facts) as branch:
-            final = Referee().resume(match, [first] * len(match.seated), record=branch)
-        assert verify(read(branch.path)) == final
-        assert read(branch.path).opening.parent == Parent(path.stem, facts)
+            final = Referee().resume(match, [first_action] * len(match.remaining_seats), record=branch)
+        assert verify(read_journal(branch.path)) == final
+        assert read_journal(branch.path).opening.parent == Parent(path.stem, facts)
 
 
 def test_a_match_that_ended_is_told_from_one_that_cannot_be_resumed(tmp_path: Path) -> None:
-    path, _ = record(tmp_path, [first, first])
+    path, _ = record_match(tmp_path, [first_action, first_action])
 
     with pytest.raises(Finished, match="this match is finished"):
         Journal(tmp_path).resume(path)
@@ -152,7 +166,7 @@ def test_a_match_that_ended_is_told_from_one_that_cannot_be_resumed(tmp_path: Pa
 
 @pytest.mark.parametrize("lines", [1, 2, 5])
 def test_a_resumption_whose_table_was_never_ready_leaves_the_file_as_it_was(lines: int, tmp_path: Path) -> None:
-    path, match = record(tmp_path, [first, first])
+    path, match = record_match(tmp_path, [first_action, first_action])
     left = cut(path, lines).read_bytes()
 
     for _ in range(2):
@@ -161,15 +175,15 @@ def test_a_resumption_whose_table_was_never_ready_leaves_the_file_as_it_was(line
         assert path.read_bytes() == left
     again, recorded = Journal(tmp_path).resume(path)
     with again, pytest.raises(BadRequest, match="2 players are still at the table, not 1"):
-        Referee().resume(recorded.at(None), [first], record=again)
+        Referee().resume(recorded.match_after(None), [first_action], record=again)
     assert path.read_bytes() == left
 
-    assert go_on(path, [first, first]) == match
-    assert len(read(path).resumptions) == 1  # by the one who did go on
+    assert go_on(path, [first_action, first_action]) == match
+    assert len(read_journal(path).resumptions) == 1  # by the one who did go on
 
 
 def test_a_resumption_whose_table_was_never_ready_takes_away_no_more_than_a_torn_line(tmp_path: Path) -> None:
-    path, _ = record(tmp_path, [first, first])
+    path, _ = record_match(tmp_path, [first_action, first_action])
     whole = cut(path, 5).read_bytes()
     cut(path, 5, b'{"type":"fact","seq":5,')
 
@@ -188,10 +202,10 @@ def damaged(path: Path) -> None:
     path.write_bytes(path.read_bytes().replace(b'"seat":0', b'"seat":1', 1))
 
 
-def unlawful_but_chained(path: Path) -> None:
-    lines = plain(path)[:6]
+def illegal_but_chained(path: Path) -> None:
+    lines = read_lines(path)[:6]
     lines[4]["fact"]["action"] = lines[2]["fact"]["action"]
-    path.write_bytes(sealed(lines))
+    path.write_bytes(seal_lines(lines))
 
 
 def an_end_that_is_not_torn(path: Path) -> None:
@@ -215,7 +229,7 @@ def an_end_that_was_changed_before_a_line_that_lacks_only_its_end(path: Path) ->
     [
         (finished, "this match is finished"),
         (damaged, r"^line 3 \(byte \d+\): the hash does not fit"),
-        (unlawful_but_chained, "line 5: it was the turn|line 5: this is not lawful"),
+        (illegal_but_chained, "line 5: it was the turn|line 5: this is not legal"),
         (an_end_that_is_not_torn, r"^line 6 \(byte \d+\): the end of this line was changed"),
         (an_end_that_was_changed_before_a_torn_line, r"^line 6 \(byte \d+\): the end of this line was changed"),
         (
@@ -226,7 +240,7 @@ def an_end_that_was_changed_before_a_line_that_lacks_only_its_end(path: Path) ->
     ],
 )
 def test_what_cannot_be_gone_on_with_is_left_as_it_is(spoil: Callable[[Path], None], why: str, tmp_path: Path) -> None:
-    path, _ = record(tmp_path, [first, first])
+    path, _ = record_match(tmp_path, [first_action, first_action])
     spoil(path)
     left = path.read_bytes() if path.exists() else None
 
@@ -238,7 +252,7 @@ def test_what_cannot_be_gone_on_with_is_left_as_it_is(spoil: Callable[[Path], No
 
 
 def test_two_processes_cannot_resume_the_same_match(tmp_path: Path) -> None:
-    path, _ = record(tmp_path, [first, first])
+    path, _ = record_match(tmp_path, [first_action, first_action])
     cut(path, 6)
     command = [sys.executable, "-c", LOCKING, str(path)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
@@ -251,12 +265,12 @@ def test_two_processes_cannot_resume_the_same_match(tmp_path: Path) -> None:
 
         assert path.read_bytes() == left
         other.kill()
-    go_on(path, [first, first])  # a lock does not outlive its process
-    assert read(path).resumptions == (4, 4)
+    go_on(path, [first_action, first_action])  # a lock does not outlive its process
+    assert read_journal(path).resumptions == (4, 4)
 
 
 def test_of_many_resumers_at_once_one_wins(tmp_path: Path) -> None:
-    path, _ = record(tmp_path, [first, first])
+    path, _ = record_match(tmp_path, [first_action, first_action])
     cut(path, 6)
 
     command = [sys.executable, "-c", LOCKING, str(path)]
@@ -269,11 +283,11 @@ def test_of_many_resumers_at_once_one_wins(tmp_path: Path) -> None:
         racer.communicate()
 
     assert sorted(said) == ["", "", "", "", "mine\n"]
-    assert read(path).resumptions == (4,)
+    assert read_journal(path).resumptions == (4,)
 
 
 def test_a_writer_that_was_overtaken_stops_and_writes_nothing(tmp_path: Path) -> None:
-    path, _ = record(tmp_path, [first, first])
+    path, _ = record_match(tmp_path, [first_action, first_action])
     cut(path, 6)
     stale, _ = Journal(tmp_path).resume(path)
     with path.open("ab") as file:  # as if locks meant nothing on this file system
@@ -288,13 +302,15 @@ def test_a_writer_that_was_overtaken_stops_and_writes_nothing(tmp_path: Path) ->
     assert path.read_bytes() == left
 
 
-@pytest.mark.parametrize("sync", Sync)
-def test_a_writer_that_is_overtaken_later_stops_when_all_of_its_own_is_durable(sync: Sync, tmp_path: Path) -> None:
-    path, _ = record(tmp_path, [first, first, first])
+@pytest.mark.parametrize("sync", Durability)
+def test_a_writer_that_is_overtaken_later_stops_when_all_of_its_own_is_durable(
+    sync: Durability, tmp_path: Path
+) -> None:
+    path, _ = record_match(tmp_path, [first_action, first_action, first_action])
     cut(path, 6)
     stale, _ = Journal(tmp_path, sync=sync).resume(path)
     stale.write(Ejected(0, Fault.GONE, Moment.TURN, ""), None, None)
-    stale.settle()
+    stale.make_durable()
     with path.open("ab") as file:
         file.write(b"of somebody else\n")
     left = path.read_bytes()
@@ -306,14 +322,14 @@ def test_a_writer_that_is_overtaken_later_stops_when_all_of_its_own_is_durable(s
 
 
 def test_a_torn_end_is_gone_before_anything_is_added(tmp_path: Path) -> None:
-    path, _ = record(tmp_path, [first, first])
+    path, _ = record_match(tmp_path, [first_action, first_action])
     whole = cut(path, 6).read_bytes()
     path.write_bytes(whole + b'{"type":"fact","seq":6,"at"')
 
     seat_again(path)
 
     assert path.read_bytes().startswith(whole + b'{"type":"resumed","seq":6,')
-    assert read(path).torn == 0
+    assert read_journal(path).torn_bytes == 0
 
 
 def test_players_and_observers_get_receipts_with_the_result(tmp_path: Path) -> None:
@@ -324,16 +340,16 @@ def test_players_and_observers_get_receipts_with_the_result(tmp_path: Path) -> N
             self.seat = seat
 
         def take_turn(self, view: Any) -> Any:
-            return first(view)
+            return first_action(view)
 
         def end(self, result: Any) -> None:
             assert result.seed == SEED.hex()
             heard[self.seat] = result.receipt
 
-    watcher = Watcher()
-    path, _ = record(tmp_path, [Keeping(), Keeping()], watcher)
+    watcher = EventCollector()
+    path, _ = record_match(tmp_path, [Keeping(), Keeping()], watcher)
 
-    recorded = read(path)
+    recorded = read_journal(path)
     seq = len(recorded.heads) - 1
     final = watcher.events[-1].result.receipt  # type: ignore[union-attr]
     assert final == Receipt(seq, recorded.heads[-1])
@@ -343,11 +359,11 @@ def test_players_and_observers_get_receipts_with_the_result(tmp_path: Path) -> N
 
 
 def test_without_a_record_there_is_no_receipt() -> None:
-    watcher = Watcher()
+    watcher = EventCollector()
     referee = Referee()
     referee.subscribe(watcher)
 
-    referee.run(GAME, [first, first], seed=SEED)
+    referee.run(GAME, [first_action, first_action], seed=SEED)
 
     assert watcher.events[-1].result.receipt is None  # type: ignore[union-attr]
 

@@ -7,18 +7,18 @@ from typing import Any
 
 import pytest
 
-from fairplay import Ended, Event, Journal, Local, Referee, house_strategy, play
-from fairplay.core.chance import commitment_to
+from fairplay import Ended, Event, Journal, LocalChannel, Referee, built_in_strategy, play
+from fairplay.core.chance import seed_commitment
 from fairplay.games.tsuro import Tsuro
 from fairplay.games.tsuro.pieces import TILES
-from fairplay.journal.record import branched
-from fairplay.journal.replay import read
-from fairplay.journal.summary import summarised
-from fairplay.journal.verify import verify
-from fairplay.observers.feed import Feed
-from fairplay.referee.host import dealt
-from tests.journal.forging import line, opening, refused
-from tests.journal.journals import GAME, SEED, AnyMatch, first, plain
+from fairplay.journal.record import branch_match
+from fairplay.journal.replay import read_journal
+from fairplay.journal.summary import summarise_journal
+from fairplay.journal.verification import verify
+from fairplay.observers.feed import EventFeed
+from fairplay.referee.referee import deal_match
+from tests.journal.forging import edit_line, refusal_of_forgery, rewrite_opening
+from tests.journal.journals import GAME, SEED, AnyMatch, first_action, read_lines
 
 
 class Listening:
@@ -28,7 +28,7 @@ class Listening:
         self.result: Any = None
 
     def take_turn(self, view: Any) -> Any:
-        return first(view)
+        return first_action(view)
 
     def end(self, result: Any) -> None:
         self.result = result
@@ -37,18 +37,18 @@ class Listening:
 class Played:
     """All that came out of a match, for whoever looks for the seed in it."""
 
-    def __init__(self, folder: Path, *, sealed: bool) -> None:
+    def __init__(self, directory: Path, *, sealed: bool) -> None:
         self.players = [Listening(), Listening()]
         self.events: list[Event] = []
         self.fed: list[str] = []
-        match = dealt(GAME, ["ann", "bob"], SEED, match_id=f"sealed-{sealed}", sealed=sealed)
-        with Journal(folder).begin(match) as record:
-            self.final: AnyMatch = play(match, [Local(one, GAME) for one in self.players], record, self._inform)
+        match = deal_match(GAME, ["ann", "bob"], SEED, match_id=f"sealed-{sealed}", sealed=sealed)
+        with Journal(directory).begin(match) as record:
+            self.final: AnyMatch = play(match, [LocalChannel(one, GAME) for one in self.players], record, self._inform)
         self.path = record.path
 
     def _inform(self, event: Event, match: AnyMatch) -> None:
         self.events.append(event)
-        Feed(self.fed.append).observe(event, match)
+        EventFeed(self.fed.append).observe(event, match)
 
 
 def test_the_seed_of_a_sealed_match_is_told_to_nobody(tmp_path: Path) -> None:
@@ -59,7 +59,7 @@ def test_the_seed_of_a_sealed_match_is_told_to_nobody(tmp_path: Path) -> None:
     assert [event.result.seed for event in played.events if isinstance(event, Ended)] == [None]
     assert json.loads(played.fed[-1])["seed"] is None
     assert SEED.hex() not in repr([played.events, played.fed, [player.result for player in played.players]])
-    assert "seed" not in plain(played.path)[-1]["result"]
+    assert "seed" not in read_lines(played.path)[-1]["result"]
 
 
 def test_the_seed_of_any_other_match_is_revealed_with_the_result(tmp_path: Path) -> None:
@@ -67,26 +67,29 @@ def test_the_seed_of_any_other_match_is_revealed_with_the_result(tmp_path: Path)
 
     assert {player.result.seed for player in played.players} == {played.final.result.seed} == {SEED.hex()}
     assert json.loads(played.fed[-1])["seed"] == SEED.hex()
-    assert plain(played.path)[-1]["result"]["seed"] == SEED.hex()
-    assert "sealed" not in plain(played.path)[0]
+    assert read_lines(played.path)[-1]["result"]["seed"] == SEED.hex()
+    assert "sealed" not in read_lines(played.path)[0]
 
 
 def test_the_journal_of_a_sealed_match_proves_the_deal(tmp_path: Path) -> None:
     played = Played(tmp_path, sealed=True)
 
-    assert verify(read(played.path)) == played.final
-    assert read(played.path).opening.seed == SEED.hex()  # it is private, until whoever runs the match shows it
-    assert played.events[0].commitment == commitment_to(SEED, "sealed-True")  # type: ignore[union-attr]
+    assert verify(read_journal(played.path)) == played.final
+    assert read_journal(played.path).opening.seed == SEED.hex()  # it is private, until whoever runs the match shows it
+    assert played.events[0].commitment == seed_commitment(SEED, "sealed-True")  # type: ignore[union-attr]
 
 
 def test_a_journal_does_not_lie_about_the_seal(tmp_path: Path) -> None:
     played = Played(tmp_path, sealed=True)
-    last = len(plain(played.path))
-    whole, result = played.path.read_bytes(), plain(played.path)[-1]["result"]
+    last = len(read_lines(played.path))
+    whole, result = played.path.read_bytes(), read_lines(played.path)[-1]["result"]
 
-    assert refused(played.path, opening(sealed=False)) == (last, "this is not the result of the match")
+    assert refusal_of_forgery(played.path, rewrite_opening(sealed=False)) == (
+        last,
+        "this is not the result of the match",
+    )
     played.path.write_bytes(whole)
-    assert refused(played.path, line(last, result={**result, "seed": SEED.hex()}))[0] == last
+    assert refusal_of_forgery(played.path, edit_line(last, result={**result, "seed": SEED.hex()}))[0] == last
 
 
 @pytest.mark.parametrize("sealed", [True, False])
@@ -97,25 +100,25 @@ def test_a_match_stays_sealed_when_it_is_resumed_and_when_others_play_on(sealed:
 
     again, recorded = Journal(tmp_path).resume(played.path)
     with again:
-        resumed = Referee().resume(recorded.at(None), [first, first], record=again)
-    match = branched(read(played.path), 3, ("x", "y"))
-    with Journal(tmp_path).branch(match, read(played.path), 3) as other:
-        branch = Referee().resume(match, [first, first], record=other)
+        resumed = Referee().resume(recorded.match_after(None), [first_action, first_action], record=again)
+    match = branch_match(read_journal(played.path), 3, ("x", "y"))
+    with Journal(tmp_path).branch(match, read_journal(played.path), 3) as other:
+        branch = Referee().resume(match, [first_action, first_action], record=other)
 
     assert (resumed.result.seed is None, branch.result.seed is None) == (sealed, sealed)
-    assert verify(read(played.path)) == resumed
-    assert verify(read(other.path)) == branch
+    assert verify(read_journal(played.path)) == resumed
+    assert verify(read_journal(other.path)) == branch
 
 
 @pytest.mark.parametrize("sealed", [False, True])
 def test_the_library_tells_nothing_that_matches_of_the_same_deal_still_hide(sealed: bool, tmp_path: Path) -> None:
-    game = Tsuro.drawing_from(cycle(range(TILES)), 3, size=5)
-    match = dealt(game, ["ann", "bob", "cyd"], SEED, sealed=sealed)
-    table = [Local(house_strategy("tsuro", "first"), game) for _ in match.names]
+    game = Tsuro.with_tiles(cycle(range(TILES)), 3, size=5)
+    match = deal_match(game, ["ann", "bob", "cyd"], SEED, sealed=sealed)
+    table = [LocalChannel(built_in_strategy("tsuro", "first"), game) for _ in match.names]
     with Journal(tmp_path).begin(match) as record:
         play(match, table, record)
 
-    told = summarised(record.path).parameters["tiles"]
+    told = summarise_journal(record.path).parameters["tiles"]
 
     assert told == ("given" if sealed else game.parameters()["tiles"])
     assert game.parameters()["tiles"] != "given"

@@ -11,16 +11,16 @@ from typing import Any
 
 import pytest
 
-from fairplay import Acted, Answer, Ended, HostFault, Journal, Local, Message, Referee, Sync, play_async
-from fairplay.core.roles import Parting
+from fairplay import Acted, Answer, Durability, Ended, HostFault, Journal, LocalChannel, Message, Referee, play_async
+from fairplay.core.roles import CloseReason
 from fairplay.journal.append_file import Disk
 from fairplay.journal.record import MatchRecord
-from fairplay.journal.reenact import Unfinished
-from fairplay.journal.replay import read
-from fairplay.journal.verify import verify
-from fairplay.referee.host import dealt
-from tests.journal.journals import GAME, SEED, AnyMatch, Watcher, first
-from tests.some import some
+from fairplay.journal.reenactment import Unfinished
+from fairplay.journal.replay import read_journal
+from fairplay.journal.verification import verify
+from fairplay.referee.referee import deal_match
+from tests.journal.journals import GAME, SEED, AnyMatch, EventCollector, first_action
+from tests.nonempty import nonempty
 
 WAIT = 10.0  # seconds until a test fails
 STEPS = 5  # of somebody else, for which every sync waits
@@ -30,12 +30,12 @@ class Near:
     """A good player in this process."""
 
     def __init__(self) -> None:
-        self._channel = Local(first, GAME)
+        self._channel = LocalChannel(first_action, GAME)
 
     async def ask(self, message: Message) -> Answer:
         return self._channel.ask(message)
 
-    async def close(self, parting: Parting) -> None:
+    async def close(self, parting: CloseReason) -> None:
         self._channel.close(parting)
 
 
@@ -95,7 +95,7 @@ class Failing(Disk):
 
 
 def begun(journal: Journal) -> tuple[AnyMatch, MatchRecord]:
-    match = dealt(GAME, ["ann", "bob"], SEED)
+    match = deal_match(GAME, ["ann", "bob"], SEED)
     return match, journal.begin(match)
 
 
@@ -114,43 +114,48 @@ def in_the_background(journal: Journal, beside: Callable[[], Awaitable[Any]]) ->
     return asyncio.run(both())
 
 
-@pytest.mark.parametrize("sync", [Sync.ALWAYS, Sync.BATCH])
-def test_others_go_on_while_a_match_waits_for_its_disk(sync: Sync, tmp_path: Path) -> None:
+@pytest.mark.parametrize("sync", [Durability.ALWAYS, Durability.BATCH])
+def test_others_go_on_while_a_match_waits_for_its_disk(sync: Durability, tmp_path: Path) -> None:
     disk = Slow()
 
     record, final = in_the_background(Journal(tmp_path, sync=sync, disk=disk), disk.keep_stepping)
 
-    assert verify(read(record.path)) == final
+    assert verify(read_journal(record.path)) == final
     assert set(disk.threads) == {"fairplay-sync"}
-    assert len(disk.threads) >= (len(read(record.path).facts) if sync is Sync.ALWAYS else 2)
+    assert len(disk.threads) >= (len(read_journal(record.path).facts) if sync is Durability.ALWAYS else 2)
 
 
 def test_a_disk_that_is_waited_for_in_the_event_loop_is_noticed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def in_the_way(record: MatchRecord) -> None:
-        record.settle()
+        record.make_durable()
 
     monkeypatch.setattr(f"{__name__}.WAIT", 0.1)
-    monkeypatch.setattr(MatchRecord, "settled", in_the_way)
+    monkeypatch.setattr(MatchRecord, "make_durable_async", in_the_way)
     disk = Slow()
 
     with pytest.raises(HostFault, match="cannot be written"):
-        in_the_background(Journal(tmp_path, sync=Sync.ALWAYS, disk=disk), disk.keep_stepping)
+        in_the_background(Journal(tmp_path, sync=Durability.ALWAYS, disk=disk), disk.keep_stepping)
 
     assert disk.threads == ["MainThread"]
 
 
-@pytest.mark.parametrize("sync", [Sync.ALWAYS, Sync.BATCH])
-def test_a_sync_that_fails_in_the_background_stops_the_match_before_anybody_is_told(sync: Sync, tmp_path: Path) -> None:
-    for n in some((1,) if sync is Sync.BATCH else (1, 2, 5)):
-        watcher, disk = Watcher(), Failing(n)
+@pytest.mark.parametrize("sync", [Durability.ALWAYS, Durability.BATCH])
+def test_a_sync_that_fails_in_the_background_stops_the_match_before_anybody_is_told(
+    sync: Durability, tmp_path: Path
+) -> None:
+    for n in nonempty((1,) if sync is Durability.BATCH else (1, 2, 5)):
+        watcher, disk = EventCollector(), Failing(n)
         referee = Referee()
         referee.subscribe(watcher)
 
         async def played(disk: Disk = disk, referee: Referee = referee) -> MatchRecord:
             match, record = begun(Journal(tmp_path, sync=sync, disk=disk))
-            with referee.informing() as inform, pytest.raises(HostFault, match="cannot be written: Input/output error"):
+            with (
+                referee.match_observers() as inform,
+                pytest.raises(HostFault, match="cannot be written: Input/output error"),
+            ):
                 await play_async(match, [Near(), Near()], record, inform)
             with suppress(HostFault):
                 record.close()
@@ -161,24 +166,24 @@ def test_a_sync_that_fails_in_the_background_stops_the_match_before_anybody_is_t
         assert set(disk.threads) == {"fairplay-sync"}
         assert len(disk.threads) == n  # to try again would succeed, and prove nothing
         assert not any(isinstance(event, Ended) for event in watcher.events)
-        if sync is Sync.ALWAYS:
+        if sync is Durability.ALWAYS:
             assert len(watcher.events) == n - 1  # the start, and then one fact after the other
-            assert len(read(record.path).facts) == n - 1
+            assert len(read_journal(record.path).facts) == n - 1
         final = gone_on_with(record.path)
-        assert verify(read(record.path)) == final
+        assert verify(read_journal(record.path)) == final
 
 
 def gone_on_with(path: Path) -> AnyMatch:
     record, recorded = Journal(path.parent).resume(path)
     with record:
-        return Referee().resume(recorded.at(None), [first, first], record=record)
+        return Referee().resume(recorded.match_after(None), [first_action, first_action], record=record)
 
 
 def test_a_match_that_is_cancelled_while_it_waits_for_its_disk_leaves_nothing_behind(tmp_path: Path) -> None:
     async def cancelled(n: int) -> tuple[MatchRecord, bool]:
         """Was there an n-th sync at all?"""
         disk = Held(n)
-        match, record = begun(Journal(tmp_path, sync=Sync.ALWAYS, disk=disk))
+        match, record = begun(Journal(tmp_path, sync=Durability.ALWAYS, disk=disk))
         task = asyncio.ensure_future(play_async(match, [Near(), Near()], record))
         while not (disk.began.is_set() or task.done()):
             await asyncio.sleep(0)
@@ -194,8 +199,8 @@ def test_a_match_that_is_cancelled_while_it_waits_for_its_disk_leaves_nothing_be
             disk.go_on.set()
         record.close()
         assert disk.syncs == n  # somebody else did it already
-        _, other = begun(Journal(tmp_path, sync=Sync.ALWAYS))
-        await asyncio.wait_for(other.settled(), WAIT)  # the thread in the background still works
+        _, other = begun(Journal(tmp_path, sync=Durability.ALWAYS))
+        await asyncio.wait_for(other.make_durable_async(), WAIT)  # the thread in the background still works
         other.close()
         return record, True
 
@@ -204,14 +209,14 @@ def test_a_match_that_is_cancelled_while_it_waits_for_its_disk_leaves_nothing_be
         record, held = asyncio.run(cancelled(n))
         if not held:
             break
-        recorded = read(record.path)
+        recorded = read_journal(record.path)
         facts.append(len(recorded.facts))
         if recorded.closing is None:
             with pytest.raises(Unfinished):
                 verify(recorded)
             assert all(isinstance(fact, Acted) for fact in recorded.facts)
 
-    assert verify(read(record.path)).ejected == ()
+    assert verify(read_journal(record.path)).ejected == ()
     *lines, last = facts
     assert lines == list(range(len(lines)))  # cancelled at the start and at every fact, and at last at the result
-    assert last == len(read(record.path).facts) == lines[-1]
+    assert last == len(read_journal(record.path).facts) == lines[-1]

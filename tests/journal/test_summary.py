@@ -11,37 +11,49 @@ from fairplay import BadRequest, Fault, HostFault, Moment
 from fairplay.games.fish import Fish
 from fairplay.games.tsuro import Tsuro
 from fairplay.journal import files, index
-from fairplay.journal.library import Query, find, look_up
-from fairplay.journal.replay import read
-from fairplay.journal.summary import Seated, Status, Summary
-from tests.journal.journals import plain, sealed
-from tests.journal.libraries import DAY, FISH, NOON, cheating, crashing, cut, fill, games, of_game, play, simple
+from fairplay.journal.library import Query, find_match, find_matches
+from fairplay.journal.replay import read_journal
+from fairplay.journal.summary import SeatSummary, Status, Summary
+from tests.journal.journals import read_lines, seal_lines
+from tests.journal.libraries import (
+    DAY,
+    FISH,
+    NOON,
+    cheating_strategy,
+    crashing_player,
+    fill_directory,
+    first_action_strategy,
+    game_names,
+    journal_of_game,
+    record_match,
+    truncate_journal,
+)
 from tests.privileges import without_privileges
 
 NARROW = Fish(rows=2, columns=5, fish=1)  # bob wins, ann and cyd come second
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    return fill(tmp_path)
+def directory(tmp_path: Path) -> Path:
+    return fill_directory(tmp_path)
 
 
-def test_matches_of_all_games_are_listed_the_newest_first(folder: Path) -> None:
-    found = find(folder)
+def test_matches_of_all_games_are_listed_the_newest_first(directory: Path) -> None:
+    found = find_matches(directory)
 
-    assert games(found) == ["q", "tsuro", "fish"]
+    assert game_names(found) == ["q", "tsuro", "fish"]
     assert [one.status for one in found] == [Status.FINISHED] * 3
     assert [one.started for one in found] == [NOON + 2 * DAY, NOON + DAY, NOON]
-    assert {f"{one.id}.jsonl" for one in found} == {path.name for path in folder.glob("*.jsonl")}
+    assert {f"{one.id}.jsonl" for one in found} == {path.name for path in directory.glob("*.jsonl")}
 
 
 @pytest.mark.parametrize("game", ["fish", "tsuro", "q"])
-def test_a_summary_says_what_the_journal_says(game: str, folder: Path) -> None:
-    path = of_game(folder, game)
-    recorded = read(path)
+def test_a_summary_says_what_the_journal_says(game: str, directory: Path) -> None:
+    path = journal_of_game(directory, game)
+    recorded = read_journal(path)
     assert recorded.closing is not None
 
-    one = look_up(folder, path.stem)
+    one = find_match(directory, path.stem)
 
     assert (one.match, one.game, one.rules) == (path.stem, game, recorded.opening.rules)
     assert one.parameters == recorded.opening.parameters
@@ -61,23 +73,27 @@ def test_a_summary_says_what_the_journal_says(game: str, folder: Path) -> None:
 
 
 def test_ties_share_a_rank(tmp_path: Path) -> None:
-    path = play(tmp_path, NARROW, [simple(NARROW)] * 3)
+    path = record_match(tmp_path, NARROW, [first_action_strategy(NARROW)] * 3)
 
-    assert [seated.rank for seated in look_up(tmp_path, path.stem).seats] == [2, 1, 2]
-    assert find(tmp_path, Query(winner="ann")) == []
+    assert [seated.rank for seated in find_match(tmp_path, path.stem).seats] == [2, 1, 2]
+    assert find_matches(tmp_path, Query(winner="ann")) == []
 
 
 def test_nobody_moves_up_where_the_winner_failed_the_farewell(tmp_path: Path) -> None:
-    path = play(tmp_path, NARROW, [simple(NARROW), crashing(NARROW, Moment.FAREWELL), simple(NARROW)])
+    path = record_match(
+        tmp_path,
+        NARROW,
+        [first_action_strategy(NARROW), crashing_player(NARROW, Moment.FAREWELL), first_action_strategy(NARROW)],
+    )
 
-    assert [seated.rank for seated in look_up(tmp_path, path.stem).seats] == [2, None, 2]
-    assert find(tmp_path, Query(winner="bob")) == find(tmp_path, Query(winner="ann")) == []
+    assert [seated.rank for seated in find_match(tmp_path, path.stem).seats] == [2, None, 2]
+    assert find_matches(tmp_path, Query(winner="bob")) == find_matches(tmp_path, Query(winner="ann")) == []
 
 
-def test_the_seed_and_the_evidence_stay_in_the_journal(folder: Path) -> None:
-    find(folder)
+def test_the_seed_and_the_evidence_stay_in_the_journal(directory: Path) -> None:
+    find_matches(directory)
 
-    kept = (folder / index.INDEX).read_bytes()
+    kept = (directory / index.INDEX_FILE).read_bytes()
     assert b"Misbehaving" not in kept
     assert b"a bad day" not in kept  # what the exception said
     assert bytes(32).hex().encode() not in kept
@@ -87,9 +103,9 @@ def test_the_seed_and_the_evidence_stay_in_the_journal(folder: Path) -> None:
 def test_of_an_unfinished_match_only_public_parameters_are_told(tmp_path: Path) -> None:
     given = Tsuro(tiles=tuple(range(35)))
     with pytest.raises(HostFault, match="the tiles have run out"):
-        play(tmp_path, given, [simple(given)] * 3)
+        record_match(tmp_path, given, [first_action_strategy(given)] * 3)
 
-    (one,) = find(tmp_path)
+    (one,) = find_matches(tmp_path)
 
     assert one.status is Status.UNFINISHED
     assert one.parameters == given.public_parameters() != given.parameters()
@@ -128,15 +144,15 @@ def not_utf_8(path: Path) -> None:
 
 @pytest.mark.parametrize("change", [no_file, link, pipe, hidden, other_ending, escape, not_utf_8])
 def test_what_is_no_file_with_a_proper_name_is_passed_over(change: Callable[[Path], None], tmp_path: Path) -> None:
-    path = play(tmp_path / "games", FISH, [simple(FISH)] * 2)
+    path = record_match(tmp_path / "games", FISH, [first_action_strategy(FISH)] * 2)
     change(path)
 
-    assert find(tmp_path / "games") == []
+    assert find_matches(tmp_path / "games") == []
 
 
 def changed(path: Path, **fields: Any) -> bytes:
-    opening, *rest = plain(path)
-    return sealed([{**opening, **fields}, *rest])
+    opening, *rest = read_lines(path)
+    return seal_lines([{**opening, **fields}, *rest])
 
 
 @pytest.mark.parametrize(
@@ -157,10 +173,10 @@ def changed(path: Path, **fields: Any) -> bytes:
 def test_what_is_wrong_with_a_file_is_said(
     make: Callable[[Path], bytes], status: Status, why: str, tmp_path: Path
 ) -> None:
-    path = play(tmp_path, FISH, [simple(FISH)] * 2)
+    path = record_match(tmp_path, FISH, [first_action_strategy(FISH)] * 2)
     path.write_bytes(make(path))
 
-    (one,) = find(tmp_path)
+    (one,) = find_matches(tmp_path)
 
     assert one.status is status
     assert why in one.reason
@@ -168,44 +184,44 @@ def test_what_is_wrong_with_a_file_is_said(
 
 
 def test_of_a_damaged_match_what_its_opening_says_is_still_told(tmp_path: Path) -> None:
-    path = play(tmp_path, FISH, [simple(FISH)] * 2, addresses=("greedy", "random"))
+    path = record_match(tmp_path, FISH, [first_action_strategy(FISH)] * 2, addresses=("greedy", "random"))
     path.write_bytes(path.read_bytes().replace(b'"seq":3', b'"seq":4'))
 
-    (one,) = find(tmp_path, Query(status=Status.DAMAGED, game="fish", players=("bob",)))
+    (one,) = find_matches(tmp_path, Query(status=Status.DAMAGED, game="fish", players=("bob",)))
 
-    assert one.seats == (Seated("ann", "greedy"), Seated("bob", "random"))
+    assert one.seats == (SeatSummary("ann", "greedy"), SeatSummary("bob", "random"))
     assert one.started == NOON
 
 
 def test_a_torn_last_line_leaves_a_match_unfinished(tmp_path: Path) -> None:
-    path = play(tmp_path, FISH, [simple(FISH)] * 2)
-    cut(path, 5)
+    path = record_match(tmp_path, FISH, [first_action_strategy(FISH)] * 2)
+    truncate_journal(path, 5)
     path.write_bytes(path.read_bytes() + b'{"type":"fact","se')
 
-    (one,) = find(tmp_path)
+    (one,) = find_matches(tmp_path)
 
     assert (one.status, one.facts, one.ended) == (Status.UNFINISHED, 3, None)
 
 
 def test_who_was_ejected_from_an_unfinished_match_is_known(tmp_path: Path) -> None:
-    path = play(tmp_path, FISH, [cheating, simple(FISH), simple(FISH)])
-    cut(path, 5)
+    path = record_match(tmp_path, FISH, [cheating_strategy, first_action_strategy(FISH), first_action_strategy(FISH)])
+    truncate_journal(path, 5)
 
-    (one,) = find(tmp_path, Query(fault=Fault.ILLEGAL, status=Status.UNFINISHED))
+    (one,) = find_matches(tmp_path, Query(fault=Fault.ILLEGAL, status=Status.UNFINISHED))
 
     assert [seated.fault for seated in one.seats] == [Fault.ILLEGAL, None, None]
 
 
 def test_seats_that_are_none_do_no_harm_in_a_journal_that_nobody_verified(tmp_path: Path) -> None:
-    path = play(tmp_path, FISH, [cheating, simple(FISH), simple(FISH)])
-    lines = plain(path)
+    path = record_match(tmp_path, FISH, [cheating_strategy, first_action_strategy(FISH), first_action_strategy(FISH)])
+    lines = read_lines(path)
     lines[2]["fact"]["seat"] = 77
     lines[-1]["result"]["ranking"] = [[-1, 99], [2]]
     lines[-1]["result"]["scores"] = [5]
     lines[0]["at"] = 1e300
-    path.write_bytes(sealed(lines))
+    path.write_bytes(seal_lines(lines))
 
-    (one,) = find(tmp_path)
+    (one,) = find_matches(tmp_path)
 
     assert [(seated.rank, seated.fault) for seated in one.seats] == [(None, None), (None, None), (3, None)]
     assert [seated.score for seated in one.seats] == [5, None, None]
@@ -214,33 +230,33 @@ def test_seats_that_are_none_do_no_harm_in_a_journal_that_nobody_verified(tmp_pa
 def test_a_file_that_cannot_be_opened_is_tried_again_the_next_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = play(tmp_path, FISH, [simple(FISH)] * 2)
+    path = record_match(tmp_path, FISH, [first_action_strategy(FISH)] * 2)
     with monkeypatch.context() as patch:
-        patch.setattr(files, "LARGEST", 100)
-        (one,) = find(tmp_path)
+        patch.setattr(files, "MAX_JOURNAL_BYTES", 100)
+        (one,) = find_matches(tmp_path)
         assert (one.status, one.reason) == (Status.UNREADABLE, "cannot be read: it is larger than 0 MB")
 
-    assert [one.status for one in find(tmp_path)] == [Status.FINISHED]
-    assert look_up(tmp_path, path.stem).facts == len(read(path).facts)
+    assert [one.status for one in find_matches(tmp_path)] == [Status.FINISHED]
+    assert find_match(tmp_path, path.stem).facts == len(read_journal(path).facts)
 
 
 def test_a_file_that_we_may_not_read_is_unreadable(tmp_path: Path) -> None:
-    play(tmp_path, FISH, [simple(FISH)] * 2).chmod(0)
+    record_match(tmp_path, FISH, [first_action_strategy(FISH)] * 2).chmod(0)
 
     with without_privileges():
-        found = find(tmp_path)
+        found = find_matches(tmp_path)
 
     assert [(one.status, one.reason) for one in found] == [(Status.UNREADABLE, "cannot be read: Permission denied")]
 
 
-def test_a_folder_that_is_none_is_refused(tmp_path: Path) -> None:
+def test_a_directory_that_is_none_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
 
     with pytest.raises(BadRequest, match="nowhere cannot be read: No such file or directory"):
-        find(tmp_path / "nowhere")
+        find_matches(tmp_path / "nowhere")
     with pytest.raises(BadRequest, match="file cannot be read: Not a directory"):
-        find(tmp_path / "file")
+        find_matches(tmp_path / "file")
 
 
-def test_an_empty_folder_has_no_matches(tmp_path: Path) -> None:
-    assert find(tmp_path) == []
+def test_an_empty_directory_has_no_matches(tmp_path: Path) -> None:
+    assert find_matches(tmp_path) == []

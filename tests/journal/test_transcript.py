@@ -19,7 +19,7 @@ from fairplay import (
     Game,
     HostFault,
     Journal,
-    Local,
+    LocalChannel,
     Match,
     Message,
     Moment,
@@ -30,18 +30,18 @@ from fairplay import (
     Tell,
     play,
 )
-from fairplay.core.chance import derive
-from fairplay.games import title
+from fairplay.core.chance import derive_seed
+from fairplay.games import game_info
 from fairplay.games.fish import Fish
 from fairplay.games.q import Q
 from fairplay.games.tsuro import Tsuro
-from fairplay.hosting.notes import Notes
-from fairplay.journal.replay import Recorded, read
-from fairplay.journal.transcript import Heard, transcript
-from fairplay.journal.verify import verify
+from fairplay.hosting.timing_record import TimingRecord
+from fairplay.journal.replay import RecordedMatch, read_journal
+from fairplay.journal.transcript import TranscriptEntry, transcript
+from fairplay.journal.verification import verify
 from fairplay.players.address import open_player
-from tests.journal.journals import SEED, TABLES, Beginning, FailsAt, first, record
-from tests.some import some
+from tests.journal.journals import SEED, TABLES, FailsAtMoment, RecordFactory, first_action, record_match
+from tests.nonempty import nonempty
 
 Strategy = Callable[[Any], Any]
 
@@ -79,7 +79,7 @@ class Spy:
             raise KeyboardInterrupt
 
 
-class Stopping(Notes):
+class Stopping(TimingRecord):
     """A record whose host fails as soon as so many facts are written."""
 
     def __init__(self, record: Record, facts: int) -> None:
@@ -103,15 +103,17 @@ class Rude(Spy):
 
 
 def spies(name: str, patience: Sequence[int] = ()) -> list[Spy]:
-    """A spy for each seat, who plays like somebody of the house."""
+    """A spy for each seat, who plays like somebody of the server."""
     addresses = GAMES[name][1]
-    house: list[Any] = [open_player(one, title(name), derive(SEED, f"seat {n}")) for n, one in enumerate(addresses)]
-    return [Spy(strategy, *patience[seat : seat + 1]) for seat, strategy in enumerate(house)]
+    server: list[Any] = [
+        open_player(one, game_info(name), derive_seed(SEED, f"seat {n}")) for n, one in enumerate(addresses)
+    ]
+    return [Spy(strategy, *patience[seat : seat + 1]) for seat, strategy in enumerate(server)]
 
 
 def begin(name: str, directory: Path, players: Sequence[Spy], facts: int = 10**6) -> Path:
     """Play a match as far as it comes, up to so many facts."""
-    beginning = Beginning(Journal(directory))
+    beginning = RecordFactory(Journal(directory))
     with suppress(HostFault, KeyboardInterrupt):
         Referee().run(GAMES[name][0], players, seed=SEED, record=lambda match: Stopping(beginning(match), facts))
     return beginning.path
@@ -120,12 +122,12 @@ def begin(name: str, directory: Path, players: Sequence[Spy], facts: int = 10**6
 def go_on(path: Path, players: Sequence[Spy]) -> None:
     """Play it on, with whoever was not ejected."""
     again, recorded = Journal(path.parent).resume(path)
-    match = recorded.at(None)
+    match = recorded.match_after(None)
     with again, suppress(KeyboardInterrupt):
-        Referee().resume(match, [players[seat] for seat in sorted(match.seated)], record=again)
+        Referee().resume(match, [players[seat] for seat in sorted(match.remaining_seats)], record=again)
 
 
-def lives(recorded: Recorded, seat: int) -> list[list[Message]]:
+def lives(recorded: RecordedMatch, seat: int) -> list[list[Message]]:
     """What the seat heard, cut where the match was resumed."""
     found: list[list[Message]] = []
     for one in transcript(recorded, seat):
@@ -139,14 +141,14 @@ def lives(recorded: Recorded, seat: int) -> list[list[Message]]:
 def test_every_seat_heard_exactly_this(name: str, tmp_path: Path) -> None:
     table = spies(name)
 
-    recorded = read(begin(name, tmp_path, table))
+    recorded = read_journal(begin(name, tmp_path, table))
 
-    for seat, spy in some(enumerate(table)):
+    for seat, spy in nonempty(enumerate(table)):
         assert [one.message for one in transcript(recorded, seat)] == spy.heard
 
 
 def test_in_q_there_is_news_among_it(tmp_path: Path) -> None:
-    recorded = read(begin("q", tmp_path, spies("q")))
+    recorded = read_journal(begin("q", tmp_path, spies("q")))
 
     assert any(isinstance(one.message, Tell) for one in transcript(recorded, 1))
 
@@ -159,7 +161,7 @@ def test_where_the_host_failed_everybody_heard_exactly_this_twice(name: str, fac
     path = begin(name, tmp_path, before, facts)
     go_on(path, after)
 
-    recorded = read(path)
+    recorded = read_journal(path)
     assert recorded.resumptions == (facts,)
     for seat in range(len(before)):
         assert lives(recorded, seat) == [spy.heard for spy in (before[seat], after[seat]) if spy.heard]
@@ -177,11 +179,11 @@ def test_who_sat_there_after_an_interruption_heard_exactly_this(
     path = begin(name, tmp_path, before)
     played = [before]
     for table in (between, after):
-        if read(path).closing is None:
+        if read_journal(path).closing is None:
             go_on(path, table)
             played.append(table)
 
-    recorded, final = read(path), verify(read(path))
+    recorded, final = read_journal(path), verify(read_journal(path))
     assert any(spy.heard for spy in played[-1])
     for other, spy in enumerate(played[-1]):
         *earlier, last = lives(recorded, other)
@@ -196,8 +198,8 @@ def test_who_sat_there_after_an_interruption_heard_exactly_this(
 
 def test_a_farewell_that_was_interrupted_has_the_receipt_of_the_second_one(tmp_path: Path) -> None:
     table = spies("fish")
-    whole = read(begin("fish", tmp_path, table))
-    (winner, *_), *_ = [sorted(group) for group in whole.at(None).result.ranking]
+    whole = read_journal(begin("fish", tmp_path, table))
+    (winner, *_), *_ = [sorted(group) for group in whole.match_after(None).result.ranking]
     patience = [10**6] * 3
     patience[winner] = len(table[winner].heard) - 1
     after = spies("fish")
@@ -205,59 +207,59 @@ def test_a_farewell_that_was_interrupted_has_the_receipt_of_the_second_one(tmp_p
     path = begin("fish", tmp_path, spies("fish", patience))
     go_on(path, after)
 
-    recorded = read(path)
-    for seat, spy in some(enumerate(after)):
+    recorded = read_journal(path)
+    for seat, spy in nonempty(enumerate(after)):
         assert isinstance(spy.heard[-1], End)
         assert lives(recorded, seat)[-1] == spy.heard
         assert spy.heard[-1] != table[seat].heard[-1]
 
 
 def test_all_have_the_same_receipt_whoever_failed_the_farewell_before(tmp_path: Path) -> None:
-    table = [Rude(first), Rude(first), Spy(first)]
+    table = [Rude(first_action), Rude(first_action), Spy(first_action)]
 
-    recorded = read(begin("fish", tmp_path, table))
+    recorded = read_journal(begin("fish", tmp_path, table))
 
-    assert [ejected.moment for ejected in recorded.at(None).ejected] == [Moment.FAREWELL, Moment.FAREWELL]
+    assert [ejected.moment for ejected in recorded.match_after(None).ejected] == [Moment.FAREWELL, Moment.FAREWELL]
     for seat, spy in enumerate(table):
         assert [one.message for one in transcript(recorded, seat)] == spy.heard
 
 
 def test_a_farewell_that_was_interrupted_after_somebody_failed_it_has_another_receipt(tmp_path: Path) -> None:
-    trial = [Rude(first), Rude(first), Rude(first)]
-    order = [ejected.seat for ejected in read(begin("fish", tmp_path, trial)).at(None).ejected]
+    trial = [Rude(first_action), Rude(first_action), Rude(first_action)]
+    order = [ejected.seat for ejected in read_journal(begin("fish", tmp_path, trial)).match_after(None).ejected]
     patience = len(trial[order[1]].heard) - 1
-    before = [Spy(first, patience) if seat == order[1] else Rude(first) for seat in range(3)]
-    after = [Spy(first) for _ in range(3)]
+    before = [Spy(first_action, patience) if seat == order[1] else Rude(first_action) for seat in range(3)]
+    after = [Spy(first_action) for _ in range(3)]
 
     path = begin("fish", tmp_path, before)
     go_on(path, after)
 
-    recorded = read(path)
-    assert [ejected.seat for ejected in recorded.at(None).ejected] == order[:1]
+    recorded = read_journal(path)
+    assert [ejected.seat for ejected in recorded.match_after(None).ejected] == order[:1]
     for seat, spy in enumerate(after):
         assert lives(recorded, seat)[-1] == (before[seat] if seat == order[0] else spy).heard
 
 
 def test_turns_and_facts_are_counted(tmp_path: Path) -> None:
-    path, _ = record(tmp_path, TABLES["three of the house"]())
-    recorded = read(path)
+    path, _ = record_match(tmp_path, TABLES["three of the server"]())
+    recorded = read_journal(path)
 
     for seat in range(3):
         turns = [one for one in transcript(recorded, seat) if isinstance(one.message, TakeTurn)]
 
         assert [one.turn for one in turns] == list(range(1, len(turns) + 1))
         for one in turns:
-            assert one.message == TakeTurn(recorded.at(one.facts).view(seat))
+            assert one.message == TakeTurn(recorded.match_after(one.facts).view(seat))
             assert one.answer == Answered(getattr(recorded.facts[one.facts], "action", None))
 
 
 @pytest.mark.parametrize("table", TABLES)
 def test_a_transcript_ends_where_a_seat_was_ejected(table: str, tmp_path: Path) -> None:
-    path, match = record(tmp_path, TABLES[table]())
-    recorded = read(path)
+    path, match = record_match(tmp_path, TABLES[table]())
+    recorded = read_journal(path)
 
     ejections = {ejected.seat: ejected for ejected in match.ejected}
-    for seat in some(range(len(match.names))):
+    for seat in nonempty(range(len(match.names))):
         *_, last = transcript(recorded, seat)
 
         ejected = ejections.get(seat)
@@ -274,9 +276,9 @@ def test_a_transcript_ends_where_a_seat_was_ejected(table: str, tmp_path: Path) 
 
 
 def test_who_failed_the_greeting_heard_nothing_else(tmp_path: Path) -> None:
-    path, _ = record(tmp_path, [first, FailsAt(Moment.GREETING), first])
+    path, _ = record_match(tmp_path, [first_action, FailsAtMoment(Moment.GREETING), first_action])
 
-    (only,) = transcript(read(path), 1)
+    (only,) = transcript(read_journal(path), 1)
 
     assert isinstance(only.message, Start)
     assert isinstance(only.answer, Failed)
@@ -285,11 +287,11 @@ def test_who_failed_the_greeting_heard_nothing_else(tmp_path: Path) -> None:
 
 def test_an_unfinished_match_ends_with_a_turn_without_an_answer(tmp_path: Path) -> None:
     table = spies("fish", [10**6, 4])
-    recorded = read(begin("fish", tmp_path, table))
+    recorded = read_journal(begin("fish", tmp_path, table))
 
     ends = [list(transcript(recorded, seat)) for seat in range(3)]
 
-    assert ends[1][-1] == Heard(table[1].heard[-1], None, 4, 10)
+    assert ends[1][-1] == TranscriptEntry(table[1].heard[-1], None, 4, 10)
     assert [one.message for one in ends[1]] == table[1].heard
     assert all(one.answer is not None for seat in (0, 2) for one in ends[seat])
 
@@ -301,9 +303,9 @@ def test_where_the_tiles_ran_out_nobody_was_asked(tmp_path: Path) -> None:
     table = spies("tsuro")[:3]
     match = Match(game, state, ("a", "b", "c"), id="given")
     with Journal(tmp_path).begin(match) as begun, pytest.raises(HostFault):
-        play(match, [Local(player, game) for player in table], begun)
+        play(match, [LocalChannel(player, game) for player in table], begun)
 
-    recorded = read(begun.path)
+    recorded = read_journal(begun.path)
 
     for seat, spy in enumerate(table):
         assert [one.message for one in transcript(recorded, seat)] == spy.heard

@@ -8,12 +8,12 @@ from zipfile import ZipFile
 import pytest
 
 import hatch_build
-from tests.wheels import needs_compiler, wheel_at
+from tests.wheels import build_wheel, needs_compiler
 
 
 @needs_compiler
 def test_a_wheel_carries_the_kernels(tmp_path: Path) -> None:
-    wheel = wheel_at(tmp_path)
+    wheel = build_wheel(tmp_path)
 
     assert "-cp311-abi3-" in wheel.name
     ZipFile(wheel).extract("fairplay/_kernels.abi3.so", tmp_path)
@@ -27,7 +27,7 @@ def test_a_wheel_carries_the_kernels(tmp_path: Path) -> None:
 def test_without_a_compiler_a_wheel_fits_everywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CC", "no-such-compiler")
 
-    wheel = wheel_at(tmp_path)
+    wheel = build_wheel(tmp_path)
 
     assert wheel.name.endswith("-py3-none-any.whl")
     assert [name for name in ZipFile(wheel).namelist() if name.endswith(".so")] == []

@@ -7,18 +7,18 @@ from typing import Any
 
 import pytest
 
-from fairplay.core.chance import Lots, seed_from
+from fairplay.core.chance import SeededRandom, seed_from_text
 from fairplay.games.tsuro.pieces import EXITS
-from fairplay.kernels import kernels, why_not
+from fairplay.kernels import kernels, unavailable_reason
 from tests.kernels import fuzz
-from tests.kernels.fuzz import NO, failure_of, hostile, lawful, spoilt, takes_long
+from tests.kernels.fuzz import REFUSALS, find_failure, is_long_call, legal_calls, mutate_arguments, run_hostile_calls
 
-pytestmark = pytest.mark.skipif(kernels is None, reason=why_not)
-SEED = seed_from("hostile")
+pytestmark = pytest.mark.skipif(kernels is None, reason=unavailable_reason)
+SEED = seed_from_text("hostile")
 
 
 def test_whatever_is_handed_over_is_answered_or_refused() -> None:
-    assert [failure for failure in hostile(range(300), SEED) if failure] == []
+    assert [failure for failure in run_hostile_calls(range(300), SEED) if failure] == []
 
 
 TWO = (1, 2, b"\x09")  # a board of two cells with a fish on each
@@ -107,28 +107,28 @@ SIXTEEN = (4, bytes([255] * 16))  # a board of Tsuro without tiles
     ],
 )
 def test_what_makes_no_sense_is_refused_with_the_reason(name: str, arguments: tuple[Any, ...], says: str) -> None:
-    with pytest.raises(NO, match=re.escape(says)):
+    with pytest.raises(REFUSALS, match=re.escape(says)):
         getattr(kernels, name)(*arguments)
 
 
 def test_most_of_it_is_refused_and_some_is_not() -> None:
-    lots, refused = Lots(SEED), 0
-    calls = tuple(lawful(lots).items())
+    lots, refused = SeededRandom(SEED), 0
+    calls = tuple(legal_calls(lots).items())
     for name, arguments in calls * 100:
-        changed = spoilt(arguments, lots)
+        changed = mutate_arguments(arguments, lots)
         try:
-            getattr(kernels, name)(*(arguments if takes_long(name, changed) else changed))
-        except NO:
+            getattr(kernels, name)(*(arguments if is_long_call(name, changed) else changed))
+        except REFUSALS:
             refused += 1
 
     assert len(calls) * 50 < refused < len(calls) * 100
 
 
 def test_every_kernel_is_called_as_it_should_be_too() -> None:
-    for name, arguments in lawful(Lots(SEED)).items():
+    for name, arguments in legal_calls(SeededRandom(SEED)).items():
         getattr(kernels, name)(*arguments)
 
-    assert lawful(Lots(SEED)).keys() == {name for name in dir(kernels) if not name.startswith("_")}
+    assert legal_calls(SeededRandom(SEED)).keys() == {name for name in dir(kernels) if not name.startswith("_")}
 
 
 def test_another_exception_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -139,14 +139,16 @@ def test_another_exception_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(fuzz, "kernels", Broken)
 
-    assert "without exception set" in failure_of("fish_best_move", (1, 2))
+    assert "without exception set" in find_failure("fish_best_move", (1, 2))
 
 
 def test_no_memory_is_lost() -> None:
-    lots = Lots(SEED)
-    lawful_calls = tuple(lawful(lots).items())
-    calls = lawful_calls * 20 + tuple((name, spoilt(arguments, lots)) for name, arguments in lawful_calls * 300)
-    calls = tuple(call for call in calls if not takes_long(*call))
+    lots = SeededRandom(SEED)
+    every_legal_call = tuple(legal_calls(lots).items())
+    calls = every_legal_call * 20 + tuple(
+        (name, mutate_arguments(arguments, lots)) for name, arguments in every_legal_call * 300
+    )
+    calls = tuple(call for call in calls if not is_long_call(*call))
     call_all(calls)  # tables are made when they are first asked for, and kept
     tracemalloc.start()
     try:
@@ -162,5 +164,5 @@ def test_no_memory_is_lost() -> None:
 
 def call_all(calls: tuple[tuple[str, Any], ...]) -> None:
     for name, arguments in calls:
-        failure_of(name, arguments)
+        find_failure(name, arguments)
     gc.collect()

@@ -9,9 +9,9 @@ import pytest
 
 from fairplay.games.fish import Fish, kernel
 from fairplay.games.fish.state import PLAYING, State
-from fairplay.kernels import kernels, why_not
+from fairplay.kernels import kernels, unavailable_reason
 
-pytestmark = pytest.mark.skipif(kernels is None, reason=why_not)
+pytestmark = pytest.mark.skipif(kernels is None, reason=unavailable_reason)
 
 
 @pytest.fixture

@@ -2,23 +2,23 @@
 
 import pytest
 
-from fairplay.core.chance import seed_from
+from fairplay.core.chance import seed_from_text
 from fairplay.games.q import kernel as q_kernel
 from fairplay.games.q.board import map_of, position_of
 from fairplay.games.q.draft import Draft
 from fairplay.games.q.view import View
-from fairplay.kernels import kernels, why_not
-from tests.kernels.comparing import TRIALS, trials
+from fairplay.kernels import kernels, unavailable_reason
+from tests.kernels.comparing import TRIALS, run_trials
 
 POSITIONS = {"fish": 1500, "tsuro": 1500, "q": 150}
 
 
-pytestmark = pytest.mark.skipif(kernels is None, reason=why_not)
+pytestmark = pytest.mark.skipif(kernels is None, reason=unavailable_reason)
 
 
 @pytest.mark.parametrize("game", TRIALS)
 def test_a_kernel_answers_as_python_does(game: str) -> None:
-    assert [failure for failure in trials(game, range(POSITIONS[game]), seed_from("kernels")) if failure] == []
+    assert [failure for failure in run_trials(game, range(POSITIONS[game]), seed_from_text("kernels")) if failure] == []
 
 
 @pytest.mark.parametrize("away", [2**30, -(2**30)])

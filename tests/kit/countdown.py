@@ -3,7 +3,7 @@
 from fairplay.kit import Action, BoardGame
 
 NEXT = {5: 4, 4: 3}
-MENDED = {**NEXT, 3: 2, 2: 1, 1: 0}
+FIXED_NEXT = {**NEXT, 3: 2, 2: 1, 1: 0}
 
 
 class Count(Action, frozen=True):
@@ -28,11 +28,11 @@ class Countdown(BoardGame[int, Count], frozen=True):
         return ["." * 5]
 
 
-def counts(view: object) -> Count:
+def first_count(view: object) -> Count:
     """A player of it, who needs no process to think in."""
     return Count()
 
 
-PLAYER = f"in-process:{__name__}:counts"
-ADDRESS = f"py:{__name__}:Countdown"
-MISTAKE = f"KeyError(3) in countdown.py, line {Countdown.after.__code__.co_firstlineno + 1}"
+PLAYER_ADDRESS = f"in-process:{__name__}:counts"
+GAME_ADDRESS = f"py:{__name__}:Countdown"
+EXPECTED_ERROR = f"KeyError(3) in countdown.py, line {Countdown.after.__code__.co_firstlineno + 1}"

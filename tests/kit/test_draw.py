@@ -12,18 +12,18 @@ from examples.games.tic_tac_toe import TicTacToe
 from fairplay import Moment
 from fairplay.kit import BoardGame, View
 from fairplay.kit.draw import svg
-from fairplay.kit.examples import match_at_random
+from fairplay.kit.examples import random_match
 from fairplay.kit.game import COLOURS
 from fairplay.kit.roster import HUES, looks
-from fairplay.kit.terminal import changed, text
-from fairplay.render.colours import contrast, letters_on
+from fairplay.kit.terminal import changed_places, text
+from fairplay.render.colours import contrast, letter_colour
 from fairplay.render.panel import SMALL, VIEWED
-from fairplay.render.svg import size
-from fairplay.render.text import bare, breadth
+from fairplay.render.svg import document_size
+from fairplay.render.text import display_width, strip_colours
 from tests.hostile_names import NAMES
 from tests.kit.nim import Heaps
+from tests.nonempty import nonempty
 from tests.render.test_every_picture import ELEMENTS, READABLE, SVG, letters, markup
-from tests.some import some
 
 GAMES: dict[str, BoardGame[Any, Any]] = {
     "tic-tac-toe": TicTacToe(),
@@ -38,7 +38,7 @@ each_game = pytest.mark.parametrize("game", GAMES.values(), ids=GAMES)
 
 def seen(game: BoardGame[Any, Any]) -> list[View[Any]]:
     """A match as spectators see it, and at last without its first player."""
-    story = match_at_random(game)
+    story = random_match(game)
     return [game.view(state, None) for state in (*story, game.eject(story[-1], 0, Moment.FAREWELL))]
 
 
@@ -48,7 +48,7 @@ def test_signs_and_names_and_what_is_new_are_on_the_terminal(game: BoardGame[Any
     shown = text(view, ("Ann", "Bob"), before=before)
 
     assert "Ann" in shown
-    assert shown.count("[") == len(changed(view, before)) == shown.count("]") > 0
+    assert shown.count("[") == len(changed_places(view, before)) == shown.count("]") > 0
     assert "[" not in text(view, ("Ann", "Bob"))
 
 
@@ -58,13 +58,13 @@ def test_text_fits_into_the_room_and_colour_adds_nothing_else(
     game: BoardGame[Any, Any], width: int | None, height: int | None
 ) -> None:
     for name in NAMES:
-        for view in some(seen(game)[::7]):
+        for view in nonempty(seen(game)[::7]):
             shown = text(view, (name, "Bob"), width=width, height=height)
             lines = shown.split("\n")
-            assert width is None or max(map(breadth, lines)) <= width
+            assert width is None or max(map(display_width, lines)) <= width
             assert height is None or len(lines) <= height
             assert all(line.isprintable() and line == line.rstrip() for line in lines)
-            assert bare(text(view, (name, "Bob"), width=width, height=height, colour=True)) == shown
+            assert strip_colours(text(view, (name, "Bob"), width=width, height=height, colour=True)) == shown
 
 
 def test_what_is_left_out_is_said() -> None:
@@ -80,7 +80,7 @@ def test_pictures_are_made_of_shapes_and_words_that_can_be_read(
     game: BoardGame[Any, Any], look: dict[str, Any]
 ) -> None:
     views = seen(game)
-    for before, view in some([(None, views[0]), (views[1], views[2]), (views[-2], views[-1])]):
+    for before, view in nonempty([(None, views[0]), (views[1], views[2]), (views[-2], views[-1])]):
         picture = svg(view, ("Ann", "Bob"), before=before, **look)
         root = ElementTree.fromstring(picture)
         ids = [part.get("id", "") for part in root.iter() if part.get("id")]
@@ -90,14 +90,14 @@ def test_pictures_are_made_of_shapes_and_words_that_can_be_read(
         assert {part.tag.removeprefix(SVG) for part in root.iter()} <= {*ELEMENTS.split()}
         assert len({*ids}) == len(ids)
         assert used and {*used} <= {*ids}
-        for height, said in some(letters(picture)):
+        for height, said in nonempty(letters(picture)):
             assert height * (SMALL if look["small"] else VIEWED) / units >= READABLE or len(said) == 1, said
 
 
 @each_game
 def test_a_name_is_text_and_nothing_else(game: BoardGame[Any, Any]) -> None:
     view = seen(game)[0]
-    for name, small in some(product(NAMES, (False, True))):
+    for name, small in nonempty(product(NAMES, (False, True))):
         named, plain = (ElementTree.fromstring(svg(view, [one] * 2, small=small)) for one in (name, "Ann"))
         assert [*markup(named)] == [*markup(plain)]
 
@@ -109,7 +109,7 @@ def test_pictures_of_a_match_have_one_size_and_differ_by_few_lines(game: BoardGa
     light, dark = (svg(seen(game)[1], dark=one).splitlines() for one in (False, True))
     other = [place for place, lines in enumerate(zip(light, dark, strict=True)) if lines[0] != lines[1]]
 
-    assert {size(picture) for picture in some(pictures)} == {size(pictures[0])}
+    assert {document_size(picture) for picture in nonempty(pictures)} == {document_size(pictures[0])}
     assert 7 <= len(other) <= 12
     assert max(other) < light.index("</defs>")
 
@@ -127,8 +127,8 @@ def test_marks_say_how_it_stands() -> None:
 
 def test_colours_are_known_and_signs_can_be_read_on_them() -> None:
     assert tuple(HUES) == COLOURS
-    for _, paint in some(HUES.values()):
-        assert contrast(letters_on(paint), paint) >= 4.5
+    for _, paint in nonempty(HUES.values()):
+        assert contrast(letter_colour(paint), paint) >= 4.5
 
 
 def test_more_seats_than_signs_are_told_apart_by_numbers() -> None:

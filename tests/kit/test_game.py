@@ -275,6 +275,6 @@ class Undescribed(TicTacToe, frozen=True):
 
 
 def test_a_parameter_without_a_description_is_told_by_its_type() -> None:
-    assert Undescribed.about_parameters() == {"length": "int", "side": "Literal"}
+    assert Undescribed.parameter_descriptions() == {"length": "int", "side": "Literal"}
     with pytest.raises(BadRequest, match=r"cannot be played with length=long \(length: int\)"):
         Undescribed.with_parameters({"length": "long"})

@@ -8,9 +8,9 @@ from examples.games.connect_four import ConnectFour, Drop
 from examples.games.tic_tac_toe import Mark, TicTacToe
 from fairplay import BadRequest
 from fairplay.kit import Action, BoardGame
-from fairplay.kit.notation import foresee, help_for, made, read, write
+from fairplay.kit.notation import build_action, format_action, help_text, parse_action, preview
 from tests.kit.nim import Heaps, Pass, Take
-from tests.some import some
+from tests.nonempty import nonempty
 
 GAMES: list[BoardGame[Any, Any]] = [TicTacToe(), ConnectFour(), Heaps()]
 
@@ -25,9 +25,9 @@ class Odd(Action, frozen=True):
 def test_what_is_written_is_read(game: BoardGame[Any, Any]) -> None:
     view = game.view(game.deal(2, bytes(32)), 0)
 
-    for action in some(list(game.actions(view))):
-        assert read(view, write(action)) == action
-        assert read(view, f"  {write(action).upper()} ") == action
+    for action in nonempty(list(game.actions(view))):
+        assert parse_action(view, format_action(action)) == action
+        assert parse_action(view, f"  {format_action(action).upper()} ") == action
 
 
 @pytest.mark.parametrize(
@@ -37,16 +37,16 @@ def test_what_is_written_is_read(game: BoardGame[Any, Any]) -> None:
 def test_people_need_not_say_everything(typed: str, action: Mark) -> None:
     game = TicTacToe()
 
-    assert read(game.view(game.deal(2, bytes(32)), 0), typed) == action
+    assert parse_action(game.view(game.deal(2, bytes(32)), 0), typed) == action
 
 
 def test_the_right_one_of_several_kinds_is_meant() -> None:
     game = Heaps()
     view = game.view(game.deal(2, bytes(32)), 0)
 
-    assert read(view, "pass") == Pass()
-    assert read(view, "2 1") == Take(2, 1)
-    assert read(view, "take 9 9") == Take(9, 9)
+    assert parse_action(view, "pass") == Pass()
+    assert parse_action(view, "2 1") == Take(2, 1)
+    assert parse_action(view, "take 9 9") == Take(9, 9)
 
 
 @pytest.mark.parametrize("typed", ["", "mark", "mark 0", "0 1 2", "take 0 0", "mark a b", "0.5 1"])
@@ -54,16 +54,16 @@ def test_what_cannot_be_meant_is_answered_by_what_can(typed: str) -> None:
     game = TicTacToe()
 
     with pytest.raises(BadRequest, match="write mark 0 0, or mark 0 1, or mark 0 2"):
-        read(game.view(game.deal(2, bytes(32)), 0), typed)
+        parse_action(game.view(game.deal(2, bytes(32)), 0), typed)
 
 
 def test_details_of_any_kind_are_written_one_after_the_other() -> None:
-    assert write(Odd((1, 2), True)) == "odd 1 2 yes -"
-    assert made(int, ["7"]) is None
+    assert format_action(Odd((1, 2), True)) == "odd 1 2 yes -"
+    assert build_action(int, ["7"]) is None
 
 
 def test_help_lists_every_kind() -> None:
-    assert help_for(Heaps).splitlines()[:2] == [
+    assert help_text(Heaps).splitlines()[:2] == [
         "take HEAP COUNT         take some matches from a heap",
         "pass                    do nothing, once in a game",
     ]
@@ -73,5 +73,5 @@ def test_what_comes_of_an_action_is_foreseen() -> None:
     game = ConnectFour()
     view = game.view(game.deal(2, bytes(32)), 0)
 
-    assert foresee(view, Drop(3)).position[3] == "R"
-    assert foresee(view, Drop(3)).seat == 0
+    assert preview(view, Drop(3)).position[3] == "R"
+    assert preview(view, Drop(3)).seat == 0

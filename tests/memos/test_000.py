@@ -22,7 +22,7 @@ from fairplay import (
     Started,
     seats_by_age,
 )
-from fairplay.core.chance import seed_from
+from fairplay.core.chance import seed_from_text
 from fairplay.games.tsuro import Action, Lay, Place, Rules, Stage, State, Tsuro, View
 from fairplay.games.tsuro.pieces import TILES
 
@@ -192,7 +192,7 @@ def test_the_iterator_is_a_strategy_for_choosing_tiles_to_give_to_the_players() 
 
     table = players(3)
 
-    run(table, game=Tsuro.drawing_from(by_threes(), seats=3, size=6))
+    run(table, game=Tsuro.with_tiles(by_threes(), seats=3, size=6))
 
     assert [player.seen[0].dealt for player in table] == [(0, 3, 6), (9, 12, 15), (18, 21, 24)]
     assert [player.seen[1].dealt for player in table] == [(27, 30), (33, 1), (4, 7)]
@@ -223,7 +223,7 @@ def test_the_result_is_an_ordered_list_of_sets() -> None:
 @pytest.mark.parametrize("count", [3, 4, 5])
 def test_the_last_player_or_players_left_are_in_the_set_at_the_first_index(count: int) -> None:
     for number in range(20):
-        match = run(players(count), seed=seed_from(str(number)))
+        match = run(players(count), seed=seed_from_text(str(number)))
 
         if not match.result.ranking:
             assert len(match.result.ejected) == count
@@ -240,7 +240,7 @@ def test_several_players_in_a_set_were_eliminated_at_the_same_time() -> None:
     ties = 0
 
     for number in range(40):
-        match = run(players(5), seed=seed_from(str(number)))
+        match = run(players(5), seed=seed_from_text(str(number)))
         for group in match.result.ranking:
             rounds = {match.state.table.fell[seat] for seat in group}
             assert len(rounds) == 1
@@ -382,7 +382,7 @@ def test_a_move_is_checked_and_performed_before_the_next_player_is_asked() -> No
 def test_it_continues_until_all_but_one_are_eliminated() -> None:
     for number in range(20):
         watcher = Watcher()
-        run(players(4), watcher, seed=seed_from(str(number)))
+        run(players(4), watcher, seed=seed_from_text(str(number)))
 
         states = [state for event, state in watcher.heard if not isinstance(event, Ended)]
         begins = [after for before, after in pairwise(states) if after.table.round > before.table.round]
@@ -396,7 +396,7 @@ def test_after_its_elimination_communication_with_a_player_is_discontinued_until
     for number in range(20):
         LINES.clear()
         table, watcher = players(5), Watcher()
-        match = run(table, watcher, seed=seed_from(str(number)))
+        match = run(table, watcher, seed=seed_from_text(str(number)))
         for seat, player in enumerate(table):
             fell = match.state.table.fell[seat]
             assert [view.table.round for view in player.seen] == list(range(len(player.seen)))

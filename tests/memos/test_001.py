@@ -5,13 +5,26 @@ from typing import Any
 import msgspec
 import pytest
 
-from fairplay import Acted, Answered, Ejected, End, Fault, IllegalAction, Local, Match, Moment, Start, TakeTurn, play
-from fairplay.core.chance import Lots, seed_from
+from fairplay import (
+    Acted,
+    Answered,
+    Ejected,
+    End,
+    Fault,
+    IllegalAction,
+    LocalChannel,
+    Match,
+    Moment,
+    Start,
+    TakeTurn,
+    play,
+)
+from fairplay.core.chance import SeededRandom, seed_from_text
 from fairplay.games.q import Action, Exchange, Pass, Place, Placement, Q, State, View
-from fairplay.referee.referee import Call, conversation
-from fairplay.testing.scripted import Scripted, playing
-from tests.games.q.positions import match_of, named, pieces, position, reshuffle
-from tests.some import some
+from fairplay.referee.conversation import Call, conversation
+from fairplay.testing.scripted import ScriptedChannel, strategy_script
+from tests.games.q.positions import all_tiles, make_match, make_position, reshuffle, tile_names
+from tests.nonempty import nonempty
 
 GAME = Q()
 NAMES = ("ann", "bob", "cyd")
@@ -32,12 +45,12 @@ def place_or_pass(view: View) -> Action:
     return next((action for action in GAME.actions(view) if isinstance(action, Place)), Pass())
 
 
-def good() -> Scripted:
-    return Scripted(playing(place_or_pass))
+def good() -> ScriptedChannel:
+    return ScriptedChannel(strategy_script(place_or_pass))
 
 
-def bad() -> Scripted:
-    return Scripted(playing(lambda view: OFF_THE_MAP))
+def bad() -> ScriptedChannel:
+    return ScriptedChannel(strategy_script(lambda view: OFF_THE_MAP))
 
 
 # The interface.
@@ -50,7 +63,7 @@ def test_kick_player_removes_the_player_from_the_game() -> None:
 
     assert GAME.order(after) == (0, 2)
     assert {seat for group in GAME.ranking(after) for seat in group} == {0, 2}
-    assert pieces(after) == pieces(state)
+    assert all_tiles(after) == all_tiles(state)
 
 
 def test_is_game_over_determines_if_the_game_is_over() -> None:
@@ -71,7 +84,7 @@ def test_commit_action_commits_the_action_to_the_state() -> None:
 
 
 def test_public_info_is_what_all_players_or_spectators_could_see() -> None:
-    state, lots = few_tiles(), Lots(bytes(32))
+    state, lots = few_tiles(), SeededRandom(bytes(32))
 
     public = GAME.view(state, None)
 
@@ -98,7 +111,7 @@ def test_turn_info_has_the_map_and_the_tiles_of_the_current_player_and_its_id() 
 def test_every_turn_brings_the_current_list_of_tiles_as_the_first_one_does() -> None:
     table, states = [good(), good(), good()], []
 
-    play(match(), table, inform=lambda event, match: states.append(match.state))
+    play(match(), table, on_event=lambda event, match: states.append(match.state))
 
     shown = [iter([said.view for said in channel.heard if isinstance(said, TakeTurn)]) for channel in table]
     turns = [(state, turn) for state in states if (turn := GAME.turn(state)) is not None]
@@ -114,7 +127,7 @@ def test_the_tiles_come_with_the_greeting_too_which_the_memo_does_not_want_and_t
 
     play(match(), table)
 
-    for seat, channel in some(enumerate(table)):
+    for seat, channel in nonempty(enumerate(table)):
         greeting = channel.heard[0]
         assert isinstance(greeting, Start)
         assert greeting.view.kinds == few_tiles().hands[seat]
@@ -142,12 +155,12 @@ def test_the_referee_need_not_keep_track_of_the_turn_order() -> None:
 def test_turn_information_is_sent_to_the_appropriate_player_and_its_response_awaited() -> None:
     calls: list[str] = []
 
-    def noting(name: str) -> Scripted:
+    def noting(name: str) -> ScriptedChannel:
         def answer(message: Any) -> Answered:
             calls.append(f"{name} {type(message).__name__}")
             return Answered(Pass() if isinstance(message, TakeTurn) else None)
 
-        return Scripted(answer)
+        return ScriptedChannel(answer)
 
     play(match(), [noting(name) for name in NAMES])
 
@@ -156,7 +169,7 @@ def test_turn_information_is_sent_to_the_appropriate_player_and_its_response_awa
 
 def test_actions_need_only_the_known_turn_info_to_be_validated() -> None:
     """What came over a wire is enough to decide, and it decides the same whatever is hidden."""
-    lots, verdicts = Lots(seed_from("001")), set()
+    lots, verdicts = SeededRandom(seed_from_text("001")), set()
     state = few_tiles()
 
     for number in range(40):
@@ -188,7 +201,7 @@ def verdict(view: View, action: Action) -> str:
 def test_an_invalid_action_gets_a_player_kicked_told_and_cut_off() -> None:
     table, events = [good(), bad(), good()], []
 
-    final = play(match(), table, inform=lambda event, match: events.append((event, match)))
+    final = play(match(), table, on_event=lambda event, match: events.append((event, match)))
 
     kicked, after = next((event, match) for event, match in events if isinstance(event, Ejected))
     assert (kicked.seat, kicked.fault, kicked.moment) == (1, Fault.ILLEGAL, Moment.TURN)
@@ -208,7 +221,7 @@ def test_a_player_in_this_process_is_notified_of_its_kick_too() -> None:
         def ejected(self, fault: Fault, why: str) -> None:
             heard.append((fault, why))
 
-    final = play(match(), [Local(Kicked(), GAME), good(), good()])
+    final = play(match(), [LocalChannel(Kicked(), GAME), good(), good()])
 
     (out,) = final.result.ejected
     assert heard == [(Fault.ILLEGAL, out.why)]
@@ -222,7 +235,7 @@ def test_a_valid_action_is_committed() -> None:
             assert match.state == GAME.apply(story[-1], event.action)
             story.append(match.state)
 
-    final = play(match(), table, inform=follow)
+    final = play(match(), table, on_event=follow)
 
     assert len(story) > 10
     assert story[-1] == final.state
@@ -242,7 +255,7 @@ def test_when_the_game_is_over_the_winner_is_determined_from_public_information_
 
 @pytest.mark.parametrize("rounds", [1, 2, 3])
 def test_play_continues_as_before_until_the_state_says_that_the_game_has_ended(rounds: int) -> None:
-    state = position({(0, 0): "red star"}, ["red circle, blue clover"] * 2, "red circle, red circle, red circle")
+    state = make_position({(0, 0): "red star"}, ["red circle, blue clover"] * 2, "red circle, red circle, red circle")
     left = dict.fromkeys(range(2), rounds - 1)
 
     def places_so_often(view: View) -> Action:
@@ -250,9 +263,9 @@ def test_play_continues_as_before_until_the_state_says_that_the_game_has_ended(r
         left[view.seat] -= 1
         return place_or_pass(view) if left[view.seat] >= 0 else Pass()
 
-    table = [Scripted(playing(places_so_often)) for _ in range(2)]
-    play(match_of(state), table)
+    table = [ScriptedChannel(strategy_script(places_so_often)) for _ in range(2)]
+    play(make_match(state), table)
 
     turns = [sum(isinstance(message, TakeTurn) for message in channel.heard) for channel in table]
     assert turns == [rounds, rounds]
-    assert named(state.hands[0]) == ["red circle", "blue clover"]
+    assert tile_names(state.hands[0]) == ["red circle", "blue clover"]

@@ -8,20 +8,29 @@ import msgspec
 import pytest
 
 from fairplay import Acted, Ejected, End, Ended, Event, Fault, IllegalAction, Journal, Match, Referee, TakeTurn, play
-from fairplay.core.chance import seed_from
+from fairplay.core.chance import seed_from_text
 from fairplay.games.q import Action, Exchange, Pass, Place, Placement, Q, State, View, draft_of
 from fairplay.games.q.board import position_of
 from fairplay.games.q.draw import svg
 from fairplay.games.q.pieces import NAMES as TILES
-from fairplay.journal.replay import Recorded, read
-from fairplay.testing.scripted import Scripted, playing
-from tests.alike import without_id
-from tests.games.q.positions import column, lying, match_of, named, place, position, row, then
-from tests.journals_at import newest
+from fairplay.journal.replay import RecordedMatch, read_journal
+from fairplay.testing.scripted import ScriptedChannel, strategy_script
+from tests.games.q.positions import (
+    make_match,
+    make_placement,
+    make_position,
+    placed_tiles,
+    play_actions,
+    tile_column,
+    tile_names,
+    tile_row,
+)
+from tests.journal_files import newest_journal
+from tests.match_ids import without_id
 
 GAME = Q()
 NAMES = ("ann", "bob", "cyd")
-START = position(
+START = make_position(
     {(0, 0): "red star"},
     ["red circle, blue clover, red square", "green star, red circle", "blue star, red star"],
     "purple star, purple circle, purple clover, orange star",
@@ -57,12 +66,12 @@ class Watcher:
         self.heard.append((event, match.state))
 
 
-def recorded(folder: Path, watcher: Watcher | None = None) -> tuple[Recorded, Match[Any, Any, Any]]:
+def recorded(directory: Path, watcher: Watcher | None = None) -> tuple[RecordedMatch, Match[Any, Any, Any]]:
     """A whole match, written down."""
-    referee, begin = Referee(), Journal(folder).begin
+    referee, begin = Referee(), Journal(directory).begin
     referee.subscribe(watcher or Watcher())
-    match = referee.run(GAME, [Mixed(0), Mixed(1), Mixed(2)], names=NAMES, seed=seed_from("002"), record=begin)
-    return read(newest(folder), GAME), match
+    match = referee.run(GAME, [Mixed(0), Mixed(1), Mixed(2)], names=NAMES, seed=seed_from_text("002"), record=begin)
+    return read_journal(newest_journal(directory), GAME), match
 
 
 # The wish list.
@@ -95,9 +104,9 @@ def test_get_referee_remaining_tiles() -> None:
 def test_place_tile_for_the_active_player() -> None:
     draft = draft_of(ANN).place("red circle", (0, 1))
 
-    after = then(START, draft.action)
+    after = play_actions(START, draft.action)
 
-    assert lying(after) == row((0, 0), "red star, red circle")
+    assert placed_tiles(after) == tile_row((0, 0), "red star, red circle")
 
 
 def test_is_valid_move() -> None:
@@ -112,20 +121,22 @@ def test_is_valid_move() -> None:
 
 
 def test_exchange_tiles_takes_all_of_them() -> None:
-    after = then(START, Exchange())
+    after = play_actions(START, Exchange())
 
-    assert named(after.hands[0]) == ["purple star", "purple circle", "purple clover"]
-    assert named(after.pile) == ["orange star", "red circle", "blue clover", "red square"]
+    assert tile_names(after.hands[0]) == ["purple star", "purple circle", "purple clover"]
+    assert tile_names(after.pile) == ["orange star", "red circle", "blue clover", "red square"]
 
 
 def test_end_turn_replaces_the_tiles_and_the_next_player_follows() -> None:
-    after = then(START, place(row((0, 1), "red circle, red square")))
+    after = play_actions(START, make_placement(tile_row((0, 1), "red circle, red square")))
 
-    assert named(after.hands[0]) == ["purple star", "purple circle", "blue clover"]
+    assert tile_names(after.hands[0]) == ["purple star", "purple circle", "blue clover"]
     assert GAME.turn(after) == 1
 
 
-@pytest.mark.parametrize("laid", [row((0, 1), "red circle, red square"), column((1, 0), "red circle, red square")])
+@pytest.mark.parametrize(
+    "laid", [tile_row((0, 1), "red circle, red square"), tile_column((1, 0), "red circle, red square")]
+)
 def test_is_in_same_row_or_column(laid: dict[tuple[int, int], str]) -> None:
     first, second = laid
 
@@ -140,13 +151,13 @@ def test_render_game_state_as_an_image() -> None:
 
     assert picture.startswith("<svg")
     assert all(name in picture for name in NAMES)
-    assert picture != svg(GAME.view(then(START, Exchange()), 0), NAMES)
+    assert picture != svg(GAME.view(play_actions(START, Exchange()), 0), NAMES)
 
 
 def test_turn_score() -> None:
     draft = draft_of(ANN).place("red circle", (0, 1)).place("red square", (0, 2))
 
-    after = then(START, draft.action)
+    after = play_actions(START, draft.action)
 
     assert draft.score(GAME.q_bonus, GAME.finish_bonus) == after.scores[0] - START.scores[0] == 2 + 3
 
@@ -154,17 +165,19 @@ def test_turn_score() -> None:
 @pytest.mark.parametrize(
     ("tiles", "placement"),
     [
-        ({(1, 1): "red circle", (1, 2): "red square"}, row((0, 1), "red circle, red square")),
-        ({(1, 1): "red circle", (2, 1): "red square"}, column((1, 0), "red circle, red square")),
+        ({(1, 1): "red circle", (1, 2): "red square"}, tile_row((0, 1), "red circle, red square")),
+        ({(1, 1): "red circle", (2, 1): "red square"}, tile_column((1, 0), "red circle, red square")),
     ],
     ids=["a row", "a column"],
 )
 def test_what_was_pointed_already_on_a_row_or_a_column_is_not_pointed_again(
     tiles: dict[tuple[int, int], str], placement: dict[tuple[int, int], str]
 ) -> None:
-    state = position({(0, 0): "red star", **tiles}, ["red circle, red square, blue clover", "green star"], "red star")
+    state = make_position(
+        {(0, 0): "red star", **tiles}, ["red circle, red square, blue clover", "green star"], "red star"
+    )
 
-    after = then(state, place(placement))
+    after = play_actions(state, make_placement(placement))
 
     assert after.scores[0] == 2 + 3 + 2 + 2  # two tiles, one line of three that both are on, and two lines across
 
@@ -185,7 +198,7 @@ def test_the_game_can_be_started_at_any_moment_that_has_been_played(tmp_path: Pa
     record, match = recorded(tmp_path, watcher)
     states = [state for event, state in watcher.heard if not isinstance(event, Ended)]
 
-    saved = [record.at(number).state for number in range(len(record.facts) + 1)]
+    saved = [record.match_after(number).state for number in range(len(record.facts) + 1)]
 
     assert saved == states
     for number in range(0, len(saved), max(1, len(saved) // 5)):
@@ -197,7 +210,7 @@ def test_the_game_can_be_started_at_any_moment_that_has_been_played(tmp_path: Pa
 
 def test_a_saved_state_is_played_on_and_drawn(tmp_path: Path) -> None:
     record, _ = recorded(tmp_path)
-    middle = record.at(len(record.facts) // 2)
+    middle = record.match_after(len(record.facts) // 2)
 
     final = Referee().resume(middle, [Mixed(0), Mixed(1), Mixed(2)])
 
@@ -213,7 +226,7 @@ def test_1_and_2_the_players_are_in_order_with_their_tiles_and_one_tile_is_on_th
 
     assert GAME.order(state) == (0, 1, 2)
     assert [len(hand) for hand in state.hands] == [6, 6, 6]
-    assert list(lying(state)) == [(0, 0)]
+    assert list(placed_tiles(state)) == [(0, 0)]
 
 
 def test_1_the_oldest_is_first() -> None:
@@ -230,16 +243,19 @@ def test_3_the_active_player_plays_its_turn() -> None:
         asked.append(view.seat)
         return Pass()
 
-    play(match_of(START), [Scripted(playing(passing)) for _ in NAMES])
+    play(make_match(START), [ScriptedChannel(strategy_script(passing)) for _ in NAMES])
 
     assert asked == [0, 1, 2]
 
 
 def test_4_1_an_invalid_move_gets_a_player_kicked_and_the_others_reordered() -> None:
     wrong = Place((Placement("blue clover", (0, 1)),))
-    table = [Scripted(playing(lambda view: wrong)), *(Scripted(playing(lambda view: Pass())) for _ in range(2))]
+    table = [
+        ScriptedChannel(strategy_script(lambda view: wrong)),
+        *(ScriptedChannel(strategy_script(lambda view: Pass())) for _ in range(2)),
+    ]
 
-    final = play(match_of(START), table)
+    final = play(make_match(START), table)
 
     assert [(out.seat, out.fault) for out in final.ejected] == [(0, Fault.ILLEGAL)]
     assert GAME.order(final.state) == (1, 2)
@@ -247,25 +263,25 @@ def test_4_1_an_invalid_move_gets_a_player_kicked_and_the_others_reordered() -> 
 
 
 def test_4_2_a_valid_move_is_placed_on_the_map() -> None:
-    assert lying(then(START, place({(0, 1): "red circle"})))[0, 1] == "red circle"
+    assert placed_tiles(play_actions(START, make_placement({(0, 1): "red circle"})))[0, 1] == "red circle"
 
 
 def test_4_3_an_exchange_replaces_all_tiles_and_is_invalid_when_the_pile_has_fewer_than_the_hand() -> None:
     few = msgspec.structs.replace(START, pile=START.pile[:2])
 
-    assert len(then(START, Exchange()).hands[0]) == 3
+    assert len(play_actions(START, Exchange()).hands[0]) == 3
     with pytest.raises(IllegalAction, match=r"rule 3\.6"):
         GAME.check(GAME.view(few, 0), Exchange())
 
 
 def test_4_4_to_pass_moves_on_to_the_next_player_without_any_modification() -> None:
-    after = then(START, Pass())
+    after = play_actions(START, Pass())
 
     assert (after.hands, after.scores, GAME.turn(after)) == (START.hands, START.scores, 1)
 
 
 def test_4_5_the_score_of_the_move_is_added_to_the_running_score() -> None:
-    assert then(START, place({(0, 1): "red circle"})).scores == (5 + 3, 3, 0)
+    assert play_actions(START, make_placement({(0, 1): "red circle"})).scores == (5 + 3, 3, 0)
 
 
 def test_5_and_6_the_state_is_updated_and_saved_after_every_move(tmp_path: Path) -> None:
@@ -287,15 +303,15 @@ def test_7_and_8_at_the_end_of_each_round_it_is_checked_whether_the_game_is_over
     rounds = [moves[number : number + 3] for number in range(0, len(moves), 3)]
     placed = [any(isinstance(action, Place) for action in one) for one in rounds]
 
-    finished = not record.at(None).state.hands[record.at(None).state.order[0]]
+    finished = not record.match_after(None).state.hands[record.match_after(None).state.order[0]]
     assert all(placed[:-1])
     assert finished or not placed[-1]
 
 
 def test_9_the_winner_and_the_rankings_are_announced() -> None:
-    table, events = [Scripted(playing(lambda view: Pass())) for _ in NAMES], []
+    table, events = [ScriptedChannel(strategy_script(lambda view: Pass())) for _ in NAMES], []
 
-    final = play(match_of(START), table, inform=lambda event, match: events.append(event))
+    final = play(make_match(START), table, on_event=lambda event, match: events.append(event))
 
     assert events[-1] == Ended(final.result)
     assert final.result.ranking == (frozenset({0}), frozenset({1}), frozenset({2}))
@@ -318,9 +334,9 @@ def test_the_referee_contacts_the_state_whenever_it_gets_the_players_input() -> 
         seen.append(view)
         return Pass()
 
-    table = [Scripted(playing(passing)) for _ in NAMES]
+    table = [ScriptedChannel(strategy_script(passing)) for _ in NAMES]
 
-    play(match_of(START), table)
+    play(make_match(START), table)
 
     turns = [message.view for channel in table for message in channel.heard if isinstance(message, TakeTurn)]
     assert turns == seen

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from fairplay import Acted, BadRequest, Ejected, Ended, Event, Fault, Match, Referee, Started
-from fairplay.core.chance import commitment_to
+from fairplay.core.chance import seed_commitment
 from fairplay.games.fish import Action, Fish, Move, Place, Stage, State, View
 from fairplay.games.fish.tree import Node
-from tests.alike import without_id
+from tests.match_ids import without_id
 
 FishMatch = Match[State, View, Action]
 
@@ -241,7 +241,7 @@ def test_the_start_event_has_the_starting_board_and_the_colours_of_those_who_pla
     run(players(3), watcher)
 
     event, match = watcher.heard[0]
-    assert event == Started(("ann", "bob", "cyd"), commitment_to(SEED, match.id))
+    assert event == Started(("ann", "bob", "cyd"), seed_commitment(SEED, match.id))
     assert match.state == GAME.deal(3, SEED)
     assert match.state.colours == ("red", "white", "brown")
 
@@ -299,7 +299,7 @@ def test_the_game_tree_of_a_move_event_is_made_from_its_match() -> None:
         tree = Node(match.state)
         assert isinstance(event, Acted)
         assert event.action in tree.branches()
-        grown = tree.after(event.action).state
+        grown = tree.child(event.action).state
         assert (grown.penguins, grown.scores, grown.fish) == (
             later.state.penguins,
             later.state.scores,
@@ -315,7 +315,7 @@ def test_the_game_tree_of_a_kick_event_is_made_from_its_match_without_the_kicked
 
     ((event, match),) = ((event, match) for event, match in watcher.heard if isinstance(event, Ejected))
     tree = Node(match.state)
-    below = list(tree.each(lambda node: node.state))
+    below = list(tree.map_children(lambda node: node.state))
     assert below
     assert all(state.penguins[event.seat] == () and event.seat not in state.order for state in below)
 
@@ -379,7 +379,7 @@ def test_who_hears_of_a_game_is_fixed_when_it_is_run() -> None:
 
     assert fickle.events[-1] == Ended(first.result)
     assert (late.events[0], late.events[-1]) == (
-        Started(second.names, commitment_to(SEED, second.id)),
+        Started(second.names, seed_commitment(SEED, second.id)),
         Ended(second.result),
     )
 

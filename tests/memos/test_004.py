@@ -18,7 +18,7 @@ from fairplay import (
     Failed,
     Fault,
     Journal,
-    Local,
+    LocalChannel,
     Match,
     Moment,
     Referee,
@@ -30,23 +30,23 @@ from fairplay import (
     create_room,
     play,
 )
-from fairplay.core.chance import seed_from
+from fairplay.core.chance import seed_from_text
 from fairplay.games.fish import Action, Fish, Place, Stage, State, View
 from fairplay.games.fish.draw import svg
-from fairplay.journal.replay import read
+from fairplay.journal.replay import read_journal
 from fairplay.observers.painter import Painter
-from fairplay.testing.scripted import Scripted, failing, playing
-from tests.journals_at import lines_of, newest
-from tests.players.lines import Clockwork, in_clockwork
-from tests.server.watchers import Spectator
-from tests.some import some
+from fairplay.testing.scripted import ScriptedChannel, failing_script, strategy_script
+from tests.journal_files import newest_journal, read_lines
+from tests.nonempty import nonempty
+from tests.players.scripted_connections import VirtualTimeLoop, run_in_virtual_time
+from tests.server.spectators import Spectator
 
 FishMatch = Match[State, View, Action]
 
 # Everything that the memo leaves to chance is drawn.
 GAME = Fish(rows=4, columns=5, fish="random", holes="random", colours="random")
 SEED = bytes(range(32))
-SEEDS = [seed_from(str(number)) for number in range(60)]
+SEEDS = [seed_from_text(str(number)) for number in range(60)]
 NAMES = ("ann", "bob", "cyd", "dee")
 
 
@@ -224,7 +224,7 @@ def test_players_see_the_state_as_it_has_changed_whenever_they_are_to_respond() 
     run(table, watcher)
 
     shown = {seat: iter(player.seen[1:]) for seat, player in enumerate(table)}
-    for state, event in some(zip(watcher.states, watcher.events[1:-1], strict=False)):
+    for state, event in nonempty(zip(watcher.states, watcher.events[1:-1], strict=False)):
         assert isinstance(event, Acted)
         assert next(shown[event.seat]) == View(event.seat, state)
 
@@ -258,9 +258,9 @@ def test_every_state_can_be_had_again_from_the_log(tmp_path: Path) -> None:
 
     match = run([first, first], watcher, record=journal.begin)
 
-    recorded = read(tmp_path / f"{match.id}.jsonl")
+    recorded = read_journal(tmp_path / f"{match.id}.jsonl")
     assert len(recorded.facts) > 10
-    assert [recorded.at(facts).state for facts in range(len(recorded.facts) + 1)] == watcher.states[:-1]
+    assert [recorded.match_after(facts).state for facts in range(len(recorded.facts) + 1)] == watcher.states[:-1]
 
 
 def test_the_logger_keeps_every_change_with_a_timestamp(tmp_path: Path) -> None:
@@ -269,7 +269,7 @@ def test_the_logger_keeps_every_change_with_a_timestamp(tmp_path: Path) -> None:
 
     run([first, first], watcher, record=journal.begin)
 
-    lines = lines_of(newest(tmp_path))
+    lines = read_lines(newest_journal(tmp_path))
     at = [line["at"] for line in lines]
     assert len(lines) == 1 + len(watcher.events)  # the opening comes before
     assert at[0] == 1000
@@ -303,12 +303,16 @@ def test_any_message_that_does_not_adhere_to_the_format_gets_its_sender_kicked_o
 
 @pytest.mark.parametrize("call", [1, 2, 5, 6])
 def test_a_player_that_does_not_respond_in_time_is_kicked_out(call: int) -> None:
-    late = Scripted(failing(call, Failed(Fault.TIMED_OUT, "no answer within 5 s"), playing(first)))
-    good = Scripted(playing(first))
+    late = ScriptedChannel(
+        failing_script(call, Failed(Fault.TIMED_OUT, "no answer within 5 s"), strategy_script(first))
+    )
+    good = ScriptedChannel(strategy_script(first))
     heard: list[Event] = []
 
     match = play(
-        Match(GAME, GAME.deal(2, SEED), ("late", "good")), [late, good], inform=lambda event, match: heard.append(event)
+        Match(GAME, GAME.deal(2, SEED), ("late", "good")),
+        [late, good],
+        on_event=lambda event, match: heard.append(event),
     )
 
     out = Ejected(0, Fault.TIMED_OUT, Moment.TURN, "no answer within 5 s")
@@ -320,7 +324,7 @@ def test_a_player_that_does_not_respond_in_time_is_kicked_out(call: int) -> None
 
 
 def test_once_the_game_is_done_nobody_is_asked_for_a_move() -> None:
-    channels = [Scripted(playing(first)), Scripted(playing(first))]
+    channels = [ScriptedChannel(strategy_script(first)), ScriptedChannel(strategy_script(first))]
 
     play(Match(GAME, GAME.deal(2, SEED), ("ann", "bob")), channels)
 
@@ -336,8 +340,8 @@ def test_valid_input_changes_the_state_and_nothing_else_does() -> None:
 
     play(
         Match(GAME, state, ("ann", "bob")),
-        [Scripted(playing(first)), Scripted(answers)],
-        inform=lambda event, match: states.append(match.state),
+        [ScriptedChannel(strategy_script(first)), ScriptedChannel(answers)],
+        on_event=lambda event, match: states.append(match.state),
     )
 
     at = first(View(0, state))
@@ -363,7 +367,7 @@ def test_when_there_are_no_more_valid_moves_the_state_is_done_and_observers_see_
 
 
 def test_the_manager_gets_the_last_state_and_the_players_in_the_order_of_the_state() -> None:
-    channels = [Local(first, GAME) for _ in range(3)]
+    channels = [LocalChannel(first, GAME) for _ in range(3)]
 
     match = play(Match(GAME, GAME.deal(3, SEED), ("ann", "bob", "cyd")), channels)
 
@@ -381,8 +385,8 @@ def test_the_id_of_the_game_leads_to_the_last_state_and_the_players(tmp_path: Pa
 
     match = run([first, first, first], record=journal.begin)
 
-    recorded = read(tmp_path / f"{match.id}.jsonl")
-    assert recorded.at(None) == match
+    recorded = read_journal(tmp_path / f"{match.id}.jsonl")
+    assert recorded.match_after(None) == match
     assert recorded.opening.names == match.names
 
 
@@ -438,7 +442,7 @@ def test_clients_that_listen_to_state_changes_play_a_whole_game_and_the_manager_
     assert result == EndGameResult("room-1", room.match.state, ("ann", "bob", "cyd"))
     assert room.match.result.ejected == ()
     assert (room.stage, result.state.stage) == ("done", Stage.DONE)
-    for one in some(clients):
+    for one in nonempty(clients):
         assert one.lines[0]["view"] == json.loads(json.dumps(GAME.pack(View(None, GAME.deal(3, SEED)))))
         assert [line["seq"] for line in one.lines] == [*range(len(one.lines) - 1), len(one.lines) - 2]
 
@@ -503,10 +507,10 @@ def test_a_player_has_5_seconds_to_respond() -> None:
 
     room.on_state_change(hear, "bob")
 
-    async def work(loop: Clockwork) -> float:
+    async def work(loop: VirtualTimeLoop) -> float:
         begun = loop.time()
         await room.play()
         return loop.time() - begun
 
-    assert in_clockwork(work) == pytest.approx(5.0, abs=0.1)
+    assert run_in_virtual_time(work) == pytest.approx(5.0, abs=0.1)
     assert [(out.seat, out.fault) for out in room.match.result.ejected] == [(0, Fault.TIMED_OUT)]

@@ -9,19 +9,29 @@ import msgspec
 import pytest
 
 from fairplay.core.messages import Answered
-from fairplay.players.remote import Remote
+from fairplay.players.remote import RemoteChannel
 from fairplay.protocol import wire
 from fairplay.protocol.limits import Limits
+from fairplay.referee.conversation import AnyMatch
 from fairplay.referee.drivers import play_async
-from fairplay.referee.local import Local
-from fairplay.referee.referee import AnyMatch
+from fairplay.referee.local_channel import LocalChannel
 from fairplay.sandbox.process_tree import descendants
 from fairplay.testing import cheats
-from fairplay.testing.hostile import CHEATS, FAR, Bad, Distance
-from fairplay.testing.hostile_programs import GOOD, START, TURN, Turn
+from fairplay.testing.hostile import CHEATING_PLAYERS, REMOTE_PLAYERS, Distance, HostilePlayer
+from fairplay.testing.hostile_programs import GOOD_REPLY, START, TURN, Question
 from tests.misbehaviour import test_here as here
-from tests.misbehaviour.far import AMPLE, Case, Near, Outcome, cases, complaints, connection, played, played_at_once
-from tests.players.dialled import serve_dialled
+from tests.misbehaviour.remote_players import (
+    AMPLE_S,
+    CaseOutcome,
+    ImmediateChannel,
+    MisbehaviourCase,
+    cases,
+    find_problems,
+    play_case,
+    play_cases,
+    start_connection,
+)
+from tests.players.host_connection import serve_at_host
 
 PROGRAM, TCP, WEBSOCKET = Distance.PROGRAM, Distance.TCP, Distance.WEBSOCKET
 CASES = cases(PROGRAM, TCP, WEBSOCKET)
@@ -29,18 +39,18 @@ each_case = pytest.mark.parametrize("case", CASES, ids=str)
 
 
 @cache
-def outcomes(distance: Distance) -> dict[Case, Outcome]:
+def outcomes(distance: Distance) -> dict[MisbehaviourCase, CaseOutcome]:
     """All matches at this distance, played at once when the first of them is asked for."""
-    return asyncio.run(played_at_once(case for case in CASES if case.distance is distance))
+    return asyncio.run(play_cases(case for case in CASES if case.distance is distance))
 
 
 @each_case
-def test_a_bad_player_is_ejected_for_what_it_declares_and_the_honest_play_on(case: Case) -> None:
-    assert complaints(case, outcomes(case.distance)[case]) == []
+def test_a_bad_player_is_ejected_for_what_it_declares_and_the_honest_play_on(case: MisbehaviourCase) -> None:
+    assert find_problems(case, outcomes(case.distance)[case]) == []
 
 
 @each_case
-def test_what_is_said_of_it_is_one_short_line_and_what_is_kept_is_bounded(case: Case) -> None:
+def test_what_is_said_of_it_is_one_short_line_and_what_is_kept_is_bounded(case: MisbehaviourCase) -> None:
     outcome = outcomes(case.distance)[case]
 
     assert [failed.why for failed in outcome.failures] == [ejected.why for ejected in outcome.final.ejected]
@@ -63,9 +73,9 @@ def test_nobody_is_left_of_all_these_programs() -> None:
 
 
 def test_every_kind_is_tried_at_every_distance_that_it_declares() -> None:
-    tried = {(case.deed, case.distance) for case in CASES if case.deed in FAR}
+    tried = {(case.misbehaviour, case.distance) for case in CASES if case.misbehaviour in REMOTE_PLAYERS}
 
-    assert tried == {(bad.name, distance) for bad in FAR.values() for distance in bad.distances}
+    assert tried == {(bad.name, distance) for bad in REMOTE_PLAYERS.values() for distance in bad.distances}
 
 
 # Those who have more than one line, or a good program and a bad strategy.
@@ -74,18 +84,18 @@ def test_every_kind_is_tried_at_every_distance_that_it_declares() -> None:
 def test_a_nonce_of_another_match_is_no_good_and_hurts_nobody_there() -> None:
     stolen: list[bytes] = []
 
-    def give_away(turn: Turn) -> None:
+    def give_away(turn: Question) -> None:
         stolen.append(turn.nonce)
-        turn.say(GOOD)
+        turn.send(GOOD_REPLY)
 
-    def use(turn: Turn) -> None:
+    def use(turn: Question) -> None:
         while not stolen:
             time.sleep(0.001)
-        turn.say(GOOD.replace(b"@", stolen[0]))
+        turn.send(GOOD_REPLY.replace(b"@", stolen[0]))
 
-    async def both() -> list[Outcome]:
-        robbed, robber = Case("hangs up", START, TCP), Case("hangs up", TURN, TCP)
-        return list(await asyncio.gather(played(robbed, give_away), played(robber, use)))
+    async def both() -> list[CaseOutcome]:
+        robbed, robber = MisbehaviourCase("hangs up", START, TCP), MisbehaviourCase("hangs up", TURN, TCP)
+        return list(await asyncio.gather(play_case(robbed, give_away), play_case(robber, use)))
 
     victim, thief = asyncio.run(both())
 
@@ -94,24 +104,28 @@ def test_a_nonce_of_another_match_is_no_good_and_hurts_nobody_there() -> None:
     assert thief.failures[0].why == "a reply to a question that was never asked"
 
 
-async def cheated(bad: Bad, match: AnyMatch, at: int) -> AnyMatch:
+async def cheated(bad: HostilePlayer, match: AnyMatch, at: int) -> AnyMatch:
     """The match with a cheat at this seat, at the far end of a connection; it serves its player as ours do."""
     game = match.game
-    strategy = cheats.cheater(cheats.CHEATS[game.name][bad.name], here.house(game.name, at))
+    strategy = cheats.cheating_strategy(cheats.CHEATS[game.name][bad.name], here.server(game.name, at))
 
     def talk(host: str, port: int) -> None:
-        serve_dialled(f"{host}:{port}", lambda _: strategy)
+        serve_at_host(f"{host}:{port}", lambda _: strategy)
 
-    async with connection(talk) as line:
-        remote = Remote(line, game, limits=Limits(move=AMPLE, start_up=AMPLE))
+    async with start_connection(talk) as line:
+        remote = RemoteChannel(line, game, limits=Limits(move=AMPLE_S, start_up=AMPLE_S))
         assert isinstance(await remote.hello(), Answered)
-        near = {seat: Near(Local(here.house(game.name, seat), game)) for seat in range(len(match.names)) if seat != at}
+        near = {
+            seat: ImmediateChannel(LocalChannel(here.server(game.name, seat), game))
+            for seat in range(len(match.names))
+            if seat != at
+        }
         return await play_async(match, {**near, at: remote})
 
 
-@pytest.mark.parametrize("name", CHEATS)
+@pytest.mark.parametrize("name", CHEATING_PLAYERS)
 def test_a_cheat_is_ejected_over_a_connection_as_in_this_process(name: str) -> None:
-    bad = CHEATS[name]
+    bad = CHEATING_PLAYERS[name]
     final_here, _, at = here.outcome(bad, bad.only_in)
     match = here.GIVEN.get(name, here.TABLES[bad.only_in])
 
@@ -125,18 +139,18 @@ def test_a_cheat_is_ejected_over_a_connection_as_in_this_process(name: str) -> N
 
 
 def test_a_bad_player_that_is_honest_turns_the_meter_red() -> None:
-    case = Case("hangs up", TURN, TCP)
+    case = MisbehaviourCase("hangs up", TURN, TCP)
 
-    outcome = asyncio.run(played(case, lambda turn: turn.say(GOOD)))
+    outcome = asyncio.run(play_case(case, lambda turn: turn.send(GOOD_REPLY)))
 
-    assert complaints(case, outcome)
+    assert find_problems(case, outcome)
 
 
 @pytest.mark.parametrize("deed", ["replies with two nonces", "replies with two answers", "replies with two actions"])
 def test_so_does_a_decoder_that_lets_keys_pass_twice(deed: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wire, "oddity", lambda line: None)
-    case = Case(deed, TURN, TCP)
+    monkeypatch.setattr(wire, "find_strict_json_error", lambda line: None)
+    case = MisbehaviourCase(deed, TURN, TCP)
 
-    outcome = asyncio.run(played(case))
+    outcome = asyncio.run(play_case(case))
 
-    assert complaints(case, outcome)
+    assert find_problems(case, outcome)

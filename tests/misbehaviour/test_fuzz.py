@@ -12,10 +12,10 @@ from fairplay.core.match import Match
 from fairplay.core.messages import Answered
 from fairplay.games.fish import Fish
 from fairplay.games.q import Q
-from fairplay.referee import drivers, referee
-from fairplay.testing.hostile import FAR
+from fairplay.referee import conversation, drivers
+from fairplay.testing.hostile import REMOTE_PLAYERS
 from tests.misbehaviour import fuzz
-from tests.misbehaviour.fuzz import Tally, drawn, fuzzed
+from tests.misbehaviour.fuzz import Tally, fuzz_matches, random_match
 
 MATCHES = range(400)
 CHUNKS = [range(start, start + 20) for start in range(0, 600, 20)]
@@ -24,7 +24,7 @@ Plant = Callable[[pytest.MonkeyPatch], None]
 
 @pytest.fixture(scope="module")
 def tally() -> Tally:
-    return fuzzed(MATCHES)
+    return fuzz_matches(MATCHES)
 
 
 def test_nothing_is_wrong_with_any_of_them(tally: Tally) -> None:
@@ -49,7 +49,7 @@ def test_some_were_written_down_and_some_played_with_the_other_driver(tally: Tal
 def test_whole_tables_are_bad_and_some_are_nearly_good() -> None:
     counts = {
         (len(sitters), sum(sitter.bad is not None for sitter in sitters))
-        for _, sitters in (drawn(number, fuzz.SEED) for number in MATCHES)
+        for _, sitters in (random_match(number, fuzz.SEED) for number in MATCHES)
     }
 
     assert {(seats, bad) for seats in (2, 3, 4) for bad in range(1, seats + 1)} <= counts
@@ -57,7 +57,7 @@ def test_whole_tables_are_bad_and_some_are_nearly_good() -> None:
 
 
 def test_the_same_number_is_the_same_match() -> None:
-    one, other = fuzzed(range(30)), fuzzed(range(30))
+    one, other = fuzz_matches(range(30)), fuzz_matches(range(30))
 
     assert msgspec.to_builtins(one) == msgspec.to_builtins(other)
 
@@ -67,7 +67,7 @@ def test_the_same_number_is_the_same_match() -> None:
 
 def lenient(patch: pytest.MonkeyPatch) -> None:
     """A referee that lets cheats pass; their actions are not applied, for that would raise."""
-    judge = referee.judge
+    judge = conversation.judge
 
     def forgiving(game: Any, view: Any, seat: int, answer: Any) -> Any:
         fact = judge(game, view, seat, answer)
@@ -75,30 +75,30 @@ def lenient(patch: pytest.MonkeyPatch) -> None:
         cheated = isinstance(fact, Ejected) and fact.fault is Fault.ILLEGAL
         return Acted(seat, action) if cheated and action is not None else fact
 
-    patch.setattr(referee, "judge", forgiving)
+    patch.setattr(conversation, "judge", forgiving)
 
 
 def strict(patch: pytest.MonkeyPatch) -> None:
     """A referee that ejects somebody honest, once."""
-    judge = referee.judge
+    judge = conversation.judge
 
     def unjust(game: Any, view: Any, seat: int, answer: Any) -> Any:
         fact = judge(game, view, seat, answer)
         unlucky = isinstance(fact, Acted) and seat == 1 and isinstance(answer, Answered)
         return Ejected(seat, Fault.ILLEGAL, Moment.TURN, "rule 1.1: bad luck", "1.1") if unlucky else fact
 
-    patch.setattr(referee, "judge", unjust)
+    patch.setattr(conversation, "judge", unjust)
 
 
 def confused(patch: pytest.MonkeyPatch) -> None:
     """A referee that calls every fault a crash."""
-    judge = referee.judge_acknowledgement
+    judge = conversation.judge_acknowledgement
 
     def crude(seat: int, moment: Moment, answer: Any) -> Any:
         ejected = judge(seat, moment, answer)
         return None if ejected is None else msgspec.structs.replace(ejected, fault=Fault.CRASHED)
 
-    patch.setattr(referee, "judge_acknowledgement", crude)
+    patch.setattr(conversation, "judge_acknowledgement", crude)
 
 
 def wasteful(patch: pytest.MonkeyPatch) -> None:
@@ -152,12 +152,12 @@ def wayward(patch: pytest.MonkeyPatch) -> None:
 
 def harmless(patch: pytest.MonkeyPatch) -> None:
     """Stand-ins that declare one fault and show another."""
-    wrong = {name: msgspec.structs.replace(bad, fault=Fault.GONE) for name, bad in FAR.items()}
-    patch.setattr(fuzz, "EVERYBODY", wrong)
+    wrong = {name: msgspec.structs.replace(bad, fault=Fault.GONE) for name, bad in REMOTE_PLAYERS.items()}
+    patch.setattr(fuzz, "ALL_PLAYERS", wrong)
 
 
 @pytest.mark.parametrize("plant", [lenient, strict, confused, wasteful, greedy, fragile, forgetful, wayward, harmless])
 def test_a_planted_bug_turns_the_meter_red(plant: Plant, monkeypatch: pytest.MonkeyPatch) -> None:
     plant(monkeypatch)
 
-    assert any(fuzzed(chunk).failures for chunk in CHUNKS)
+    assert any(fuzz_matches(chunk).failures for chunk in CHUNKS)

@@ -7,30 +7,40 @@ from typing import Any
 import msgspec
 import pytest
 
-from fairplay.core.chance import derive, seed_from
+from fairplay.core.chance import derive_seed, seed_from_text
 from fairplay.core.events import Fault
 from fairplay.core.game import Game, Moment
 from fairplay.core.match import Match
 from fairplay.core.messages import Answer, Answered, Failed, Message
 from fairplay.core.roles import Channel
-from fairplay.games import GAMES, title
+from fairplay.games import GAMES, game_info
 from fairplay.games.fish import Fish
 from fairplay.games.q import Pass, Q
 from fairplay.games.q.examples import EXAMPLES as Q_EXAMPLES
 from fairplay.games.q.examples import position
 from fairplay.games.tsuro import Tsuro
+from fairplay.referee.conversation import AnyMatch
 from fairplay.referee.drivers import play
-from fairplay.referee.host import Referee
-from fairplay.referee.local import MOST_EVIDENCE, Local
-from fairplay.referee.referee import AnyMatch
+from fairplay.referee.local_channel import MAX_EVIDENCE_CHARS, LocalChannel
+from fairplay.referee.referee import Referee
 from fairplay.testing import hostile_answers
-from fairplay.testing.hostile import CALLS, EVERYBODY, FAR, ODD, SHELF, Bad, Misbehaving, misbehaving, raises
+from fairplay.testing.hostile import (
+    ALL_PLAYERS,
+    HOSTILE_PLAYERS,
+    MESSAGE_TYPES,
+    ODD_PLAYERS,
+    REMOTE_PLAYERS,
+    HostilePlayer,
+    MisbehavingPlayer,
+    make_misbehaving,
+    raise_error,
+)
 from tests.games.tsuro import positions as tsuro
 
 
 def few_tiles(seats: int, seed: str) -> AnyMatch:
     """A short match of Q."""
-    state = Q().deal(seats, seed_from(seed))
+    state = Q().deal(seats, seed_from_text(seed))
     return Match(Q(), msgspec.structs.replace(state, pile=state.pile[:24]), named(seats))
 
 
@@ -39,7 +49,7 @@ def named(seats: int) -> tuple[str, ...]:
 
 
 def dealt(game: Game[Any, Any, Any], seats: int, seed: str) -> AnyMatch:
-    return Match(game, game.deal(seats, seed_from(seed)), named(seats))
+    return Match(game, game.deal(seats, seed_from_text(seed)), named(seats))
 
 
 TABLES: dict[str, AnyMatch] = {
@@ -48,7 +58,7 @@ TABLES: dict[str, AnyMatch] = {
     "q": few_tiles(3, "bad"),
 }
 # Where a cheat is possible, for those that seldom are.
-LOOP = tsuro.position(
+LOOP = tsuro.make_position(
     {(0, 0): tsuro.UTURN, (5, 5): tsuro.STRAIGHT, (8, 8): tsuro.STRAIGHT},
     [(5, 5, "A"), (8, 8, "A"), (0, 0, "F")],
     (tsuro.UTURN, tsuro.STRAIGHT, *range(35), *range(35)),
@@ -62,16 +72,16 @@ GIVEN: dict[str, AnyMatch] = {
     ),
 }
 SEATINGS = [
-    (bad.at(moment), game)
-    for bad in {**SHELF, **ODD}.values()
+    (bad.with_moment(moment), game)
+    for bad in {**HOSTILE_PLAYERS, **ODD_PLAYERS}.values()
     for moment in bad.moments
     for game in GAMES
-    if bad.at(moment).fits(game)
+    if bad.with_moment(moment).applies_to(game)
 ]
 
 
-def house(game: str, seat: int, name: str = "random") -> Any:
-    return title(game).house[name].make("", derive(bytes(32), f"seat {seat}"))
+def server(game: str, seat: int, name: str = "random") -> Any:
+    return game_info(game).built_in[name].make("", derive_seed(bytes(32), f"seat {seat}"))
 
 
 class Counted:
@@ -93,26 +103,30 @@ class Counted:
         self._channel.close(ejected)
 
 
-def seated(bad: Bad, match: AnyMatch, at: int) -> tuple[AnyMatch, list[Counted]]:
+def seated(bad: HostilePlayer, match: AnyMatch, at: int) -> tuple[AnyMatch, list[Counted]]:
     """The match with this one at a seat, and honest players at all others."""
     game = match.game
     seats = range(len(match.names))
     table = [
-        Counted(bad.seat(house(game.name, seat), game) if seat == at else Local(house(game.name, seat), game))
+        Counted(
+            bad.make_channel(server(game.name, seat), game)
+            if seat == at
+            else LocalChannel(server(game.name, seat), game)
+        )
         for seat in seats
     ]
     return play(match, table), table
 
 
 @cache
-def outcome(bad: Bad, game: str) -> tuple[AnyMatch, list[Counted], int]:
+def outcome(bad: HostilePlayer, game: str) -> tuple[AnyMatch, list[Counted], int]:
     """The match with it at the last seat, or at the first if it is for whoever goes first."""
     match = GIVEN.get(bad.name, TABLES[game])
     at = 0 if bad.name in GIVEN and bad.only_in == "q" else len(match.names) - 1
     return (*seated(bad, match, at), at)
 
 
-def complaints(bad: Bad, final: AnyMatch, at: int) -> list[str]:
+def complaints(bad: HostilePlayer, final: AnyMatch, at: int) -> list[str]:
     """Whatever is not as it was declared."""
     seats = set(range(len(final.names)))
     out = {ejected.seat: ejected for ejected in final.ejected}
@@ -140,16 +154,16 @@ each_seating = pytest.mark.parametrize(
 
 
 @each_seating
-def test_a_bad_player_is_ejected_for_what_it_declares_and_the_honest_play_on(bad: Bad, game: str) -> None:
+def test_a_bad_player_is_ejected_for_what_it_declares_and_the_honest_play_on(bad: HostilePlayer, game: str) -> None:
     final, table, last = outcome(bad, game)
 
     assert complaints(bad, final, last) == []
-    assert isinstance(table[last].told[-1][0], CALLS[bad.moment])
+    assert isinstance(table[last].told[-1][0], MESSAGE_TYPES[bad.moment])
     assert all(channel.closed == 1 for channel in table)
 
 
 @each_seating
-def test_what_is_kept_of_it_is_short_and_can_be_written_down(bad: Bad, game: str) -> None:
+def test_what_is_kept_of_it_is_short_and_can_be_written_down(bad: HostilePlayer, game: str) -> None:
     final, table, last = outcome(bad, game)
 
     [why] = [ejected.why for ejected in final.ejected if ejected.seat == last]
@@ -157,21 +171,21 @@ def test_what_is_kept_of_it_is_short_and_can_be_written_down(bad: Bad, game: str
     evidence = answer.evidence.detail if isinstance(answer, Failed) else ""
     assert 0 < len(why) < 200
     assert why.isprintable()
-    assert len(evidence) < MOST_EVIDENCE + 300
+    assert len(evidence) < MAX_EVIDENCE_CHARS + 300
     msgspec.json.encode([why, evidence])
     if isinstance(answer, Answered):
         msgspec.json.encode(answer.value)
 
 
 def test_the_shelf_is_full() -> None:
-    assert len(EVERYBODY) == len(SHELF) + len(ODD) + len(FAR) >= 40
-    assert all(name == bad.name and bad.about and bad.moments and bad.distances for name, bad in EVERYBODY.items())
-    assert all("\n" not in bad.about for bad in EVERYBODY.values())
+    assert len(ALL_PLAYERS) == len(HOSTILE_PLAYERS) + len(ODD_PLAYERS) + len(REMOTE_PLAYERS) >= 40
+    assert all(name == bad.name and bad.about and bad.moments and bad.distances for name, bad in ALL_PLAYERS.items())
+    assert all("\n" not in bad.about for bad in ALL_PLAYERS.values())
 
 
 @pytest.mark.parametrize("game", GAMES)
 def test_every_clause_that_an_action_can_break_is_broken(game: str) -> None:
-    broken = {bad.clause for bad in EVERYBODY.values() if bad.only_in == game and bad.clause}
+    broken = {bad.clause for bad in ALL_PLAYERS.values() if bad.only_in == game and bad.clause}
 
     assert (
         broken
@@ -188,16 +202,16 @@ def test_every_clause_that_an_action_can_break_is_broken(game: str) -> None:
 
 @pytest.mark.parametrize("moment", Moment)
 def test_the_keyboard_interrupts_even_if_a_player_is_on(moment: Moment) -> None:
-    player = Misbehaving(house("q", 0), moment, raises(KeyboardInterrupt))
+    player = MisbehavingPlayer(server("q", 0), moment, raise_error(KeyboardInterrupt))
 
     with pytest.raises(KeyboardInterrupt):
-        play(TABLES["q"], [Local(player, Q()), *(Local(house("q", seat), Q()) for seat in (1, 2))])
+        play(TABLES["q"], [LocalChannel(player, Q()), *(LocalChannel(server("q", seat), Q()) for seat in (1, 2))])
 
 
 class Noisy(dict[str, Any]):
     """An object of JSON whose methods nobody may call."""
 
-    __getitem__ = items = keys = values = get = __iter__ = __len__ = __contains__ = hostile_answers.trap
+    __getitem__ = items = keys = values = get = __iter__ = __len__ = __contains__ = hostile_answers.fail_if_called
 
 
 def test_no_method_of_an_answer_is_called() -> None:
@@ -231,7 +245,7 @@ def swap_the_tiles(view: Any) -> Any:
 @pytest.mark.parametrize("scribble", [clear_the_map, swap_the_tiles])
 def test_what_a_player_scribbles_on_its_map_is_on_nobody_elses(scribble: Callable[[Any], Any]) -> None:
     def run(first: Callable[[Any], Any]) -> AnyMatch:
-        return Referee().run(Q(), [first, house("q", 1, "dag")], seed=bytes(32))
+        return Referee().run(Q(), [first, server("q", 1, "dag")], seed=bytes(32))
 
     scribbled, crashed = run(scribble), run(crash)
     assert [out.fault for out in scribbled.ejected] == [Fault.CRASHED]
@@ -242,12 +256,12 @@ def test_what_a_player_scribbles_on_its_map_is_on_nobody_elses(scribble: Callabl
 
 
 def test_a_bad_player_that_is_honest_turns_the_meter_red() -> None:
-    honest = Bad(
+    honest = HostilePlayer(
         name="nice",
         about="plays well",
         fault=Fault.CRASHED,
         moments=(Moment.TURN,),
-        make=lambda strategy, game, moment: Local(strategy, game),
+        make=lambda strategy, game, moment: LocalChannel(strategy, game),
     )
 
     final, _ = seated(honest, TABLES["fish"], 2)
@@ -256,11 +270,13 @@ def test_a_bad_player_that_is_honest_turns_the_meter_red() -> None:
 
 
 def test_so_does_one_that_declares_another_fault_or_moment_or_clause() -> None:
-    wrong_fault = misbehaving("wrong", "raises", Fault.MALFORMED, raises(ValueError), Moment.TURN)
-    cheat = msgspec.structs.replace(SHELF["moves too soon"], clause="4.1")
+    wrong_fault = make_misbehaving("wrong", "raises", Fault.MALFORMED, raise_error(ValueError), Moment.TURN)
+    cheat = msgspec.structs.replace(HOSTILE_PLAYERS["moves too soon"], clause="4.1")
 
     assert complaints(wrong_fault, seated(wrong_fault, TABLES["fish"], 2)[0], 2)
-    assert complaints(SHELF["exits"].at(Moment.FAREWELL), seated(SHELF["exits"], TABLES["q"], 2)[0], 2)
+    assert complaints(
+        HOSTILE_PLAYERS["exits"].with_moment(Moment.FAREWELL), seated(HOSTILE_PLAYERS["exits"], TABLES["q"], 2)[0], 2
+    )
     assert complaints(cheat, seated(cheat, TABLES["fish"], 2)[0], 2) == ["moves too soon broke rule 3.4, not 4.1"]
 
 
@@ -272,7 +288,7 @@ class Unjust(Fish, frozen=True):
 
 
 def test_so_does_a_referee_that_ejects_the_honest() -> None:
-    bad = SHELF["raises in the farewell"]
+    bad = HOSTILE_PLAYERS["raises in the farewell"]
 
     final, _ = seated(bad, dealt(Unjust(rows=5, columns=4), 3, "bad"), 2)
 

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from tests.misbehaviour import crowd
-from tests.players.hosts import Host, host
+from tests.misbehaviour import greedy_programs
+from tests.players.sandbox_hosts import Host, host
 
 __all__ = ["host"]  # a fixture
 TABLES, SEATS, FORKS = 8, 8, 8
-SOURCE = Path(crowd.__file__).with_name("greedy.c")
+SOURCE = Path(greedy_programs.__file__).with_name("greedy.c")
 SMALLEST_PIPE, USUAL_PIPE = 8192, 65536
 
 pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler (cc)")
@@ -26,7 +26,7 @@ def left(host: Host, tmp_path: Path) -> dict[str, Any]:
     program = tmp_path / "greedy"
     subprocess.run(["cc", "-w", "-O1", "-o", str(program), str(SOURCE)], check=True)
     program.chmod(0o755)
-    words = [sys.executable, crowd.__file__, str(program), str(TABLES * SEATS), str(FORKS)]
+    words = [sys.executable, greedy_programs.__file__, str(program), str(TABLES * SEATS), str(FORKS)]
     done = host.run_freely(*words, within=100)
     assert done.code == 0, done.err
     found: dict[str, Any] = json.loads(done.out)

@@ -7,11 +7,11 @@ import pytest
 
 from fairplay.core.events import Acted, Ejected, Ended, Event, Started
 from fairplay.games.fish import Fish
-from fairplay.referee.gallery import Gallery
-from fairplay.referee.host import Referee
-from fairplay.referee.referee import AnyMatch
-from tests.alike import one_id
-from tests.misbehaviour.observers import OBSERVERS, BadObserver, Nameless, Watcher
+from fairplay.referee.conversation import AnyMatch
+from fairplay.referee.observers import Observers
+from fairplay.referee.referee import Referee
+from tests.match_ids import fixed_match_id
+from tests.misbehaviour.bad_observers import OBSERVERS, BadObserver, MisbehavingObserver, Nameless
 
 FISH = Fish(rows=4, columns=4)
 SEED = bytes(range(32))
@@ -36,7 +36,7 @@ def late_cheat(view: Any) -> Any:
 
 
 def run(referee: Referee) -> AnyMatch:
-    with one_id():
+    with fixed_match_id():
         return referee.run(FISH, [first, late_cheat, first], names=["ann", "bob", "cyd"], seed=SEED)
 
 
@@ -51,11 +51,11 @@ KINDS = [type(event) for event, _ in HEARD]
 MOMENTS = [0, 1, 5, KINDS.index(Ejected), len(HEARD) - 1]  # the start, some action, an ejection, the end
 
 
-def watched(bad: BadObserver, at: int) -> tuple[AnyMatch, Watcher, list[Listening], list[str]]:
+def watched(bad: BadObserver, at: int) -> tuple[AnyMatch, MisbehavingObserver, list[Listening], list[str]]:
     """The match with it between two good observers."""
     reports: list[str] = []
     referee, before, after = Referee(reports.append), Listening(), Listening()
-    watcher = bad.watching(referee, at)
+    watcher = bad.make_observer(referee, at)
     for observer in (before, watcher, after):
         referee.subscribe(observer)
     return run(referee), watcher, [before, after], reports
@@ -92,7 +92,7 @@ def test_all_of_them_at_once_disturb_nobody() -> None:
     reports: list[str] = []
     referee, listening = Referee(reports.append), Listening()
     for bad in OBSERVERS.values():
-        referee.subscribe(bad.watching(referee, 3))
+        referee.subscribe(bad.make_observer(referee, 3))
     referee.subscribe(listening)
 
     assert run(referee) == FINAL
@@ -138,26 +138,26 @@ def test_an_observer_without_a_name_is_dropped_like_any_other() -> None:
 
 
 def test_a_gallery_that_lets_exceptions_out_turns_the_meter_red(monkeypatch: pytest.MonkeyPatch) -> None:
-    def tell(self: Gallery, event: Event, match: AnyMatch) -> None:
+    def tell(self: Observers, event: Event, match: AnyMatch) -> None:
         for observer in self._observers:
             observer.observe(event, match)
 
-    monkeypatch.setattr(Gallery, "tell", tell)
+    monkeypatch.setattr(Observers, "notify", tell)
 
     with pytest.raises(ValueError):
         watched(OBSERVERS["raises ValueError"], 1)
 
 
 def test_so_does_one_that_drops_the_wrong_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    tell: Callable[..., None] = Gallery.tell
+    tell: Callable[..., None] = Observers.notify
 
-    def careless(self: Gallery, event: Event, match: AnyMatch) -> None:
+    def careless(self: Observers, event: Event, match: AnyMatch) -> None:
         before = len(self._observers)
         tell(self, event, match)
         if len(self._observers) < before:
             self._observers = self._observers[:-1]
 
-    monkeypatch.setattr(Gallery, "tell", careless)
+    monkeypatch.setattr(Observers, "notify", careless)
     _, _, good, _ = watched(OBSERVERS["raises ValueError"], 1)
 
     assert [one.heard for one in good] != [HEARD, HEARD]

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from fairplay.core.chance import Lots, seed_from
+from fairplay.core.chance import SeededRandom, seed_from_text
 from fairplay.core.errors import IllegalAction
 from fairplay.core.events import Event, Fault
 from fairplay.core.game import Moment, News, Seat
@@ -16,23 +16,23 @@ from fairplay.core.messages import Answer, Failed, Message
 from fairplay.core.roles import Observer
 from fairplay.games.q import Action, Q, State, View, pieces
 from fairplay.games.q.pieces import NONE
-from fairplay.observers.feed import Feed
-from fairplay.referee.local import Local
-from fairplay.referee.referee import AnyMatch
+from fairplay.observers.feed import EventFeed
+from fairplay.referee.conversation import AnyMatch
+from fairplay.referee.local_channel import LocalChannel
 from fairplay.server.spectating.hub import Hub
-from tests.misbehaviour.shelf import Honest, bad_player
-from tests.misbehaviour.taint import (
-    SERIAL,
+from tests.misbehaviour.hidden_information import (
+    NUMBERED_TILE,
     SPECTATORS,
     STREAM,
-    Tap,
-    Watched,
+    HubObserver,
+    MessageTap,
     differences,
-    listen,
+    find_leaks,
     number_the_tiles,
     numbered,
-    sightings,
+    record_all_messages,
 )
+from tests.misbehaviour.q_players import HonestPlayer, bad_player
 
 PAIRS = 200
 NAMES = ("ann", "bob", "cyd", "dan")
@@ -42,8 +42,8 @@ Options = dict[str, Any]
 class Twins(msgspec.Struct, frozen=True):
     """Two matches that differ only in hidden tiles, as everybody heard them."""
 
-    one: Tap
-    other: Tap
+    one: MessageTap
+    other: MessageTap
 
     @property
     def leaks(self) -> list[str]:
@@ -55,7 +55,7 @@ def short(state: State, tiles: int) -> State:
     return msgspec.structs.replace(state, pile=state.pile[:tiles])
 
 
-def twin_of(state: State, unseen: frozenset[int], seat: Seat, lots: Lots) -> State:
+def twin_of(state: State, unseen: frozenset[int], seat: Seat, lots: SeededRandom) -> State:
     """The state with the tiles of some kinds mixed: in other hands than this seat's, and somewhere in the pile."""
     kept = lots.below(len(state.pile) + 1)  # so many tiles are drawn before anything differs
     pools = [hand for other, hand in enumerate(state.hands) if other != seat] + [state.pile[kept:]]
@@ -69,27 +69,29 @@ def twin_of(state: State, unseen: frozenset[int], seat: Seat, lots: Lots) -> Sta
     return msgspec.structs.replace(state, hands=hands, pile=state.pile[:kept] + mixed(state.pile[kept:]))
 
 
-def players(seats: int, lots: Lots, unseen: frozenset[int], turns: int) -> list[Honest]:
+def players(seats: int, lots: SeededRandom, unseen: frozenset[int], turns: int) -> list[HonestPlayer]:
     """Honest and bad players; their lots are their own, so that twins draw the same."""
-    table: list[Honest] = []
+    table: list[HonestPlayer] = []
     for seat in range(seats):
-        own = Lots(bytes(lots.below(256) for _ in range(16)) + bytes([seat]))
-        table.append(Honest(own, unseen, turns) if lots.below(2) else bad_player(own, unseen))
+        own = SeededRandom(bytes(lots.below(256) for _ in range(16)) + bytes([seat]))
+        table.append(HonestPlayer(own, unseen, turns) if lots.below(2) else bad_player(own, unseen))
     return table
 
 
 def twins(number: int, rules: Q, **options: Any) -> Twins | None:
     """A pair of matches; None if the tiles happen to fall as they were."""
-    lots, seats = Lots(seed_from(f"twins {number}")), 2 + number % 3
+    lots, seats = SeededRandom(seed_from_text(f"twins {number}")), 2 + number % 3
     unseen = frozenset(lots.sample(NONE, 5))
-    state = short(rules.deal(seats, seed_from(f"deal {number}")), 12 + lots.below(30))
+    state = short(rules.deal(seats, seed_from_text(f"deal {number}")), 12 + lots.below(30))
     other = twin_of(state, unseen, lots.below(seats), lots)
     if state == other:
         return None
     turns = lots.below(12) if lots.below(2) else 10**6
     seed = bytes(lots.below(256) for _ in range(32))
     taps = [
-        listen(Match(rules, start, NAMES[:seats]), players(seats, Lots(seed), unseen, turns), **options)
+        record_all_messages(
+            Match(rules, start, NAMES[:seats]), players(seats, SeededRandom(seed), unseen, turns), **options
+        )
         for start in (state, other)
     ]
     return Twins(*taps)
@@ -105,13 +107,15 @@ def pairs(rules: Q, count: int = PAIRS, **options: Any) -> list[Twins]:
     return found
 
 
-def with_numbers(rules: type[Q], count: int, **options: Any) -> list[Tap]:
+def with_numbers(rules: type[Q], count: int, **options: Any) -> list[MessageTap]:
     """Matches with honest and bad players in which every tile has its number."""
     game, taps = numbered(rules), []
     for number in range(count):
-        lots, seats = Lots(seed_from(f"numbers {number}")), 2 + number % 3
-        state = short(game.deal(seats, seed_from(f"deal {number}")), 12 + lots.below(30))
-        taps.append(listen(Match(game, state, NAMES[:seats]), players(seats, lots, frozenset(), 0), **options))
+        lots, seats = SeededRandom(seed_from_text(f"numbers {number}")), 2 + number % 3
+        state = short(game.deal(seats, seed_from_text(f"deal {number}")), 12 + lots.below(30))
+        taps.append(
+            record_all_messages(Match(game, state, NAMES[:seats]), players(seats, lots, frozenset(), 0), **options)
+        )
     return taps
 
 
@@ -164,7 +168,7 @@ def test_a_tile_with_a_number_shows_up_only_where_it_is_known(monkeypatch: pytes
 
     taps = with_numbers(Q, 60)
 
-    seen = [sighting for tap in taps for sighting in sightings(tap.heard)]
+    seen = [sighting for tap in taps for sighting in find_leaks(tap.heard)]
     assert [sighting for sighting in seen if sighting is not None] == []
     assert len(seen) > 50_000
     assert len({out.moment for tap in taps for out in tap.ejected}) == len(Moment)
@@ -178,9 +182,9 @@ def test_every_tile_has_a_number_and_everybody_hears_of_some(monkeypatch: pytest
     tap = with_numbers(Q, 1)[0]
 
     sheet_of_all = str(game.pack_state(state))
-    assert len(set(SERIAL.findall(sheet_of_all))) == 1080
+    assert len(set(NUMBERED_TILE.findall(sheet_of_all))) == 1080
     for receiver in (0, 1, SPECTATORS, STREAM):
-        assert any(SERIAL.search(one.text) for one in tap.heard if one.receiver == receiver)
+        assert any(NUMBERED_TILE.search(one.text) for one in tap.heard if one.receiver == receiver)
 
 
 def test_nobody_is_ejected_for_the_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -188,7 +192,9 @@ def test_nobody_is_ejected_for_the_numbers(monkeypatch: pytest.MonkeyPatch) -> N
     game = numbered(Q)
     state = short(game.deal(4, bytes(32)), 100)
 
-    tap = listen(Match(game, state, NAMES), [Honest(Lots(bytes([seat]))) for seat in range(4)])
+    tap = record_all_messages(
+        Match(game, state, NAMES), [HonestPlayer(SeededRandom(bytes([seat]))) for seat in range(4)]
+    )
 
     assert tap.ejected == []
     assert len(tap.heard[-1].state.map.tiles) > 60
@@ -232,7 +238,7 @@ class Counting(Q, frozen=True):
         return msgspec.structs.replace(view, left=view.left + sum(state.pile[:3]))
 
 
-class OpenFeed(Feed):
+class OpenFeed(EventFeed):
     def __init__(self, write: Callable[[str], object]) -> None:
         super().__init__(write)
         self._tell = write
@@ -248,7 +254,7 @@ class OpenHub(Hub):
         return super().snapshot() + repr([pieces.NAMES[kind] for kind in self.last.match.state.pile]).encode()
 
 
-class Loud(Local):
+class Loud(LocalChannel):
     def ask(self, message: Message) -> Answer:
         answer = super().ask(message)
         if isinstance(answer, Failed):
@@ -261,7 +267,7 @@ def open_feed(write: Callable[[str], object]) -> Observer:
 
 
 def open_hub(write: Callable[[str], object]) -> Observer:
-    return Watched(write, OpenHub)
+    return HubObserver(write, OpenHub)
 
 
 PLANTED: dict[str, tuple[type[Q], Options]] = {
@@ -296,4 +302,4 @@ def test_a_planted_leak_shows_the_numbers_of_tiles(leak: str, monkeypatch: pytes
 
     taps = with_numbers(rules, 12, **options)
 
-    assert [sighting for tap in taps for sighting in sightings(tap.heard) if sighting is not None]
+    assert [sighting for tap in taps for sighting in find_leaks(tap.heard) if sighting is not None]

@@ -15,35 +15,35 @@ from msgspec.structs import replace
 
 from fairplay.core.events import Fault
 from fairplay.hosting.spec import MatchSpec
-from fairplay.sandbox.cgroup import available
-from fairplay.testing.escapes import attack as attacking
-from fairplay.testing.escapes.attack import Attempt, Verdict, attack
-from fairplay.testing.escapes.beast import OUT, THINKS, Beast, Language
-from fairplay.testing.escapes.outside import Outside
-from fairplay.testing.escapes.zoo import ZOO
-from tests.players.hosts import Host, free_user
+from fairplay.sandbox.cgroup import cgroup_support
+from fairplay.testing.escapes import runner as attacking
+from fairplay.testing.escapes.escape_attempt import ESCAPED_EXIT_CODE, SLEEP_THEN_EXIT, EscapeAttempt, Language
+from fairplay.testing.escapes.escape_suite import ESCAPE_SUITE
+from fairplay.testing.escapes.runner import AttemptResult, Verdict, run_escape_attempts
+from fairplay.testing.escapes.targets import EscapeTargets
 from tests.players.machine import needs_strict
-from tests.players.programs import NOTHING, Holdings, gained, holdings, nothing_left
-from tools.tables import ROOT
+from tests.players.programs import NOTHING, Holdings, current_holdings, is_cleaned_up, new_holdings
+from tests.players.sandbox_hosts import Host, unused_user_id
+from tools.readme_tables import ROOT
 
 pytestmark = needs_strict
 
 
-def named(name: str) -> Beast:
-    (beast,) = (beast for beast in ZOO if beast.name == name)
+def named(name: str) -> EscapeAttempt:
+    (beast,) = (beast for beast in ESCAPE_SUITE if beast.name == name)
     return beast
 
 
-def what_became_of(beast: Beast, sandbox: str = "strict") -> Attempt:
-    (attempt,) = attack([beast], sandbox=sandbox)
+def what_became_of(beast: EscapeAttempt, sandbox: str = "strict") -> AttemptResult:
+    (attempt,) = run_escape_attempts([beast], sandbox=sandbox)
     return attempt
 
 
 def test_there_are_enough_beasts() -> None:
-    assert len(ZOO) >= 45
-    assert len({beast.name for beast in ZOO}) == len(ZOO)
-    assert {beast.fault for beast in ZOO} >= {Fault.TIMED_OUT, Fault.CRASHED, Fault.FLOOD, Fault.MALFORMED}
-    assert {beast.language for beast in ZOO} == set(Language)
+    assert len(ESCAPE_SUITE) >= 45
+    assert len({beast.name for beast in ESCAPE_SUITE}) == len(ESCAPE_SUITE)
+    assert {beast.fault for beast in ESCAPE_SUITE} >= {Fault.TIMED_OUT, Fault.CRASHED, Fault.FLOOD, Fault.MALFORMED}
+    assert {beast.language for beast in ESCAPE_SUITE} == set(Language)
 
 
 def test_the_documentation_names_every_beast_and_no_other() -> None:
@@ -52,27 +52,27 @@ def test_the_documentation_names_every_beast_and_no_other() -> None:
 
     shown = [name.strip() for row in rows for name in row[3].split(";") if name.strip()]
 
-    assert sorted(shown) == sorted(beast.name for beast in ZOO)
+    assert sorted(shown) == sorted(beast.name for beast in ESCAPE_SUITE)
 
 
 class Loose(NamedTuple):
     """What became of all of them, who were let loose a few at once, and what they left in this process."""
 
-    attempts: dict[str, Attempt]
+    attempts: dict[str, AttemptResult]
     left: Holdings
 
 
 @pytest.fixture(scope="module")
 def loose() -> Loose:
-    before = holdings()
-    attempts = {attempt.name: attempt for attempt in attack(ZOO)}
-    return Loose(attempts, NOTHING if nothing_left(before) else gained(before))
+    before = current_holdings()
+    attempts = {attempt.name: attempt for attempt in run_escape_attempts(ESCAPE_SUITE)}
+    return Loose(attempts, NOTHING if is_cleaned_up(before) else new_holdings(before))
 
 
-@pytest.mark.parametrize("beast", ZOO, ids=lambda beast: beast.name)
-def test_a_beast_is_held(beast: Beast, loose: Loose) -> None:
-    if beast.held_by_group and not available().memory:
-        pytest.skip(f"it takes a control group: {available().why}")
+@pytest.mark.parametrize("beast", ESCAPE_SUITE, ids=lambda beast: beast.name)
+def test_a_beast_is_held(beast: EscapeAttempt, loose: Loose) -> None:
+    if beast.held_by_group and not cgroup_support().memory:
+        pytest.skip(f"it takes a control group: {cgroup_support().missing}")
 
     attempt = loose.attempts[beast.name]
 
@@ -86,8 +86,8 @@ def test_they_leave_no_trace(loose: Loose) -> None:
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
 def test_an_ordinary_user_holds_them_too(tmp_path: Path) -> None:
     tmp_path.chmod(0o755)
-    somebody = Host(free_user(), tmp_path)
-    somebody.owns(tmp_path)
+    somebody = Host(unused_user_id(), tmp_path)
+    somebody.take_ownership(tmp_path)
 
     done = somebody.run_freely(sys.executable, "-m", "fairplay", "doctor", "--attack", "--json", within=110)
 
@@ -95,7 +95,7 @@ def test_an_ordinary_user_holds_them_too(tmp_path: Path) -> None:
     assert [(it["name"], it["why"]) for it in attempts if it["verdict"] == "got out"] == []
     untried = [it["why"] for it in attempts if it["verdict"] == "not tried"]
     assert all("control group" in why or "compiler" in why for why in untried), untried
-    assert (done.code, len(attempts), len(attempts) - len(untried) >= 45) == (0, len(ZOO), True)
+    assert (done.code, len(attempts), len(attempts) - len(untried) >= 45) == (0, len(ESCAPE_SUITE), True)
 
 
 def assert_held(name: str) -> None:
@@ -137,21 +137,21 @@ def test_without_a_sandbox_a_beast_gets_out(name: str) -> None:
 
 def test_who_lies_is_not_believed() -> None:
     """It says that it was refused, but somebody heard it, and it knows what it cannot know."""
-    heard = Beast(
+    heard = EscapeAttempt(
         name="sends",
         tries="a datagram",
         turn='socket.socket(2, 2).sendto(b"out", ("127.0.0.1", outside["udp"]))\nos._exit(7)',
     )
-    knows = Beast(
+    knows = EscapeAttempt(
         name="reads",
         tries="a file",
         turn="print(open(f\"{outside['directory']}/other/kept\").read(), file=sys.stderr)\nos._exit(7)",
     )
-    writes = Beast(
+    writes = EscapeAttempt(
         name="writes", tries="a file", turn="open(f\"{outside['directory']}/writable/new\", 'w')\nos._exit(7)"
     )
-    touches = Beast(name="touches", tries="a file", turn="os.utime(sys.argv[0])\nos._exit(7)")
-    attempts = attack([heard, knows, writes, touches], sandbox="none")
+    touches = EscapeAttempt(name="touches", tries="a file", turn="os.utime(sys.argv[0])\nos._exit(7)")
+    attempts = run_escape_attempts([heard, knows, writes, touches], sandbox="none")
 
     assert [attempt.why for attempt in attempts] == [
         "udp heard it",
@@ -173,26 +173,30 @@ while time.process_time() < 0.6 and time.monotonic() < greeted + 15:
     time.sleep(0.05)
 rested_or_out(until=time.monotonic() - greeted)
 """
-    attempt = what_became_of(Beast(name="burns", tries="it", turn=turn))
+    attempt = what_became_of(EscapeAttempt(name="burns", tries="it", turn=turn))
 
     assert attempt.verdict is Verdict.GOT_OUT
     assert attempt.why.startswith("computed for ")
 
 
-@pytest.mark.parametrize(("ally", "times"), [(THINKS, attacking.TRIES), ("", 1)], ids=["by the clock", "otherwise"])
+@pytest.mark.parametrize(
+    ("ally", "times"), [(SLEEP_THEN_EXIT, attacking.MAX_TRIES), ("", 1)], ids=["by the clock", "otherwise"]
+)
 def test_on_a_busy_machine_only_what_the_clock_says_is_tried_again(
     ally: str, times: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And who gets out each time got out."""
-    hosted, tried = attacking.spec_for, list[Beast]()
+    hosted, tried = attacking.match_spec, list[EscapeAttempt]()
 
-    def late(beast: Beast, outside: Outside, programs: Sequence[Sequence[str]], sandbox: str) -> MatchSpec:
-        time.sleep(2 * attacking.BUSY)
+    def late(
+        beast: EscapeAttempt, outside: EscapeTargets, programs: Sequence[Sequence[str]], sandbox: str
+    ) -> MatchSpec:
+        time.sleep(2 * attacking.MAX_WAKE_DELAY_S)
         tried.append(beast)
         return hosted(beast, outside, programs, sandbox)
 
-    monkeypatch.setattr(attacking, "spec_for", late)
-    attempt = what_became_of(Beast(name="bad", tries="it", turn="got_out('this')", ally=ally))
+    monkeypatch.setattr(attacking, "match_spec", late)
+    attempt = what_became_of(EscapeAttempt(name="bad", tries="it", turn="got_out('this')", ally=ally))
 
     assert (attempt.verdict, len(tried)) == (Verdict.GOT_OUT, times)
 
@@ -201,13 +205,13 @@ def test_who_survives_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """Somebody outside has the mark of a beast in its words, and is there after the match."""
     left: list[subprocess.Popen[bytes]] = []
 
-    def with_survivor(beast: Beast, outside: Outside) -> list[list[str]]:
+    def with_survivor(beast: EscapeAttempt, outside: EscapeTargets) -> list[list[str]]:
         sleeping = [sys.executable, "-I", "-S", "-c", "import time; time.sleep(60)", outside.mark]
         left.append(subprocess.Popen(sleeping))
         return written(beast, outside)
 
-    written = attacking.written
-    monkeypatch.setattr(attacking, "written", with_survivor)
+    written = attacking.write_programs
+    monkeypatch.setattr(attacking, "write_programs", with_survivor)
     try:
         attempt = what_became_of(named("kills itself"))
     finally:
@@ -218,13 +222,13 @@ def test_who_survives_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (attempt.verdict, attempt.why) == (Verdict.GOT_OUT, "1 of its processes survived the match")
 
 
-@pytest.mark.parametrize("turn", [f"os._exit({OUT})", "got_out('this')", "pass"])
+@pytest.mark.parametrize("turn", [f"os._exit({ESCAPED_EXIT_CODE})", "got_out('this')", "pass"])
 def test_who_gets_out_or_plays_on_is_no_success(turn: str) -> None:
-    assert what_became_of(Beast(name="bad", tries="it", turn=turn)).verdict is not Verdict.HELD
+    assert what_became_of(EscapeAttempt(name="bad", tries="it", turn=turn)).verdict is not Verdict.HELD
 
 
 def test_a_beast_that_ends_before_it_tries_anything_is_not_held() -> None:
-    attempt = what_became_of(Beast(name="bad", tries="it", turn="nothing.of.this"))
+    attempt = what_became_of(EscapeAttempt(name="bad", tries="it", turn="nothing.of.this"))
 
     assert attempt.verdict is Verdict.NOT_TRIED
     assert attempt.why.startswith("it ended otherwise than it should: the program ended with exit code 1")

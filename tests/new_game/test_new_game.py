@@ -1,4 +1,4 @@
-"""Add a game as one folder, and do with it whatever can be done with a game."""
+"""Add a game as one directory, and do with it whatever can be done with a game."""
 
 import importlib
 import sys
@@ -10,9 +10,9 @@ import pytest
 
 from fairplay import Fault, Moment, Referee
 from fairplay import games as shelf
-from fairplay.journal.verify import read_lawful, verify
-from fairplay.testing.cheats import cheater, clause_of
-from tests.cli.command import Done, fairplay, in_process, refusal
+from fairplay.journal.verification import read_legal, verify
+from fairplay.testing.cheats import broken_clause, cheating_strategy
+from tests.cli.command import CommandResult, make_in_process_player, refusal_line, run_fairplay
 
 HERE = Path(__file__).parent
 PLAIN_PROGRAM = """
@@ -38,63 +38,63 @@ def take_turn(view):
 
 @pytest.fixture(autouse=True)
 def toy(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """The folder lies where games are found, and has its entry there. Nothing else is touched."""
+    """The directory lies where games are found, and has its entry there. Nothing else is touched."""
     monkeypatch.setattr(shelf, "__path__", [*shelf.__path__, str(HERE)])
     monkeypatch.setitem(shelf.GAMES, "toy", "Toy")
-    shelf.title.cache_clear()
+    shelf.game_info.cache_clear()
     yield
-    shelf.title.cache_clear()
+    shelf.game_info.cache_clear()
     for name in [name for name in sys.modules if name.startswith("fairplay.games.toy")]:
         del sys.modules[name]
     vars(shelf).pop("toy", None)
 
 
-def recorded(folder: Path, *players: str) -> tuple[Path, Done]:
-    done = fairplay("play", "toy", *players, "--seed", "toy", "--journal", str(folder))
+def recorded(directory: Path, *players: str) -> tuple[Path, CommandResult]:
+    done = run_fairplay("play", "toy", *players, "--seed", "toy", "--journal", str(directory))
     assert (done.code, done.err) == (0, "")
-    (path,) = folder.glob("*.jsonl")
+    (path,) = directory.glob("*.jsonl")
     return path, done
 
 
 def test_it_is_listed_with_its_players() -> None:
-    assert "toy" in fairplay("games").out
-    assert "the highest card of the hand" in fairplay("players", "toy").out
+    assert "toy" in run_fairplay("games").out
+    assert "the highest card of the hand" in run_fairplay("players", "toy").out
 
 
 def test_nobody_has_to_be_rated() -> None:
-    assert (shelf.title("toy").ladder, shelf.title("toy").ratings) == ((), {})
-    assert "How strong" not in fairplay("players", "toy").out
+    assert (shelf.game_info("toy").ladder, shelf.game_info("toy").ratings) == ((), {})
+    assert "How strong" not in run_fairplay("players", "toy").out
 
 
 def test_a_file_that_has_to_be_there_is_missed_and_so_is_what_one_needs(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setitem(shelf.FOUND, "house", ("no_such_file", "HOUSE"))
+    monkeypatch.setitem(shelf.PARTS, "built_in", ("no_such_file", "BUILT_IN"))
     with pytest.raises(ModuleNotFoundError, match="no_such_file"):
-        _ = shelf.title("toy").house
+        _ = shelf.game_info("toy").built_in
 
     package = importlib.import_module("fairplay.games.toy")
     monkeypatch.setattr(package, "__path__", [*package.__path__, str(tmp_path)])
     (tmp_path / "ratings.py").write_text("import nothing_of_the_kind\n")
     with pytest.raises(ModuleNotFoundError, match="nothing_of_the_kind"):
-        _ = shelf.title("toy").ratings
+        _ = shelf.game_info("toy").ratings
 
 
 def test_it_is_played_and_verified_and_shown_again(tmp_path: Path) -> None:
     path, played = recorded(tmp_path, "ann=lowest", "bob=highest")
 
-    match = verify(read_lawful(path))
+    match = verify(read_legal(path))
     assert match.result.scores is not None
     assert f"1. bob ({match.result.scores[1]})" in played.out
-    assert "same result" in fairplay("verify", str(path)).out
-    assert played.out.startswith(fairplay("replay", str(path)).out)
-    assert "toy" in fairplay("library", "list", str(tmp_path)).out
+    assert "same result" in run_fairplay("verify", str(path)).out
+    assert played.out.startswith(run_fairplay("replay", str(path)).out)
+    assert "toy" in run_fairplay("library", "list", str(tmp_path)).out
 
 
 def test_it_is_drawn(tmp_path: Path) -> None:
     path, _ = recorded(tmp_path, "lowest", "highest")
 
-    done = fairplay("draw", str(path), "--at", "3", "-o", str(tmp_path / "toy.svg"))
+    done = run_fairplay("draw", str(path), "--at", "3", "-o", str(tmp_path / "toy.svg"))
 
     assert done.code == 0
     assert "3 cards played" in "".join(ElementTree.parse(tmp_path / "toy.svg").getroot().itertext())
@@ -103,47 +103,49 @@ def test_it_is_drawn(tmp_path: Path) -> None:
 @pytest.mark.parametrize("far", [False, True], ids=["in this process", "a program"])
 def test_players_of_others_can_be_checked_and_play(far: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "bot.py").write_text(PLAIN_PROGRAM)
-    bot = f"exec:{sys.executable} {tmp_path}/bot.py" if far else in_process(PLAYER, tmp_path, monkeypatch)
+    bot = f"exec:{sys.executable} {tmp_path}/bot.py" if far else make_in_process_player(PLAYER, tmp_path, monkeypatch)
 
-    checked = fairplay("check-bot", "toy", bot)
+    checked = run_fairplay("check-bot", "toy", bot)
     path, played = recorded(tmp_path / "games", f"ann={bot}", "bob=highest")
 
     assert checked.code == 0, checked
     assert "position 'an empty hand'" in checked.out
     assert "cards=10" in checked.out
     assert "is out" not in played.out
-    assert verify(read_lawful(path)).result.ejected == ()
+    assert verify(read_legal(path)).result.ejected == ()
 
 
 def test_whoever_cheats_is_out_by_the_clause_of_its_rule_book(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    bot = in_process("def take_turn(view): return {'type': 'pass'}", tmp_path, monkeypatch)
+    bot = make_in_process_player("def take_turn(view): return {'type': 'pass'}", tmp_path, monkeypatch)
 
     path, played = recorded(tmp_path / "games", f"ann={bot}", "bob=highest")
 
     assert "ann is out: illegal (turn), rule 3: you hold a card, so play it" in played.out
-    assert "With an empty hand it passes, and only then." in fairplay("why", str(path)).out
+    assert "With an empty hand it passes, and only then." in run_fairplay("why", str(path)).out
 
 
 @pytest.mark.parametrize("cheat", ["plays a card of nobody's", "passes with a card"])
 def test_its_own_cheats_are_found_out(cheat: str) -> None:
-    title = shelf.title("toy")
-    bad = cheater(title.cheats[cheat], title.house["lowest"].make("", bytes(32)))
+    title = shelf.game_info("toy")
+    bad = cheating_strategy(title.cheats[cheat], title.built_in["lowest"].make("", bytes(32)))
 
     match = Referee().run(title.rules(), [bad, bad], seed=bytes(32))
 
     assert {(out.fault, out.moment, out.clause) for out in match.result.ejected} == {
-        (Fault.ILLEGAL, Moment.TURN, clause_of(title.cheats[cheat]))
+        (Fault.ILLEGAL, Moment.TURN, broken_clause(title.cheats[cheat]))
     }
 
 
 def test_without_its_entry_there_is_no_such_game(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(shelf.GAMES, "toy")
 
-    assert "there is no game 'toy'" in refusal(fairplay("play", "toy", "lowest", "highest"))
+    assert "there is no game 'toy'" in refusal_line(run_fairplay("play", "toy", "lowest", "highest"))
 
 
 def test_a_game_without_bots_to_begin_with_says_so(tmp_path: Path) -> None:
     path = tmp_path / "bot.py"
 
-    assert refusal(fairplay("new-bot", "toy", str(path))).startswith("toy brings no bot in python to begin with; ")
+    assert refusal_line(run_fairplay("new-bot", "toy", str(path))).startswith(
+        "toy brings no bot in python to begin with; "
+    )
     assert not path.exists()

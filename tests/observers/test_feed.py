@@ -9,7 +9,7 @@ import pytest
 from fairplay import Ejected, Ended, Fault, Match, Moment, Referee, Result
 from fairplay.games.fish import Action, Fish, Place, View
 from fairplay.games.tsuro import Tsuro
-from fairplay.observers.feed import Feed, as_plain
+from fairplay.observers.feed import EventFeed, event_fields
 
 GAME = Fish(rows=3, columns=3, fish=1)
 NAMES = ("ann", "bob", "cyd")
@@ -47,7 +47,7 @@ class BadLoser:
 def fed(players: list[Any], names: tuple[str, ...] = NAMES) -> list[str]:
     lines: list[str] = []
     referee = Referee()
-    referee.subscribe(Feed(lines.append))
+    referee.subscribe(EventFeed(lines.append))
     referee.run(GAME, players, names=names[: len(players)], seed=bytes(32), match_id="feed-1")
     return lines
 
@@ -116,7 +116,7 @@ def test_a_placement_and_a_move_are_told_apart() -> None:
 def test_ties_stand_together_by_seat() -> None:
     match = Match(GAME, GAME.deal(3, bytes(32)), NAMES)
 
-    event = as_plain(Ended(Result((frozenset({2, 0}), frozenset({1})), ())), match)
+    event = event_fields(Ended(Result((frozenset({2, 0}), frozenset({1})), ())), match)
 
     assert event["ranking"] == [["ann", "cyd"], ["bob"]]
 
@@ -126,7 +126,7 @@ def test_ties_stand_together_by_seat() -> None:
 def test_faults_and_moments_are_said_as_documented(fault: Fault, moment: Moment) -> None:
     match = Match(GAME, GAME.deal(3, bytes(32)), NAMES)
 
-    event = as_plain(Ejected(2, fault, moment, "why"), match)
+    event = event_fields(Ejected(2, fault, moment, "why"), match)
 
     assert event["fault"] in ("illegal", "malformed", "timed_out", "crashed", "gone", "flood")
     assert event["moment"] in ("greeting", "turn", "news", "farewell")
@@ -151,7 +151,7 @@ def test_the_feed_does_not_tell_the_tiles_that_a_caller_has_chosen() -> None:
     chosen = tuple((7 * number + 3) % 35 for number in range(200))
     game, lines = Tsuro(tiles=chosen), list[str]()
     referee = Referee()
-    referee.subscribe(Feed(lines.append))
+    referee.subscribe(EventFeed(lines.append))
 
     referee.run(game, [lambda view: next(iter(game.actions(view)))] * 3, seed=bytes(32))
 

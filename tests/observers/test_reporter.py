@@ -8,7 +8,7 @@ import pytest
 from fairplay import Acted, Ejected, Ended, Fault, Match, Moment, Referee, Result, Started
 from fairplay.games.fish import Action, Fish, Move, Place, View
 from fairplay.games.fish.terminal import text
-from fairplay.observers.reporter import Reporter, in_words, standings
+from fairplay.observers.reporter import Reporter, describe_event, format_standings
 
 GAME = Fish(rows=3, columns=3, fish=1)
 NAMES = ("ann", "bob", "cyd", "dee")
@@ -104,7 +104,7 @@ def test_without_a_drawing_only_the_words_are_told() -> None:
     ids=["start", "place", "move", "kick", "end"],
 )
 def test_the_five_events_are_told_apart(event: Any, words: str) -> None:
-    assert in_words(event, NAMES) == [words]
+    assert describe_event(event, NAMES) == [words]
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_the_five_events_are_told_apart(event: Any, words: str) -> None:
     ],
 )
 def test_a_tie_shares_a_rank_and_the_next_rank_counts_them_all(ranking: list[set[int]], lines: list[str]) -> None:
-    assert standings(result(*ranking), NAMES) == lines
+    assert format_standings(result(*ranking), NAMES) == lines
 
 
 def test_the_ejected_are_listed_after_the_ranking_in_their_order() -> None:
@@ -128,7 +128,7 @@ def test_the_ejected_are_listed_after_the_ranking_in_their_order() -> None:
         Ejected(0, Fault.MALFORMED, Moment.FAREWELL, "answered where only an acknowledgement was due"),
     )
 
-    assert standings(result({1}, {3}, ejected=out), NAMES) == [
+    assert format_standings(result({1}, {3}, ejected=out), NAMES) == [
         "1. bob",
         "2. dee",
         "cyd is out: crashed (greeting), raised ValueError",
@@ -139,7 +139,7 @@ def test_the_ejected_are_listed_after_the_ranking_in_their_order() -> None:
 def test_where_a_game_has_points_everybody_is_told_with_theirs() -> None:
     out = (Ejected(2, Fault.CRASHED, Moment.TURN, "raised ValueError"),)
 
-    assert standings(result({1}, {0, 3}, ejected=out, scores=(7, 12, 9, 7)), NAMES) == [
+    assert format_standings(result({1}, {0, 3}, ejected=out, scores=(7, 12, 9, 7)), NAMES) == [
         "1. bob (12)",
         "2. ann (7), dee (7)",
         "cyd (9) is out: crashed (turn), raised ValueError",
@@ -156,7 +156,7 @@ def test_hostile_names_never_reach_the_terminal_raw() -> None:
 def test_hostile_reasons_never_reach_the_terminal_raw() -> None:
     out = Ejected(0, Fault.CRASHED, Moment.TURN, "raised \x1b]0;title\x07\n1. ann")
 
-    (line,) = in_words(out, HOSTILE)
+    (line,) = describe_event(out, HOSTILE)
 
     assert line.isprintable()
 
@@ -164,7 +164,7 @@ def test_hostile_reasons_never_reach_the_terminal_raw() -> None:
 def test_names_and_reasons_of_any_length_stay_on_one_line() -> None:
     out = Ejected(0, Fault.CRASHED, Moment.TURN, "y" * 100_000)
 
-    (line,) = in_words(out, ("x" * 100_000,))
+    (line,) = describe_event(out, ("x" * 100_000,))
 
     assert len(line) < 500
 

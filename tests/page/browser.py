@@ -21,7 +21,7 @@ needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="there is no chromi
 
 
 @contextmanager
-def started(*more: str) -> Iterator[Browser]:
+def start_browser(*more: str) -> Iterator[Browser]:
     """A browser without a window, with more arguments."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=[*ARGUMENTS, *more])
@@ -32,7 +32,7 @@ def started(*more: str) -> Iterator[Browser]:
 
 
 @contextmanager
-def opened(browser: Browser, file: Path, link: str = "", *more: Path, **look: Any) -> Iterator[Page]:
+def open_file(browser: Browser, file: Path, link: str = "", *more: Path, **look: Any) -> Iterator[Page]:
     """A file in a tab of its own; it may load nothing else, say nothing on the console and run nobody's script.
 
     Nor may those files that are opened after it in the same tab.

@@ -5,19 +5,19 @@ from itertools import accumulate, cycle
 from pathlib import Path
 from typing import Any
 
-from fairplay import Journal, Local, house_strategy, play
+from fairplay import Journal, LocalChannel, built_in_strategy, play
 from fairplay.core.game import Game
-from fairplay.games import title
-from fairplay.referee.host import dealt
+from fairplay.games import game_info
+from fairplay.referee.referee import deal_match
 
 PLAYERS = {"fish": "greedy", "tsuro": "second", "q": "dag"}
 
 
-class Failing:
+class FailingPlayer:
     """A good player for some turns, and then none at all."""
 
     def __init__(self, game: str, turns: int) -> None:
-        self._good, self._turns = house_strategy(game, PLAYERS[game]), turns
+        self._good, self._turns = built_in_strategy(game, PLAYERS[game]), turns
 
     def take_turn(self, view: Any) -> Any:
         self._turns -= 1
@@ -26,8 +26,8 @@ class Failing:
         return self._good(view)
 
 
-def record(
-    folder: Path,
+def record_match(
+    directory: Path,
     game: str,
     names: Sequence[str] = ("ann", "bob", "cyd"),
     *,
@@ -37,12 +37,14 @@ def record(
     sealed: bool = False,
 ) -> Path:
     """The journal of a match in which the second player fails after so many turns, if it does."""
-    rules: Game[Any, Any, Any] = title(game).rules.with_parameters(title(game).quick if quick else {})
-    players: list[Any] = [house_strategy(game, PLAYERS[game]) for _ in names]
+    rules: Game[Any, Any, Any] = game_info(game).rules.with_parameters(game_info(game).quick if quick else {})
+    players: list[Any] = [built_in_strategy(game, PLAYERS[game]) for _ in names]
     if fails is not None:
-        players[1] = Failing(game, fails)
-    match = dealt(rules, names, bytes([seed] * 32), match_id=f"{game}-{len(list(folder.iterdir()))}", sealed=sealed)
+        players[1] = FailingPlayer(game, fails)
+    match = deal_match(
+        rules, names, bytes([seed] * 32), match_id=f"{game}-{len(list(directory.iterdir()))}", sealed=sealed
+    )
     clock = accumulate(cycle((0.0007, 0.031, 0.4, 1.9, 25.0))).__next__
-    with Journal(folder, clock=clock).begin(match) as kept:
-        play(match, [Local(player, rules, clock) for player in players], record=kept)
-    return folder / f"{match.id}.jsonl"
+    with Journal(directory, clock=clock).begin(match) as kept:
+        play(match, [LocalChannel(player, rules, clock) for player in players], record=kept)
+    return directory / f"{match.id}.jsonl"

@@ -12,16 +12,16 @@ from playwright.sync_api import Browser, Page, expect
 from fairplay.core.events import Ejected
 from fairplay.games import GAMES
 from fairplay.journal.pictures import picture_at, pictures
-from fairplay.journal.replay import Recorded, read
-from fairplay.page.assembly import bundled
-from fairplay.page.replay import in_words, replay_of
-from fairplay.render.words import duration
-from tests.page.browser import needs_chromium, opened, started
-from tests.page.matches import record
-from tests.some import some
+from fairplay.journal.replay import RecordedMatch, read_journal
+from fairplay.page.assembly import bundle_script
+from fairplay.page.replay import describe_fact, render_replay
+from fairplay.render.formatting import format_duration
+from tests.nonempty import nonempty
+from tests.page.browser import needs_chromium, open_file, start_browser
+from tests.page.matches import record_match
 
 pytestmark = needs_chromium
-Replays = dict[str, tuple[Path, Recorded]]
+Replays = dict[str, tuple[Path, RecordedMatch]]
 
 
 @pytest.fixture(scope="module")
@@ -29,15 +29,15 @@ def replays(tmp_path_factory: pytest.TempPathFactory) -> Replays:
     """A replay of each game, in which somebody is ejected, and the record."""
     made = {}
     for game in GAMES:
-        journal = record(tmp_path_factory.mktemp(game), game)
-        made[game] = journal.with_suffix(".html"), read(journal)
-        made[game][0].write_text(replay_of(journal), encoding="utf-8")
+        journal = record_match(tmp_path_factory.mktemp(game), game)
+        made[game] = journal.with_suffix(".html"), read_journal(journal)
+        made[game][0].write_text(render_replay(journal), encoding="utf-8")
     return made
 
 
 @pytest.fixture(scope="module")
 def browser(replays: Replays) -> Iterator[Browser]:
-    with started() as it:
+    with start_browser() as it:
         yield it
 
 
@@ -46,16 +46,16 @@ def game(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-def position(page: Page, recorded: Recorded, at: int) -> None:
+def position(page: Page, recorded: RecordedMatch, at: int) -> None:
     """Hold all that shows a position against the record."""
     last, names = len(recorded.facts), recorded.names
     expect(page.locator("#position")).to_have_text(f"{at} / {last}")
     expect(page.locator("#slider")).to_have_value(str(at))
     expect(page.locator("#moves a[aria-current]")).to_have_attribute("href", f"#{at}")
     facts = recorded.facts[:at]
-    said = f"{names[facts[-1].seat]} {in_words(facts[-1])}" if facts else "The beginning."
+    said = f"{names[facts[-1].seat]} {describe_fact(facts[-1])}" if facts else "The beginning."
     expect(page.locator("#said")).to_have_text(said)
-    match = recorded.at(at)
+    match = recorded.match_after(at)
     points = match.game.scores(match.state) or ()
     assert page.locator("#players td:nth-child(2)").all_text_contents() == [str(score) for score in points]
     out = {fact.seat for fact in facts if isinstance(fact, Ejected)}
@@ -79,7 +79,7 @@ def as_drawn(page: Page, picture: str) -> str:
 def test_a_replay_opens_from_disk_at_its_beginning(browser: Browser, replays: Replays) -> None:
     file, recorded = replays["fish"]
 
-    with opened(browser, file) as page:
+    with open_file(browser, file) as page:
         position(page, recorded, 0)
         expect(page.get_by_label("One back")).to_be_disabled()
         assert page.title() == "fish: ann, bob, cyd"
@@ -89,7 +89,7 @@ def test_a_replay_is_used_by_link_mouse_and_keyboard(browser: Browser, replays: 
     file, recorded = replays[game]
     last = len(recorded.facts)
 
-    with opened(browser, file, "#3") as page:
+    with open_file(browser, file, "#3") as page:
         expect(page.locator("#badge")).to_have_text(f"✓ Record whole: {last + 3} lines")
         expect(page.locator("#record dd").first).to_have_text(f"{last + 2}:{recorded.heads[-1]}")
         expect(page.locator("#record dt").last).to_have_text("Commitment to it (✓ it fits)")
@@ -126,7 +126,7 @@ def test_a_replay_is_used_by_link_mouse_and_keyboard(browser: Browser, replays: 
 def test_everything_can_be_reached_by_tab(browser: Browser, replays: Replays) -> None:
     file, recorded = replays["q"]
 
-    with opened(browser, file, "#1") as page:
+    with open_file(browser, file, "#1") as page:
         expect(page.locator("body.ready")).to_be_visible()
         reached = []
         for _ in range(12):
@@ -148,7 +148,7 @@ def test_everything_can_be_reached_by_tab(browser: Browser, replays: Replays) ->
 def test_a_replay_plays_and_pauses(browser: Browser, replays: Replays) -> None:
     file, recorded = replays["tsuro"]
 
-    with opened(browser, file) as page:
+    with open_file(browser, file) as page:
         expect(page.locator("body.ready")).to_be_visible()
         page.clock.install(time=datetime(2020, 1, 1))
         page.clock.pause_at(datetime(2020, 1, 2))  # from now on time passes only by our leave
@@ -170,7 +170,7 @@ def test_a_replay_plays_and_pauses(browser: Browser, replays: Replays) -> None:
 def test_a_link_that_leads_nowhere_does_no_harm(browser: Browser, replays: Replays) -> None:
     file, recorded = replays["fish"]
 
-    with opened(browser, file, "#-1") as page:
+    with open_file(browser, file, "#-1") as page:
         position(page, recorded, 0)
         for link in ("#1.5", "#x", "#", "#%00<script>", "#1e3"):
             page.evaluate("link => { location.hash = '#2'; location.hash = link; }", link)
@@ -185,7 +185,7 @@ def test_a_link_that_leads_nowhere_does_no_harm(browser: Browser, replays: Repla
 def test_help_opens_and_closes_by_keyboard(browser: Browser, replays: Replays) -> None:
     file, recorded = replays["fish"]
 
-    with opened(browser, file, "#2") as page:
+    with open_file(browser, file, "#2") as page:
         expect(page.locator("body.ready")).to_be_visible()
         page.keyboard.press("?")
         expect(page.get_by_role("dialog", name="Help")).to_be_visible()
@@ -198,13 +198,13 @@ def test_help_opens_and_closes_by_keyboard(browser: Browser, replays: Replays) -
 def test_the_page_has_the_very_pictures_that_are_drawn(browser: Browser, replays: Replays, game: str) -> None:
     file, recorded = replays[game]
     seats = (None, *range(len(recorded.names))) if recorded.game.hidden else (None,)
-    look = f"""async () => {{ {bundled("pictures.js")}
+    look = f"""async () => {{ {bundle_script("pictures.js")}
         const all = await unpacked(document.getElementById("pictures").textContent);
         const themes = ["light", "dark", "light small", "dark small"];
         return themes.map((theme) => Array.from({{length: all.views}}, (_, view) =>
             Array.from({{length: {len(recorded.facts) + 1}}}, (_, at) => all.at(theme, view, at)))); }}"""
 
-    with opened(browser, file) as page:
+    with open_file(browser, file) as page:
         light, dark, *small = page.evaluate(look)
 
     assert light == [list(pictures(recorded, seat)) for seat in seats]
@@ -218,7 +218,7 @@ def test_the_page_has_the_very_pictures_that_are_drawn(browser: Browser, replays
 def test_hidden_hands_are_seen_by_those_who_hold_them(browser: Browser, replays: Replays) -> None:
     file, recorded = replays["q"]
 
-    with opened(browser, file, "#1") as page:
+    with open_file(browser, file, "#1") as page:
         position(page, recorded, 1)
         page.get_by_label("Seen by").select_option("ann (seat 0)")
         shown = page.evaluate("new XMLSerializer().serializeToString(document.querySelector('#picture svg'))")
@@ -232,7 +232,7 @@ def test_in_the_dark_the_pictures_are_dark(browser: Browser, replays: Replays) -
     file, recorded = replays["tsuro"]
     drawn = "new XMLSerializer().serializeToString(document.querySelector('#picture svg'))"
 
-    with opened(browser, file, "#2", color_scheme="dark") as page:
+    with open_file(browser, file, "#2", color_scheme="dark") as page:
         expect(page.locator("body.ready")).to_be_visible()
         assert page.evaluate(drawn) == as_drawn(page, picture_at(recorded, 2, dark=True))
         page.keyboard.press("d")
@@ -240,7 +240,7 @@ def test_in_the_dark_the_pictures_are_dark(browser: Browser, replays: Replays) -
 
 
 def test_where_all_is_public_there_is_no_choice_of_views(browser: Browser, replays: Replays) -> None:
-    with opened(browser, replays["fish"][0]) as page:
+    with open_file(browser, replays["fish"][0]) as page:
         expect(page.locator("body.ready")).to_be_visible()
         expect(page.get_by_label("Seen by")).to_be_hidden()
 
@@ -251,28 +251,28 @@ def test_the_result_and_the_clocks_are_those_of_the_record(browser: Browser, rep
     result = recorded.closing.result
     assert [out.seat for out in result.ejected] == [1]
 
-    with opened(browser, file, "#999999") as page:
+    with open_file(browser, file, "#999999") as page:
         ranked = page.locator("#result li").all_text_contents()
-        for group, line in zip(result.ranking, some(ranked), strict=True):
+        for group, line in zip(result.ranking, nonempty(ranked), strict=True):
             assert all(f"{recorded.names[seat]} ({(result.scores or ())[seat]})" in line for seat in group)
         expect(page.locator("#result .out")).to_have_text(
             f"✗ bob ({(result.scores or ())[1]}) was ejected: crashed (turn), {result.ejected[0].why}"
         )
-        for seat, shown in enumerate(some(page.locator("#players td:nth-child(3)").all_text_contents())):
+        for seat, shown in enumerate(nonempty(page.locator("#players td:nth-child(3)").all_text_contents())):
             used = sum(entry.took for entry in recorded.entries if entry.fact.seat == seat)
             assert used > 0
-            assert shown == (f"{used // 60:.0f} min {used % 60 // 1:.0f} s" if used >= 60 else duration(used))
+            assert shown == (f"{used // 60:.0f} min {used % 60 // 1:.0f} s" if used >= 60 else format_duration(used))
 
 
 def test_after_a_tie_ranks_are_left_out(browser: Browser, tmp_path: Path) -> None:
-    journal = record(tmp_path, "fish", seed=0, fails=None)
-    recorded = read(journal)
+    journal = record_match(tmp_path, "fish", seed=0, fails=None)
+    recorded = read_journal(journal)
     assert recorded.closing is not None
     assert [len(group) for group in recorded.closing.result.ranking] == [2, 1]
     file = journal.with_suffix(".html")
-    file.write_text(replay_of(journal), encoding="utf-8")
+    file.write_text(render_replay(journal), encoding="utf-8")
 
-    with opened(browser, file) as page:
+    with open_file(browser, file) as page:
         expect(page.locator("#result li")).to_have_count(2)
         assert page.locator("#result li").evaluate_all("items => items.map((it) => it.value)") == [1, 3]
 
@@ -312,12 +312,12 @@ def test_a_tampered_file_turns_red(browser: Browser, replays: Replays, tmp_path:
     original, recorded = replays["q"]
     page = original.read_text(encoding="utf-8")
     files = [tmp_path / f"{what}.html" for what in TAMPERED]
-    for file, (change, _, _) in some(zip(files, TAMPERED.values(), strict=True)):
+    for file, (change, _, _) in nonempty(zip(files, TAMPERED.values(), strict=True)):
         assert change(page) != page
         file.write_text(change(page), encoding="utf-8")
 
-    with opened(browser, original, "", *files) as tab:
-        for file, (_, line, why) in some(zip(files, TAMPERED.values(), strict=True)):
+    with open_file(browser, original, "", *files) as tab:
+        for file, (_, line, why) in nonempty(zip(files, TAMPERED.values(), strict=True)):
             tab.goto(file.as_uri())
             expect(tab.locator("#badge")).to_have_class("badge bad")
             expect(tab.locator("#picture")).to_be_hidden()
@@ -335,19 +335,19 @@ def test_what_belongs_to_another_match_is_not_shown_beside_a_whole_record(
 ) -> None:
     original, recorded = replays["q"]
     page, other = (replays[game][0].read_text(encoding="utf-8") for game in ("q", "fish"))
-    final = ",".join(map(str, recorded.at(None).result.scores or ()))
+    final = ",".join(map(str, recorded.match_after(None).result.scores or ()))
     changes = {
         "words": page.replace('"words":["', '"words":["swims","', 1),
         "scores": page.replace(f"[{final}]]", f"[9{final}]]"),
         "pictures": page.replace(pictures_in(page), pictures_in(other)),
     }
     files = [tmp_path / f"{what}.html" for what in changes]
-    for file, changed in some(zip(files, changes.values(), strict=True)):
+    for file, changed in nonempty(zip(files, changes.values(), strict=True)):
         assert changed != page
         file.write_text(changed, encoding="utf-8")
 
-    with opened(browser, original, "", *files) as tab:
-        for file in some(files):
+    with open_file(browser, original, "", *files) as tab:
+        for file in nonempty(files):
             tab.goto(file.as_uri())
             expect(tab.locator("#badge")).to_have_text("✗ File changed: the board is of another match")
             expect(tab.locator("#picture")).to_be_hidden()
@@ -359,7 +359,7 @@ def pictures_in(page: str) -> str:
 
 def test_hashes_are_those_of_sha256(browser: Browser, replays: Replays) -> None:
     texts = [bytes(range(256)) * 40, *(bytes([size % 251]) * size for size in range(200))]
-    script = f"texts => {{ {bundled('sha256.js')} return texts.map((text) => sha256(Uint8Array.from(text))); }}"
+    script = f"texts => {{ {bundle_script('sha256.js')} return texts.map((text) => sha256(Uint8Array.from(text))); }}"
 
-    with opened(browser, replays["fish"][0]) as page:
+    with open_file(browser, replays["fish"][0]) as page:
         assert page.evaluate(script, [[*text] for text in texts]) == [hashlib.sha256(it).hexdigest() for it in texts]

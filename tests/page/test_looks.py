@@ -9,14 +9,14 @@ from playwright.sync_api import Browser, expect
 
 from fairplay.core.events import Fault
 from fairplay.games import GAMES
-from fairplay.page.replay import replay_of
+from fairplay.page.replay import render_replay
 from fairplay.render.panel import SMALL
-from fairplay.tournament.report.html import write_report
+from fairplay.tournament.report.report_page import write_report
 from fairplay.tournament.result import TournamentResult
-from tests.page.browser import needs_chromium, opened, started
-from tests.page.matches import record
-from tests.some import some
-from tests.tournament.cups import by_lot, cup_of
+from tests.nonempty import nonempty
+from tests.page.browser import needs_chromium, open_file, start_browser
+from tests.page.matches import record_match
+from tests.tournament.example_tournaments import make_spec, random_matches
 
 pytestmark = needs_chromium
 LONG = ("a very long name, " * 20, "W" * 300, "安妮和鲍勃" * 20)
@@ -29,29 +29,29 @@ def replays(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     made = {}
     for game in GAMES:
         for kind, names in {game: ("ann", "bob", "cyd"), f"{game}-long": LONG}.items():
-            journal = record(tmp_path_factory.mktemp(game), game, names)
+            journal = record_match(tmp_path_factory.mktemp(game), game, names)
             made[kind] = journal.with_suffix(".html")
-            made[kind].write_text(replay_of(journal), encoding="utf-8")
+            made[kind].write_text(render_replay(journal), encoding="utf-8")
     return made
 
 
 @pytest.fixture(scope="module")
 def browser(replays: dict[str, Path]) -> Iterator[Browser]:
-    with started() as it:
+    with start_browser() as it:
         yield it
 
 
 def test_nothing_is_wider_than_a_phone(browser: Browser, replays: dict[str, Path]) -> None:
     first, *others = files = list(replays.values())
 
-    with opened(browser, first, "", *others, viewport={"width": 360, "height": 640}) as page:
-        for file in some(files):
+    with open_file(browser, first, "", *others, viewport={"width": 360, "height": 640}) as page:
+        for file in nonempty(files):
             if file != first:
                 page.goto(file.as_uri())
             expect(page.locator("body.ready")).to_be_visible()
             page.keyboard.press("End")
             assert page.evaluate("document.documentElement.scrollWidth") <= 360
-            for button in some(page.locator(".steps button").all()):
+            for button in nonempty(page.locator(".steps button").all()):
                 box = button.bounding_box()
                 assert box is not None
                 assert min(box["width"], box["height"]) >= 40
@@ -66,8 +66,8 @@ def test_on_a_phone_the_small_pictures_are_shown_and_the_buttons_with_them(
     first, *others = files = [replays[game] for game in GAMES]
     drawn = "document.querySelector('#picture > svg').getAttribute('width')"
 
-    with opened(browser, first, "", *others, viewport={"width": 360, "height": 640}) as page:
-        for file in some(files):
+    with open_file(browser, first, "", *others, viewport={"width": 360, "height": 640}) as page:
+        for file in nonempty(files):
             if file != first:
                 page.goto(file.as_uri())
             expect(page.locator("body.ready")).to_be_visible()
@@ -90,7 +90,7 @@ def test_on_a_phone_the_small_pictures_are_shown_and_the_buttons_with_them(
 def test_players_have_the_letters_and_colours_of_their_pieces(browser: Browser, replays: dict[str, Path]) -> None:
     painted = "it => getComputedStyle(it).stroke"
 
-    with opened(browser, replays["fish"], "", replays["q"]) as page:
+    with open_file(browser, replays["fish"], "", replays["q"]) as page:
         expect(page.locator("body.ready")).to_be_visible()
         assert page.locator(".token").all_text_contents() == ["R", "W", "B"]
         lines = [line.evaluate(painted) for line in page.locator(".chart path.seat").all()]
@@ -102,7 +102,7 @@ def test_players_have_the_letters_and_colours_of_their_pieces(browser: Browser, 
 
 
 def test_lines_that_lie_on_each_other_are_not_drawn(browser: Browser, replays: dict[str, Path]) -> None:
-    with opened(browser, replays["tsuro"], "", replays["fish"]) as page:
+    with open_file(browser, replays["tsuro"], "", replays["fish"]) as page:
         expect(page.locator("body.ready")).to_be_visible()
         expect(page.locator("#scores")).to_be_hidden()
         assert page.locator(".sample").count() == 0
@@ -114,7 +114,7 @@ def test_lines_that_lie_on_each_other_are_not_drawn(browser: Browser, replays: d
 @pytest.mark.parametrize("game", ["fish", "q"])
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_everything_can_be_read(browser: Browser, replays: dict[str, Path], theme: str, game: str) -> None:
-    with opened(browser, replays[game], "#999", color_scheme=theme) as page:
+    with open_file(browser, replays[game], "#999", color_scheme=theme) as page:
         expect(page.locator("body.ready")).to_be_visible()
         texts, shapes = page.evaluate(CONTRASTS)
         page.keyboard.press("?")
@@ -127,7 +127,7 @@ def test_everything_can_be_read(browser: Browser, replays: dict[str, Path], them
 
 
 def test_the_meter_of_contrast_turns_red(browser: Browser, replays: dict[str, Path]) -> None:
-    with opened(browser, replays["fish"], color_scheme="light") as page:
+    with open_file(browser, replays["fish"], color_scheme="light") as page:
         expect(page.locator("body.ready")).to_be_visible()
         page.evaluate("document.documentElement.style.setProperty('--soft', '#999')")
         texts, _ = page.evaluate(CONTRASTS)
@@ -138,7 +138,7 @@ def test_the_meter_of_contrast_turns_red(browser: Browser, replays: dict[str, Pa
 def test_light_and_dark_can_be_switched(browser: Browser, replays: dict[str, Path]) -> None:
     paper = "getComputedStyle(document.body).backgroundColor"
 
-    with opened(browser, replays["fish"], color_scheme="dark") as page:
+    with open_file(browser, replays["fish"], color_scheme="dark") as page:
         expect(page.get_by_role("button", name="Dark", pressed=True)).to_be_visible()
         dark = page.evaluate(paper)
         page.get_by_role("button", name="Dark").click()
@@ -153,27 +153,27 @@ def test_nothing_moves_for_those_who_ask_for_that(browser: Browser, replays: dic
         "[...document.querySelectorAll('*')].filter((it) => getComputedStyle(it).transitionDuration !== '0s').length"
     )
 
-    with opened(browser, replays["fish"], reduced_motion="reduce") as page:
+    with open_file(browser, replays["fish"], reduced_motion="reduce") as page:
         assert page.evaluate(moving) == 0
-    with opened(browser, replays["fish"], reduced_motion="no-preference") as page:
+    with open_file(browser, replays["fish"], reduced_motion="no-preference") as page:
         assert page.evaluate(moving) > 0
 
 
 def test_stepping_moves_nothing_but_the_pieces(browser: Browser, replays: dict[str, Path]) -> None:
-    with opened(browser, replays["q"]) as page:
+    with open_file(browser, replays["q"]) as page:
         expect(page.locator("body.ready")).to_be_visible()
         places = []
         for _ in range(6):
             places.append(page.locator("#forward").bounding_box())
             page.keyboard.press("ArrowRight")
 
-    assert all(place == places[0] for place in some(places))
+    assert all(place == places[0] for place in nonempty(places))
 
 
 def test_the_standings_of_a_report_need_no_scrolling(browser: Browser, tmp_path: Path) -> None:
     names = ["ann", "bob", "a very long name, " * 20]
-    cup, counted = cup_of(names), by_lot(names, bad="bob")
-    result = TournamentResult(cup, tmp_path, tuple(counted))
+    tournament, counted = make_spec(names), random_matches(names, bad="bob")
+    result = TournamentResult(tournament, tmp_path, tuple(counted))
     rows = result.standings
     faults = dict.fromkeys((fault.value for fault in Fault), 14)
     worst = [replace(row, faults=faults, note="too few games", expelled=True, shared=3) for row in rows]
@@ -181,7 +181,7 @@ def test_the_standings_of_a_report_need_no_scrolling(browser: Browser, tmp_path:
     write_report(result)
     beyond = "document.querySelector('.wide').scrollWidth - document.querySelector('.wide').clientWidth"
 
-    with opened(browser, tmp_path / "report.html", viewport={"width": 1200, "height": 800}) as page:
+    with open_file(browser, tmp_path / "report.html", viewport={"width": 1200, "height": 800}) as page:
         assert page.locator("td.fault").count() == len(rows)
         assert page.evaluate(beyond) == 0
         page.set_viewport_size({"width": 500, "height": 800})

@@ -15,14 +15,14 @@ from fairplay.core.errors import BadRequest
 from fairplay.core.events import Ejected, Fault
 from fairplay.core.game import Moment
 from fairplay.games import GAMES
-from fairplay.journal.replay import read
+from fairplay.journal.replay import read_journal
 from fairplay.page import assembly
-from fairplay.page.assembly import assembled, bundled, part
-from fairplay.page.packing import packed
-from fairplay.page.replay import THEMES, data, in_words, replay_of
+from fairplay.page.assembly import assemble_page, bundle_script, read_part
+from fairplay.page.packing import pack_pictures
+from fairplay.page.replay import THEMES, describe_fact, embed_json, render_replay
 from tests.hostile_names import NAMES
-from tests.page.matches import record
-from tests.some import some
+from tests.nonempty import nonempty
+from tests.page.matches import record_match
 
 PARTS = [path for path in Path(assembly.__file__).parent.iterdir() if path.suffix in (".js", ".css", ".html")]
 
@@ -39,28 +39,28 @@ def hashed(text: str) -> str:
 
 @pytest.mark.parametrize("game", GAMES)
 def test_a_typical_match_takes_less_than_300_kb(game: str, tmp_path: Path) -> None:
-    page = replay_of(record(tmp_path, game, ("ann", "bob", "cyd", "dee"), fails=None, quick=False))
+    page = render_replay(record_match(tmp_path, game, ("ann", "bob", "cyd", "dee"), fails=None, quick=False))
 
     assert 20_000 < len(page.encode()) < 300_000
 
 
 def test_the_journal_is_inside_as_it_is(tmp_path: Path) -> None:
-    path = record(tmp_path, "fish", ("<ann>", "b\u2028ob", "安"))
+    path = record_match(tmp_path, "fish", ("<ann>", "b\u2028ob", "安"))
 
-    told = json.loads(inside(replay_of(path), '<script id="match" type="application/json">', "</script>"))
+    told = json.loads(inside(render_replay(path), '<script id="match" type="application/json">', "</script>"))
 
     assert "".join(f"{line}\n" for line in told["journal"]).encode() == path.read_bytes()
     assert len(told["words"]) == len(told["scores"]) - 1 == sum('"type":"fact"' in line for line in told["journal"])
 
 
 def test_places_stay_in_one_piece_and_nothing_else_does() -> None:
-    said = in_words(Ejected(seat=0, fault=Fault.ILLEGAL, moment=Moment.TURN, why="from [3, -6] to [3, 6], [a, b]"))
+    said = describe_fact(Ejected(seat=0, fault=Fault.ILLEGAL, moment=Moment.TURN, why="from [3, -6] to [3, 6], [a, b]"))
 
     assert said.endswith("from [3,\u00a0-6] to [3,\u00a06], [a, b]")
 
 
 def test_the_policy_allows_the_script_and_the_style_and_nothing_else(tmp_path: Path) -> None:
-    page = replay_of(record(tmp_path, "fish"))
+    page = render_replay(record_match(tmp_path, "fish"))
 
     policy = unescape(inside(page, 'http-equiv="Content-Security-Policy" content="', '">'))
 
@@ -76,14 +76,14 @@ def test_the_policy_allows_the_script_and_the_style_and_nothing_else(tmp_path: P
 
 
 def test_the_skeleton_has_no_style_or_script_in_attributes_and_leads_nowhere() -> None:
-    skeleton = part("replay.html")
+    skeleton = read_part("replay.html")
 
     assert not re.search(r"\s(?:style|on\w+)=", skeleton)
     assert not re.search(r"https?:|//", skeleton)
 
 
 def test_parts_that_look_like_places_are_left_alone() -> None:
-    page = assembled("replay", {"title": "{{style}}", "match": "{{script}}", "pictures": "{{policy}}"})
+    page = assemble_page("replay", {"title": "{{style}}", "match": "{{script}}", "pictures": "{{policy}}"})
 
     assert "<title>{{style}}</title>" in page
     assert ">{{script}}</script>" in page
@@ -91,13 +91,13 @@ def test_parts_that_look_like_places_are_left_alone() -> None:
 
 
 def test_a_bundle_is_one_module() -> None:
-    script = bundled("replay.js")
+    script = bundle_script("replay.js")
 
     assert not re.search(r"^\s*(?:import|export)\b", script, re.MULTILINE)
     assert script.count("function sha256(") == 1
     assert "</script" not in script
-    for name in re.findall(r"^import \{ (.*) \}", part("replay.js"), re.MULTILINE):
-        assert all(re.search(rf"\bfunction {it}\(", script) for it in some(name.split(", ")))
+    for name in re.findall(r"^import \{ (.*) \}", read_part("replay.js"), re.MULTILINE):
+        assert all(re.search(rf"\bfunction {it}\(", script) for it in nonempty(name.split(", ")))
 
 
 @pytest.mark.parametrize("path", PARTS, ids=lambda path: path.name)
@@ -110,7 +110,7 @@ def test_every_part_says_its_purpose_and_is_short(path: Path) -> None:
 
 @pytest.mark.parametrize("name", NAMES, ids=ascii)
 def test_data_holds_no_tag(name: str) -> None:
-    told = data({"name": name})
+    told = embed_json({"name": name})
 
     assert "<" not in told
     assert told.isascii()
@@ -120,7 +120,7 @@ def test_data_holds_no_tag(name: str) -> None:
 def test_pictures_share_their_lines() -> None:
     positions = [{"light": ["a\nb", "a\nb"], "dark": []}, {"light": ["a\nc", "a\nb"], "dark": []}]
 
-    made = json.loads(decompress(b64decode(packed(positions))))
+    made = json.loads(decompress(b64decode(pack_pictures(positions))))
 
     assert made == {
         "lines": ["a", "b", "c"],
@@ -130,8 +130,8 @@ def test_pictures_share_their_lines() -> None:
 
 
 def test_what_many_see_alike_is_drawn_once(tmp_path: Path) -> None:
-    path = record(tmp_path, "tsuro", ("ann", "bob", "cyd", "dee", "eve"), fails=None, quick=False)
-    pictures = len(read(path).facts) * len(THEMES) * 6
+    path = record_match(tmp_path, "tsuro", ("ann", "bob", "cyd", "dee", "eve"), fails=None, quick=False)
+    pictures = len(read_journal(path).facts) * len(THEMES) * 6
     calls = 0
 
     def count(frame: object, event: str, argument: object) -> None:
@@ -140,7 +140,7 @@ def test_what_many_see_alike_is_drawn_once(tmp_path: Path) -> None:
 
     sys.setprofile(count)
     try:
-        replay_of(path)
+        render_replay(path)
     finally:
         sys.setprofile(None)
 
@@ -149,24 +149,24 @@ def test_what_many_see_alike_is_drawn_once(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("game", GAMES)
 def test_an_unfinished_match_is_refused(game: str, tmp_path: Path) -> None:
-    path = record(tmp_path, game)
+    path = record_match(tmp_path, game)
     path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:-1]))
 
     why = "unfinished" if game == "fish" else "unfinished, and what is hidden in it stays so until it ends"
     with pytest.raises(BadRequest, match=rf"^[^\n]+: this match is {why}$"):
-        replay_of(path)
+        render_replay(path)
 
 
 def test_a_sealed_match_is_refused_until_its_seed_is_revealed(tmp_path: Path) -> None:
-    path = record(tmp_path, "q", sealed=True)
+    path = record_match(tmp_path, "q", sealed=True)
 
     with pytest.raises(BadRequest, match=r"^[^\n]+: this match is sealed, and stays so until the seed of its deal"):
-        replay_of(path)
-    assert replay_of(path, lambda file: file == path).startswith("<!-- ")
+        render_replay(path)
+    assert render_replay(path, lambda file: file == path).startswith("<!-- ")
 
 
 def test_a_match_that_is_not_sealed_asks_nobody(tmp_path: Path) -> None:
     def nobody(file: Path) -> bool:
         raise AssertionError(file)
 
-    assert replay_of(record(tmp_path, "fish"), nobody)
+    assert render_replay(record_match(tmp_path, "fish"), nobody)

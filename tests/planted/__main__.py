@@ -16,7 +16,7 @@ from tests.planted.bugs import TREE, Bug, bug_files, read_bugs
 
 LEFT_OUT = shutil.ignore_patterns(".git", ".venv", ".*_cache", ".hypothesis", "__pycache__", "site", "dist", "demo")
 TEST_TIMEOUT_S = 600
-FAILED = 1  # pytest's exit code where tests ran and some failed
+PYTEST_FAILED_EXIT_CODE = 1  # pytest's exit code where tests ran and some failed
 
 
 def main(chosen: Sequence[str]) -> int:
@@ -52,8 +52,8 @@ def is_caught(bug: Bug, tree: Path, shared: str) -> bool:
         code = run_tests(bug.caught_by, tree, shared)
     finally:
         path.write_text(sound)
-    print(f"{'caught' if code == FAILED else f'SURVIVED (exit code {code})'}: {bug.name}", flush=True)
-    return code == FAILED
+    print(f"{'caught' if code == PYTEST_FAILED_EXIT_CODE else f'SURVIVED (exit code {code})'}: {bug.name}", flush=True)
+    return code == PYTEST_FAILED_EXIT_CODE
 
 
 def run_tests(tests: Sequence[str], tree: Path, shared: str) -> int:

@@ -6,18 +6,18 @@ from enum import Enum
 from typing import Any
 
 
-class When(Enum):
+class CancelTime(Enum):
     """When somebody calls off the work, seen from one of its awaits."""
 
-    WAITING = "while it waits"
-    THERE = "when what it waits for is there"
-    OFTEN = "while it waits, and at the next few awaits again"
+    WHILE_WAITING = "while it waits"
+    WHEN_READY = "when what it waits for is there"
+    REPEATEDLY = "while it waits, and at the next few awaits again"
 
 
-OFTEN = 5
+REPEATS = 5
 
 
-class Counted(Coroutine[Any, Any, Any]):
+class CountedWork(Coroutine[Any, Any, Any]):
     """Some work, with a call for every await at which it comes to a stop."""
 
     def __init__(self, work: Coroutine[Any, Any, Any], count: Callable[[asyncio.Future[Any] | None], None]) -> None:
@@ -44,7 +44,7 @@ class Counted(Coroutine[Any, Any, Any]):
 class Canceller:
     """Counts the awaits of all tasks on a loop that begin from now on, and cancels one of them at the n-th."""
 
-    def __init__(self, at: int, when: When) -> None:
+    def __init__(self, at: int, when: CancelTime) -> None:
         self.left = at
         self._when = when
         self._target: asyncio.Task[Any] | None = None
@@ -56,20 +56,20 @@ class Canceller:
         return self._target
 
     def _task(self, loop: asyncio.AbstractEventLoop, work: Any, **options: Any) -> asyncio.Task[Any]:
-        return asyncio.Task(Counted(work, self._count), loop=loop, **options)
+        return asyncio.Task(CountedWork(work, self._count), loop=loop, **options)
 
     def _count(self, future: asyncio.Future[Any] | None) -> None:
         self.left -= 1
-        often = self._when is When.OFTEN and -OFTEN < self.left < 0
+        often = self._when is CancelTime.REPEATEDLY and -REPEATS < self.left < 0
         if self._target is None or self._target.done() or (self.left != 0 and not often):
             return
-        if self._when is When.THERE and future is not None:
+        if self._when is CancelTime.WHEN_READY and future is not None:
             future.add_done_callback(lambda _: self._target and self._target.cancel())
         else:
             self._target.cancel()
 
 
-async def cancelled_at(at: int, when: When, work: Coroutine[Any, Any, Any]) -> bool:
+async def cancel_at(at: int, when: CancelTime, work: Coroutine[Any, Any, Any]) -> bool:
     """Was the work cancelled at its n-th await, or were there fewer? It has come to its end in any case."""
     canceller = Canceller(at, when)
     task = canceller.start(work)

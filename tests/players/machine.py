@@ -11,17 +11,17 @@ import pytest
 TOOLS = ("bwrap", "prlimit", "setpriv", "unshare")
 NAMESPACES = ("--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts")
 FILES = ("--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp")
-OLDEST = (0, 8)
+MIN_BWRAP_VERSION = (0, 8)
 
 
 @cache
-def why_it_cannot_be_strict() -> str:
+def strict_sandbox_problem() -> str:
     """Why no program can be shut in here, however that is done; "" if one can."""
     if missing := [tool for tool in TOOLS if shutil.which(tool) is None]:
         return f"there is no {', '.join(missing)}"
     said = subprocess.run(["bwrap", "--version"], capture_output=True, text=True, check=False).stdout
     found = re.search(r"(\d+)\.(\d+)", said)
-    if found is None or (int(found[1]), int(found[2])) < OLDEST:
+    if found is None or (int(found[1]), int(found[2])) < MIN_BWRAP_VERSION:
         return f"bubblewrap is too old: {said.strip()!r}"
     users = () if os.geteuid() == 0 else ("--unshare-user", "--disable-userns")
     tried = ["bwrap", *NAMESPACES, *users, *FILES, "prlimit", "--core=0", "--", "true"]
@@ -29,7 +29,7 @@ def why_it_cannot_be_strict() -> str:
     return "" if done.returncode == 0 else f"bubblewrap does not work: {done.stderr.strip()}"
 
 
-CAN_BE_STRICT = not why_it_cannot_be_strict()
+CAN_BE_STRICT = not strict_sandbox_problem()
 needs_strict = pytest.mark.skipif(
-    not CAN_BE_STRICT, reason=f"no program can be shut in here: {why_it_cannot_be_strict()}"
+    not CAN_BE_STRICT, reason=f"no program can be shut in here: {strict_sandbox_problem()}"
 )

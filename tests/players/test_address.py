@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from fairplay import BadRequest, Referee
-from fairplay.games import title
+from fairplay.games import game_info
 from fairplay.games.fish import Fish
 from fairplay.players.address import open_player, split_label
 from fairplay.render.text import printable
@@ -49,7 +49,7 @@ def bots(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def open_fish(address: str, key: bytes = KEY) -> Any:
-    return open_player(address, title("fish"), key)
+    return open_player(address, game_info("fish"), key)
 
 
 def write(path: Path, source: str) -> Path:
@@ -73,11 +73,11 @@ def survives(player: Any) -> bool:
 
 
 @pytest.mark.parametrize("address", ["random", "greedy", "lookahead", "lookahead:1", "lookahead:2"])
-def test_a_house_player_is_known_by_its_name(address: str) -> None:
+def test_a_built_in_player_is_known_by_its_name(address: str) -> None:
     assert survives(open_fish(address))
 
 
-def test_the_parameter_of_a_house_player_changes_how_it_plays() -> None:
+def test_the_parameter_of_a_built_in_player_changes_how_it_plays() -> None:
     shallow, deep = (
         Referee().run(GAME, [open_fish(address), open_fish("greedy")], seed=bytes([4]) * 32)
         for address in ("lookahead:1", "lookahead:3")
@@ -86,7 +86,7 @@ def test_the_parameter_of_a_house_player_changes_how_it_plays() -> None:
     assert shallow.state != deep.state
 
 
-def test_a_house_player_draws_from_the_key_of_its_seat() -> None:
+def test_a_built_in_player_draws_from_the_key_of_its_seat() -> None:
     drawn = {open_fish("random", bytes([number]) * 32)(VIEW) for number in range(10)}
 
     assert len(drawn) > 1
@@ -94,7 +94,7 @@ def test_a_house_player_draws_from_the_key_of_its_seat() -> None:
 
 
 @pytest.mark.parametrize("address", ["rando", "Random", "", ":", " random", "chess:1"])
-def test_a_house_player_that_is_not_there_is_refused(address: str) -> None:
+def test_a_built_in_player_that_is_not_there_is_refused(address: str) -> None:
     name = address.partition(":")[0]
 
     assert refusal(address).startswith(

@@ -13,12 +13,20 @@ import pytest
 from fairplay.core.errors import BadRequest
 from fairplay.core.messages import Answered, Tell
 from fairplay.players import bot_log
-from fairplay.players.bot_log import FIRST, LAST, BotLog, check_logs, folder_at, log_path, open_log
-from fairplay.players.process import Program
-from fairplay.players.remote import Remote
+from fairplay.players.bot_log import (
+    MAX_FIRST_BYTES,
+    MAX_LAST_BYTES,
+    BotLog,
+    get_log_directory,
+    log_path,
+    open_log,
+    prepare_log_directory,
+)
+from fairplay.players.process import ProgramConnection
+from fairplay.players.remote import RemoteChannel
 from fairplay.protocol import wire
-from fairplay.sandbox.level import Level, Sandbox
-from fairplay.transport.line import acquired, received
+from fairplay.sandbox.policy import SandboxLevel, SandboxPolicy
+from fairplay.transport.connection import acquire, receive
 from tests.players.programs import PYTHON
 from tests.toy import Toy
 
@@ -28,19 +36,19 @@ SECONDS = re.compile(r"\d+\.\d{3} s")
 
 @pytest.fixture(autouse=True)
 def _counted_anew() -> None:
-    folder_at.cache_clear()
+    get_log_directory.cache_clear()
 
 
-def log_in(folder: Path, bot: str = "ann", match_id: str = "m1") -> BotLog:
-    log = open_log(str(folder), bot, match_id)
+def log_in(directory: Path, bot: str = "ann", match_id: str = "m1") -> BotLog:
+    log = open_log(str(directory), bot, match_id)
     assert log is not None
     log.begin()
     return log
 
 
-def kept(folder: Path, bot: str = "ann", match_id: str = "m1") -> str:
+def kept(directory: Path, bot: str = "ann", match_id: str = "m1") -> str:
     """What is in a log, with all times alike."""
-    text = log_path(str(folder), bot, match_id).read_text()
+    text = log_path(str(directory), bot, match_id).read_text()
     return SECONDS.sub("T s", re.sub(r"hello, .* UTC", "hello, NOW", text))
 
 
@@ -51,16 +59,16 @@ def message(kind: str, **fields: object) -> bytes:
 def test_marks_say_what_the_bot_was_told_and_when(tmp_path: Path) -> None:
     log = log_in(tmp_path)
 
-    log.asked(message("hello"))
-    log.hear(b"loaded\n")
-    log.asked(message("start"))
-    log.asked(message("take_turn", turn=1))
-    log.hear(b"thinking")
-    log.hear(b" hard")
-    log.asked(message("tell", turn=1))
-    log.asked(message("changed"))
-    log.asked(message("take_turn", turn=2))
-    log.asked(message("goodbye", fault="timed_out", why="no answer\x1b within 5 s"))
+    log.mark_message(message("hello"))
+    log.write_stderr(b"loaded\n")
+    log.mark_message(message("start"))
+    log.mark_message(message("take_turn", turn=1))
+    log.write_stderr(b"thinking")
+    log.write_stderr(b" hard")
+    log.mark_message(message("tell", turn=1))
+    log.mark_message(message("changed"))
+    log.mark_message(message("take_turn", turn=2))
+    log.mark_message(message("goodbye", fault="timed_out", why="no answer\x1b within 5 s"))
     log.close()
 
     assert kept(tmp_path).splitlines() == [
@@ -79,10 +87,10 @@ def test_marks_say_what_the_bot_was_told_and_when(tmp_path: Path) -> None:
 def test_what_a_host_elsewhere_adds_to_a_message_disturbs_nobody(odd: dict[str, object], tmp_path: Path) -> None:
     log = open_log(str(tmp_path), "ann", "m1")
     assert log is not None
-    log.asked(message("hello"))
-    log.hear(b"loaded\n")
-    log.asked(message("tell", **odd))
-    log.hear(b"told\n")
+    log.mark_message(message("hello"))
+    log.write_stderr(b"loaded\n")
+    log.mark_message(message("tell", **odd))
+    log.write_stderr(b"told\n")
     log.close()
 
     assert kept(tmp_path) == "-- hello, NOW\nloaded\ntold\n"
@@ -90,7 +98,7 @@ def test_what_a_host_elsewhere_adds_to_a_message_disturbs_nobody(odd: dict[str, 
 
 def test_what_was_said_is_in_the_file_at_once(tmp_path: Path) -> None:
     log = log_in(tmp_path)
-    log.hear(b"before a crash\n")
+    log.write_stderr(b"before a crash\n")
 
     assert kept(tmp_path) == "before a crash\n"
     log.close()
@@ -110,7 +118,7 @@ def test_what_was_said_is_in_the_file_at_once(tmp_path: Path) -> None:
 )
 def test_no_sign_moves_a_terminal(said: bytes, text: str, tmp_path: Path) -> None:
     log = log_in(tmp_path)
-    log.hear(said)
+    log.write_stderr(said)
     log.close()
 
     assert kept(tmp_path) == text
@@ -119,7 +127,7 @@ def test_no_sign_moves_a_terminal(said: bytes, text: str, tmp_path: Path) -> Non
 def test_a_letter_may_come_in_two_pieces(tmp_path: Path) -> None:
     log = log_in(tmp_path)
     for byte in "\N{SNOWMAN}!\n".encode():
-        log.hear(bytes([byte]))
+        log.write_stderr(bytes([byte]))
     log.close()
 
     assert kept(tmp_path) == "\N{SNOWMAN}!\n"
@@ -128,36 +136,40 @@ def test_a_letter_may_come_in_two_pieces(tmp_path: Path) -> None:
 @pytest.mark.parametrize("said", [b"0123456\n", bytes(range(256))], ids=["text", "junk"])
 def test_of_a_flood_the_beginning_and_the_end_are_kept(said: bytes, tmp_path: Path) -> None:
     log = log_in(tmp_path)
-    log.asked(message("take_turn", turn=1))
-    log.hear(b"first words\n")
-    for _ in range(3 * (FIRST + LAST) // len(said)):
-        log.hear(said)
-        assert len(log._last) <= 3 * LAST  # which are in memory
-    log.asked(message("take_turn", turn=2))
-    log.hear(b"last words\n")
+    log.mark_message(message("take_turn", turn=1))
+    log.write_stderr(b"first words\n")
+    for _ in range(3 * (MAX_FIRST_BYTES + MAX_LAST_BYTES) // len(said)):
+        log.write_stderr(said)
+        assert len(log._last) <= 3 * MAX_LAST_BYTES  # which are in memory
+    log.mark_message(message("take_turn", turn=2))
+    log.write_stderr(b"last words\n")
     log.close()
 
     text = kept(tmp_path)
     assert text.startswith("-- turn 1, T s\nfirst words\n")
     assert text.endswith("-- turn 2, T s\nlast words\n")
     assert len(re.findall(r"\n-- \d+ bytes are left out here\n", text)) == 1
-    assert FIRST + LAST <= log_path(str(tmp_path), "ann", "m1").stat().st_size <= FIRST + LAST + 100
+    assert (
+        MAX_FIRST_BYTES + MAX_LAST_BYTES
+        <= log_path(str(tmp_path), "ann", "m1").stat().st_size
+        <= MAX_FIRST_BYTES + MAX_LAST_BYTES + 100
+    )
 
 
 def test_it_is_said_how_much_is_left_out(tmp_path: Path) -> None:
     log, line = log_in(tmp_path), b"0123456\n"
     for _ in range(100_000):
-        log.hear(line)
+        log.write_stderr(line)
     log.close()
 
     [left_out] = re.findall(r"-- (\d+) bytes are left out here", kept(tmp_path))
-    assert int(left_out) == 100_000 * len(line) - FIRST - LAST
+    assert int(left_out) == 100_000 * len(line) - MAX_FIRST_BYTES - MAX_LAST_BYTES
 
 
 def test_of_what_fits_nothing_is_left_out(tmp_path: Path) -> None:
-    log, lines = log_in(tmp_path), [b"%07d\n" % number for number in range((FIRST + LAST) // 8)]
+    log, lines = log_in(tmp_path), [b"%07d\n" % number for number in range((MAX_FIRST_BYTES + MAX_LAST_BYTES) // 8)]
     for line in lines:
-        log.hear(line)
+        log.write_stderr(line)
     log.close()
 
     assert b"".join(lines) == log_path(str(tmp_path), "ann", "m1").read_bytes()
@@ -166,7 +178,7 @@ def test_of_what_fits_nothing_is_left_out(tmp_path: Path) -> None:
 def test_a_match_that_goes_on_adds_to_its_log(tmp_path: Path) -> None:
     for said in (b"before\n", b"after\n"):
         log = log_in(tmp_path)
-        log.hear(said)
+        log.write_stderr(said)
         log.close()
 
     assert kept(tmp_path) == "before\nafter\n"
@@ -175,13 +187,13 @@ def test_a_match_that_goes_on_adds_to_its_log(tmp_path: Path) -> None:
 def test_a_bot_whose_logs_are_too_large_has_no_more(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(bot_log, "MOST_OF_ALL", 1000)
+    monkeypatch.setattr(bot_log, "MAX_BOT_LOGS_BYTES", 1000)
     log = log_in(tmp_path)
-    log.hear(b"x" * 1000)
+    log.write_stderr(b"x" * 1000)
     log.close()
 
     assert open_log(str(tmp_path), "ann", "m2") is None
-    folder_at.cache_clear()  # as in another process
+    get_log_directory.cache_clear()  # as in another process
     assert open_log(str(tmp_path), "ann", "m3") is None
     assert open_log(str(tmp_path), "ann", "m4") is None
     assert capsys.readouterr().err.count("no more logs are kept in") == 1
@@ -190,7 +202,7 @@ def test_a_bot_whose_logs_are_too_large_has_no_more(
 
 
 def test_logs_are_private(tmp_path: Path) -> None:
-    logs = check_logs(str(tmp_path / "deep" / "logs"))
+    logs = prepare_log_directory(str(tmp_path / "deep" / "logs"))
     before = os.umask(0)
     try:
         log_in(Path(logs)).close()
@@ -209,7 +221,7 @@ def test_a_link_in_the_place_of_a_log_is_not_followed(tmp_path: Path, capsys: py
     path.symlink_to(treasure)
 
     log = log_in(tmp_path)
-    log.hear(b"x")
+    log.write_stderr(b"x")
     log.close()
 
     assert not treasure.exists()
@@ -217,10 +229,10 @@ def test_a_link_in_the_place_of_a_log_is_not_followed(tmp_path: Path, capsys: py
 
 
 def test_a_full_disk_disturbs_nobody(tmp_path: Path) -> None:
-    log = BotLog(Path("/dev/full"), bot_log.Folder(str(tmp_path)))
-    log.hear(b"x" * 100)
-    log.asked(message("take_turn", turn=1))
-    log.hear(b"x" * 3 * FIRST)
+    log = BotLog(Path("/dev/full"), bot_log.LogDirectory(str(tmp_path)))
+    log.write_stderr(b"x" * 100)
+    log.mark_message(message("take_turn", turn=1))
+    log.write_stderr(b"x" * 3 * MAX_FIRST_BYTES)
     log.close()
     log.close()
 
@@ -228,8 +240,8 @@ def test_a_full_disk_disturbs_nobody(tmp_path: Path) -> None:
 def test_who_was_started_for_nothing_leaves_no_trace(tmp_path: Path) -> None:
     log = open_log(str(tmp_path), "ann", "m1")
     assert log is not None
-    log.asked(message("hello"))
-    log.hear(b"loaded\n")
+    log.mark_message(message("hello"))
+    log.write_stderr(b"loaded\n")
     log.close()
 
     assert list((tmp_path / "ann").iterdir()) == []
@@ -239,16 +251,16 @@ def test_who_was_started_for_nothing_leaves_no_trace(tmp_path: Path) -> None:
 def test_what_was_said_before_the_match_is_kept_once_it_begins(kind: str, tmp_path: Path) -> None:
     log = open_log(str(tmp_path), "ann", "m1")
     assert log is not None
-    log.asked(message("hello"))
-    log.hear(b"loaded\n")
-    log.asked(message(kind))
+    log.mark_message(message("hello"))
+    log.write_stderr(b"loaded\n")
+    log.mark_message(message(kind))
     log.close()
 
     assert kept(tmp_path).startswith("-- hello, NOW\nloaded\n-- ")
 
 
 @pytest.mark.parametrize("odd", ["", ".", "..", "../up", "/etc/passwd", "a b", "exec:node bot.js", "\udc80", "x" * 300])
-def test_whatever_a_bot_is_called_its_folder_lies_in_that_for_logs(odd: str, tmp_path: Path) -> None:
+def test_whatever_a_bot_is_called_its_directory_lies_in_that_for_logs(odd: str, tmp_path: Path) -> None:
     path = log_path(str(tmp_path), odd, odd)
 
     assert path.parent.parent == tmp_path
@@ -257,19 +269,19 @@ def test_whatever_a_bot_is_called_its_folder_lies_in_that_for_logs(odd: str, tmp
     assert len(path.name) < 100
 
 
-def test_no_two_bots_share_a_folder(tmp_path: Path) -> None:
+def test_no_two_bots_share_a_directory(tmp_path: Path) -> None:
     names = ["a/b", "a b", "a-b", "a.b", "/a/b", "ab", "A-B", "a--b", "-a-b", "x" * 61, "x" * 62]
 
     assert len({log_path(str(tmp_path), name, "m").parent for name in names}) == len(names)
 
 
 @pytest.mark.parametrize("victim", ["./bot.py", "a b", "", "x" * 61])
-def test_no_bot_has_the_folder_of_another_by_calling_itself_so(victim: str, tmp_path: Path) -> None:
-    folders = [log_path(str(tmp_path), victim, "m").parent]
+def test_no_bot_has_the_directory_of_another_by_calling_itself_so(victim: str, tmp_path: Path) -> None:
+    directories = [log_path(str(tmp_path), victim, "m").parent]
     for _ in range(3):  # and whoever calls itself as that one
-        folders.append(log_path(str(tmp_path), folders[-1].name, "m").parent)
+        directories.append(log_path(str(tmp_path), directories[-1].name, "m").parent)
 
-    assert len(set(folders)) == len(folders)
+    assert len(set(directories)) == len(directories)
 
 
 def test_names_that_were_searched_for_do_not_meet(tmp_path: Path) -> None:
@@ -277,12 +289,12 @@ def test_names_that_were_searched_for_do_not_meet(tmp_path: Path) -> None:
     assert len({log_path(str(tmp_path), name, "m").parent for name in ALIKE}) == len(ALIKE)
 
 
-def test_a_folder_that_cannot_be_is_refused(tmp_path: Path) -> None:
+def test_a_directory_that_cannot_be_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
 
     for place in (tmp_path / "file", tmp_path / "file" / "below"):
         with pytest.raises(BadRequest, match="cannot be made"):
-            check_logs(str(place))
+            prepare_log_directory(str(place))
 
 
 MUCH = """
@@ -300,16 +312,18 @@ def test_what_was_said_after_an_answer_comes_before_the_mark_of_what_is_asked_ne
     log = log_in(tmp_path)
 
     async def ask_on() -> None:
-        program = await Program.start(["sh", "-c", "echo thinking >&2; cat"], sandbox=Sandbox(Level.NONE), log=log)
+        program = await ProgramConnection.start(
+            ["sh", "-c", "echo thinking >&2; cat"], sandbox=SandboxPolicy(SandboxLevel.NONE), log=log
+        )
         program._stderr.pause_reading()  # the event loop has no time for it
         try:
             while not select.select([program._stderr.get_extra_info("pipe")], [], [], 0)[0]:
                 await asyncio.sleep(0.001)
-            await acquired(program)
+            await acquire(program)
             program.send(b'{"type":"take_turn","turn":1}\n')
-            await received(program)
+            await receive(program)
         finally:
-            await program.hang_up(b"", 0)
+            await program.close(b"", 0)
 
     asyncio.run(ask_on())
 
@@ -320,8 +334,10 @@ def test_what_was_said_comes_before_the_mark_of_what_is_asked_next(tmp_path: Pat
     log = log_in(tmp_path)
 
     async def ask_on() -> None:
-        program = await Program.start([*PYTHON, "-c", MUCH], sandbox=Sandbox(Level.NONE), log=log)
-        remote = Remote(program, Toy())
+        program = await ProgramConnection.start(
+            [*PYTHON, "-c", MUCH], sandbox=SandboxPolicy(SandboxLevel.NONE), log=log
+        )
+        remote = RemoteChannel(program, Toy())
         try:
             for number in range(6):
                 assert isinstance(await remote.ask(Tell(number)), Answered)

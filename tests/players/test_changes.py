@@ -10,35 +10,35 @@ from typing import Any
 import msgspec
 import pytest
 
-from fairplay.core.chance import seed_from
+from fairplay.core.chance import seed_from_text
 from fairplay.core.events import Acted, Ejected, Event, Fault
 from fairplay.core.messages import Answered, TakeTurn
 from fairplay.core.roles import AsyncChannel
-from fairplay.games import game_with
-from fairplay.hosting.table import Here
-from fairplay.players.address import house_strategy
-from fairplay.players.door import Door, listen_tcp, listen_websocket
-from fairplay.players.process import Program
-from fairplay.players.remote import Remote
+from fairplay.games import make_game
+from fairplay.hosting.table import AsyncLocalChannel
+from fairplay.players.address import built_in_strategy
+from fairplay.players.listener import Listener, listen_tcp, listen_websocket
+from fairplay.players.process import ProgramConnection
+from fairplay.players.remote import RemoteChannel
 from fairplay.protocol import wire
 from fairplay.protocol.limits import Limits
 from fairplay.referee.changes import Change
+from fairplay.referee.conversation import AnyMatch
 from fairplay.referee.drivers import play_async
-from fairplay.referee.host import dealt
-from fairplay.referee.local import Local
-from fairplay.referee.referee import AnyMatch
-from fairplay.sandbox.level import Level, Sandbox
-from fairplay.transport.connection import over_tcp as line_over
-from fairplay.transport.framed import MOST_UNREAD
-from tests.players.dialled import serve_dialled
-from tests.players.lines import Clockwork, Scripted
+from fairplay.referee.local_channel import LocalChannel
+from fairplay.referee.referee import deal_match
+from fairplay.sandbox.policy import SandboxLevel, SandboxPolicy
+from fairplay.transport.framed import MAX_UNREAD_BYTES
+from fairplay.transport.sockets import accept_tcp as line_over
+from tests.players.host_connection import serve_at_host
 from tests.players.machine import needs_strict
-from tests.players.programs import PYTHON, Beside, holdings, nothing_left
+from tests.players.programs import PYTHON, InProcessPlayer, current_holdings, is_cleaned_up
+from tests.players.scripted_connections import ScriptedConnection, VirtualTimeLoop
 from tests.toy import Toy
 
 TOY = Toy()
-MATCH = dealt(TOY, ["ann", "bob"], bytes(32), match_id="m")
-WITHOUT_NEWS = dealt(Toy(cards=8, hand=4), ["ann", "bob"], bytes(32), match_id="m")
+MATCH = deal_match(TOY, ["ann", "bob"], bytes(32), match_id="m")
+WITHOUT_NEWS = deal_match(Toy(cards=8, hand=4), ["ann", "bob"], bytes(32), match_id="m")
 PATIENT = Limits(move=30, start_up=30, goodbye=5)
 PATIENCE = 30.0
 
@@ -61,7 +61,7 @@ for text in sys.stdin.buffer:
 """
 
 
-class Noting(Scripted):
+class Noting(ScriptedConnection):
     """A line that takes what it is offered, or does not, and has good answers to everything."""
 
     def __init__(self, *answers: str, takes: bool) -> None:
@@ -79,7 +79,7 @@ class Noting(Scripted):
 
 def ran(work: Coroutine[Any, Any, Any]) -> Any:
     """What it comes to, on a loop where time takes no time."""
-    loop = Clockwork()
+    loop = VirtualTimeLoop()
     try:
         return loop.run_until_complete(work)
     finally:
@@ -101,7 +101,7 @@ def plain(view: Any) -> Any:
     return msgspec.json.decode(msgspec.json.encode(view))
 
 
-def types(line: Scripted) -> list[str]:
+def types(line: ScriptedConnection) -> list[str]:
     """What was sent, in short; of a change, after how many cards."""
     return [f"changed {len(said['view']['played'])}" if "nonce" not in said else said["type"] for said in line.sent]
 
@@ -114,27 +114,27 @@ def types(line: Scripted) -> list[str]:
 )
 def test_who_asks_for_changes_in_its_answer_to_hello_hears_of_them(answer: str, listens: bool) -> None:
     line = Noting(answer, takes=True)
-    remote = Remote(line, TOY)
+    remote = RemoteChannel(line, TOY)
 
     ran(remote.hello())
 
-    assert (remote.changed is not None) == listens
+    assert (remote.on_change is not None) == listens
 
 
-def test_who_asked_for_them_at_the_door_of_a_house_hears_of_them_too() -> None:
-    assert Remote(Noting(takes=True), TOY, changes=True).changed is not None
-    assert Remote(Noting(takes=True), TOY).changed is None
+def test_who_asked_for_them_at_the_listener_of_a_server_hears_of_them_too() -> None:
+    assert RemoteChannel(Noting(takes=True), TOY, changes=True).on_change is not None
+    assert RemoteChannel(Noting(takes=True), TOY).on_change is None
 
 
 def test_who_can_take_them_has_each_at_once_and_once() -> None:
     line = Noting('{"changes":true}', "null", takes=True)
-    remote = Remote(line, TOY)
+    remote = RemoteChannel(line, TOY)
 
     async def talk() -> None:
         await remote.hello()
-        assert remote.changed is not None
+        assert remote.on_change is not None
         for facts in (1, 2, 3):
-            remote.changed(after(facts))
+            remote.on_change(after(facts))
         await remote.ask(TakeTurn(MATCH.view(0)))
 
     ran(talk())
@@ -147,20 +147,20 @@ def test_who_can_take_them_has_each_at_once_and_once() -> None:
 
 def test_who_cannot_has_the_newest_before_the_next_question_and_no_other() -> None:
     line = Noting('{"changes":true}', "null", "null", "null", takes=False)
-    remote = Remote(line, TOY)
+    remote = RemoteChannel(line, TOY)
 
     async def talk() -> None:
         await remote.hello()
-        assert remote.changed is not None
+        assert remote.on_change is not None
         for facts in (1, 2, 3):
-            remote.changed(after(facts))
+            remote.on_change(after(facts))
         await remote.ask(TakeTurn(MATCH.view(0)))
-        remote._broken = None  # null is no card, which does not matter here
+        remote._failed_answer = None  # null is no card, which does not matter here
         await remote.ask(TakeTurn(MATCH.view(0)))
-        remote._broken = None
-        remote.changed(after(4))
+        remote._failed_answer = None
+        remote.on_change(after(4))
         line.takes = True
-        remote.changed(after(5))
+        remote.on_change(after(5))
         await remote.ask(TakeTurn(MATCH.view(0)))
 
     ran(talk())
@@ -170,19 +170,19 @@ def test_who_cannot_has_the_newest_before_the_next_question_and_no_other() -> No
 
 def test_a_change_is_written_once_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
     written: list[Change] = []
-    write = wire.changed
+    write = wire.encode_changed
 
     def noted(change: Change) -> bytes:
         written.append(change)
         return write(change)
 
-    monkeypatch.setattr(wire, "changed", noted)
-    remotes = [Remote(Noting(takes=takes), TOY, changes=True) for takes in (True, False, True)]
+    monkeypatch.setattr(wire, "encode_changed", noted)
+    remotes = [RemoteChannel(Noting(takes=takes), TOY, changes=True) for takes in (True, False, True)]
     change = after(1)
 
     for remote in remotes:
-        assert remote.changed is not None
-        remote.changed(change)
+        assert remote.on_change is not None
+        remote.on_change(change)
 
     assert written == [change]
 
@@ -191,36 +191,36 @@ def test_a_change_is_written_once_for_all(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 async def heard_by(
-    tmp_path: Path, sandbox: Sandbox, *, changes: bool = True, limits: Limits = PATIENT
+    tmp_path: Path, sandbox: SandboxPolicy, *, changes: bool = True, limits: Limits = PATIENT
 ) -> tuple[list[str], AnyMatch]:
     """What a program says that it heard, in a match against a player in this process."""
     said: list[bytes] = []
     path = tmp_path / "listener.py"
     path.write_text(LISTENER.replace("CHANGES", str(changes)))
-    program = await Program.start([*PYTHON, str(path)], sandbox=sandbox, hear=said.append)
-    remote = Remote(program, TOY, match_id="m", limits=limits)
+    program = await ProgramConnection.start([*PYTHON, str(path)], sandbox=sandbox, on_stderr=said.append)
+    remote = RemoteChannel(program, TOY, match_id="m", limits=limits)
     await remote.hello()
-    final = await play_async(WITHOUT_NEWS, [remote, Beside()])
+    final = await play_async(WITHOUT_NEWS, [remote, InProcessPlayer()])
     return b"".join(said).decode().splitlines(), final
 
 
-def played_with(tmp_path: Path, sandbox: Sandbox, **options: Any) -> tuple[list[str], AnyMatch]:
-    before = holdings()
+def played_with(tmp_path: Path, sandbox: SandboxPolicy, **options: Any) -> tuple[list[str], AnyMatch]:
+    before = current_holdings()
     try:
         return asyncio.run(heard_by(tmp_path, sandbox, **options))
     finally:
-        assert nothing_left(before)
+        assert is_cleaned_up(before)
 
 
-PLAIN = Sandbox(Level.NONE)
+PLAIN = SandboxPolicy(SandboxLevel.NONE)
 
 
 @pytest.mark.parametrize(
     "sandbox",
-    [PLAIN, pytest.param(Sandbox(Level.STRICT, pondering=True), marks=needs_strict)],
+    [PLAIN, pytest.param(SandboxPolicy(SandboxLevel.STRICT, pondering=True), marks=needs_strict)],
     ids=["without a sandbox", "pondering"],
 )
-def test_a_program_that_is_not_stopped_hears_of_every_change(sandbox: Sandbox, tmp_path: Path) -> None:
+def test_a_program_that_is_not_stopped_hears_of_every_change(sandbox: SandboxPolicy, tmp_path: Path) -> None:
     heard, final = played_with(tmp_path, sandbox)
 
     assert final.result.ejected == ()
@@ -230,7 +230,7 @@ def test_a_program_that_is_not_stopped_hears_of_every_change(sandbox: Sandbox, t
 
 @needs_strict
 def test_a_program_that_is_stopped_hears_of_the_newest_when_it_is_asked(tmp_path: Path) -> None:
-    heard, final = played_with(tmp_path, Sandbox(Level.STRICT))
+    heard, final = played_with(tmp_path, SandboxPolicy(SandboxLevel.STRICT))
 
     assert final.result.ejected == ()
     assert heard[0] == "turn 0"
@@ -249,7 +249,7 @@ def test_one_that_does_not_ask_for_them_hears_of_none(tmp_path: Path) -> None:
 
 def test_one_that_reads_no_more_holds_nobody_up_and_takes_no_room() -> None:
     async def offered() -> tuple[int, bool]:
-        program = await Program.start([*PYTHON, "-c", "import time; time.sleep(60)"], sandbox=PLAIN)
+        program = await ProgramConnection.start([*PYTHON, "-c", "import time; time.sleep(60)"], sandbox=PLAIN)
         try:
             text, taken = b"x" * 4095 + b"\n", 0
             while program.offer(text):
@@ -257,11 +257,11 @@ def test_one_that_reads_no_more_holds_nobody_up_and_takes_no_room() -> None:
                 assert taken < 10**6
             return taken + program._stdin.get_write_buffer_size(), program.offer(b"\n")
         finally:
-            await program.hang_up(b"", 0)
+            await program.close(b"", 0)
 
-    before = holdings()
+    before = current_holdings()
     taken, again = asyncio.run(offered())
-    assert nothing_left(before)
+    assert is_cleaned_up(before)
 
     assert taken <= 65536 + 2 * 4096
     assert not again
@@ -269,14 +269,14 @@ def test_one_that_reads_no_more_holds_nobody_up_and_takes_no_room() -> None:
 
 def test_one_that_has_ended_is_offered_nothing() -> None:
     async def offered() -> bool:
-        program = await Program.start([*PYTHON, "-c", "pass"], sandbox=PLAIN)
+        program = await ProgramConnection.start([*PYTHON, "-c", "pass"], sandbox=PLAIN)
         try:
             await program._ended.wait()
             while program.offer(b"\n"):
                 await asyncio.sleep(0)  # until the pipe is seen to be broken
             return program.offer(b"\n")
         finally:
-            await program.hang_up(b"", 0)
+            await program.close(b"", 0)
 
     assert not asyncio.run(offered())
 
@@ -284,8 +284,8 @@ def test_one_that_has_ended_is_offered_nothing() -> None:
 # Connections.
 
 
-FISH = game_with("fish", {"rows": 4, "columns": 4})
-GREEDY = house_strategy("fish", "greedy", bytes(32))
+FISH = make_game("fish", {"rows": 4, "columns": 4})
+GREEDY = built_in_strategy("fish", "greedy", bytes(32))
 
 
 class Listening:
@@ -301,15 +301,15 @@ class Listening:
         self.heard.append(view)
 
 
-def over_tcp(door: Door, player: Any) -> None:
-    assert serve_dialled(door.address, lambda _: player) is None
+def over_tcp(listener: Listener, player: Any) -> None:
+    assert serve_at_host(listener.address, lambda _: player) is None
 
 
-def over_websocket(door: Door, player: Any) -> None:
-    assert serve_dialled(f"ws://{door.address}", lambda _: player) is None
+def over_websocket(listener: Listener, player: Any) -> None:
+    assert serve_at_host(f"ws://{listener.address}", lambda _: player) is None
 
 
-async def joined(door: Door, visit: Any, player: Any) -> tuple[list[Event], list[Any], AnyMatch]:
+async def joined(listener: Listener, visit: Any, player: Any) -> tuple[list[Event], list[Any], AnyMatch]:
     """The facts, and what spectators see after each, in a match of a player elsewhere against one in this process."""
     facts: list[Event] = []
     views: list[Any] = []
@@ -319,12 +319,12 @@ async def joined(door: Door, visit: Any, player: Any) -> tuple[list[Event], list
             facts.append(event)
             views.append(match.view(None))
 
-    coming = threading.Thread(target=visit, args=(door, player))
+    coming = threading.Thread(target=visit, args=(listener, player))
     coming.start()
-    match = dealt(FISH, ["ann", "bob"], seed_from("changes"), match_id="m")
-    (guest,) = await door.seat(FISH, match_id="m", limits=PATIENT)
-    table: list[AsyncChannel] = [guest.remote, Here(Local(GREEDY, FISH))]
-    final = await play_async(match, table, inform=inform)
+    match = deal_match(FISH, ["ann", "bob"], seed_from_text("changes"), match_id="m")
+    (guest,) = await listener.accept_players(FISH, match_id="m", limits=PATIENT)
+    table: list[AsyncChannel] = [guest.channel, AsyncLocalChannel(LocalChannel(GREEDY, FISH))]
+    final = await play_async(match, table, on_event=inform)
     await asyncio.to_thread(coming.join, PATIENCE)
     assert not coming.is_alive()
     return facts, views, final
@@ -356,9 +356,9 @@ def test_what_a_player_elsewhere_raises_ends_it() -> None:
         def changed(self, view: Any) -> None:
             raise ValueError("a bad day")
 
-    def visit(door: Door, player: Any) -> None:
+    def visit(listener: Listener, player: Any) -> None:
         with pytest.raises(ValueError, match="a bad day"):
-            over_tcp(door, player)
+            over_tcp(listener, player)
 
     _, _, final = asyncio.run(joined(listen_tcp("0"), visit, Raising()))
 
@@ -380,12 +380,12 @@ def test_a_connection_that_reads_no_more_takes_no_room() -> None:
             while line._transport.get_write_buffer_size():
                 await asyncio.sleep(0)
             freed = line.offer(b"\n")
-            await line.hang_up(b"", 0)
+            await line.close(b"", 0)
             return held, freed
 
     held, freed = asyncio.run(offered())
 
-    assert held <= MOST_UNREAD + 4096
+    assert held <= MAX_UNREAD_BYTES + 4096
     assert freed
 
 
@@ -396,7 +396,7 @@ def read_all(line: socket.socket, length: int) -> None:
 
 def test_it_is_answered_as_before_where_nobody_listens() -> None:
     line = Noting("null", '{"type":"pass"}', takes=False)
-    remote = Remote(line, TOY)
+    remote = RemoteChannel(line, TOY)
 
     async def talk() -> Any:
         await remote.hello()

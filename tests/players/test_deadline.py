@@ -10,12 +10,18 @@ import pytest
 from fairplay.core.events import Fault
 from fairplay.core.messages import Answer, Answered, Failed
 from fairplay.games.q import Pass
-from fairplay.players.remote import Remote
+from fairplay.players.remote import RemoteChannel
 from fairplay.protocol import wire
 from fairplay.protocol.limits import Limits
 from fairplay.protocol.nonces import Nonces
-from fairplay.transport.connection import over_tcp
-from tests.players.lines import Clockwork, Question, Scripted, answering, in_clockwork
+from fairplay.transport.sockets import accept_tcp
+from tests.players.scripted_connections import (
+    Question,
+    ScriptedConnection,
+    VirtualTimeLoop,
+    reply_with,
+    run_in_virtual_time,
+)
 from tests.players.test_remote import BOWS, GAME, NEVER, PASSES, START, TURN
 
 TICK = 1e-6  # seconds
@@ -29,10 +35,10 @@ PASS = {"type": "pass"}
 def said_after(seconds: float, *, twice: bool = False) -> Answer:
     """The answer of somebody who writes its reply to a real socket after so many seconds, whole or in two parts."""
 
-    async def ask(loop: Clockwork) -> Answer:
+    async def ask(loop: VirtualTimeLoop) -> Answer:
         ours, theirs = socket.socketpair()
-        line = await over_tcp(ours)
-        remote = Remote(line, GAME, limits=LIMITS)
+        line = await accept_tcp(ours)
+        remote = RemoteChannel(line, GAME, limits=LIMITS)
         with theirs:
             asking = asyncio.ensure_future(remote.ask(TURN))
             question = await received(theirs)
@@ -46,7 +52,7 @@ def said_after(seconds: float, *, twice: bool = False) -> Answer:
             finally:
                 await remote.close(None)
 
-    return in_clockwork(ask)
+    return run_in_virtual_time(ask)
 
 
 async def received(sock: socket.socket) -> bytes:
@@ -83,19 +89,19 @@ def test_a_reply_that_is_written_a_tick_later_is_too_late(twice: bool) -> None:
 # Replies of a script.
 
 
-def asked(line: Scripted, *messages: Any, nonces: Nonces | None = None) -> list[Answer]:
+def asked(line: ScriptedConnection, *messages: Any, nonces: Nonces | None = None) -> list[Answer]:
     """What somebody answers by a script to one question after the other."""
 
-    async def ask(loop: Clockwork) -> list[Answer]:
-        remote = Remote(line, GAME, limits=LIMITS, nonces=nonces)
+    async def ask(loop: VirtualTimeLoop) -> list[Answer]:
+        remote = RemoteChannel(line, GAME, limits=LIMITS, nonces=nonces)
         return [await remote.ask(message) for message in messages]
 
-    return in_clockwork(ask)
+    return run_in_virtual_time(ask)
 
 
 @pytest.mark.parametrize("early", [1.0, 0.001, TICK, 0.0])
 def test_up_to_the_deadline_an_answer_is_in_time(early: float) -> None:
-    (answer,) = asked(Scripted((LIMITS.move - early, PASSES)), TURN)
+    (answer,) = asked(ScriptedConnection((LIMITS.move - early, PASSES)), TURN)
 
     assert isinstance(answer, Answered)
     assert answer.took == pytest.approx(LIMITS.move - early, abs=TICK / 10)
@@ -103,14 +109,14 @@ def test_up_to_the_deadline_an_answer_is_in_time(early: float) -> None:
 
 @pytest.mark.parametrize("late", [TICK, 0.001, 1.0])
 def test_a_tick_behind_the_deadline_an_answer_is_too_late(late: float) -> None:
-    (answer,) = asked(Scripted((LIMITS.move + late, PASSES)), TURN)
+    (answer,) = asked(ScriptedConnection((LIMITS.move + late, PASSES)), TURN)
 
     assert isinstance(answer, Failed)
     assert answer.fault is Fault.TIMED_OUT
 
 
 def test_an_old_reply_at_the_deadline_wins_no_time() -> None:
-    line = Scripted((0.0, BOWS), (LIMITS.move, answering(None, 0)), (TICK, PASSES))
+    line = ScriptedConnection((0.0, BOWS), (LIMITS.move, reply_with(None, 0)), (TICK, PASSES))
 
     answer = asked(line, START, TURN)[1]
 
@@ -131,9 +137,9 @@ def is_refused(answer: Answer) -> bool:
 
 def test_the_nonce_of_another_seat_is_no_answer() -> None:
     """Both are asked their first question, and the second seat replies with what the first one heard."""
-    first = Scripted((0.0, PASSES))
+    first = ScriptedConnection((0.0, PASSES))
     asked(first, TURN)
-    second = Scripted((0.0, with_nonce(lambda sent: str(first.sent[0]["nonce"]))), (0.0, PASSES))
+    second = ScriptedConnection((0.0, with_nonce(lambda sent: str(first.sent[0]["nonce"]))), (0.0, PASSES))
 
     (answer,) = asked(second, TURN)
 
@@ -141,9 +147,9 @@ def test_the_nonce_of_another_seat_is_no_answer() -> None:
 
 
 def test_the_nonce_of_a_match_over_another_connection_is_no_answer() -> None:
-    before = Scripted(*[(0.0, PASSES)] * 20)
+    before = ScriptedConnection(*[(0.0, PASSES)] * 20)
     asked(before, *[TURN] * 20)
-    replayed = Scripted((0.0, PASSES), (0.0, with_nonce(lambda sent: str(before.sent[0]["nonce"]))))
+    replayed = ScriptedConnection((0.0, PASSES), (0.0, with_nonce(lambda sent: str(before.sent[0]["nonce"]))))
 
     first, second = asked(replayed, TURN, TURN)
 
@@ -153,7 +159,7 @@ def test_the_nonce_of_a_match_over_another_connection_is_no_answer() -> None:
 
 def test_the_nonce_of_a_match_before_over_the_same_connection_is_old() -> None:
     nonces = Nonces()
-    before, after = Scripted((0.0, PASSES)), Scripted()
+    before, after = ScriptedConnection((0.0, PASSES)), ScriptedConnection()
     asked(before, TURN, nonces=nonces)
     after.steps = [(0.0, with_nonce(lambda sent: str(before.sent[0]["nonce"]))), (1.0, PASSES)]
 
@@ -166,7 +172,7 @@ def test_the_nonce_of_a_match_before_over_the_same_connection_is_old() -> None:
 @pytest.mark.parametrize("heard", range(1, 18))
 def test_no_nonce_is_made_from_those_that_were_heard(heard: int) -> None:
     """However many were heard: of the next one the number is known, and of its other part nothing was heard before."""
-    line = Scripted(*[(0.0, PASSES)] * heard)
+    line = ScriptedConnection(*[(0.0, PASSES)] * heard)
     asked(line, *[TURN] * (heard + 1))
 
     numbers, parts = zip(*(question["nonce"].split("-") for question in line.sent), strict=True)
@@ -185,7 +191,7 @@ def test_the_same_question_has_another_nonce_on_every_connection() -> None:
 def test_whoever_guesses_the_next_nonce_has_one_guess() -> None:
     """A guess that was sent ahead of its question ends the match for its player, though the right reply follows."""
     guess = with_nonce(lambda sent: f"2-{sent[0]['nonce'].split('-')[1]}")
-    line = Scripted((0.0, PASSES), (0.0, guess), (0.0, PASSES))
+    line = ScriptedConnection((0.0, PASSES), (0.0, guess), (0.0, PASSES))
 
     first, second, third = asked(line, TURN, TURN, TURN)
 

@@ -6,14 +6,14 @@ import pytest
 
 from fairplay.core.errors import BadRequest
 from fairplay.core.messages import Tell
-from fairplay.players.in_process import InProcess
+from fairplay.players.in_process import InProcessConnection
 from fairplay.protocol import wire
-from fairplay.transport.line import Closed, Heard
-from tests.players.a_house import FISH, TURN
+from fairplay.transport.connection import ConnectionClosed, Received
+from tests.players.fake_server import FISH, TURN
 
-HELLO = wire.hello(FISH, match_id="m", nonce="h", limit=5.0).rstrip(b"\n")
+HELLO = wire.encode_hello(FISH, match_id="m", nonce="h", limit=5.0).rstrip(b"\n")
 CHANGED = wire.encode(wire.Changed(match="m", view=FISH.pack(FISH.view(FISH.deal(2, bytes(32)), None))))
-NEWS = wire.question(Tell([]), FISH, match_id="m", turn=1, nonce="n", limit=5.0).rstrip(b"\n")
+NEWS = wire.encode_question(Tell([]), FISH, match_id="m", turn=1, nonce="n", limit=5.0).rstrip(b"\n")
 
 
 class Raising:
@@ -35,14 +35,14 @@ class Raising:
             raise self._at_news
 
 
-def asked(line: InProcess, text: bytes) -> Heard:
-    heard: list[Heard] = []
+def asked(line: InProcessConnection, text: bytes) -> Received:
+    heard: list[Received] = []
     line.ask(text, heard.append)
     return heard[0]
 
 
-def seated(player: Any) -> InProcess:
-    line = InProcess(lambda game: player)
+def seated(player: Any) -> InProcessConnection:
+    line = InProcessConnection(lambda game: player)
     assert isinstance(asked(line, HELLO), bytes)
     return line
 
@@ -53,18 +53,18 @@ def test_a_player_that_failed_at_a_change_has_failed_although_others_follow() ->
     line.offer(CHANGED)
     line.offer(CHANGED)
 
-    assert isinstance(asked(line, NEWS), Closed)
+    assert isinstance(asked(line, NEWS), ConnectionClosed)
 
 
 def test_an_error_of_ours_that_a_player_raises_is_its_failure() -> None:
     failed = asked(seated(Raising(at_news=BadRequest("of its own"))), NEWS)
 
-    assert isinstance(failed, Closed)
+    assert isinstance(failed, ConnectionClosed)
     assert str(failed) == "the player raised BadRequest"
 
 
 def test_a_view_that_makes_no_sense_is_not_the_fault_of_the_player() -> None:
-    turn = wire.question(TURN, FISH, match_id="m", turn=1, nonce="t", limit=5.0).rstrip(b"\n")
+    turn = wire.encode_question(TURN, FISH, match_id="m", turn=1, nonce="t", limit=5.0).rstrip(b"\n")
     line = seated(Raising())
 
     with pytest.raises(BadRequest):

@@ -10,27 +10,27 @@ from typing import Any
 
 import pytest
 
-from fairplay.players.door import listening
-from fairplay.players.process import Program
+from fairplay.players.listener import listening_socket
+from fairplay.players.process import ProgramConnection
 from fairplay.players.relay import Relay
 from fairplay.players.session import HostSession
 from fairplay.protocol import player_side, wire
 from fairplay.protocol.player_side import PlayerSide
 from fairplay.protocol.wire import Hello
-from fairplay.sandbox.level import Level, Sandbox
+from fairplay.sandbox.policy import SandboxLevel, SandboxPolicy
 from fairplay.server.sign_in.tls import tls_context
-from fairplay.transport import dialler
-from fairplay.transport.connection import over_tcp
-from fairplay.transport.dialler import connect_once, dial
-from fairplay.transport.hall import Hall
-from fairplay.transport.line import Closed, received
-from fairplay.transport.websocket import over_websocket
-from tests.players.a_house import END, FISH, RECEIPT, TURN
-from tests.players.cancelling import When, cancelled_at
-from tests.players.programs import holdings
-from tests.server.sign_in import test_reception
+from fairplay.transport import connector
+from fairplay.transport.connection import ConnectionClosed, receive
+from fairplay.transport.connector import connect, connect_once
+from fairplay.transport.pending import PendingConnections
+from fairplay.transport.sockets import accept_tcp
+from fairplay.transport.websocket import accept_websocket
+from tests.players.cancelling import CancelTime, cancel_at
+from tests.players.fake_server import END, FISH, RECEIPT, TURN
+from tests.players.programs import current_holdings
+from tests.server.sign_in import test_sign_in
 
-certificate = test_reception.certificate
+certificate = test_sign_in.certificate
 MOST = 2000  # awaits, which nothing here comes near
 AMPLE = 60.0  # seconds
 BOT = r"""
@@ -41,7 +41,7 @@ while read -r line; do
 done
 """
 
-every_time = pytest.mark.parametrize("when", When)
+every_time = pytest.mark.parametrize("when", CancelTime)
 
 
 async def at_every_await(round_at: Callable[[int], Awaitable[bool]]) -> int:
@@ -70,7 +70,7 @@ async def some_turns() -> None:
 
 def open_now() -> tuple[int, int]:
     """Files and sockets, and children."""
-    found = holdings()
+    found = current_holdings()
     return found.files, found.children
 
 
@@ -81,25 +81,25 @@ def open_now() -> tuple[int, int]:
 async def host(scheme: str, files: tuple[str, str]) -> AsyncIterator[str]:
     """A host that lets everybody in and says nothing; where it is."""
     tls = tls_context(*files) if scheme in ("tls", "wss") else None
-    over = over_websocket if scheme in ("ws", "wss") else over_tcp
+    over = accept_websocket if scheme in ("ws", "wss") else accept_tcp
 
     async def greet(connection: socket.socket, place: str) -> None:
         line = await over(connection, tls)
         try:
-            with suppress(Closed):
-                await received(line)
+            with suppress(ConnectionClosed):
+                await receive(line)
         finally:
-            await line.hang_up(b"", 0.0)
+            await line.close(b"", 0.0)
 
-    with listening("127.0.0.1", 0) as door:
-        async with Hall(door, greet):
-            yield f"{scheme}://127.0.0.1:{door.getsockname()[1]}"
+    with listening_socket("127.0.0.1", 0) as listener:
+        async with PendingConnections(listener, greet):
+            yield f"{scheme}://127.0.0.1:{listener.getsockname()[1]}"
 
 
 @every_time
 @pytest.mark.parametrize("scheme", ["tcp", "tls", "ws", "wss"])
 def test_a_cancel_at_any_await_of_dialling_leaves_nothing(
-    scheme: str, when: When, certificate: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+    scheme: str, when: CancelTime, certificate: tuple[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     connected: list[socket.socket] = []
 
@@ -107,19 +107,19 @@ def test_a_cancel_at_any_await_of_dialling_leaves_nothing(
         connected.append(await connect_once(*place))
         return connected[-1]
 
-    monkeypatch.setattr(dialler, "connect_once", noted)
+    monkeypatch.setattr(connector, "connect_once", noted)
 
     async def visit(address: str, ca: str | None) -> None:
-        line = await dial(address, wait=AMPLE, ca=ca)
+        line = await connect(address, wait=AMPLE, ca=ca)
         try:
             line.send(b"hello\n")
         finally:
-            await line.hang_up(b"so long\n", AMPLE)
+            await line.close(b"so long\n", AMPLE)
 
     async def each(at: int) -> bool:
         async with host(scheme, certificate) as address:
             ca = certificate[0] if scheme in ("tls", "wss") else None
-            was_cancelled = await cancelled_at(at, when, visit(address, ca))
+            was_cancelled = await cancel_at(at, when, visit(address, ca))
             await some_turns()
             assert [each.fileno() for each in connected] == [-1] * len(connected), at  # the host has not hung up
             return was_cancelled
@@ -139,18 +139,21 @@ def visit_of(number: int) -> list[bytes]:
     nonces = (f"{number}-{question}" for question in count())
 
     def asked(message: Any, match: str) -> bytes:
-        return wire.question(message, FISH, match_id=match, turn=1, nonce=next(nonces), limit=AMPLE)
+        return wire.encode_question(message, FISH, match_id=match, turn=1, nonce=next(nonces), limit=AMPLE)
 
     def begun(match: str) -> list[bytes]:
-        return [wire.hello(FISH, match_id=match, nonce=next(nonces), limit=AMPLE), asked(TURN, match)]
+        return [wire.encode_hello(FISH, match_id=match, nonce=next(nonces), limit=AMPLE), asked(TURN, match)]
 
-    hello = wire.Hello(match="", turn=0, nonce=next(nonces), limit=AMPLE, protocol=wire.PROTOCOL)
-    said = [wire.encode(hello) + b"\n", wire.encode(wire.Welcome(name="ann", window=AMPLE, token="pass")) + b"\n"]
+    hello = wire.Hello(match="", turn=0, nonce=next(nonces), limit=AMPLE, protocol=wire.PROTOCOL_VERSION)
+    said = [
+        wire.encode(hello) + b"\n",
+        wire.encode(wire.Welcome(name="ann", reconnect_window=AMPLE, token="pass")) + b"\n",
+    ]
     if number == 1:
         return said + begun("m1")
     said += [*begun("m1"), asked(END, "m1")]
-    said.append(wire.closing(RECEIPT, match_id="m1", turn=1, nonce=next(nonces), limit=AMPLE))
-    return [*said, wire.suspended("it is late", 0.0)]
+    said.append(wire.encode_closing(RECEIPT, match_id="m1", turn=1, nonce=next(nonces), limit=AMPLE))
+    return [*said, wire.encode_suspended("it is late", 0.0)]
 
 
 @asynccontextmanager
@@ -178,23 +181,23 @@ async def server() -> AsyncIterator[str]:
             await asyncio.wait(meetings)
 
 
-@pytest.mark.parametrize("when", [When.THERE, When.OFTEN])
-def test_a_cancel_at_any_await_of_playing_leaves_nothing(when: When, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(player_side, "FIRST_PAUSE_S", 0.001)
+@pytest.mark.parametrize("when", [CancelTime.WHEN_READY, CancelTime.REPEATEDLY])
+def test_a_cancel_at_any_await_of_playing_leaves_nothing(when: CancelTime, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(player_side, "FIRST_RECONNECT_INTERVAL_S", 0.001)
     played: list[int] = []
 
-    async def start(hello: Hello) -> Program:
-        return await Program.start(["sh", "-c", BOT], sandbox=Sandbox(Level.NONE))
+    async def start(hello: Hello) -> ProgramConnection:
+        return await ProgramConnection.start(["sh", "-c", BOT], sandbox=SandboxPolicy(SandboxLevel.NONE))
 
     async def play(address: str) -> None:
         side = PlayerSide(name="ann")
-        async with HostSession(address, side, tell=lambda text: None, wait=AMPLE) as session:
+        async with HostSession(address, side, on_status=lambda text: None, wait=AMPLE) as session:
             await Relay(session, start).play()
         played.append(side.played)
 
     async def each(at: int) -> bool:
         async with server() as address:
-            return await cancelled_at(at, when, play(address))
+            return await cancel_at(at, when, play(address))
 
     async def with_threads() -> int:
         await asyncio.to_thread(int)  # one stays, for names to be looked up

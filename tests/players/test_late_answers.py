@@ -10,24 +10,24 @@ from typing import Any
 import pytest
 
 from fairplay.core.messages import Failed, Tell
-from fairplay.diagnosis.why import told
-from fairplay.games import title
+from fairplay.diagnosis.ejection_explanation import explain_ejection
+from fairplay.games import game_info
 from fairplay.games.fish import Fish
-from fairplay.hosting.table import Here
-from fairplay.journal.appeal import appeals
+from fairplay.hosting.table import AsyncLocalChannel
+from fairplay.journal.ejection_report import ejection_reports
 from fairplay.journal.record import Journal
-from fairplay.journal.verify import read_lawful
-from fairplay.players.door import listening
-from fairplay.players.process import Program
-from fairplay.players.remote import Remote
+from fairplay.journal.verification import read_legal
+from fairplay.players.listener import listening_socket
+from fairplay.players.process import ProgramConnection
+from fairplay.players.remote import RemoteChannel
 from fairplay.protocol.limits import Limits
 from fairplay.referee.drivers import play_async
-from fairplay.referee.host import dealt
-from fairplay.referee.local import Local
-from fairplay.sandbox.level import Level, Sandbox
+from fairplay.referee.local_channel import LocalChannel
+from fairplay.referee.referee import deal_match
+from fairplay.sandbox.policy import SandboxLevel, SandboxPolicy
 from fairplay.transport import event_loop
-from fairplay.transport.connection import over_tcp
-from fairplay.transport.line import Line
+from fairplay.transport.connection import Connection
+from fairplay.transport.sockets import accept_tcp
 from tests.toy import Toy
 
 LIMIT_S = 1.0
@@ -57,18 +57,18 @@ asyncio.run(all_of_them())
 
 def test_of_a_thousand_answers_at_95_percent_of_the_limit_none_is_too_late() -> None:
     async def host() -> tuple[list[Failed], int, float]:
-        with listening("127.0.0.1", 0) as door:
-            door.setblocking(False)
-            port, loop = door.getsockname()[1], asyncio.get_running_loop()
+        with listening_socket("127.0.0.1", 0) as listener:
+            listener.setblocking(False)
+            port, loop = listener.getsockname()[1], asyncio.get_running_loop()
             words = (sys.executable, "-c", PLAYER, str(port), str(LIMIT_S), str(PLAYERS))
             players = await asyncio.create_subprocess_exec(*words, stdout=subprocess.PIPE)
             remotes = []
             for _ in range(PLAYERS):
-                connection, _ = await loop.sock_accept(door)
-                remotes.append(Remote(await over_tcp(connection), Toy(), limits=Limits(move=LIMIT_S)))
+                connection, _ = await loop.sock_accept(listener)
+                remotes.append(RemoteChannel(await accept_tcp(connection), Toy(), limits=Limits(move=LIMIT_S)))
             failed, answered = list[Failed](), 0
 
-            async def ask(remote: Remote) -> None:
+            async def ask(remote: RemoteChannel) -> None:
                 nonlocal answered
                 for number in range(ANSWERS):
                     answer = await remote.ask(Tell(number))
@@ -108,13 +108,16 @@ with socket.create_connection(("127.0.0.1", int(sys.argv.pop(1)))) as line:
 """
 
 
-async def lines_of_a_match(line: Line, folder: Path) -> list[dict[str, Any]]:
+async def lines_of_a_match(line: Connection, directory: Path) -> list[dict[str, Any]]:
     """What is on record of a match in which the player in seat 1 of 3 answers its first turn too late."""
     game = Fish(rows=4, columns=5)
-    match = dealt(game, ("ann", "bob", "cyd"), bytes(32))
-    near = [Here(Local(title("fish").house["random"].make("", bytes(32)), game)) for _ in range(2)]
-    late = Remote(line, game, limits=Limits(move=0.3))
-    with Journal(folder).begin(match) as record:
+    match = deal_match(game, ("ann", "bob", "cyd"), bytes(32))
+    near = [
+        AsyncLocalChannel(LocalChannel(game_info("fish").built_in["random"].make("", bytes(32)), game))
+        for _ in range(2)
+    ]
+    late = RemoteChannel(line, game, limits=Limits(move=0.3))
+    with Journal(directory).begin(match) as record:
         await play_async(match, [near[0], late, near[1]], record)
     return [json.loads(text) for text in record.path.read_text().splitlines()]
 
@@ -122,20 +125,22 @@ async def lines_of_a_match(line: Line, folder: Path) -> list[dict[str, Any]]:
 @pytest.fixture
 def ample(monkeypatch: pytest.MonkeyPatch) -> None:
     """Wait for late answers for longer than any machine can be busy."""
-    monkeypatch.setattr(Line, "late_wait_s", 30.0)
-    monkeypatch.setattr(Program, "late_wait_s", 30.0)
+    monkeypatch.setattr(Connection, "late_answer_timeout_s", 30.0)
+    monkeypatch.setattr(ProgramConnection, "late_answer_timeout_s", 30.0)
 
 
-async def late_match(way: str, code: str, folder: Path) -> list[dict[str, Any]]:
+async def late_match(way: str, code: str, directory: Path) -> list[dict[str, Any]]:
     """What is on record of a match of a late player, as a program or over a connection."""
     if way == "program":
-        line: Line = await Program.start([sys.executable, "-c", code], sandbox=Sandbox(Level.NONE))
-        return await lines_of_a_match(line, folder)
-    with listening("127.0.0.1", 0) as door:
-        words = (sys.executable, "-c", OVER_TCP, str(door.getsockname()[1]), code)
+        line: Connection = await ProgramConnection.start(
+            [sys.executable, "-c", code], sandbox=SandboxPolicy(SandboxLevel.NONE)
+        )
+        return await lines_of_a_match(line, directory)
+    with listening_socket("127.0.0.1", 0) as listener:
+        words = (sys.executable, "-c", OVER_TCP, str(listener.getsockname()[1]), code)
         player = await asyncio.create_subprocess_exec(*words)
-        connection, _ = await asyncio.get_running_loop().sock_accept(door)
-        lines = await lines_of_a_match(await over_tcp(connection), folder)
+        connection, _ = await asyncio.get_running_loop().sock_accept(listener)
+        lines = await lines_of_a_match(await accept_tcp(connection), directory)
         await player.wait()
         return lines
 
@@ -165,13 +170,15 @@ def test_an_answer_that_is_50_ms_late_is_waited_for(way: str, tmp_path: Path) ->
 @pytest.mark.usefixtures("ample")
 def test_why_says_by_how_much_an_answer_was_late(tmp_path: Path) -> None:
     async def host() -> None:
-        line = await Program.start([sys.executable, "-c", LATE], sandbox=Sandbox(Level.NONE))
+        line = await ProgramConnection.start([sys.executable, "-c", LATE], sandbox=SandboxPolicy(SandboxLevel.NONE))
         await lines_of_a_match(line, tmp_path)
 
     asyncio.run(host())
 
     (journal,) = tmp_path.glob("*.jsonl")
-    recorded = read_lawful(journal)
-    (appeal,) = appeals(recorded)
+    recorded = read_legal(journal)
+    (appeal,) = ejection_reports(recorded)
     assert appeal.overrun is not None
-    assert f"its answer came {appeal.overrun:.3f} s too late" in "\n".join(told(appeal, recorded, str(journal)))
+    assert f"its answer came {appeal.overrun:.3f} s too late" in "\n".join(
+        explain_ejection(appeal, recorded, str(journal))
+    )

@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 
 from fairplay import BadRequest
-from fairplay.players.location import Command, Invitation, Location, far
+from fairplay.players.location import Command, ListenAddress, Location, parse_remote_address
 
 
 @pytest.mark.parametrize(
     ("address", "place"),
     [
-        ("tcp:4000", Invitation("tcp", "4000")),
-        ("ws:example.org:80", Invitation("ws", "example.org:80")),
+        ("tcp:4000", ListenAddress("tcp", "4000")),
+        ("ws:example.org:80", ListenAddress("ws", "example.org:80")),
         ("exec:./bot --flag 'two words'", Command(("./bot", "--flag", "two words"))),
         ("./bot", Command(("./bot",))),
         ("random", None),
@@ -23,17 +23,19 @@ from fairplay.players.location import Command, Invitation, Location, far
     ],
 )
 def test_an_address_says_how_far_away_a_player_is(address: str, place: Location | None) -> None:
-    assert far(address) == place
+    assert parse_remote_address(address) == place
 
 
-def test_a_folder_plays_by_what_is_in_it_and_is_named(tmp_path: Path) -> None:
-    folder = str(tmp_path)
-    with pytest.raises(BadRequest, match=f"there is neither a program bot nor a file bot.py in {folder}"):
-        far(folder)
+def test_a_directory_plays_by_what_is_in_it_and_is_named(tmp_path: Path) -> None:
+    directory = str(tmp_path)
+    with pytest.raises(BadRequest, match=f"there is neither a program bot nor a file bot.py in {directory}"):
+        parse_remote_address(directory)
     (tmp_path / "bot").touch()
-    assert far(folder) == Command((f"{folder}/bot", folder))
+    assert parse_remote_address(directory) == Command((f"{directory}/bot", directory))
     (tmp_path / "bot.py").touch()
-    assert far(f"{folder}/") == Command((sys.executable, "-P", "-m", "fairplay.bot", f"{folder}/"))
+    assert parse_remote_address(f"{directory}/") == Command(
+        (sys.executable, "-P", "-m", "fairplay.bot", f"{directory}/")
+    )
 
 
 @pytest.mark.parametrize(
@@ -54,7 +56,7 @@ def test_a_module_plays_as_a_program_that_sees_its_file_or_its_package(
         (tmp_path / file).write_text("raise SystemExit('this is run')")
     monkeypatch.chdir(tmp_path)
 
-    command = far(f"py:{module}:Bot")
+    command = parse_remote_address(f"py:{module}:Bot")
 
     words = ("-P", "-m", "fairplay.bot", f"py:{module}:Bot", f"--from={tmp_path}", f"{tmp_path}/{place}")
     assert command == Command((sys.executable, *words))
@@ -76,4 +78,4 @@ def test_a_module_plays_as_a_program_that_sees_its_file_or_its_package(
 )
 def test_an_address_that_leads_nowhere_is_refused(address: str, why: str) -> None:
     with pytest.raises(BadRequest, match=why):
-        far(address)
+        parse_remote_address(address)

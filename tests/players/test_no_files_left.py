@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from fairplay.core.errors import HostFault
-from fairplay.players.process import Program
-from fairplay.sandbox.level import Level, Sandbox
+from fairplay.players.process import ProgramConnection
+from fairplay.sandbox.policy import SandboxLevel, SandboxPolicy
 
 MOST_NEEDED = 40  # files that a start takes, at most
 
@@ -31,21 +31,23 @@ def test_a_start_for_which_files_run_out_at_any_point_is_our_fault_and_leaves_no
         before, (soft, hard) = open_files(), resource.getrlimit(resource.RLIMIT_NOFILE)
         resource.setrlimit(resource.RLIMIT_NOFILE, (before + more, hard))
         try:
-            program = await Program.start(["cat"], sandbox=Sandbox(Level.NONE))
+            program = await ProgramConnection.start(["cat"], sandbox=SandboxPolicy(SandboxLevel.NONE))
         except HostFault:
             program = None
         finally:
             resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
         if program is not None:
-            await program.hang_up(b"", 0)
+            await program.close(b"", 0)
         await asyncio.sleep(0)
         assert open_files() == before
         return program is not None
 
     async def start_all() -> list[bool]:
         asyncio.get_running_loop().set_exception_handler(lambda _, context: complaints.append(context))
-        program = await Program.start(["cat"], sandbox=Sandbox(Level.NONE))  # so that all modules are loaded
-        await program.hang_up(b"", 0)
+        program = await ProgramConnection.start(
+            ["cat"], sandbox=SandboxPolicy(SandboxLevel.NONE)
+        )  # so that all modules are loaded
+        await program.close(b"", 0)
         highest, holes = max(numbers()), [os.open(os.devnull, os.O_RDONLY)]
         while holes[-1] < highest:
             holes.append(os.open(os.devnull, os.O_RDONLY))

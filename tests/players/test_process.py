@@ -18,38 +18,38 @@ from fairplay.core.errors import BadRequest, HostFault
 from fairplay.core.events import Fault
 from fairplay.core.messages import Answered, Evidence, Failed, Start, TakeTurn
 from fairplay.players import process
-from fairplay.players.process import Program
-from fairplay.players.remote import Remote
+from fairplay.players.process import ProgramConnection
+from fairplay.players.remote import RemoteChannel
 from fairplay.protocol.limits import Limits
 from fairplay.referee.drivers import play_async
-from fairplay.referee.host import dealt
-from fairplay.render.evidence import describe_evidence, fate
-from fairplay.sandbox import cell, measures, process_tree
-from fairplay.sandbox.level import Level, Sandbox
-from fairplay.transport.line import Closed, TooMuch, acquired, received
+from fairplay.referee.referee import deal_match
+from fairplay.render.evidence import describe_evidence, describe_exit_code
+from fairplay.sandbox import process_tree, protections, sandboxed_command
+from fairplay.sandbox.policy import SandboxLevel, SandboxPolicy
+from fairplay.transport.connection import ConnectionClosed, TooMuchData, acquire, receive
 from tests.players.machine import needs_strict
 from tests.players.programs import (
     NOTHING,
     PYTHON,
-    Beside,
     Holdings,
+    InProcessPlayer,
     Namespaces,
-    NoGroups,
-    alive,
+    NoControlGroups,
+    becomes_true,
+    current_holdings,
     every_level,
-    gained,
-    holdings,
-    nothing_left,
-    script,
-    soon,
+    is_cleaned_up,
+    new_holdings,
+    processes_marked,
+    write_program,
 )
 from tests.toy import Toy
 
 GAME = Toy()
-MATCH = dealt(GAME, ["ann", "bob"], bytes(32))
+MATCH = deal_match(GAME, ["ann", "bob"], bytes(32))
 START, TURN = Start(0, MATCH.names, MATCH.view(0)), TakeTurn(MATCH.view(0))
 PATIENT = Limits(move=30, start_up=30)
-PLAIN = Sandbox(Level.NONE)
+PLAIN = SandboxPolicy(SandboxLevel.NONE)
 
 
 def text_of(evidence: Evidence) -> str:
@@ -59,16 +59,16 @@ def text_of(evidence: Evidence) -> str:
 
 def ran(work: Coroutine[Any, Any, Any]) -> Any:
     """What it comes to, with nothing left of it."""
-    before = holdings()
+    before = current_holdings()
     try:
         return asyncio.run(work)
     finally:
-        assert nothing_left(before), gained(before)
+        assert is_cleaned_up(before), new_holdings(before)
 
 
-async def talk(command: list[str], box: Sandbox, *messages: Any, limits: Limits = PATIENT) -> list[Any]:
+async def talk(command: list[str], box: SandboxPolicy, *messages: Any, limits: Limits = PATIENT) -> list[Any]:
     """What a program answers to hello and to these messages."""
-    remote = Remote(await Program.start(command, sandbox=box), GAME, limits=limits)
+    remote = RemoteChannel(await ProgramConnection.start(command, sandbox=box), GAME, limits=limits)
     try:
         return [await remote.hello(), *[await remote.ask(message) for message in messages]]
     finally:
@@ -86,11 +86,13 @@ def python(text: str) -> list[str]:
 
 
 @every_level
-def test_an_honest_program_plays_a_match(sandbox: Sandbox, tmp_path: Path) -> None:
+def test_an_honest_program_plays_a_match(sandbox: SandboxPolicy, tmp_path: Path) -> None:
     async def match() -> Any:
-        remote = Remote(await Program.start(script(tmp_path), sandbox=sandbox), GAME, limits=PATIENT)
+        remote = RemoteChannel(
+            await ProgramConnection.start(write_program(tmp_path), sandbox=sandbox), GAME, limits=PATIENT
+        )
         await remote.hello()
-        return await play_async(MATCH, [remote, Beside()])
+        return await play_async(MATCH, [remote, InProcessPlayer()])
 
     result = ran(match()).result
 
@@ -110,10 +112,10 @@ def test_an_honest_program_plays_a_match(sandbox: Sandbox, tmp_path: Path) -> No
     ],
 )
 def test_how_it_ended_is_told(
-    end: str, why: str, sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    end: str, why: str, sandbox: SandboxPolicy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cell, "machine_oom_kills", lambda: 0)  # other tests run out of memory on purpose
-    command = script(tmp_path, f"def turn(view):\n    print('so long', file=sys.stderr)\n    {end}")
+    monkeypatch.setattr(sandboxed_command, "machine_oom_kills", lambda: 0)  # other tests run out of memory on purpose
+    command = write_program(tmp_path, f"def turn(view):\n    print('so long', file=sys.stderr)\n    {end}")
 
     failed = last(ran(talk(command, sandbox, START, TURN)))
 
@@ -122,31 +124,31 @@ def test_how_it_ended_is_told(
 
 
 @every_level
-def test_the_end_of_a_long_stderr_is_kept(sandbox: Sandbox) -> None:
+def test_the_end_of_a_long_stderr_is_kept(sandbox: SandboxPolicy) -> None:
     failed = last(ran(talk(python("import sys; sys.stderr.write('x' * 10 ** 6 + 'the end'); sys.exit(1)"), sandbox)))
 
     kept = failed.evidence.stderr or ""
-    assert kept == "x" * (process.MOST_LAST_WORDS - len("the end")) + "the end"
+    assert kept == "x" * (process.MAX_STDERR_TAIL_BYTES - len("the end")) + "the end"
 
 
 @every_level
-def test_whoever_talks_to_stderr_without_end_plays_on(sandbox: Sandbox, tmp_path: Path) -> None:
+def test_whoever_talks_to_stderr_without_end_plays_on(sandbox: SandboxPolicy, tmp_path: Path) -> None:
     flood = "import threading\ndef flood():\n    while True:\n        os.write(2, b'y' * 65536)\n"
-    command = script(tmp_path, flood + "threading.Thread(target=flood, daemon=True).start()")
+    command = write_program(tmp_path, flood + "threading.Thread(target=flood, daemon=True).start()")
 
     assert all(isinstance(answer, Answered) for answer in ran(talk(command, sandbox, START, TURN)))
 
 
 @every_level
 def test_the_evidence_of_an_answer_holds_what_was_said_on_stderr_before_it(
-    sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    sandbox: SandboxPolicy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(process, "PAUSE", 5.0)  # until stderr is looked at again
+    monkeypatch.setattr(process, "STDERR_READ_INTERVAL_S", 5.0)  # until stderr is looked at again
     body = "def turn(view):\n    print('my cards', file=sys.stderr)\n    return {'type': 'pass'}"
-    command = script(tmp_path, body)
+    command = write_program(tmp_path, body)
 
     async def evidence() -> Evidence:
-        remote = Remote(await Program.start(command, sandbox=sandbox), GAME, limits=PATIENT)
+        remote = RemoteChannel(await ProgramConnection.start(command, sandbox=sandbox), GAME, limits=PATIENT)
         try:
             await remote.hello()
             for _ in range(3):
@@ -165,14 +167,14 @@ def test_the_evidence_holds_what_was_said_on_stderr_while_the_event_loop_was_bus
     source = f"import sys; input(); print('my cards', file=sys.stderr, flush=True); open({str(said)!r}, 'w'); input()"
 
     async def evidence() -> Evidence:
-        program = await Program.start(python(source), sandbox=PLAIN)
+        program = await ProgramConnection.start(python(source), sandbox=PLAIN)
         try:
-            await acquired(program)
+            await acquire(program)
             program.send(b"\n")
             said.read_text()  # which keeps the loop busy until it was said
             return program.evidence()
         finally:
-            await program.hang_up(b"", 0.0)
+            await program.close(b"", 0.0)
 
     assert "my cards" in (ran(evidence()).stderr or "")
 
@@ -196,7 +198,7 @@ def test_what_is_said_on_stderr_need_not_be_text() -> None:
 )
 @every_level
 def test_what_is_no_program_is_refused_before_the_match(
-    command: list[str], why: str, sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    command: list[str], why: str, sandbox: SandboxPolicy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "README.md").touch(mode=0o644)
@@ -210,7 +212,7 @@ def test_what_is_no_program_is_refused_before_the_match(
 @every_level
 @pytest.mark.parametrize("text", ["#!/no/such/interpreter\n", "#!/usr/bin/env no-such-language\n", "\x7fELF"])
 def test_what_cannot_be_run_has_crashed_when_it_is_first_asked(
-    text: str, sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    text: str, sandbox: SandboxPolicy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     open_to_us = [place for place in os.environ["PATH"].split(os.pathsep) if os.access(place, os.X_OK)]
     monkeypatch.setenv("PATH", os.pathsep.join(open_to_us))  # where one is not, env says 126
@@ -224,29 +226,29 @@ def test_what_cannot_be_run_has_crashed_when_it_is_first_asked(
     assert failed.evidence.stderr
 
 
-def test_an_exit_code_is_waited_for_where_a_program_is_slow_to_end(any_way: Sandbox) -> None:
+def test_an_exit_code_is_waited_for_where_a_program_is_slow_to_end(any_way: SandboxPolicy) -> None:
     failed = last(ran(talk(["sh", "-c", "read -r hello; exec >&-; sleep 0.4; exit 3"], any_way)))
 
     assert (failed.fault, failed.why) == (Fault.CRASHED, "the program ended with exit code 3")
 
 
 def test_a_machine_that_can_start_nothing_is_our_fault(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cell, "wrap", lambda *_: ["/no/such/sandbox"])
+    monkeypatch.setattr(sandboxed_command, "wrap_command", lambda *_: ["/no/such/sandbox"])
 
     with pytest.raises(HostFault, match="true cannot be started: No such file"):
-        ran(Program.start(["true"], sandbox=PLAIN))
+        ran(ProgramConnection.start(["true"], sandbox=PLAIN))
 
 
 @pytest.mark.alone
 @every_level
-def test_a_program_that_never_reads_holds_nobody_up(sandbox: Sandbox) -> None:
+def test_a_program_that_never_reads_holds_nobody_up(sandbox: SandboxPolicy) -> None:
     async def stuffed() -> float:
-        program = await Program.start(["sleep", "60"], sandbox=sandbox)
+        program = await ProgramConnection.start(["sleep", "60"], sandbox=sandbox)
         for _ in range(100):
             program.send(b"x" * 65536 + b"\n")
             await asyncio.sleep(0)
         since = time.monotonic()
-        await program.hang_up(b"goodbye\n", 0.1)
+        await program.close(b"goodbye\n", 0.1)
         return time.monotonic() - since
 
     assert ran(stuffed()) < 1.5
@@ -254,43 +256,43 @@ def test_a_program_that_never_reads_holds_nobody_up(sandbox: Sandbox) -> None:
 
 @pytest.mark.alone
 @every_level
-def test_a_drip_ends_at_the_deadline_of_the_whole_message(sandbox: Sandbox, tmp_path: Path) -> None:
+def test_a_drip_ends_at_the_deadline_of_the_whole_message(sandbox: SandboxPolicy, tmp_path: Path) -> None:
     drip = "def turn(view):\n    while True:\n        os.write(1, b' ')\n        time.sleep(0.02)"
 
-    answers = ran(talk(script(tmp_path, drip), sandbox, TURN, limits=Limits(move=0.5, start_up=30)))
+    answers = ran(talk(write_program(tmp_path, drip), sandbox, TURN, limits=Limits(move=0.5, start_up=30)))
 
     assert last(answers).fault is Fault.TIMED_OUT
     assert 0.5 <= last(answers).took < 0.7
 
 
 @every_level
-def test_a_line_that_is_too_long_is_a_flood(sandbox: Sandbox, tmp_path: Path) -> None:
-    command = script(tmp_path, "def turn(view):\n    return 'x' * 9000")
+def test_a_line_that_is_too_long_is_a_flood(sandbox: SandboxPolicy, tmp_path: Path) -> None:
+    command = write_program(tmp_path, "def turn(view):\n    return 'x' * 9000")
 
     assert last(ran(talk(command, sandbox, TURN))).fault is Fault.FLOOD
 
 
 def test_the_longest_line_arrives() -> None:
     async def heard(length: int) -> bytes:
-        program = await Program.start(
+        program = await ProgramConnection.start(
             python(f"import time; print('x' * {length}, flush=True); time.sleep(60)"), sandbox=PLAIN
         )
         try:
-            return await received(program)
+            return await receive(program)
         finally:
-            await program.hang_up(b"", 0)
+            await program.close(b"", 0)
 
     assert ran(heard(8192)) == b"x" * 8192
-    with pytest.raises(TooMuch):
+    with pytest.raises(TooMuchData):
         ran(heard(8193))
 
 
 @every_level
-def test_whoever_is_sent_away_hears_why_and_may_end_by_itself(sandbox: Sandbox, tmp_path: Path) -> None:
+def test_whoever_is_sent_away_hears_why_and_may_end_by_itself(sandbox: SandboxPolicy, tmp_path: Path) -> None:
     async def sent_away() -> str:
-        program = await Program.start(script(tmp_path), sandbox=sandbox)
-        await Remote(program, GAME, limits=PATIENT).hello()
-        await program.hang_up(b'{"type":"goodbye","why":"too slow"}\n', 60)
+        program = await ProgramConnection.start(write_program(tmp_path), sandbox=sandbox)
+        await RemoteChannel(program, GAME, limits=PATIENT).hello()
+        await program.close(b'{"type":"goodbye","why":"too slow"}\n', 60)
         return text_of(program.evidence())
 
     assert ran(sent_away()) == "the program ended with exit code 0; its stderr ends with:\ngoodbye: too slow"
@@ -316,26 +318,28 @@ WAYS = [pytest.param("strict", marks=needs_strict), "none", "without namespaces"
 
 
 @pytest.fixture(params=WAYS)
-def any_way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Sandbox:
+def any_way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> SandboxPolicy:
     """Every way to run a program: also where the system has no namespaces."""
     if request.param == "strict":
-        return Sandbox(Level.STRICT)
+        return SandboxPolicy(SandboxLevel.STRICT)
     if request.param == "without namespaces":
-        monkeypatch.setattr(measures, "why_no_namespace", lambda: "they are forbidden")
+        monkeypatch.setattr(protections, "why_no_namespace", lambda: "they are forbidden")
     return PLAIN
 
 
 @pytest.mark.parametrize("end", ["goodbye", "crash", "cancelled", "cancelled while hanging up"])
-def test_whatever_it_started_ends_with_it(any_way: Sandbox, end: str, tmp_path: Path) -> None:
+def test_whatever_it_started_ends_with_it(any_way: SandboxPolicy, end: str, tmp_path: Path) -> None:
     mark = f"mark-{tmp_path.name}-{os.getpid()}"
     crash = "def turn(view):\n    os._exit(3)" if end == "crash" else "def turn(view):\n    time.sleep(60)"
 
     async def escape() -> None:
-        program = await Program.start(script(tmp_path, ESCAPE.replace("MARK", repr(mark)) + crash), sandbox=any_way)
-        remote = Remote(program, GAME, limits=PATIENT)
+        program = await ProgramConnection.start(
+            write_program(tmp_path, ESCAPE.replace("MARK", repr(mark)) + crash), sandbox=any_way
+        )
+        remote = RemoteChannel(program, GAME, limits=PATIENT)
         assert isinstance(await remote.hello(), Answered)
         assert isinstance(await remote.ask(START), Answered)
-        assert await asyncio.to_thread(soon, lambda: len(alive(mark)) == 2)
+        assert await asyncio.to_thread(becomes_true, lambda: len(processes_marked(mark)) == 2)
         match end:
             case "crash":
                 assert isinstance(await remote.ask(TURN), Failed)
@@ -343,7 +347,7 @@ def test_whatever_it_started_ends_with_it(any_way: Sandbox, end: str, tmp_path: 
                 with pytest.raises(TimeoutError):
                     await asyncio.wait_for(remote.ask(TURN), 0.1)
             case "cancelled while hanging up":
-                task = asyncio.create_task(program.hang_up(b"", 30))
+                task = asyncio.create_task(program.close(b"", 30))
                 await asyncio.sleep(0.1)
                 for _ in range(3):
                     task.cancel()
@@ -351,14 +355,14 @@ def test_whatever_it_started_ends_with_it(any_way: Sandbox, end: str, tmp_path: 
                 with pytest.raises(asyncio.CancelledError):
                     await task
                 return
-        await program.hang_up(b"", 0.05)
+        await program.close(b"", 0.05)
 
     asyncio.run(escape())
 
-    assert soon(lambda: not alive(mark)), "somebody survived"
+    assert becomes_true(lambda: not processes_marked(mark)), "somebody survived"
 
 
-def test_whoever_is_killed_has_nothing_on_stderr_but_its_own_words(any_way: Sandbox) -> None:
+def test_whoever_is_killed_has_nothing_on_stderr_but_its_own_words(any_way: SandboxPolicy) -> None:
     async def killed() -> tuple[bytes, str | None]:
         heard, spoke = list[bytes](), asyncio.Event()
 
@@ -367,11 +371,11 @@ def test_whoever_is_killed_has_nothing_on_stderr_but_its_own_words(any_way: Sand
             spoke.set()
 
         text = "import sys, time; print('hello', file=sys.stderr, flush=True); time.sleep(60)"
-        program = await Program.start(python(text), sandbox=any_way, hear=hear)
-        await acquired(program)
+        program = await ProgramConnection.start(python(text), sandbox=any_way, on_stderr=hear)
+        await acquire(program)
         await spoke.wait()
         program.release()
-        await program.hang_up(b"", 0)
+        await program.close(b"", 0)
         return b"".join(heard), program.evidence().stderr
 
     heard, evidence = ran(killed())
@@ -382,22 +386,22 @@ def test_whoever_is_killed_has_nothing_on_stderr_but_its_own_words(any_way: Sand
 
 def test_to_hang_up_twice_does_no_harm() -> None:
     async def twice() -> None:
-        program = await Program.start(["cat"], sandbox=PLAIN)
-        await program.hang_up(b"", 0)
-        await program.hang_up(b"more\n", 0)
+        program = await ProgramConnection.start(["cat"], sandbox=PLAIN)
+        await program.close(b"", 0)
+        await program.close(b"more\n", 0)
         program.send(b"more\n")
-        with pytest.raises(Closed):
-            await received(program)
+        with pytest.raises(ConnectionClosed):
+            await receive(program)
 
     ran(twice())
 
 
-def test_a_start_that_is_cancelled_leaves_nothing(any_way: Sandbox) -> None:
+def test_a_start_that_is_cancelled_leaves_nothing(any_way: SandboxPolicy) -> None:
     mark = f"{60 + os.getpid() / 1e6}"
 
     async def cancelled(rounds: int) -> None:
         for number in range(rounds):
-            task = asyncio.create_task(Program.start(["sleep", mark], sandbox=any_way))
+            task = asyncio.create_task(ProgramConnection.start(["sleep", mark], sandbox=any_way))
             await asyncio.sleep(0)
             for _ in range(number):
                 await asyncio.sleep(0)
@@ -405,21 +409,21 @@ def test_a_start_that_is_cancelled_leaves_nothing(any_way: Sandbox) -> None:
                 with pytest.raises(asyncio.CancelledError):
                     await task
             else:
-                await (await task).hang_up(b"", 0)
+                await (await task).close(b"", 0)
 
     ran(cancelled(8))
 
-    assert soon(lambda: not alive(mark))
+    assert becomes_true(lambda: not processes_marked(mark))
 
 
-def test_two_hundred_crashes_leave_nothing(any_way: Sandbox) -> None:
-    box, rounds = any_way, 200 if any_way.level is Level.STRICT else 20
+def test_two_hundred_crashes_leave_nothing(any_way: SandboxPolicy) -> None:
+    box, rounds = any_way, 200 if any_way.level is SandboxLevel.STRICT else 20
 
     async def crash() -> None:
-        program = await Program.start(["sh", "-c", "read -r hello; echo oh >&2; exit 3"], sandbox=box)
-        remote = Remote(program, GAME, limits=PATIENT)
+        program = await ProgramConnection.start(["sh", "-c", "read -r hello; echo oh >&2; exit 3"], sandbox=box)
+        remote = RemoteChannel(program, GAME, limits=PATIENT)
         answer = await remote.hello()
-        match = await play_async(MATCH, [remote, Beside()])
+        match = await play_async(MATCH, [remote, InProcessPlayer()])
         assert isinstance(answer, Failed) and answer.why == "the program ended with exit code 3"
         assert [(ejected.seat, ejected.fault) for ejected in match.result.ejected] == [(0, Fault.CRASHED)]
 
@@ -427,13 +431,13 @@ def test_two_hundred_crashes_leave_nothing(any_way: Sandbox) -> None:
         for _ in range(rounds // 4):
             await asyncio.gather(*(crash() for _ in range(4)))
         gc.collect()
-        await asyncio.to_thread(soon, lambda: holdings().children == 0)
+        await asyncio.to_thread(becomes_true, lambda: current_holdings().children == 0)
         return len(asyncio.all_tasks()), resident()
 
     async def all_rounds() -> tuple[Holdings, tuple[int, int], tuple[int, int]]:
-        few, base = await crashes(8), holdings()
+        few, base = await crashes(8), current_holdings()
         many = await crashes(rounds)
-        return gained(base), few, many
+        return new_holdings(base), few, many
 
     more, (tasks, memory), (tasks_after, memory_after) = ran(all_rounds())
 
@@ -449,22 +453,21 @@ def resident() -> int:
 
 REFEREE = """
 import asyncio, sys
-from fairplay.sandbox import measures
-from fairplay.players.process import Program
-from fairplay.sandbox.level import Level, Sandbox
-from fairplay.transport.line import acquired, received
+from fairplay.sandbox import protections
+from fairplay.players.process import ProgramConnection
+from fairplay.sandbox.policy import SandboxLevel, SandboxPolicy
+from fairplay.transport.connection import acquire, receive
 
 async def main():
     level, mark, forbidden = sys.argv[1:]
     if forbidden:
-        measures.why_no_namespace = lambda: forbidden
+        protections.why_no_namespace = lambda: forbidden
     text = "import os, time\\nif os.fork() == 0: os.setsid()\\nprint(1, flush=True)\\nwhile True: time.sleep(60)"
-    programs = [
-        await Program.start([sys.executable, "-I", "-S", "-c", text, mark], sandbox=Sandbox(Level(level))) for _ in "ab"
-    ]
+    command, policy = [sys.executable, "-I", "-S", "-c", text, mark], SandboxPolicy(SandboxLevel(level))
+    programs = [await ProgramConnection.start(command, sandbox=policy) for _ in "ab"]
     for program in programs:
-        await acquired(program)
-        await received(program)
+        await acquire(program)
+        await receive(program)
         program.release()
     print("ready", flush=True)
     await asyncio.sleep(60)
@@ -480,11 +483,11 @@ def test_when_the_referee_is_killed_its_programs_die(way: str) -> None:
     command = [sys.executable, "-c", REFEREE, level, mark, forbidden]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as referee:
         assert referee.stdout is not None and referee.stdout.readline() == "ready\n"
-        assert len(alive(mark)) >= 4
+        assert len(processes_marked(mark)) >= 4
 
         referee.kill()
 
-    assert soon(lambda: not alive(mark)), alive(mark)
+    assert becomes_true(lambda: not processes_marked(mark)), processes_marked(mark)
 
 
 @needs_strict
@@ -492,24 +495,24 @@ def test_when_the_referee_is_killed_while_they_start_they_die_too() -> None:
     mark, level = f"early-{os.getpid()}", "strict"
     for number in range(12):
         with subprocess.Popen([sys.executable, "-c", REFEREE, level, mark, ""], stdout=subprocess.PIPE) as referee:
-            soon(lambda: bool(alive(mark)[1:]))  # the referee itself, and the first that it starts
+            becomes_true(lambda: bool(processes_marked(mark)[1:]))  # the referee itself, and the first that it starts
             time.sleep(number * 0.002)
             referee.kill()
 
-    assert soon(lambda: not alive(mark)), alive(mark)
+    assert becomes_true(lambda: not processes_marked(mark)), processes_marked(mark)
 
 
 NOISE = """
 import asyncio, sys
-from fairplay.players.process import Program
-from fairplay.sandbox.level import Sandbox, Level
+from fairplay.players.process import ProgramConnection
+from fairplay.sandbox.policy import SandboxPolicy, SandboxLevel
 
 async def main():
     for command in (["true"], ["cat"], ["sleep", "60"], ["sh", "-c", "echo oh >&2; kill -9 $$"]):
-        program = await Program.start(command, sandbox=Sandbox(Level(sys.argv[1])))
-        await program.hang_up(b"so long\\n", 0.01)
-    program = await Program.start(["sleep", "60"], sandbox=Sandbox(Level(sys.argv[1])))
-    hanging = asyncio.create_task(program.hang_up(b"", 60))
+        program = await ProgramConnection.start(command, sandbox=SandboxPolicy(SandboxLevel(sys.argv[1])))
+        await program.close(b"so long\\n", 0.01)
+    program = await ProgramConnection.start(["sleep", "60"], sandbox=SandboxPolicy(SandboxLevel(sys.argv[1])))
+    hanging = asyncio.create_task(program.close(b"", 60))
     await asyncio.sleep(0.01)  # and the loop ends, and cancels everything
 
 asyncio.run(main())
@@ -517,7 +520,7 @@ asyncio.run(main())
 
 
 @every_level
-def test_the_end_of_the_loop_makes_no_noise(sandbox: Sandbox) -> None:
+def test_the_end_of_the_loop_makes_no_noise(sandbox: SandboxPolicy) -> None:
     command = [sys.executable, "-W", "error", "-c", NOISE, sandbox.level.value]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
 
@@ -527,11 +530,11 @@ def test_the_end_of_the_loop_makes_no_noise(sandbox: Sandbox) -> None:
 @needs_strict
 def test_ctrl_c_is_not_for_programs(tmp_path: Path) -> None:
     async def group() -> tuple[int, int]:
-        program = await Program.start(script(tmp_path), sandbox=Sandbox(Level.STRICT))
+        program = await ProgramConnection.start(write_program(tmp_path), sandbox=SandboxPolicy(SandboxLevel.STRICT))
         try:
             return os.getpgid(0), os.getpgid(program._transport.get_pid())
         finally:
-            await program.hang_up(b"", 0)
+            await program.close(b"", 0)
 
     ours, theirs = ran(group())
 
@@ -554,29 +557,29 @@ def test_other_languages_have_room_in_the_sandbox(language: str, tmp_path: Path)
     path.write_text(f"#!/usr/bin/env {language}\n{texts[language]}\n")
     path.chmod(0o755)
 
-    answers = ran(talk([str(path)], Sandbox(Level.STRICT), START))
+    answers = ran(talk([str(path)], SandboxPolicy(SandboxLevel.STRICT), START))
 
     assert all(isinstance(answer, Answered) for answer in answers), answers
 
 
 def test_codes_are_put_into_words() -> None:
-    assert fate(None) == "is still running"
-    assert fate(0) == "ended with exit code 0"
-    assert fate(128) == "ended with exit code 128"
-    assert fate(137) == fate(-9) == "was killed by signal 9"
-    assert fate(255) == "ended with exit code 255"
+    assert describe_exit_code(None) == "is still running"
+    assert describe_exit_code(0) == "ended with exit code 0"
+    assert describe_exit_code(128) == "ended with exit code 128"
+    assert describe_exit_code(137) == describe_exit_code(-9) == "was killed by signal 9"
+    assert describe_exit_code(255) == "ended with exit code 255"
 
 
 @needs_strict
 def test_whoever_is_gone_was_waited_for(tmp_path: Path) -> None:
     async def gone() -> int:
-        program = await Program.start(script(tmp_path), sandbox=Sandbox(Level.STRICT))
-        await Remote(program, GAME, limits=PATIENT).hello()
+        program = await ProgramConnection.start(write_program(tmp_path), sandbox=SandboxPolicy(SandboxLevel.STRICT))
+        await RemoteChannel(program, GAME, limits=PATIENT).hello()
         spaces = Namespaces(program)
         assert spaces.survivors()
-        await program.hang_up(b"", 0)
+        await program.close(b"", 0)
         assert not spaces.survivors()  # at once
-        spaces.let_go()
+        spaces.release()
         return len(spaces.names)
 
     assert ran(gone()) == 2
@@ -585,23 +588,23 @@ def test_whoever_is_gone_was_waited_for(tmp_path: Path) -> None:
 def test_a_keeper_sees_all_that_is_below_it() -> None:
     with subprocess.Popen(["sh", "-c", "sh -c 'sleep 60; true' & wait"], process_group=0) as parent:
         try:
-            assert soon(lambda: len(process_tree.descendants(parent.pid)) == 2)
+            assert becomes_true(lambda: len(process_tree.descendants(parent.pid)) == 2)
         finally:
             os.killpg(parent.pid, signal.SIGKILL)
 
 
 @every_level
-def test_who_has_ended_has_ended_however_often_it_is_asked(sandbox: Sandbox) -> None:
+def test_who_has_ended_has_ended_however_often_it_is_asked(sandbox: SandboxPolicy) -> None:
     async def ask() -> list[str]:
-        program = await Program.start(["sh", "-c", "exit 3"], sandbox=sandbox)
-        await acquired(program)
+        program = await ProgramConnection.start(["sh", "-c", "exit 3"], sandbox=sandbox)
+        await acquire(program)
         said = []
         for _ in range(3):
-            with pytest.raises(Closed) as closed:
-                await received(program)
+            with pytest.raises(ConnectionClosed) as closed:
+                await receive(program)
             said.append(str(closed.value))
         program.release()
-        await program.hang_up(b"", 0)
+        await program.close(b"", 0)
         return said
 
     assert ran(ask()) == ["the program ended with exit code 3"] * 3
@@ -612,14 +615,16 @@ KILLS_ITSELF = "def turn(view):\n    os.kill(os.getpid(), 9)"
 
 @every_level
 def test_only_a_kill_that_is_proven_to_be_the_machines_is_our_fault(
-    sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    sandbox: SandboxPolicy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     counts = iter([5, 5, 5, 6])  # of those whom the machine has killed: when two programs start, and when they are gone
-    monkeypatch.setattr(cell, "machine_oom_kills", lambda: next(counts))
-    monkeypatch.setattr(cell, "Group", NoGroups)  # who would know that nobody in them was killed for memory
+    monkeypatch.setattr(sandboxed_command, "machine_oom_kills", lambda: next(counts))
+    monkeypatch.setattr(
+        sandboxed_command, "ControlGroup", NoControlGroups
+    )  # who would know that nobody in them was killed for memory
 
-    failed = last(ran(talk(script(tmp_path, KILLS_ITSELF), sandbox, TURN)))
+    failed = last(ran(talk(write_program(tmp_path, KILLS_ITSELF), sandbox, TURN)))
     with pytest.raises(HostFault, match="the machine ran out of memory"):
-        ran(talk(script(tmp_path, KILLS_ITSELF), sandbox, TURN))
+        ran(talk(write_program(tmp_path, KILLS_ITSELF), sandbox, TURN))
 
     assert (failed.fault, failed.why) == (Fault.CRASHED, "the program was killed by signal 9")

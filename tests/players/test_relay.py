@@ -14,17 +14,17 @@ from fairplay.core.errors import BadRequest
 from fairplay.core.events import Fault
 from fairplay.core.messages import Failed
 from fairplay.players import session
-from fairplay.players.process import Program
+from fairplay.players.process import ProgramConnection
 from fairplay.players.relay import PlayerFailed, Relay
-from fairplay.players.session import HostSession, Said
+from fairplay.players.session import HostMessage, HostSession
 from fairplay.protocol import wire
 from fairplay.protocol.player_side import PlayerSide, read_message
 from fairplay.protocol.wire import Goodbye
-from fairplay.sandbox.level import Level, Sandbox
+from fairplay.sandbox.policy import SandboxLevel, SandboxPolicy
 from fairplay.sandbox.process_tree import descendants
 from fairplay.transport import event_loop
-from fairplay.transport.line import Lost
-from tests.players.a_house import FISH, TURN, Guest, House
+from fairplay.transport.connection import ConnectionLost
+from tests.players.fake_server import FISH, TURN, ClientConnection, FakeServer
 from tests.players.programs import every_level
 
 ECHO = """
@@ -57,11 +57,11 @@ CRASHES = "import sys; sys.stdin.readline(); sys.exit(3)"
 
 
 def hello(number: int = 1) -> bytes:
-    return wire.hello(FISH, match_id=f"m{number}", nonce=f"h{number}", limit=60.0)
+    return wire.encode_hello(FISH, match_id=f"m{number}", nonce=f"h{number}", limit=60.0)
 
 
 def turn(number: int = 1) -> bytes:
-    return wire.question(TURN, FISH, match_id=f"m{number}", turn=1, nonce=f"t{number}", limit=60.0)
+    return wire.encode_question(TURN, FISH, match_id=f"m{number}", turn=1, nonce=f"t{number}", limit=60.0)
 
 
 class Told(list[wire.WireMessage]):
@@ -69,27 +69,29 @@ class Told(list[wire.WireMessage]):
 
 
 def relayed(
-    meet: Callable[[Guest], Any], code: str, sandbox: Sandbox, **options: Any
+    meet: Callable[[ClientConnection], Any], code: str, sandbox: SandboxPolicy, **options: Any
 ) -> tuple[Goodbye | None, Told, Any]:
     """Let a program play at a host: how it ended, what the program was told, and what the host says of it."""
     told = Told()
 
     async def main(address: str) -> Goodbye | None:
-        async def start(_: wire.Hello) -> Program:
-            return await Program.start([sys.executable, "-I", "-S", "-c", code], sandbox=sandbox)
+        async def start(_: wire.Hello) -> ProgramConnection:
+            return await ProgramConnection.start([sys.executable, "-I", "-S", "-c", code], sandbox=sandbox)
 
-        async with HostSession(address, PlayerSide(name="ann", **options), tell=lambda text: None, wait=5.0) as session:
-            return await Relay(session, start, name="ann", hear=told.append).play()
+        async with HostSession(
+            address, PlayerSide(name="ann", **options), on_status=lambda text: None, wait=5.0
+        ) as session:
+            return await Relay(session, start, name="ann", on_message=told.append).play()
 
-    house = House(meet)
-    with house:
-        goodbye = event_loop.run(main(house.address))
-    return goodbye, told, house.results[0]
+    server = FakeServer(meet)
+    with server:
+        goodbye = event_loop.run(main(server.address))
+    return goodbye, told, server.results[0]
 
 
 @every_level
-def test_words_are_passed_on_both_ways(sandbox: Sandbox) -> None:
-    def meet(guest: Guest) -> Any:
+def test_words_are_passed_on_both_ways(sandbox: SandboxPolicy) -> None:
+    def meet(guest: ClientConnection) -> Any:
         return guest.ask(hello()), guest.ask(turn())
 
     goodbye, told, answers = relayed(meet, ECHO, sandbox)
@@ -100,21 +102,21 @@ def test_words_are_passed_on_both_ways(sandbox: Sandbox) -> None:
 
 
 def test_replies_to_old_questions_are_counted_for_each_match() -> None:
-    def meet(guest: Guest) -> int:
+    def meet(guest: ClientConnection) -> int:
         for number in range(3):
             guest.ask(hello(number))
             guest.ask(turn(number))
         return 3
 
-    goodbye, _, matches = relayed(meet, REPEATS, Sandbox(Level.NONE))
+    goodbye, _, matches = relayed(meet, REPEATS, SandboxPolicy(SandboxLevel.NONE))
 
     assert goodbye is None
     assert matches == 3
 
 
-def hang_up(guest: Guest) -> None:
-    guest.say(hello())
-    guest.say(b"junk\n")
+def hang_up(guest: ClientConnection) -> None:
+    guest.send(hello())
+    guest.send(b"junk\n")
 
 
 @every_level
@@ -124,7 +126,7 @@ def hang_up(guest: Guest) -> None:
     ids=["the host makes no sense", "the program crashes"],
 )
 def test_no_program_is_left_if_a_match_ends_badly(
-    code: str, meet: Callable[[Guest], Any], error: type[Exception], sandbox: Sandbox
+    code: str, meet: Callable[[ClientConnection], Any], error: type[Exception], sandbox: SandboxPolicy
 ) -> None:
     before = descendants(os.getpid())
 
@@ -139,23 +141,23 @@ def changed(number: int) -> bytes:
 
 
 def test_a_host_cannot_fill_our_memory_while_the_program_thinks() -> None:
-    out = wire.goodbye("m1", Failed(Fault.TIMED_OUT, "no answer within 60 s", 60.0))
+    out = wire.encode_goodbye("m1", Failed(Fault.TIMED_OUT, "no answer within 60 s", 60.0))
     most = 0
 
     class Counting(HostSession):
-        def _put(self, said: Said) -> None:
+        def _put(self, said: HostMessage) -> None:
             nonlocal most
             super()._put(said)
             most = max(most, len(self._waiting))
 
-    def meet(guest: Guest) -> None:
+    def meet(guest: ClientConnection) -> None:
         guest.ask(hello())
-        guest.say(turn() + b"".join(map(changed, range(1000))) + out)
-        assert guest.hear() is None
+        guest.send(turn() + b"".join(map(changed, range(1000))) + out)
+        assert guest.receive() is None
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("tests.players.test_relay.HostSession", Counting)
-        goodbye, _, _ = relayed(meet, THINKS, Sandbox(Level.NONE))
+        goodbye, _, _ = relayed(meet, THINKS, SandboxPolicy(SandboxLevel.NONE))
 
     assert goodbye is not None
     assert goodbye.why == "no answer within 60 s"
@@ -170,11 +172,11 @@ def test_of_many_changes_the_player_has_the_newest_before_its_turn() -> None:
 
 async def waiting(*texts: bytes) -> list[bytes]:
     """What a player that has heard nothing yet has still to hear when a host has said all of this."""
-    stay = HostSession("nowhere:1", PlayerSide(), tell=lambda text: None, wait=0.0)
+    stay = HostSession("nowhere:1", PlayerSide(), on_status=lambda text: None, wait=0.0)
     stay._reading = asyncio.create_task(asyncio.sleep(0))  # it goes on
     for text in texts:
-        stay._put(Said(read_message(text.rstrip(b"\n")), text))
-    return [said.text for said in stay._waiting if isinstance(said, Said)]
+        stay._put(HostMessage(read_message(text.rstrip(b"\n")), text))
+    return [said.text for said in stay._waiting if isinstance(said, HostMessage)]
 
 
 def test_as_much_as_is_allowed_is_not_too_much() -> None:
@@ -184,23 +186,23 @@ def test_as_much_as_is_allowed_is_not_too_much() -> None:
 
 
 def test_a_host_that_asks_and_asks_while_the_program_thinks_is_given_up() -> None:
-    def meet(guest: Guest) -> Any:
+    def meet(guest: ClientConnection) -> Any:
         guest.ask(hello())
-        guest.say(b"".join(turn(number) for number in range(1000)))
-        return guest.hear()
+        guest.send(b"".join(turn(number) for number in range(1000)))
+        return guest.receive()
 
-    with pytest.raises(Lost, match="the host says too much"):
-        relayed(meet, THINKS, Sandbox(Level.NONE))
+    with pytest.raises(ConnectionLost, match="the host says too much"):
+        relayed(meet, THINKS, SandboxPolicy(SandboxLevel.NONE))
 
 
 def test_a_host_that_only_tells_of_changes_does_not_keep_a_player_waiting_for_a_program_that_hangs() -> None:
-    def meet(guest: Guest) -> None:
+    def meet(guest: ClientConnection) -> None:
         guest.ask(hello())
-        guest.say(wire.question(TURN, FISH, match_id="m1", turn=1, nonce="t1", limit=0.1))
+        guest.send(wire.encode_question(TURN, FISH, match_id="m1", turn=1, nonce="t1", limit=0.1))
         with suppress(OSError):
             while True:
-                guest.say(changed(1))
+                guest.send(changed(1))
                 threading.Event().wait(0.02)
 
-    with pytest.raises(Lost, match="the player gave no answer"):
-        relayed(meet, THINKS, Sandbox(Level.NONE), idle_timeout_s=0.3)
+    with pytest.raises(ConnectionLost, match="the player gave no answer"):
+        relayed(meet, THINKS, SandboxPolicy(SandboxLevel.NONE), idle_timeout_s=0.3)

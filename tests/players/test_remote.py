@@ -15,36 +15,42 @@ from fairplay.core.events import Ejected, Fault, Receipt, Result
 from fairplay.core.game import Moment
 from fairplay.core.messages import Answer, Answered, End, Evidence, Failed, Message, Start, TakeTurn, Tell
 from fairplay.games.q import Exchange, Pass, Q
-from fairplay.players.remote import Remote
+from fairplay.players.remote import RemoteChannel
 from fairplay.protocol import replies, wire
 from fairplay.protocol.limits import Limits
-from fairplay.protocol.replies import MOST_STALE
+from fairplay.protocol.replies import MAX_STALE_REPLIES
 from fairplay.transport import timer as timers
-from fairplay.transport.connection import over_tcp
-from fairplay.transport.line import Closed, TooMuch
-from tests.players.lines import Clockwork, Scripted, Step, answering, in_clockwork
+from fairplay.transport.connection import ConnectionClosed, TooMuchData
+from fairplay.transport.sockets import accept_tcp
+from tests.players.scripted_connections import (
+    ScriptedConnection,
+    Step,
+    VirtualTimeLoop,
+    reply_with,
+    run_in_virtual_time,
+)
 
 GAME = Q()
 VIEW = GAME.view(GAME.deal(2, bytes(32)), 0)
 TURN, START, TELL = TakeTurn(VIEW), Start(0, ("ann", "bob"), VIEW), Tell(("red star",))
 END = End(Result((frozenset({0, 1}),), ()))
 LIMITS = Limits(move=5.0, start_up=10.0)
-PASSES, BOWS = answering({"type": "pass"}), answering(None)
+PASSES, BOWS = reply_with({"type": "pass"}), reply_with(None)
 
 
-def asked(line: Scripted, *messages: Message, limits: Limits = LIMITS, **options: Any) -> list[Answer]:
+def asked(line: ScriptedConnection, *messages: Message, limits: Limits = LIMITS, **options: Any) -> list[Answer]:
     """What a player at this line answers, one question after the other, in no time."""
 
-    async def ask(loop: Clockwork) -> list[Answer]:
-        remote = Remote(line, GAME, match_id="m", limits=limits, **options)
+    async def ask(loop: VirtualTimeLoop) -> list[Answer]:
+        remote = RemoteChannel(line, GAME, match_id="m", limits=limits, **options)
         return [await remote.ask(message) for message in messages]
 
-    return in_clockwork(ask)
+    return run_in_virtual_time(ask)
 
 
 def after(seconds: float, limits: Limits = LIMITS, **options: Any) -> Answer:
     """The answer that comes after so many seconds."""
-    return asked(Scripted((seconds, PASSES), **options), TURN, limits=limits)[0]
+    return asked(ScriptedConnection((seconds, PASSES), **options), TURN, limits=limits)[0]
 
 
 def failed(answer: Answer) -> Failed:
@@ -57,7 +63,7 @@ def bare(answer: Answer) -> Answered:
     return Answered(answer.value, answer.took)
 
 
-OLD: Step = (0.0, answering(None, 0))  # a reply to the first question, once more
+OLD: Step = (0.0, reply_with(None, 0))  # a reply to the first question, once more
 
 
 # The deadline.
@@ -90,18 +96,18 @@ def test_an_answer_after_the_deadline_is_too_late(seconds: float) -> None:
 
 
 def test_every_question_has_its_own_deadline() -> None:
-    line = Scripted(*[(4.9, PASSES)] * 20)
+    line = ScriptedConnection(*[(4.9, PASSES)] * 20)
 
     assert all(isinstance(answer, Answered) for answer in asked(line, *[TURN] * 20))
 
 
 @pytest.mark.parametrize("message", [START, TURN, TELL, END])
 def test_whatever_is_said_has_to_be_answered_in_time(message: Message) -> None:
-    assert failed(asked(Scripted(), message)[0]).fault is Fault.TIMED_OUT
+    assert failed(asked(ScriptedConnection(), message)[0]).fault is Fault.TIMED_OUT
 
 
 def test_nothing_is_at_work_any_more_after_the_deadline() -> None:
-    line = Scripted()  # and in_clockwork looks for tasks that are left
+    line = ScriptedConnection()  # and run_in_virtual_time looks for tasks that are left
 
     asked(line, TURN)
 
@@ -109,26 +115,26 @@ def test_nothing_is_at_work_any_more_after_the_deadline() -> None:
 
 
 def test_whoever_calls_it_off_leaves_nothing_at_work() -> None:
-    line = Scripted()
+    line = ScriptedConnection()
 
-    async def call_off(loop: Clockwork) -> None:
-        asking = asyncio.ensure_future(Remote(line, GAME).ask(TURN))
+    async def call_off(loop: VirtualTimeLoop) -> None:
+        asking = asyncio.ensure_future(RemoteChannel(line, GAME).ask(TURN))
         await asyncio.sleep(1)
         asking.cancel()
         with pytest.raises(asyncio.CancelledError):
             await asking
 
-    in_clockwork(call_off)
+    run_in_virtual_time(call_off)
 
     assert line.cancelled == 1
 
 
 def test_hello_may_take_as_long_as_starting_up_may() -> None:
-    async def greet(loop: Clockwork, seconds: float) -> Answer:
-        return await Remote(Scripted((seconds, BOWS)), GAME, limits=LIMITS).hello()
+    async def greet(loop: VirtualTimeLoop, seconds: float) -> Answer:
+        return await RemoteChannel(ScriptedConnection((seconds, BOWS)), GAME, limits=LIMITS).hello()
 
-    assert isinstance(in_clockwork(lambda loop: greet(loop, 9.9)), Answered)
-    assert failed(in_clockwork(lambda loop: greet(loop, 10.1))).why == "no answer within 10 s"
+    assert isinstance(run_in_virtual_time(lambda loop: greet(loop, 9.9)), Answered)
+    assert failed(run_in_virtual_time(lambda loop: greet(loop, 10.1))).why == "no answer within 10 s"
 
 
 # Our own delays.
@@ -137,13 +143,13 @@ def test_hello_may_take_as_long_as_starting_up_may() -> None:
 def stalled(reply_at: float, stalls: dict[float, float], limit: float = 1.0) -> Answer:
     """The answer of somebody who replies then, while the loop does something else at these times, for so long."""
 
-    async def ask(loop: Clockwork) -> Answer:
+    async def ask(loop: VirtualTimeLoop) -> Answer:
         for moment, seconds in stalls.items():
             loop.call_later(moment, loop.pass_time, seconds)
-        remote = Remote(Scripted((reply_at, PASSES)), GAME, limits=Limits(move=limit))
+        remote = RemoteChannel(ScriptedConnection((reply_at, PASSES)), GAME, limits=Limits(move=limit))
         return await remote.ask(TURN)
 
-    return in_clockwork(ask)
+    return run_in_virtual_time(ask)
 
 
 @pytest.mark.parametrize("stall", [0.3, 1.0, 5.0, 60.0])
@@ -179,24 +185,24 @@ def test_many_delays_are_all_given_back() -> None:
 def test_a_delay_of_ours_is_not_charged_to_the_bank() -> None:
     limits = Limits(move=5.0, bank=2.0)
 
-    async def ask(loop: Clockwork) -> list[Answer]:
+    async def ask(loop: VirtualTimeLoop) -> list[Answer]:
         loop.call_later(0.5, loop.pass_time, 10.0)
-        line = Scripted((1.0, PASSES), (0.8, PASSES))
-        remote = Remote(line, GAME, limits=limits)
+        line = ScriptedConnection((1.0, PASSES), (0.8, PASSES))
+        remote = RemoteChannel(line, GAME, limits=limits)
         return [await remote.ask(TURN), await remote.ask(TURN)]
 
-    assert [type(answer) for answer in in_clockwork(ask)] == [Answered, Answered]
+    assert [type(answer) for answer in run_in_virtual_time(ask)] == [Answered, Answered]
 
 
 async def over_a_socket(limit: float, talk: Callable[[socket.socket], None], stalls: dict[float, float]) -> Answer:
     """The answer of somebody at a real socket in a thread, while the loop is stalled in earnest."""
     ours, theirs = socket.socketpair()
-    line = await over_tcp(ours)
+    line = await accept_tcp(ours)
     who = threading.Thread(target=talk, args=(theirs,), daemon=True)
     who.start()
     for moment, seconds in stalls.items():
         asyncio.get_running_loop().call_later(moment, time.sleep, seconds)
-    remote = Remote(line, GAME, limits=Limits(move=limit))
+    remote = RemoteChannel(line, GAME, limits=Limits(move=limit))
     try:
         return await remote.ask(TURN)
     finally:
@@ -230,7 +236,7 @@ def test_a_loop_that_sleeps_while_the_player_thinks_ejects_nobody() -> None:
 
 
 def test_a_reply_to_an_old_question_is_passed_over() -> None:
-    line = Scripted((0.0, BOWS), OLD, (1.0, PASSES))
+    line = ScriptedConnection((0.0, BOWS), OLD, (1.0, PASSES))
 
     first, second = asked(line, START, TURN)
 
@@ -241,15 +247,15 @@ def test_a_reply_to_an_old_question_is_passed_over() -> None:
 
 
 def test_an_action_for_an_old_question_is_not_taken_for_this_one() -> None:
-    late = (0.0, answering({"type": "exchange"}, 0))
-    line = Scripted((0.0, PASSES), late, (0.0, PASSES))
+    late = (0.0, reply_with({"type": "exchange"}, 0))
+    line = ScriptedConnection((0.0, PASSES), late, (0.0, PASSES))
 
     assert [getattr(answer, "value", None) for answer in asked(line, TURN, TURN)] == [Pass(), Pass()]
 
 
 def test_so_many_old_replies_are_passed_over_and_one_more_is_a_flood() -> None:
-    patient = asked(Scripted((0.0, BOWS), *[OLD] * MOST_STALE, (0.0, PASSES)), START, TURN)
-    flooded = asked(Scripted((0.0, BOWS), *[OLD] * (MOST_STALE + 1), (0.0, PASSES)), START, TURN)
+    patient = asked(ScriptedConnection((0.0, BOWS), *[OLD] * MAX_STALE_REPLIES, (0.0, PASSES)), START, TURN)
+    flooded = asked(ScriptedConnection((0.0, BOWS), *[OLD] * (MAX_STALE_REPLIES + 1), (0.0, PASSES)), START, TURN)
 
     assert isinstance(patient[1], Answered)
     assert failed(flooded[1]).fault is Fault.FLOOD
@@ -257,17 +263,17 @@ def test_so_many_old_replies_are_passed_over_and_one_more_is_a_flood() -> None:
 
 
 def test_they_are_counted_over_the_whole_match() -> None:
-    twice = [(0.0, answering({"type": "pass"}, number)) for number in range(30) for _ in range(2)]
+    twice = [(0.0, reply_with({"type": "pass"}, number)) for number in range(30) for _ in range(2)]
 
-    answers = asked(Scripted(*twice), *[TURN] * 30)
+    answers = asked(ScriptedConnection(*twice), *[TURN] * 30)
 
     good = [answer for answer in answers if isinstance(answer, Answered)]
-    assert len(good) == MOST_STALE + 1
+    assert len(good) == MAX_STALE_REPLIES + 1
     assert failed(answers[len(good)]).fault is Fault.FLOOD
 
 
 def test_old_replies_do_not_stop_the_clock() -> None:
-    line = Scripted((0.0, BOWS), *[(0.9, OLD[1])] * 10)
+    line = ScriptedConnection((0.0, BOWS), *[(0.9, OLD[1])] * 10)
 
     assert failed(asked(line, START, TURN)[1]).fault is Fault.TIMED_OUT
 
@@ -303,13 +309,13 @@ def always(made_up: str) -> Callable[[str, str], str]:
     ],
 )
 def test_a_reply_to_a_question_that_was_never_asked_is_malformed(step: Step) -> None:
-    answer = failed(asked(Scripted((0.0, BOWS), step, (0.0, PASSES)), START, TURN)[1])
+    answer = failed(asked(ScriptedConnection((0.0, BOWS), step, (0.0, PASSES)), START, TURN)[1])
 
     assert (answer.fault, answer.why) == (Fault.MALFORMED, NEVER)
 
 
 def test_nobody_can_tell_the_next_nonce_from_those_before() -> None:
-    line = Scripted(*[(0.0, PASSES)] * 20)
+    line = ScriptedConnection(*[(0.0, PASSES)] * 20)
 
     asked(line, *[TURN] * 20)
 
@@ -319,7 +325,7 @@ def test_nobody_can_tell_the_next_nonce_from_those_before() -> None:
 
 
 def test_no_two_questions_and_no_two_players_have_the_same_nonce() -> None:
-    lines = [Scripted(*[(0.0, PASSES)] * 10) for _ in range(10)]
+    lines = [ScriptedConnection(*[(0.0, PASSES)] * 10) for _ in range(10)]
 
     for line in lines:
         asked(line, *[TURN] * 10)
@@ -333,16 +339,20 @@ def test_no_two_questions_and_no_two_players_have_the_same_nonce() -> None:
 @pytest.mark.parametrize(
     ("step", "fault", "why"),
     [
-        ((0.1, Closed(Fault.CRASHED, "the program ended")), Fault.CRASHED, "the program ended"),
-        ((0.1, Closed(Fault.GONE, "nobody is there")), Fault.GONE, "nobody is there"),
-        ((0.1, TooMuch(b"x" * 512)), Fault.FLOOD, "sent more than 8192 bytes at once"),
+        ((0.1, ConnectionClosed(Fault.CRASHED, "the program ended")), Fault.CRASHED, "the program ended"),
+        ((0.1, ConnectionClosed(Fault.GONE, "nobody is there")), Fault.GONE, "nobody is there"),
+        ((0.1, TooMuchData(b"x" * 512)), Fault.FLOOD, "sent more than 8192 bytes at once"),
         ((0.1, b"hello?"), Fault.MALFORMED, "not a reply: not JSON"),
-        ((0.1, answering({"type": "win"})), Fault.MALFORMED, "the answer is not an action of this game"),
-        ((0.1, answering(None)), Fault.MALFORMED, "the answer is None (null in JSON): take_turn must return an action"),
+        ((0.1, reply_with({"type": "win"})), Fault.MALFORMED, "the answer is not an action of this game"),
+        (
+            (0.1, reply_with(None)),
+            Fault.MALFORMED,
+            "the answer is None (null in JSON): take_turn must return an action",
+        ),
     ],
 )
 def test_whatever_goes_wrong_has_its_fault(step: Step, fault: Fault, why: str) -> None:
-    answer = failed(asked(Scripted(step), TURN)[0])
+    answer = failed(asked(ScriptedConnection(step), TURN)[0])
 
     assert (answer.fault, answer.why) == (fault, why)
     assert answer.took == pytest.approx(0.1, abs=1e-6)
@@ -350,7 +360,7 @@ def test_whatever_goes_wrong_has_its_fault(step: Step, fault: Fault, why: str) -
 
 @pytest.mark.parametrize("message", [START, TELL, END])
 def test_an_answer_where_only_an_acknowledgement_is_due_is_malformed(message: Message) -> None:
-    thanked, bowed = (asked(Scripted((0.0, answering(answer))), message)[0] for answer in ("thanks", None))
+    thanked, bowed = (asked(ScriptedConnection((0.0, reply_with(answer))), message)[0] for answer in ("thanks", None))
 
     assert (failed(thanked).fault, failed(thanked).why) == (
         Fault.MALFORMED,
@@ -360,13 +370,13 @@ def test_an_answer_where_only_an_acknowledgement_is_due_is_malformed(message: Me
 
 
 def test_what_is_said_is_not_said_twice() -> None:
-    answer = failed(asked(Scripted((0.0, b'{"nonce":"n"}')), TURN)[0])
+    answer = failed(asked(ScriptedConnection((0.0, b'{"nonce":"n"}')), TURN)[0])
 
     assert answer.why.count("not a reply") == 1
 
 
 def test_once_it_failed_it_is_never_asked_again() -> None:
-    line = Scripted((0.0, b"junk"), (0.0, PASSES))
+    line = ScriptedConnection((0.0, b"junk"), (0.0, PASSES))
 
     answers = asked(line, TURN, TURN, END)
 
@@ -376,13 +386,13 @@ def test_once_it_failed_it_is_never_asked_again() -> None:
 
 
 def test_whoever_fails_at_hello_has_failed_at_the_greeting() -> None:
-    line = Scripted((0.0, b"junk"), (0.0, BOWS))
+    line = ScriptedConnection((0.0, b"junk"), (0.0, BOWS))
 
-    async def greet(loop: Clockwork) -> tuple[Answer, Answer]:
-        remote = Remote(line, GAME)
+    async def greet(loop: VirtualTimeLoop) -> tuple[Answer, Answer]:
+        remote = RemoteChannel(line, GAME)
         return await remote.hello(), await remote.ask(START)
 
-    hello, start = in_clockwork(greet)
+    hello, start = run_in_virtual_time(greet)
 
     assert hello == start
     assert isinstance(hello, Failed)
@@ -392,7 +402,7 @@ def test_whoever_fails_at_hello_has_failed_at_the_greeting() -> None:
 def test_the_evidence_has_the_first_bytes_their_number_and_their_hash() -> None:
     junk = bytes(range(256)) * 8
 
-    evidence = failed(asked(Scripted((0.5, junk), known="exit code 1"), TURN)[0]).evidence
+    evidence = failed(asked(ScriptedConnection((0.5, junk), known="exit code 1"), TURN)[0]).evidence
 
     assert evidence.received == repr(junk[:512])
     assert (evidence.size, evidence.sha256) == (len(junk), sha256(junk).hexdigest())
@@ -404,7 +414,7 @@ def test_the_evidence_says_what_was_odd_about_an_answer() -> None:
     odd = b'{"nonce":"%b","answer":{"type":"pass","type":"pass"}}'
     step: Step = (0.0, lambda sent: odd % sent[-1]["nonce"].encode())
 
-    answer = failed(asked(Scripted(step), TURN)[0])
+    answer = failed(asked(ScriptedConnection(step), TURN)[0])
 
     assert answer.why == "the answer is not an action of this game"
     assert answer.evidence.detail == "a key is there twice"
@@ -412,7 +422,7 @@ def test_the_evidence_says_what_was_odd_about_an_answer() -> None:
 
 
 def test_where_nothing_came_there_is_nothing_but_the_clocks() -> None:
-    evidence = failed(asked(Scripted(), TURN)[0]).evidence
+    evidence = failed(asked(ScriptedConnection(), TURN)[0]).evidence
 
     assert evidence == Evidence(limit=5.0, taken=5.0)
 
@@ -421,7 +431,7 @@ def test_where_nothing_came_there_is_nothing_but_the_clocks() -> None:
 
 
 def test_questions_tell_the_match_the_turn_and_the_limit() -> None:
-    line = Scripted((0.0, BOWS), (0.0, PASSES), (0.0, BOWS), (0.0, PASSES), (0.0, BOWS))
+    line = ScriptedConnection((0.0, BOWS), (0.0, PASSES), (0.0, BOWS), (0.0, PASSES), (0.0, BOWS))
 
     asked(line, START, TURN, TELL, TURN, END, limits=Limits(move=5.0, first_move=9.0))
 
@@ -431,7 +441,7 @@ def test_questions_tell_the_match_the_turn_and_the_limit() -> None:
 
 
 def test_a_resumed_match_goes_on_counting_turns() -> None:
-    line = Scripted((0.0, BOWS), (0.0, PASSES))
+    line = ScriptedConnection((0.0, BOWS), (0.0, PASSES))
 
     asked(line, START, TURN, took=[0.0] * 7)
 
@@ -439,11 +449,11 @@ def test_a_resumed_match_goes_on_counting_turns() -> None:
 
 
 def test_hello_asks_for_a_name() -> None:
-    async def greet(loop: Clockwork, answer: Any) -> Answer:
-        return await Remote(Scripted((0.0, answering(answer))), GAME).hello()
+    async def greet(loop: VirtualTimeLoop, answer: Any) -> Answer:
+        return await RemoteChannel(ScriptedConnection((0.0, reply_with(answer))), GAME).hello()
 
-    named = in_clockwork(lambda loop: greet(loop, {"name": "ann"}))
-    nameless = in_clockwork(lambda loop: greet(loop, None))
+    named = run_in_virtual_time(lambda loop: greet(loop, {"name": "ann"}))
+    nameless = run_in_virtual_time(lambda loop: greet(loop, None))
 
     assert isinstance(named, Answered) and named.value.name == "ann"
     assert bare(nameless) == Answered(None, 0.0)
@@ -451,31 +461,31 @@ def test_hello_asks_for_a_name() -> None:
 
 def test_the_ejected_are_told_why_others_have_a_receipt_and_without_one_just_hear_nothing_more() -> None:
     ejected, receipt = Ejected(0, Fault.ILLEGAL, Moment.TURN, "rule 3.1: no", "3.1"), Receipt(7, "0f" * 32)
-    lines = Scripted(), Scripted(), Scripted()
+    lines = ScriptedConnection(), ScriptedConnection(), ScriptedConnection()
 
-    async def close(loop: Clockwork) -> None:
-        await Remote(lines[0], GAME, match_id="m", limits=LIMITS).close(ejected)
-        await Remote(lines[1], GAME, match_id="m", limits=LIMITS).close(None)
-        await Remote(lines[2], GAME, match_id="m", limits=LIMITS).close(receipt)
+    async def close(loop: VirtualTimeLoop) -> None:
+        await RemoteChannel(lines[0], GAME, match_id="m", limits=LIMITS).close(ejected)
+        await RemoteChannel(lines[1], GAME, match_id="m", limits=LIMITS).close(None)
+        await RemoteChannel(lines[2], GAME, match_id="m", limits=LIMITS).close(receipt)
 
-    in_clockwork(close)
+    run_in_virtual_time(close)
 
-    assert lines[0].hung_up == [(wire.goodbye("m", ejected), 0.25)]
+    assert lines[0].hung_up == [(wire.encode_goodbye("m", ejected), 0.25)]
     assert lines[1].hung_up == [(b"", 0.25)]
     ((closing, within),) = lines[2].hung_up
     said = json.loads(closing)
-    assert closing == wire.closing(receipt, match_id="m", turn=0, nonce=said["nonce"], limit=0.25)
+    assert closing == wire.encode_closing(receipt, match_id="m", turn=0, nonce=said["nonce"], limit=0.25)
     assert (said["type"], said["receipt"], within) == ("closing", {"seq": 7, "head": "0f" * 32}, 0.25)
 
 
 def test_actions_of_the_game_are_what_is_answered() -> None:
-    (answer,) = asked(Scripted((0.0, answering({"type": "exchange"}))), TURN)
+    (answer,) = asked(ScriptedConnection((0.0, reply_with({"type": "exchange"}))), TURN)
 
     assert bare(answer) == Answered(Exchange(), 0.0)
 
 
 def test_an_answer_can_say_more_of_itself_if_it_is_refused() -> None:
-    (answer,) = asked(Scripted((0.25, answering({"type": "exchange"}))), TURN)
+    (answer,) = asked(ScriptedConnection((0.25, reply_with({"type": "exchange"}))), TURN)
 
     assert isinstance(answer, Answered) and answer.evidence is not None
     evidence = answer.evidence()
@@ -488,7 +498,7 @@ def test_an_answer_can_say_more_of_itself_if_it_is_refused() -> None:
 
 def test_the_bank_is_for_all_turns_together() -> None:
     limits = Limits(move=5.0, bank=6.0)
-    line = Scripted((0.0, BOWS), (4.0, PASSES), (1.5, PASSES), (1.0, PASSES))
+    line = ScriptedConnection((0.0, BOWS), (4.0, PASSES), (1.5, PASSES), (1.0, PASSES))
 
     answers = asked(line, START, TURN, TURN, TURN, limits=limits)
 
@@ -501,14 +511,14 @@ def test_the_bank_is_for_all_turns_together() -> None:
 
 def test_acknowledgements_cost_nothing_of_it() -> None:
     limits = Limits(move=5.0, bank=1.0)
-    line = Scripted((4.0, BOWS), (0.9, PASSES), (4.0, BOWS))
+    line = ScriptedConnection((4.0, BOWS), (0.9, PASSES), (4.0, BOWS))
 
     assert all(isinstance(answer, Answered) for answer in asked(line, START, TURN, END, limits=limits))
 
 
 def test_an_increment_keeps_a_steady_player_in() -> None:
     limits = Limits(move=5.0, bank=2.0, increment=1.0)
-    line = Scripted(*[(1.0, PASSES)] * 30, (3.0, PASSES))
+    line = ScriptedConnection(*[(1.0, PASSES)] * 30, (3.0, PASSES))
 
     answers = asked(line, *[TURN] * 31, limits=limits)
 
@@ -519,19 +529,19 @@ def test_an_increment_keeps_a_steady_player_in() -> None:
 
 
 def test_while_there_is_enough_in_the_bank_it_is_not_to_blame() -> None:
-    answers = asked(Scripted((1.0, PASSES), (6.0, PASSES)), TURN, TURN, limits=Limits(move=5.0, bank=6.0))
+    answers = asked(ScriptedConnection((1.0, PASSES), (6.0, PASSES)), TURN, TURN, limits=Limits(move=5.0, bank=6.0))
 
     assert failed(answers[1]).why == "no answer within 5 s"
 
 
 def test_nor_is_it_where_no_turn_was_asked_for() -> None:
-    answers = asked(Scripted((0.9, PASSES), (6.0, BOWS)), TURN, END, limits=Limits(move=5.0, bank=1.0))
+    answers = asked(ScriptedConnection((0.9, PASSES), (6.0, BOWS)), TURN, END, limits=Limits(move=5.0, bank=1.0))
 
     assert failed(answers[1]).why == "no answer within 5 s"
 
 
 def test_the_first_turn_may_use_up_a_small_bank() -> None:
-    (answer,) = asked(Scripted((2.0, PASSES)), TURN, limits=Limits(move=5.0, first_move=20.0, bank=1.25))
+    (answer,) = asked(ScriptedConnection((2.0, PASSES)), TURN, limits=Limits(move=5.0, first_move=20.0, bank=1.25))
 
     assert failed(answer).why == (
         "the bank of 1.25 s for all turns is used up: no answer within the 1.25 s that were left"
@@ -541,7 +551,7 @@ def test_the_first_turn_may_use_up_a_small_bank() -> None:
 def test_an_empty_bank_is_the_end_of_it() -> None:
     limits = Limits(move=5.0, bank=1.0)
 
-    answers = asked(Scripted((1.0, PASSES), (0.1, PASSES)), TURN, TURN, limits=limits)
+    answers = asked(ScriptedConnection((1.0, PASSES), (0.1, PASSES)), TURN, TURN, limits=limits)
 
     assert isinstance(answers[0], Answered)
     assert failed(answers[1]).fault is Fault.TIMED_OUT
@@ -551,20 +561,20 @@ def test_an_empty_bank_is_the_end_of_it() -> None:
 
 
 def test_a_timer_that_gives_nothing_back_turns_the_meter_red(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(timers, "INSTANT", 1e9)
+    monkeypatch.setattr(timers, "IGNORED_DELAY_S", 1e9)
 
     assert isinstance(stalled(0.9 + 5.0, {0.3: 5.0}), Failed)
 
 
 def test_so_does_one_that_does_not_look_again_before_the_time_is_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(timers, "HANDS", 0)
+    monkeypatch.setattr(timers, "REPLY_LOOP_TURNS", 0)
 
     assert isinstance(after(1.0, Limits(move=1.0)), Failed)
 
 
 def test_so_does_one_that_gives_back_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
-    lost_at = timers.Lag.lost_at
-    monkeypatch.setattr(timers.Lag, "lost_at", lambda self, now: lost_at(self, now) + 0.1 * (now - 1000.0))
+    lost_at = timers.LoopDelay.total_delay
+    monkeypatch.setattr(timers.LoopDelay, "total_delay", lambda self, now: lost_at(self, now) + 0.1 * (now - 1000.0))
 
     assert isinstance(stalled(0.3 + 1.2, {0.3: 0.3}), Answered)
     assert isinstance(after(5.1), Answered)
@@ -573,20 +583,20 @@ def test_so_does_one_that_gives_back_too_much(monkeypatch: pytest.MonkeyPatch) -
 # Answers that come too late.
 
 
-def closed_after(*steps: Step, wait: float = 1.0) -> tuple[float | None, float, Scripted]:
+def closed_after(*steps: Step, wait: float = 1.0) -> tuple[float | None, float, ScriptedConnection]:
     """By how much an answer was late, how long it took to close, and the line; steps come after the deadline."""
-    line = Scripted((1e9, b""), *steps)
-    line.late_wait_s = wait
+    line = ScriptedConnection((1e9, b""), *steps)
+    line.late_answer_timeout_s = wait
 
-    async def close(loop: Clockwork) -> tuple[float | None, float]:
-        remote = Remote(line, GAME, limits=LIMITS)
+    async def close(loop: VirtualTimeLoop) -> tuple[float | None, float]:
+        remote = RemoteChannel(line, GAME, limits=LIMITS)
         assert failed(await remote.ask(TURN)).fault is Fault.TIMED_OUT
         since = loop.time()
         assert since == pytest.approx(1005.0, abs=0.01)
         overrun = await remote.close(Ejected(0, Fault.TIMED_OUT, Moment.TURN, "no answer"))
         return overrun, loop.time() - since
 
-    overrun, took = in_clockwork(close)
+    overrun, took = run_in_virtual_time(close)
     return overrun, took, line
 
 
@@ -608,7 +618,7 @@ def test_an_answer_that_does_not_come_is_waited_for_only_so_long(wait: float) ->
 
 
 def test_a_line_that_is_lost_is_not_waited_for() -> None:
-    overrun, took, _ = closed_after((0.3, Closed(Fault.GONE, "lost")))
+    overrun, took, _ = closed_after((0.3, ConnectionClosed(Fault.GONE, "lost")))
 
     assert overrun is None
     assert took == pytest.approx(0.3, abs=0.01)
@@ -621,21 +631,21 @@ def test_only_a_reply_to_the_last_question_counts_as_late() -> None:
 
 
 def test_a_player_that_timed_out_is_let_go_at_once_if_it_was_not_ejected() -> None:
-    async def close(loop: Clockwork) -> float:
-        remote = Remote(Scripted(), GAME, limits=LIMITS)
+    async def close(loop: VirtualTimeLoop) -> float:
+        remote = RemoteChannel(ScriptedConnection(), GAME, limits=LIMITS)
         await remote.ask(TURN)
         since = loop.time()
         await remote.close(None)
         return loop.time() - since
 
-    assert in_clockwork(close) == 0.0
+    assert run_in_virtual_time(close) == 0.0
 
 
 def test_a_remote_that_forgets_to_compare_nonces_turns_the_meter_red(monkeypatch: pytest.MonkeyPatch) -> None:
     read = wire.read_reply
     now: list[str] = []
 
-    class Noting(Scripted):
+    class Noting(ScriptedConnection):
         def send(self, text: bytes) -> None:
             now.append(wire.decode_line(text).nonce)
             super().send(text)
@@ -645,7 +655,7 @@ def test_a_remote_that_forgets_to_compare_nonces_turns_the_meter_red(monkeypatch
         return wire.Reply(now[-1], reply.answer) if isinstance(reply, wire.Reply) else reply
 
     monkeypatch.setattr(replies, "read_reply", careless)
-    late = (0.0, answering({"type": "exchange"}, 0))
+    late = (0.0, reply_with({"type": "exchange"}, 0))
 
     answers = asked(Noting((0.0, PASSES), late, (0.0, PASSES)), TURN, TURN)
 

@@ -11,9 +11,9 @@ from fairplay.core.errors import BadRequest
 from fairplay.players import relay, session
 from fairplay.protocol import player_side, wire
 from fairplay.protocol.wire import Goodbye
-from fairplay.transport.line import Lost
-from tests.players.a_house import END, FISH, RECEIPT, TURN, Guest, House
-from tests.players.joined import join_host
+from fairplay.transport.connection import ConnectionLost
+from tests.players.fake_server import END, FISH, RECEIPT, TURN, ClientConnection, FakeServer
+from tests.players.host_joining import join_host
 
 FIRST = {"type": "place", "at": [0, 0]}
 
@@ -21,8 +21,8 @@ FIRST = {"type": "place", "at": [0, 0]}
 @pytest.fixture(autouse=True)
 def _quickly(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody has to wait long."""
-    monkeypatch.setattr(player_side, "FIRST_PAUSE_S", 0.001)
-    monkeypatch.setattr(player_side, "MAX_PAUSE_S", 0.01)
+    monkeypatch.setattr(player_side, "FIRST_RECONNECT_INTERVAL_S", 0.001)
+    monkeypatch.setattr(player_side, "MAX_RECONNECT_INTERVAL_S", 0.01)
     for module in (player_side, relay, session):
         monkeypatch.setattr(module, "RECEIPT_TIMEOUT_S", 0.2)
 
@@ -43,7 +43,7 @@ class Player:
 class Stay:
     """What came of a session: who played, what was told, and how it ended."""
 
-    def __init__(self, house: House, make: Callable[[], Any] = Player, **options: Any) -> None:
+    def __init__(self, server: FakeServer, make: Callable[[], Any] = Player, **options: Any) -> None:
         self.players: list[Any] = []
         self.all_told: list[str] = []
 
@@ -51,8 +51,10 @@ class Stay:
             self.players.append(make())
             return self.players[-1]
 
-        with house:
-            self.end = join_host(house.address, seated, tell=self.all_told.append, **{"idle_timeout_s": 5.0, **options})
+        with server:
+            self.end = join_host(
+                server.address, seated, tell=self.all_told.append, **{"idle_timeout_s": 5.0, **options}
+            )
 
     @property
     def told(self) -> list[str]:
@@ -60,99 +62,99 @@ class Stay:
         return [text for text in self.all_told if not text.startswith("connected to ")]
 
 
-def cut(guest: Guest) -> None:
+def cut(guest: ClientConnection) -> None:
     """Let it in, and hang up in the middle of everything."""
-    guest.welcome()
+    guest.sign_in()
     guest.begin()
 
 
-def let_go(guest: Guest) -> Any:
+def let_go(guest: ClientConnection) -> Any:
     """Let it in and go again; what it says about itself."""
-    said = guest.welcome(token="")
-    guest.say(wire.suspended("enough", 0))
+    said = guest.sign_in(token="")
+    guest.send(wire.encode_suspended("enough", 0))
     return said
 
 
 # Match after match.
 
 
-def test_it_stays_from_match_to_match_until_the_house_has_nothing_more() -> None:
-    def meet(guest: Guest) -> list[Any]:
-        said = [guest.welcome(), guest.play(), guest.play(), guest.play()]
-        guest.say(wire.suspended("the tournament is over", 0))
+def test_it_stays_from_match_to_match_until_the_server_has_nothing_more() -> None:
+    def meet(guest: ClientConnection) -> list[Any]:
+        said = [guest.sign_in(), guest.play(), guest.play(), guest.play()]
+        guest.send(wire.encode_suspended("the tournament is over", 0))
         return said
 
-    house = House(meet)
-    stay = Stay(house, name="ann", game="fish")
+    server = FakeServer(meet)
+    stay = Stay(server, name="ann", game="fish")
 
     match = [{"name": "ann"}, FIRST]
-    assert house.results == [[{"name": "ann", "game": "fish"}, match, match, match]]
+    assert server.results == [[{"name": "ann", "game": "fish"}, match, match, match]]
     assert [player.turns for player in stay.players] == [1, 1, 1]
-    assert stay.told == ["signed up as ann", "the house hangs up: the tournament is over"]
+    assert stay.told == ["signed up as ann", "the server hangs up: the tournament is over"]
     assert stay.end is None
 
 
 def test_it_leaves_after_so_many_matches_with_its_receipt() -> None:
-    def meet(guest: Guest) -> Any:
-        guest.welcome()
+    def meet(guest: ClientConnection) -> Any:
+        guest.sign_in()
         guest.play()
         guest.play()
-        return guest.hear()
+        return guest.receive()
 
-    house = House(meet)
+    server = FakeServer(meet)
     receipts: list[Any] = []
 
     class Keeping(Player):
         def closing(self, receipt: Any) -> None:
             receipts.append(receipt)
 
-    stay = Stay(house, Keeping, matches=2)
+    stay = Stay(server, Keeping, matches=2)
 
-    assert house.results == [None]  # it has hung up
+    assert server.results == [None]  # it has hung up
     assert (len(stay.players), len(receipts), stay.end) == (2, 2, None)
 
 
 def test_it_does_not_wait_long_for_a_receipt_and_begins_no_other_match() -> None:
-    def without(guest: Guest) -> Any:
-        guest.welcome()
+    def without(guest: ClientConnection) -> Any:
+        guest.sign_in()
         guest.begin()
         guest.end_without_receipt()
-        return guest.hear()
+        return guest.receive()
 
-    def cut_off(guest: Guest) -> None:
-        guest.welcome()
+    def cut_off(guest: ClientConnection) -> None:
+        guest.sign_in()
         guest.begin()
         guest.end_without_receipt()
 
-    def again(guest: Guest) -> Any:
-        guest.welcome()
-        return guest.hear()
+    def again(guest: ClientConnection) -> Any:
+        guest.sign_in()
+        return guest.receive()
 
-    def at_once(guest: Guest) -> Any:
-        guest.welcome()
+    def at_once(guest: ClientConnection) -> Any:
+        guest.sign_in()
         guest.begin()
         guest.end_without_receipt()
-        guest.say(wire.hello(FISH, match_id="m2", nonce="x", limit=5.0))
-        return guest.hear()
+        guest.send(wire.encode_hello(FISH, match_id="m2", nonce="x", limit=5.0))
+        return guest.receive()
 
     for meetings in ((without, again), (cut_off, again), (at_once,)):
-        house = House(*meetings)
-        stay = Stay(house, matches=1)
-        assert (house.results, len(stay.players), stay.end) == ([None] * len(meetings), 1, None)
+        server = FakeServer(*meetings)
+        stay = Stay(server, matches=1)
+        assert (server.results, len(stay.players), stay.end) == ([None] * len(meetings), 1, None)
 
 
 def test_patience_is_for_matches_and_not_for_the_time_between_them() -> None:
     waiting = threading.Event()
 
-    def meet(guest: Guest) -> None:
-        guest.welcome()
+    def meet(guest: ClientConnection) -> None:
+        guest.sign_in()
         waiting.wait(0.6)
         guest.play()
         waiting.wait(0.6)
         guest.begin()
-        guest.hear()
+        guest.receive()
 
-    stay = Stay(House(meet, let_go), idle_timeout_s=0.3)
+    stay = Stay(FakeServer(meet, let_go), idle_timeout_s=0.3)
 
     assert len(stay.players) == 2
     assert "the line was lost: no message came for 0.3 s; coming back" in stay.told
@@ -164,227 +166,227 @@ def test_patience_is_for_matches_and_not_for_the_time_between_them() -> None:
 def test_who_comes_back_shows_its_pass_and_is_asked_once() -> None:
     question: list[bytes] = []
 
-    def first(guest: Guest) -> Any:
-        said = guest.welcome(token="my-pass")
+    def first(guest: ClientConnection) -> Any:
+        said = guest.sign_in(token="my-pass")
         guest.begin()
-        question.append(guest.written(TURN))
+        question.append(guest.write_question(TURN))
         guest.ask(question[0])
         return said
 
-    def second(guest: Guest) -> Any:
-        said = guest.welcome(token="")
+    def second(guest: ClientConnection) -> Any:
+        said = guest.sign_in(token="")
         answer = guest.ask(question[0])
         guest.end()
-        guest.say(wire.suspended("enough", 0))
+        guest.send(wire.encode_suspended("enough", 0))
         return said, answer
 
-    house = House(first, second)
-    stay = Stay(house, name="ann")
+    server = FakeServer(first, second)
+    stay = Stay(server, name="ann")
 
-    assert house.results == [{"name": "ann"}, ({"name": "ann", "token": "my-pass"}, FIRST)]
+    assert server.results == [{"name": "ann"}, ({"name": "ann", "token": "my-pass"}, FIRST)]
     assert [player.turns for player in stay.players] == [1]
     assert stay.told == [
         "signed up as ann",
         "the line was lost; coming back",
         "signed up as ann",
-        "the house hangs up: enough",
+        "the server hangs up: enough",
     ]
 
 
 def test_what_was_answered_and_perhaps_not_heard_is_said_again() -> None:
     question: list[bytes] = []
 
-    def first(guest: Guest) -> None:
-        guest.welcome()
+    def first(guest: ClientConnection) -> None:
+        guest.sign_in()
         guest.begin()
-        question.append(guest.written(TURN))
+        question.append(guest.write_question(TURN))
         guest.ask(question[0])
 
-    def again(guest: Guest) -> Any:
-        guest.welcome()
+    def again(guest: ClientConnection) -> Any:
+        guest.sign_in()
         return guest.ask(question[0])
 
-    def last(guest: Guest) -> Any:
-        guest.welcome()
+    def last(guest: ClientConnection) -> Any:
+        guest.sign_in()
         answer = guest.ask(question[0])
         guest.question(TURN)
         guest.end()
-        guest.say(wire.suspended("enough", 0))
+        guest.send(wire.encode_suspended("enough", 0))
         return answer
 
-    house = House(first, again, last)
-    stay = Stay(house)
+    server = FakeServer(first, again, last)
+    stay = Stay(server)
 
-    assert house.results == [None, FIRST, FIRST]
+    assert server.results == [None, FIRST, FIRST]
     assert [player.turns for player in stay.players] == [2]
 
 
 def test_so_is_the_last_answer_before_it_leaves() -> None:
     question: list[bytes] = []
 
-    def first(guest: Guest) -> None:
-        guest.welcome()
+    def first(guest: ClientConnection) -> None:
+        guest.sign_in()
         guest.begin()
-        question.append(guest.written(END))
+        question.append(guest.write_question(END))
         guest.ask(question[0])
 
-    def again(guest: Guest) -> Any:
-        guest.welcome()
+    def again(guest: ClientConnection) -> Any:
+        guest.sign_in()
         answer = guest.ask(question[0])
-        guest.say(wire.closing(RECEIPT, match_id="m", turn=1, nonce="c", limit=1.0))
-        return answer, guest.hear()
+        guest.send(wire.encode_closing(RECEIPT, match_id="m", turn=1, nonce="c", limit=1.0))
+        return answer, guest.receive()
 
-    house = House(first, again)
-    stay = Stay(house, matches=1)
+    server = FakeServer(first, again)
+    stay = Stay(server, matches=1)
 
-    assert house.results == [None, (None, None)]  # and then it has hung up
+    assert server.results == [None, (None, None)]  # and then it has hung up
     assert (len(stay.players), stay.end) == (1, None)
 
 
-@pytest.mark.parametrize("by", [b"", wire.suspended("an update", 0.01)])
+@pytest.mark.parametrize("by", [b"", wire.encode_suspended("an update", 0.01)])
 def test_a_match_that_goes_on_although_it_had_ended_is_ended_again_before_it_leaves(by: bytes) -> None:
-    def first(guest: Guest) -> None:
-        guest.welcome()
+    def first(guest: ClientConnection) -> None:
+        guest.sign_in()
         guest.begin()
         guest.end_without_receipt()
-        guest.say(by)
+        guest.send(by)
 
-    def second(guest: Guest) -> Any:
-        guest.welcome()
+    def second(guest: ClientConnection) -> Any:
+        guest.sign_in()
         guest.begin()
         guest.end()
-        return guest.hear()
+        return guest.receive()
 
-    house = House(first, second)
-    stay = Stay(house, matches=1)
+    server = FakeServer(first, second)
+    stay = Stay(server, matches=1)
 
-    assert house.results == [None, None]
+    assert server.results == [None, None]
     assert (len(stay.players), stay.end) == (2, None)
 
 
-def test_a_house_that_stops_for_a_while_is_come_back_to() -> None:
-    def first(guest: Guest) -> None:
-        guest.welcome(window=0.001)
+def test_a_server_that_stops_for_a_while_is_come_back_to() -> None:
+    def first(guest: ClientConnection) -> None:
+        guest.sign_in(window=0.001)
         guest.begin()
-        guest.say(wire.suspended("an update", 0.2))
+        guest.send(wire.encode_suspended("an update", 0.2))
 
-    def second(guest: Guest) -> Any:
-        guest.welcome()
+    def second(guest: ClientConnection) -> Any:
+        guest.sign_in()
         guest.play()
-        guest.say(wire.suspended("enough", 0))
+        guest.send(wire.encode_suspended("enough", 0))
 
-    stay = Stay(House(first, second))
+    stay = Stay(FakeServer(first, second))
 
     assert stay.told == [
         "signed up as ann",
-        "the house hangs up: an update",
+        "the server hangs up: an update",
         "signed up as ann",
-        "the house hangs up: enough",
+        "the server hangs up: enough",
     ]
     assert stay.end is None
 
 
 @pytest.mark.parametrize("window", [1e10, 1e300])
-def test_a_house_that_keeps_seats_for_ever_is_come_back_to(window: float) -> None:
-    house = House(lambda guest: guest.welcome(window=window), let_go)
+def test_a_server_that_keeps_seats_for_ever_is_come_back_to(window: float) -> None:
+    server = FakeServer(lambda guest: guest.sign_in(window=window), let_go)
 
-    stay = Stay(house)
+    stay = Stay(server)
 
-    assert len(house.results) == 2
+    assert len(server.results) == 2
     assert stay.end is None
 
 
 def test_who_has_a_token_of_its_own_shows_that_every_time() -> None:
-    house = House(lambda guest: guest.welcome(token=""), let_go)
+    server = FakeServer(lambda guest: guest.sign_in(token=""), let_go)
 
-    Stay(house, token="own")
+    Stay(server, token="own")
 
-    assert house.results == [{"token": "own"}] * 2
+    assert server.results == [{"token": "own"}] * 2
 
 
-def test_a_house_that_is_not_there_any_more_is_given_up_after_its_window() -> None:
-    def meet(guest: Guest) -> None:
-        guest.welcome(window=0.3)
+def test_a_server_that_is_not_there_any_more_is_given_up_after_its_window() -> None:
+    def meet(guest: ClientConnection) -> None:
+        guest.sign_in(window=0.3)
         guest.begin()
 
-    stay = Stay(House(meet))
+    stay = Stay(FakeServer(meet))
 
-    assert isinstance(stay.end, Lost)
+    assert isinstance(stay.end, ConnectionLost)
     assert "Connection refused" in str(stay.end)
 
 
 def test_one_that_lets_nobody_in_any_more_is_given_up_too() -> None:
-    def shut(guest: Guest) -> None:
+    def shut(guest: ClientConnection) -> None:
         """Hang up without a word."""
 
-    def meet(guest: Guest) -> None:
-        guest.welcome(window=0.3)
+    def meet(guest: ClientConnection) -> None:
+        guest.sign_in(window=0.3)
         guest.begin()
 
-    house = House(meet, *[shut] * 3)
-    stay = Stay(house)
+    server = FakeServer(meet, *[shut] * 3)
+    stay = Stay(server)
 
-    assert len(house.results) == 4
-    assert isinstance(stay.end, Lost)
+    assert len(server.results) == 4
+    assert isinstance(stay.end, ConnectionLost)
 
 
 def test_who_is_turned_away_when_it_comes_back_hears_why_and_stays_away() -> None:
-    stay = Stay(House(cut, lambda guest: guest.dismiss()))
+    stay = Stay(FakeServer(cut, lambda guest: guest.dismiss()))
 
     assert isinstance(stay.end, Goodbye)
     assert len(stay.players) == 1
 
 
 def test_who_is_ejected_stays_away() -> None:
-    def meet(guest: Guest) -> None:
+    def meet(guest: ClientConnection) -> None:
         cut(guest)
         guest.dismiss()
 
-    assert isinstance(Stay(House(meet)).end, Goodbye)
+    assert isinstance(Stay(FakeServer(meet)).end, Goodbye)
 
 
 def test_a_goodbye_is_heard_although_a_player_in_this_process_thinks_for_too_long() -> None:
     asked, said = threading.Event(), threading.Event()
 
-    def meet(guest: Guest) -> None:
+    def meet(guest: ClientConnection) -> None:
         guest.begin()
-        guest.say(wire.question(TURN, FISH, match_id="m", turn=1, nonce="t", limit=0.05))
+        guest.send(wire.encode_question(TURN, FISH, match_id="m", turn=1, nonce="t", limit=0.05))
         assert asked.wait(30)
         guest.dismiss()
         said.set()
-        guest.hear()
+        guest.receive()
 
     def think() -> None:
         asked.set()
         assert said.wait(30)
         threading.Event().wait(0.3)
 
-    stay = Stay(House(meet), lambda: Player(think), idle_timeout_s=0.1)
+    stay = Stay(FakeServer(meet), lambda: Player(think), idle_timeout_s=0.1)
 
     assert isinstance(stay.end, Goodbye)
 
 
-def test_a_host_that_is_no_house_is_left_when_it_hangs_up() -> None:
-    def plain(guest: Guest) -> None:
+def test_a_host_that_is_no_server_is_left_when_it_hangs_up() -> None:
+    def plain(guest: ClientConnection) -> None:
         guest.begin()
 
-    stay = Stay(House(plain))
+    stay = Stay(FakeServer(plain))
 
     assert (stay.end, stay.told, len(stay.players)) == (None, [], 1)
 
 
 def test_so_is_one_that_does_not_let_us_in_the_first_time() -> None:
-    stay = Stay(House(lambda guest: None))
+    stay = Stay(FakeServer(lambda guest: None))
 
     assert (stay.end, stay.told) == (None, [])
 
 
-def test_what_a_house_says_cannot_write_on_the_terminal() -> None:
-    def meet(guest: Guest) -> None:
-        guest.welcome(name="\x1b[2J" * 20)
-        guest.say(wire.suspended("\x1b[2J" * 1000, 0))
+def test_what_a_server_says_cannot_write_on_the_terminal() -> None:
+    def meet(guest: ClientConnection) -> None:
+        guest.sign_in(name="\x1b[2J" * 20)
+        guest.send(wire.encode_suspended("\x1b[2J" * 1000, 0))
 
-    told = Stay(House(meet)).told
+    told = Stay(FakeServer(meet)).told
 
     assert len(told) == 2
     assert all(line.isprintable() and len(line) < 700 for line in told)
@@ -394,9 +396,9 @@ def test_what_a_house_says_cannot_write_on_the_terminal() -> None:
     "text",
     [b'{"type":"welcome"}\n', b'{"type":"suspended","why":1}\n', b'{"type":"hello","protocol":2}\n', b"junk\n"],
 )
-def test_a_house_that_makes_no_sense_is_a_bad_request(text: bytes) -> None:
+def test_a_server_that_makes_no_sense_is_a_bad_request(text: bytes) -> None:
     with pytest.raises(BadRequest, match="no message of the protocol"):
-        Stay(House(lambda guest: guest.say(text)))
+        Stay(FakeServer(lambda guest: guest.send(text)))
 
 
 @pytest.fixture
@@ -414,18 +416,18 @@ def naps(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 
 def test_a_server_keeps_a_client_away_for_minutes_at_most(naps: list[float]) -> None:
-    def close(guest: Guest) -> None:
-        guest.welcome()
-        guest.say(wire.suspended("come back in a year", 365 * 86400.0))
+    def close(guest: ClientConnection) -> None:
+        guest.sign_in()
+        guest.send(wire.encode_suspended("come back in a year", 365 * 86400.0))
 
-    Stay(House(close, let_go))
+    Stay(FakeServer(close, let_go))
 
     [nap] = naps
     assert 60 < nap < 600
 
 
 def test_pauses_between_two_connections_grow_up_to_a_limit(naps: list[float]) -> None:
-    Stay(House(*[lambda guest: guest.welcome()] * 12, let_go))
+    Stay(FakeServer(*[lambda guest: guest.sign_in()] * 12, let_go))
 
     assert len(naps) == 12
-    assert naps[0] < naps[-1] <= player_side.MAX_PAUSE_S
+    assert naps[0] < naps[-1] <= player_side.MAX_RECONNECT_INTERVAL_S

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from fairplay.core.errors import BadRequest
 from fairplay.core.events import Result
 from fairplay.core.messages import End, Message, Start, TakeTurn, Tell
-from fairplay.protocol.limits import Budget, Limits, limits_from
+from fairplay.protocol.limits import Limits, TimeBudget, parse_limits
 
 TURN = TakeTurn(None)
 OTHERS: list[Message] = [Start(0, ("ann",), None), Tell(()), End(Result((), ()))]
@@ -31,7 +31,7 @@ OTHERS: list[Message] = [Start(0, ("ann",), None), Tell(()), End(Result((), ()))
     ],
 )
 def test_limits_are_read_as_people_write_them(text: str, limits: Limits) -> None:
-    assert limits_from(text) == limits
+    assert parse_limits(text) == limits
 
 
 NO_NUMBERS = ("", "0", "-1", "86401", "1e9", "nan", "inf", "-inf", "1e999", "soon", "1;2", "1 2")
@@ -42,7 +42,7 @@ NO_LISTS = (",", "1,", "1,2", "move=1,2", "2,move=1", "bank=1,bank=2")
 @pytest.mark.parametrize("text", [*NO_NUMBERS, *NO_NAMES, *NO_LISTS])
 def test_everything_else_is_refused_in_one_line(text: str) -> None:
     with pytest.raises(BadRequest) as refused:
-        limits_from(text)
+        parse_limits(text)
 
     assert "is no time limit" in str(refused.value)
     assert "; write seconds" in str(refused.value) or ": write seconds" in str(refused.value)
@@ -50,66 +50,66 @@ def test_everything_else_is_refused_in_one_line(text: str) -> None:
 
 
 def test_limits_are_values_that_can_be_written_down() -> None:
-    limits = limits_from("2,bank=60")
+    limits = parse_limits("2,bank=60")
 
     assert msgspec.json.decode(msgspec.json.encode(limits), type=Limits) == limits
     assert msgspec.json.decode(msgspec.json.encode(Limits()))["move"] == 5.0
 
 
 def test_without_a_bank_every_turn_has_the_same_limit() -> None:
-    budget = Budget(Limits(move=5.0))
+    budget = TimeBudget(Limits(move=5.0))
 
     for _ in range(100):
-        assert budget.allowed(TURN) == 5.0
+        assert budget.limit_for(TURN) == 5.0
         budget.spend(TURN, 4.9)
 
 
 def test_the_first_turn_may_have_a_limit_of_its_own() -> None:
-    budget = Budget(Limits(move=5.0, first_move=60.0))
+    budget = TimeBudget(Limits(move=5.0, first_move=60.0))
 
-    assert budget.allowed(OTHERS[0]) == 5.0
-    assert budget.allowed(TURN) == 60.0
+    assert budget.limit_for(OTHERS[0]) == 5.0
+    assert budget.limit_for(TURN) == 60.0
     budget.spend(TURN, 30.0)
-    assert budget.allowed(TURN) == 5.0
+    assert budget.limit_for(TURN) == 5.0
 
 
 def test_what_is_no_turn_has_the_limit_of_a_move_and_costs_nothing() -> None:
-    budget = Budget(Limits(move=5.0, first_move=60.0, bank=3.0))
+    budget = TimeBudget(Limits(move=5.0, first_move=60.0, bank=3.0))
 
     for message in OTHERS:
-        assert budget.allowed(message) == 5.0
+        assert budget.limit_for(message) == 5.0
         budget.spend(message, 4.0)
 
-    assert budget.allowed(TURN) == 3.0
+    assert budget.limit_for(TURN) == 3.0
 
 
 def test_a_turn_takes_from_the_bank_and_no_more_than_is_there() -> None:
-    budget = Budget(Limits(move=5.0, bank=8.0))
+    budget = TimeBudget(Limits(move=5.0, bank=8.0))
 
     budget.spend(TURN, 4.0)
-    assert budget.allowed(TURN) == 4.0
+    assert budget.limit_for(TURN) == 4.0
     budget.spend(TURN, 3.5)
-    assert budget.allowed(TURN) == 0.5
+    assert budget.limit_for(TURN) == 0.5
     budget.spend(TURN, 2.0)
-    assert budget.allowed(TURN) == 0.0
+    assert budget.limit_for(TURN) == 0.0
 
 
 def test_the_increment_comes_after_the_turn() -> None:
-    budget = Budget(Limits(move=5.0, bank=1.0, increment=0.5))
+    budget = TimeBudget(Limits(move=5.0, bank=1.0, increment=0.5))
 
-    assert budget.allowed(TURN) == 1.0
+    assert budget.limit_for(TURN) == 1.0
     budget.spend(TURN, 1.0)
-    assert budget.allowed(TURN) == 0.5
+    assert budget.limit_for(TURN) == 0.5
     budget.spend(TURN, 0.0)
-    assert budget.allowed(TURN) == 1.0
+    assert budget.limit_for(TURN) == 1.0
 
 
 def test_a_full_bank_does_not_make_a_move_longer() -> None:
-    budget = Budget(Limits(move=5.0, bank=600.0, increment=10.0))
+    budget = TimeBudget(Limits(move=5.0, bank=600.0, increment=10.0))
 
     budget.spend(TURN, 0.0)
 
-    assert budget.allowed(TURN) == 5.0
+    assert budget.limit_for(TURN) == 5.0
 
 
 seconds = st.floats(0, 10)
@@ -119,13 +119,13 @@ seconds = st.floats(0, 10)
 def test_whoever_keeps_to_what_is_allowed_never_takes_more_than_bank_and_increments(
     bank: float, increment: float, wishes: list[float]
 ) -> None:
-    budget, spent = Budget(Limits(move=5.0, bank=bank, increment=increment)), 0.0
+    budget, spent = TimeBudget(Limits(move=5.0, bank=bank, increment=increment)), 0.0
 
     for wish in wishes:
-        taken = min(wish, budget.allowed(TURN))
+        taken = min(wish, budget.limit_for(TURN))
         budget.spend(TURN, taken)
         spent += taken
-        assert 0 <= budget.allowed(TURN) <= 5.0
+        assert 0 <= budget.limit_for(TURN) <= 5.0
 
     assert spent <= bank + increment * len(wishes) + 1e-6
 
@@ -133,7 +133,7 @@ def test_whoever_keeps_to_what_is_allowed_never_takes_more_than_bank_and_increme
 # A meter that cannot fail is no meter.
 
 
-class Forgetful(Budget):
+class Forgetful(TimeBudget):
     """A budget that gives the increment whether the bank is empty or not, and takes nothing."""
 
     def spend(self, message: Message, seconds: float) -> None:
@@ -144,7 +144,7 @@ def test_a_budget_that_takes_nothing_turns_the_meter_red() -> None:
     budget, spent = Forgetful(Limits(move=5.0, bank=1.0)), 0.0
 
     for _ in range(10):
-        taken = budget.allowed(TURN)
+        taken = budget.limit_for(TURN)
         budget.spend(TURN, taken)
         spent += taken
 
@@ -152,11 +152,11 @@ def test_a_budget_that_takes_nothing_turns_the_meter_red() -> None:
 
 
 def test_time_that_was_spent_before_an_interruption_is_not_given_again() -> None:
-    budget = Budget(Limits(move=5.0, first_move=20.0, bank=10.0, increment=1.0))
+    budget = TimeBudget(Limits(move=5.0, first_move=20.0, bank=10.0, increment=1.0))
 
-    budget.spend_before([4.0, 30.0, 0.5])
+    budget.spend_turns([4.0, 30.0, 0.5])
 
-    assert budget.allowed(TakeTurn(None)) == pytest.approx(1.5)  # 10 - 4 + 1, nothing + 1, - 0.5 + 1
+    assert budget.limit_for(TakeTurn(None)) == pytest.approx(1.5)  # 10 - 4 + 1, nothing + 1, - 0.5 + 1
 
 
 @pytest.mark.parametrize(
@@ -180,7 +180,7 @@ def test_time_that_was_spent_before_an_interruption_is_not_given_again() -> None
     ],
 )
 def test_whoever_is_late_is_told_of_what(text: str, took: tuple[float, ...], why: str) -> None:
-    budget = Budget(limits_from(text))
-    budget.spend_before(took)
+    budget = TimeBudget(parse_limits(text))
+    budget.spend_turns(took)
 
-    assert budget.late(budget.allowed(TURN)) == why
+    assert budget.describe_timeout(budget.limit_for(TURN)) == why

@@ -19,10 +19,10 @@ from fairplay.games.fish import Fish
 from fairplay.games.q import Pass, Place, Placement, Q
 from fairplay.games.tsuro import Tsuro
 from fairplay.protocol import wire
-from fairplay.protocol.wire import MOST_BYTES, MOST_DEPTH, Goodbye, Hello, Malformed, Reply
-from fairplay.testing.hostile_replies import REPLIES
-from tests.players.fuzz_wire import complaint, good, samples, verdict
-from tests.some import some
+from fairplay.protocol.wire import MAX_JSON_DEPTH, MAX_LINE_BYTES, Goodbye, Hello, Malformed, Reply
+from fairplay.testing.hostile_replies import BAD_REPLIES
+from tests.nonempty import nonempty
+from tests.players.fuzz_wire import decode_line, find_problem, good_replies, make_samples
 
 Q_ACTION = wire.action_decoder(Q)
 NOT_JSON, NOT_UTF_8, TWICE = "not JSON", "not UTF-8", "a key is there twice"
@@ -164,7 +164,7 @@ def is_as_due(found: str, why: str) -> bool:
 
 @pytest.mark.parametrize(("line", "why"), ROWS)
 def test_what_is_no_reply_is_malformed_in_one_short_line(line: bytes, why: str) -> None:
-    found = verdict(line, Q_ACTION)
+    found = decode_line(line, Q_ACTION)
 
     assert is_as_due(found.why, why)
     assert len(found.why) < 100
@@ -180,16 +180,16 @@ def test_what_is_no_reply_is_malformed_in_one_short_line(line: bytes, why: str) 
     ],
 )
 def test_what_is_wrong_with_an_answer_is_said(answer: bytes, what: str) -> None:
-    assert verdict(reply(answer), Q_ACTION).why == f"{NOT_DUE}: {what}"
+    assert decode_line(reply(answer), Q_ACTION).why == f"{NOT_DUE}: {what}"
 
 
-@pytest.mark.parametrize("what", REPLIES)
+@pytest.mark.parametrize("what", BAD_REPLIES)
 def test_nothing_that_the_shelf_says_is_taken_for_an_answer(what: str) -> None:
-    times, template = REPLIES[what]
+    times, template = BAD_REPLIES[what]
     line = template.replace(b"@", b'"n"').replace(b"#", b'{"type":"pass"}' if "take_turn" in times else b"null")
     decode = Q_ACTION if "take_turn" in times else wire.hello_decoder
 
-    found = verdict(line, decode)
+    found = decode_line(line, decode)
 
     assert found.why or json.loads(line)["nonce"] != "n"
 
@@ -206,11 +206,11 @@ def test_nothing_that_the_shelf_says_is_taken_for_an_answer(what: str) -> None:
         b'{"answer":{"type":"pass"},"nonce":"n"}',
         b'{ "nonce" : "n" , "answer" : { "type" : "pass" } }',
         b'{"n\\u006fnce":"\\u006e","answer":{"type":"\\u0070ass"}}',
-        PASS.ljust(MOST_BYTES),
+        PASS.ljust(MAX_LINE_BYTES),
     ],
 )
 def test_what_is_only_written_differently_is_taken(line: bytes) -> None:
-    assert verdict(line, Q_ACTION).answer == {"type": "pass"}
+    assert decode_line(line, Q_ACTION).answer == {"type": "pass"}
 
 
 def test_minus_zero_is_zero() -> None:
@@ -224,22 +224,22 @@ def test_minus_zero_is_zero() -> None:
 
 def test_the_deepest_answer_is_read_and_one_deeper_is_not() -> None:
     def nested(levels: int) -> str:
-        return verdict(reply(b"[" * levels + b"]" * levels), Q_ACTION).why
+        return decode_line(reply(b"[" * levels + b"]" * levels), Q_ACTION).why
 
-    assert nested(MOST_DEPTH - 1).startswith(NOT_DUE)
-    assert nested(MOST_DEPTH) == DEEP
+    assert nested(MAX_JSON_DEPTH - 1).startswith(NOT_DUE)
+    assert nested(MAX_JSON_DEPTH) == DEEP
 
 
 def test_brackets_in_texts_do_not_count() -> None:
     text = msgspec.json.Decoder(str).decode
 
-    assert verdict(reply(b'"%b"' % (b"[" * 60)), text).answer == "[" * 60
-    assert verdict(reply(b'"%b"' % (b'\\"[' * 30)), text).answer == '"[' * 30
+    assert decode_line(reply(b'"%b"' % (b"[" * 60)), text).answer == "[" * 60
+    assert decode_line(reply(b'"%b"' % (b'\\"[' * 30)), text).answer == '"[' * 30
 
 
 def test_the_longest_line_is_read_and_one_longer_is_not() -> None:
-    assert verdict(PASS.ljust(MOST_BYTES), Q_ACTION).why == ""
-    assert verdict(PASS.ljust(MOST_BYTES + 1), Q_ACTION).why == "more than 8192 bytes"
+    assert decode_line(PASS.ljust(MAX_LINE_BYTES), Q_ACTION).why == ""
+    assert decode_line(PASS.ljust(MAX_LINE_BYTES + 1), Q_ACTION).why == "more than 8192 bytes"
 
 
 @pytest.mark.parametrize(
@@ -253,7 +253,7 @@ def test_the_longest_line_is_read_and_one_longer_is_not() -> None:
     ],
 )
 def test_hello_is_answered_by_nothing_or_a_name(answer: bytes, taken: Any) -> None:
-    found = verdict(reply(answer), wire.hello_decoder)
+    found = decode_line(reply(answer), wire.hello_decoder)
 
     assert (found.why, found.answer) == ("", taken)
 
@@ -267,13 +267,13 @@ def test_hello_is_answered_by_nothing_or_a_name(answer: bytes, taken: Any) -> No
     ],
 )
 def test_hello_is_answered_by_nothing_else(answer: bytes) -> None:
-    assert verdict(reply(answer), wire.hello_decoder).why.startswith(NOT_DUE)
+    assert decode_line(reply(answer), wire.hello_decoder).why.startswith(NOT_DUE)
 
 
 @pytest.mark.parametrize("answer", [b"false", b"0", b'""', b"[]", b"{}", b'{"type":"pass"}', b'"null"'])
 def test_everything_but_a_turn_is_answered_by_null_alone(answer: bytes) -> None:
-    assert verdict(reply(answer), wire.acknowledgement_decoder).why.startswith(NOT_DUE)
-    assert verdict(reply(b"null"), wire.acknowledgement_decoder).why == ""
+    assert decode_line(reply(answer), wire.acknowledgement_decoder).why.startswith(NOT_DUE)
+    assert decode_line(reply(b"null"), wire.acknowledgement_decoder).why == ""
 
 
 # What is accepted is what was judged, whatever is sent.
@@ -289,13 +289,13 @@ def spaced(text: bytes, blanks: list[bytes]) -> bytes:
 blank = st.sampled_from([b"", b" ", b"\t", b"\n ", b"\r\n"])
 
 
-@given(st.integers(0, len(good()) - 1), st.lists(blank, min_size=6, max_size=6))
+@given(st.integers(0, len(good_replies()) - 1), st.lists(blank, min_size=6, max_size=6))
 def test_a_good_reply_is_taken_however_it_is_written(index: int, blanks: list[bytes]) -> None:
-    line, decode = good()[index]
+    line, decode = good_replies()[index]
 
-    found = verdict(spaced(line, blanks), decode)
+    found = decode_line(spaced(line, blanks), decode)
 
-    assert found == verdict(line, decode)
+    assert found == decode_line(line, decode)
     assert found.answer == json.loads(line)["answer"]
 
 
@@ -303,7 +303,7 @@ def test_a_good_reply_is_taken_however_it_is_written(index: int, blanks: list[by
 @given(st.binary(max_size=200) | st.text(max_size=100).map(lambda text: text.encode(errors="surrogatepass")))
 def test_whatever_bytes_arrive_they_are_a_reply_or_malformed(line: bytes) -> None:
     for decode in (Q_ACTION, wire.acknowledgement_decoder, wire.hello_decoder):
-        assert complaint(line, decode) == ""
+        assert find_problem(line, decode) == ""
 
 
 json_values = st.recursive(
@@ -324,17 +324,17 @@ def test_whatever_values_arrive_they_are_an_answer_or_malformed(value: Any) -> N
     line = json.dumps({"nonce": "n", "answer": value}).encode()
 
     for decode in (Q_ACTION, wire.acknowledgement_decoder, wire.hello_decoder):
-        assert complaint(line, decode) == ""
+        assert find_problem(line, decode) == ""
 
 
 def test_five_thousand_mutated_lines_are_answers_or_malformed() -> None:
-    wrong = [complaint(line, decode) for line, decode in samples(5000)]
+    wrong = [find_problem(line, decode) for line, decode in make_samples(5000)]
 
     assert [problem for problem in wrong if problem] == []
 
 
 def test_many_of_the_mutated_lines_are_still_good_and_many_are_not() -> None:
-    found = [verdict(line, decode).why for line, decode in islice(samples(1500), 400, None)]
+    found = [decode_line(line, decode).why for line, decode in islice(make_samples(1500), 400, None)]
 
     assert found.count("") > 50
     assert len(set(found)) > 8
@@ -346,11 +346,11 @@ LIMITED = """
 import json, sys
 from fairplay.games.q import Q
 from fairplay.protocol import wire
-from tests.players.fuzz_wire import verdict
+from tests.players.fuzz_wire import decode_line
 lines = [bytes.fromhex(text) for text in json.load(sys.stdin)]
 decode = wire.action_decoder(Q)
 sys.setrecursionlimit(int(sys.argv[1]))
-whole = [verdict(line, decode).why for line in lines]
+whole = [decode_line(line, decode).why for line in lines]
 first = [type(wire.read_reply(line)).__name__ for line in lines]
 print(json.dumps([whole, first]))
 """
@@ -393,7 +393,7 @@ def test_brackets_and_escaped_quotes_are_read_in_no_time(head: bytes) -> None:
 
 def seconds(line: bytes) -> float:
     began = time.process_time()
-    verdict(line[:MOST_BYTES], Q_ACTION)
+    decode_line(line[:MAX_LINE_BYTES], Q_ACTION)
     return time.process_time() - began
 
 
@@ -411,8 +411,8 @@ def test_a_question_is_one_line_of_json_with_what_every_question_has() -> None:
         (messages.End(result), "end", "result"),
     ]
 
-    for message, tag, field in some(said):
-        line = wire.question(message, game, match_id="m", turn=3, nonce="n", limit=2.5)
+    for message, tag, field in nonempty(said):
+        line = wire.encode_question(message, game, match_id="m", turn=3, nonce="n", limit=2.5)
         plain = json.loads(line)
         assert line.count(b"\n") == 1 and line.endswith(b"\n")
         assert (plain["type"], plain["match"], plain["turn"], plain["nonce"], plain["limit"]) == (tag, "m", 3, "n", 2.5)
@@ -422,18 +422,18 @@ def test_a_question_is_one_line_of_json_with_what_every_question_has() -> None:
 
 @pytest.mark.parametrize("game", [Fish(rows=3, columns=3), Tsuro(tiles=(1, 2, 3)), Q()], ids=lambda game: game.name)
 def test_hello_names_the_game_and_keeps_its_secrets(game: Any) -> None:
-    line = wire.decode_line(wire.hello(game, match_id="m", nonce="n", limit=10.0))
+    line = wire.decode_line(wire.encode_hello(game, match_id="m", nonce="n", limit=10.0))
 
     assert isinstance(line, Hello)
-    assert (line.protocol, line.game, line.turn) == (wire.PROTOCOL, game.name, 0)
+    assert (line.protocol, line.game, line.turn) == (wire.PROTOCOL_VERSION, game.name, 0)
     assert line.parameters == game.public_parameters()
-    assert b"[1,2,3]" not in wire.hello(game, match_id="m", nonce="n", limit=10.0)
+    assert b"[1,2,3]" not in wire.encode_hello(game, match_id="m", nonce="n", limit=10.0)
 
 
 def test_goodbye_says_what_was_wrong() -> None:
     ejected = Ejected(1, Fault.ILLEGAL, Moment.TURN, "rule 3.2: no", "3.2")
 
-    line = wire.decode_line(wire.goodbye("m", ejected))
+    line = wire.decode_line(wire.encode_goodbye("m", ejected))
 
     assert line == Goodbye(match="m", fault=Fault.ILLEGAL, why="rule 3.2: no", clause="3.2")
 
@@ -443,11 +443,11 @@ def test_goodbye_says_what_was_wrong() -> None:
 
 def failing() -> list[str]:
     """The rows of the table that are not as they should be."""
-    return [row for row, of in CASES.items() for line, why in of if not is_as_due(verdict(line, Q_ACTION).why, why)]
+    return [row for row, of in CASES.items() for line, why in of if not is_as_due(decode_line(line, Q_ACTION).why, why)]
 
 
 def test_a_decoder_that_lets_keys_pass_twice_turns_the_table_red(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wire, "no_duplicates", dict)
+    monkeypatch.setattr(wire, "reject_duplicate_keys", dict)
 
     assert set(failing()) == {"P5 twice"}
 
@@ -455,9 +455,9 @@ def test_a_decoder_that_lets_keys_pass_twice_turns_the_table_red(monkeypatch: py
 @pytest.mark.parametrize(
     ("name", "lax", "row"),
     [
-        ("no_float", float, "P3 numbers"),
-        ("no_constant", float, "P4 no numbers"),
-        ("short", int, "P3 numbers"),
+        ("reject_float", float, "P3 numbers"),
+        ("reject_constant", float, "P4 no numbers"),
+        ("parse_bounded_int", int, "P3 numbers"),
         ("is_too_deep", lambda text: False, "P2 nesting"),
     ],
 )
@@ -474,7 +474,7 @@ def test_a_decoder_that_judges_something_else_turns_the_meter_red(monkeypatch: p
 
     monkeypatch.setattr(wire, "read_answer", lambda *_: Pass())
 
-    assert "was judged" in complaint(line, Q_ACTION)
+    assert "was judged" in find_problem(line, Q_ACTION)
 
 
 def test_so_does_one_that_raises(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -483,4 +483,4 @@ def test_so_does_one_that_raises(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(wire, "read_answer", read_answer)
 
-    assert complaint(PASS, Q_ACTION) == "RecursionError: too deep"
+    assert find_problem(PASS, Q_ACTION) == "RecursionError: too deep"

@@ -6,12 +6,12 @@ from typing import Any
 
 import msgspec
 
-from fairplay import Event, Local, Match, play
-from fairplay.core.chance import derive, seed_from
-from fairplay.games import game_with, title
-from fairplay.observers.reporter import in_words
+from fairplay import Event, LocalChannel, Match, play
+from fairplay.core.chance import derive_seed, seed_from_text
+from fairplay.games import game_info, make_game
+from fairplay.observers.reporter import describe_event
 from fairplay.players.address import open_player, split_label
-from fairplay.referee.host import dealt
+from fairplay.referee.referee import deal_match
 
 HERE = Path(__file__).parent
 
@@ -55,17 +55,17 @@ GOLDENS = {
 }
 
 
-class Lines:
+class EventLines:
     """An observer that keeps what happened, a line each."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
 
     def observe(self, event: Event, match: Match[Any, Any, Any]) -> None:
-        self.lines += in_words(event, match.names)
+        self.lines += describe_event(event, match.names)
 
 
-def failing(strategy: Callable[[Any], Any], turn: int | None) -> Callable[[Any], Any]:
+def failing_strategy(strategy: Callable[[Any], Any], turn: int | None) -> Callable[[Any], Any]:
     """The strategy, but it raises on that turn."""
     turns = iter(range(1, 1000))
 
@@ -77,16 +77,19 @@ def failing(strategy: Callable[[Any], Any], turn: int | None) -> Callable[[Any],
     return take_turn
 
 
-def played(golden: Playthrough) -> str:
+def playthrough_text(golden: Playthrough) -> str:
     """The text of a playthrough: what is played, then a line per fact, the result, and the final state."""
-    game, shelf, seed = game_with(golden.game, golden.parameters), title(golden.game), seed_from(golden.seed)
+    game, shelf, seed = make_game(golden.game, golden.parameters), game_info(golden.game), seed_from_text(golden.seed)
     labels, addresses = zip(*map(split_label, golden.players), strict=True)
     table = [
-        failing(open_player(address, shelf, derive(seed, f"seat {seat}")), golden.fails.get(labels[seat]))  # type: ignore[arg-type]  # house players are strategies
+        failing_strategy(open_player(address, shelf, derive_seed(seed, f"seat {seat}")), golden.fails.get(labels[seat]))  # type: ignore[arg-type]  # built-in players are strategies
         for seat, address in enumerate(addresses)
     ]
-    lines, begun = Lines(), dealt(game, labels, seed, match_id=golden.seed)  # a drawn id would change the commitment
-    match = play(begun, [Local(player, game) for player in table], inform=lines.observe)
+    lines, begun = (
+        EventLines(),
+        deal_match(game, labels, seed, match_id=golden.seed),
+    )  # a drawn id would change the commitment
+    match = play(begun, [LocalChannel(player, game) for player in table], on_event=lines.observe)
     heading = [f"{game} version {game.version}", f"seed {golden.seed!r}: {', '.join(golden.players)}", ""]
     final = msgspec.json.encode(game.pack_state(match.state)).decode()
     return "\n".join([*heading, *lines.lines, "", final, ""])
@@ -95,7 +98,7 @@ def played(golden: Playthrough) -> str:
 def main() -> None:
     """Write all playthroughs anew."""
     for name, golden in GOLDENS.items():
-        (HERE / f"{name}.txt").write_text(played(golden), encoding="utf-8")
+        (HERE / f"{name}.txt").write_text(playthrough_text(golden), encoding="utf-8")
 
 
 if __name__ == "__main__":

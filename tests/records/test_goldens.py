@@ -3,12 +3,14 @@
 import pytest
 
 from fairplay.games import GAMES
-from tests.records.goldens import GOLDENS, HERE, played
+from tests.records.goldens import GOLDENS, HERE, playthrough_text
 
 
 @pytest.mark.parametrize("name", GOLDENS)
 def test_a_golden_match_is_played_as_ever(name: str) -> None:
-    assert played(GOLDENS[name]) == (HERE / f"{name}.txt").read_text(encoding="utf-8"), "`make goldens`, if it is meant"
+    assert playthrough_text(GOLDENS[name]) == (HERE / f"{name}.txt").read_text(encoding="utf-8"), (
+        "`make goldens`, if it is meant"
+    )
 
 
 def test_every_game_has_golden_matches_and_no_golden_is_left_over() -> None:

@@ -7,41 +7,41 @@ from typing import Any
 
 import pytest
 
-from fairplay.core.chance import seed_from
+from fairplay.core.chance import seed_from_text
 from fairplay.core.events import Acted, Ejected, Event, Fact, Fault
 from fairplay.core.game import Moment, Seat
 from fairplay.core.match import Match
-from fairplay.games import game_with
-from fairplay.hosting.table import Here
+from fairplay.games import make_game
+from fairplay.hosting.table import AsyncLocalChannel
 from fairplay.journal.record import Journal
-from fairplay.players.address import house_strategy
-from fairplay.referee.changes import telling_changes
+from fairplay.players.address import built_in_strategy
+from fairplay.referee.changes import add_change_listeners
+from fairplay.referee.conversation import AnyMatch, OnEvent, ignore_event
 from fairplay.referee.drivers import play, play_async
-from fairplay.referee.host import Referee, dealt
-from fairplay.referee.local import Local
-from fairplay.referee.referee import AnyMatch, Inform, nobody
-from tests.journals_at import lines_of
+from fairplay.referee.local_channel import LocalChannel
+from fairplay.referee.referee import Referee, deal_match
+from tests.journal_files import read_lines
 from tests.toy import State, Toy, View
 
 GAMES: dict[str, Any] = {
-    "fish": game_with("fish", {"rows": 4, "columns": 4}),
-    "tsuro": game_with("tsuro", {}),
-    "q": game_with("q", {}),
+    "fish": make_game("fish", {"rows": 4, "columns": 4}),
+    "tsuro": make_game("tsuro", {}),
+    "q": make_game("q", {}),
 }
-HOUSE = {"fish": "greedy", "tsuro": "survivor", "q": "dag"}
+BUILT_IN = {"fish": "greedy", "tsuro": "survivor", "q": "dag"}
 each_game = pytest.mark.parametrize("name", GAMES)
 each_driver = pytest.mark.parametrize("driver", ["play", "play_async"])
 
 
 class Deaf:
-    """A house player that wants to hear of nothing."""
+    """A built-in player that wants to hear of nothing."""
 
     def __init__(self, name: str) -> None:
-        self.take_turn = house_strategy(name, HOUSE[name], bytes(32))
+        self.take_turn = built_in_strategy(name, BUILT_IN[name], bytes(32))
 
 
 class Listener(Deaf):
-    """A house player that keeps the views of all changes, and does something with each."""
+    """A built-in player that keeps the views of all changes, and does something with each."""
 
     def __init__(self, name: str, do: Callable[[int], Any] = lambda number: None) -> None:
         super().__init__(name)
@@ -76,16 +76,16 @@ class Watching:
         return [view for view, still_in in zip(self.views, self.still_in, strict=True) if seat in still_in]
 
 
-def refereed(driver: str, match: AnyMatch, players: list[Any], inform: Inform = nobody) -> AnyMatch:
+def refereed(driver: str, match: AnyMatch, players: list[Any], inform: OnEvent = ignore_event) -> AnyMatch:
     """A match by one of the drivers."""
-    channels = [Local(player, match.game) for player in players]
+    channels = [LocalChannel(player, match.game) for player in players]
     if driver == "play":
-        return play(match, channels, inform=inform)
-    return asyncio.run(play_async(match, [Here(channel) for channel in channels], inform=inform))
+        return play(match, channels, on_event=inform)
+    return asyncio.run(play_async(match, [AsyncLocalChannel(channel) for channel in channels], on_event=inform))
 
 
 def match_of(name: str) -> AnyMatch:
-    return dealt(GAMES[name], ["ann", "bob", "cyd"], seed_from(name), match_id="m")
+    return deal_match(GAMES[name], ["ann", "bob", "cyd"], seed_from_text(name), match_id="m")
 
 
 @each_driver
@@ -113,12 +113,12 @@ def test_the_facts_are_the_same_with_and_without(name: str, driver: str) -> None
 
 @each_game
 def test_so_is_the_journal(name: str, tmp_path: Path) -> None:
-    def recorded(folder: str, players: list[Any]) -> list[dict[str, Any]]:
-        journal = Journal(tmp_path / folder)
+    def recorded(directory: str, players: list[Any]) -> list[dict[str, Any]]:
+        journal = Journal(tmp_path / directory)
         match = Referee().run(
             GAMES[name],
             players,
-            seed=seed_from(name),
+            seed=seed_from_text(name),
             match_id="m",
             record=lambda match: journal.begin(match, players=("x",) * 3),
         )
@@ -126,7 +126,7 @@ def test_so_is_the_journal(name: str, tmp_path: Path) -> None:
         timeless = {"at", "took", "hash", "mark"}
         return [
             {key: it for key, it in line.items() if key not in timeless}
-            for line in lines_of(tmp_path / folder / "m.jsonl")
+            for line in read_lines(tmp_path / directory / "m.jsonl")
         ]
 
     deaf = recorded("without", [Deaf(name) for _ in range(3)])
@@ -251,5 +251,5 @@ def test_where_nobody_listens_nothing_is_worked_out(driver: str) -> None:
 def test_and_nothing_is_put_in_between() -> None:
     watching = Watching()
 
-    assert telling_changes({0: Local(Deaf("fish"), GAMES["fish"])}, watching.inform) == watching.inform
-    assert telling_changes({0: Local(Listener("fish"), GAMES["fish"])}, watching.inform) != watching.inform
+    assert add_change_listeners({0: LocalChannel(Deaf("fish"), GAMES["fish"])}, watching.inform) == watching.inform
+    assert add_change_listeners({0: LocalChannel(Listener("fish"), GAMES["fish"])}, watching.inform) != watching.inform

@@ -11,8 +11,8 @@ from fairplay.core.match import Match
 from fairplay.core.messages import Answered, Failed, Start, TakeTurn
 from fairplay.games.fish import Fish
 from fairplay.games.fish.examples import EXAMPLES
-from fairplay.referee.referee import AnyMatch, Call, conversation, winners_first
-from tests.referee.talk import GONE, talk
+from fairplay.referee.conversation import AnyMatch, Call, conversation, winners_first
+from tests.referee.conversation_log import GONE_FAILURE, run_conversation
 from tests.toy import Play, State, Toy
 
 NAMES = ("ann", "bob", "cyd")
@@ -25,11 +25,11 @@ def toy(state: State = SHORT, **fields: Any) -> AnyMatch:
 
 
 def owing(*owed: News) -> AnyMatch:
-    return msgspec.structs.replace(toy(pile=()), owed=owed)
+    return msgspec.structs.replace(toy(pile=()), pending_news=owed)
 
 
 def test_a_whole_match_is_greeting_turns_with_news_and_farewell() -> None:
-    _, notes = talk(toy())
+    _, notes = run_conversation(toy())
 
     assert notes == [
         "* started",
@@ -66,14 +66,14 @@ def test_a_turn_is_asked_with_the_view_of_the_seat_on_turn() -> None:
     script = conversation(match)
 
     call = next(script)
-    for _ in match.seated:
+    for _ in match.remaining_seats:
         call = script.send(Answered(None))
 
     assert call == Call(0, TakeTurn(match.view(0)))
 
 
 def test_whoever_fails_at_the_greeting_gets_nothing_more() -> None:
-    final, notes = talk(toy(), {"1 start": GONE})
+    final, notes = run_conversation(toy(), {"1 start": GONE_FAILURE})
 
     assert notes[:6] == [
         "* started",
@@ -89,7 +89,7 @@ def test_whoever_fails_at_the_greeting_gets_nothing_more() -> None:
 
 
 def test_when_everybody_fails_at_the_greeting_the_match_ends_without_a_turn() -> None:
-    final, notes = talk(toy(), {"0 start": GONE, "1 start": GONE, "2 start": GONE})
+    final, notes = run_conversation(toy(), {"0 start": GONE_FAILURE, "1 start": GONE_FAILURE, "2 start": GONE_FAILURE})
 
     assert [line for line in notes if "turn" in line or "end told" in line] == []
     assert notes[-1] == "* ended []"
@@ -97,14 +97,14 @@ def test_when_everybody_fails_at_the_greeting_the_match_ends_without_a_turn() ->
 
 
 def test_whoever_fails_at_its_turn_gets_nothing_more_and_the_next_is_asked() -> None:
-    _, notes = talk(toy(), {"0 turn": Failed(Fault.TIMED_OUT, "too late")})
+    _, notes = run_conversation(toy(), {"0 turn": Failed(Fault.TIMED_OUT, "too late")})
 
     assert notes[4:8] == ["0 turn", "* 0 ejected, timed_out at the turn", "0 dismissed", "1 turn"]
     assert not [line for line in notes[7:] if line.startswith("0 ")]
 
 
 def test_an_illegal_action_is_not_carried_out_at_all() -> None:
-    final, notes = talk(toy(), {"0 turn": Answered(Play(99))})
+    final, notes = run_conversation(toy(), {"0 turn": Answered(Play(99))})
 
     assert "* 0 ejected, illegal at the turn" in notes
     assert final.ejected[0].why == "rule 2: you do not hold this card"
@@ -112,14 +112,14 @@ def test_an_illegal_action_is_not_carried_out_at_all() -> None:
 
 
 def test_news_comes_after_the_action_is_announced_and_before_the_next_turn() -> None:
-    _, notes = talk(toy())
+    _, notes = run_conversation(toy())
     at = notes.index("0 news told 1")
 
     assert notes[at - 1 : at + 2] == ["* 0 acted", "0 news told 1", "1 turn"]
 
 
 def test_whoever_fails_at_the_news_is_out_but_its_action_stands() -> None:
-    final, notes = talk(toy(), {"0 news": GONE})
+    final, notes = run_conversation(toy(), {"0 news": GONE_FAILURE})
     at = notes.index("0 news told 1")
 
     assert notes[at : at + 4] == ["0 news told 1", "* 0 ejected, gone at the news", "0 dismissed", "1 turn"]
@@ -130,13 +130,13 @@ def test_whoever_fails_at_the_news_is_out_but_its_action_stands() -> None:
 def test_winners_hear_the_end_first_then_the_rest_in_the_order_of_play() -> None:
     state = msgspec.structs.replace(SHORT, hands=((), (), ()), pile=(), scores=(3, 9, 9), order=(2, 0, 1))
 
-    _, notes = talk(Match(Toy(), state, NAMES))
+    _, notes = run_conversation(Match(Toy(), state, NAMES))
 
     assert [line[:5] for line in notes if "end told" in line] == ["2 end", "1 end", "0 end"]
 
 
 def test_whoever_fails_at_the_farewell_is_struck_out_and_nobody_moves_up() -> None:
-    final, notes = talk(toy(), {"2 end": GONE})
+    final, notes = run_conversation(toy(), {"2 end": GONE_FAILURE})
 
     assert notes[-5:] == [
         "2 end told [[1], [0, 2]]",
@@ -149,14 +149,14 @@ def test_whoever_fails_at_the_farewell_is_struck_out_and_nobody_moves_up() -> No
 
 
 def test_an_emptied_first_group_stays_empty() -> None:
-    final, notes = talk(toy(), {"1 end": GONE})
+    final, notes = run_conversation(toy(), {"1 end": GONE_FAILURE})
 
     assert final.result.ranking == (frozenset(), frozenset({0, 2}))
     assert notes[-1] == "* ended [[], [0, 2]]"
 
 
 def test_when_everybody_fails_at_the_farewell_nobody_is_ranked() -> None:
-    final, _ = talk(toy(), {"0 end": GONE, "1 end": GONE, "2 end": GONE})
+    final, _ = run_conversation(toy(), {"0 end": GONE_FAILURE, "1 end": GONE_FAILURE, "2 end": GONE_FAILURE})
 
     assert final.result.ranking == (frozenset(), frozenset())
     assert [ejected.seat for ejected in final.ejected] == [1, 2, 0]
@@ -165,7 +165,7 @@ def test_when_everybody_fails_at_the_farewell_nobody_is_ranked() -> None:
 def test_an_eliminated_player_gets_no_turn_and_no_news_any_more_but_exactly_one_end() -> None:
     match = toy(hands=((0, 8), (6, 7), (5,)), pile=(1, 2, 3))
 
-    final, notes = talk(match)
+    final, notes = run_conversation(match)
     after = notes[notes.index("* 0 acted") + 1 :]
 
     assert [line for line in after if line.startswith("0 ")] == ["0 end told [[1], [2], [0]]"]
@@ -175,7 +175,7 @@ def test_an_eliminated_player_gets_no_turn_and_no_news_any_more_but_exactly_one_
 
 @pytest.mark.parametrize("call", ["0 start", "0 news", "0 end"])
 def test_an_answer_where_only_an_acknowledgement_was_due_is_malformed(call: str) -> None:
-    final, _ = talk(toy(), {call: Answered("thanks")})
+    final, _ = run_conversation(toy(), {call: Answered("thanks")})
 
     assert [(ejected.seat, ejected.fault) for ejected in final.ejected] == [(0, Fault.MALFORMED)]
 
@@ -184,13 +184,13 @@ def test_an_answer_where_only_an_acknowledgement_was_due_is_malformed(call: str)
 
 
 def test_owed_news_is_told_before_the_first_turn() -> None:
-    _, notes = talk(owing(News(1, "one"), News(0, "two")))
+    _, notes = run_conversation(owing(News(1, "one"), News(0, "two")))
 
     assert notes[4:7] == ["1 news told one", "0 news told two", "0 turn"]
 
 
 def test_whoever_fails_at_news_is_not_told_the_rest_of_it() -> None:
-    _, notes = talk(owing(News(1, "one"), News(0, "two"), News(1, "three")), {"1 news": GONE})
+    _, notes = run_conversation(owing(News(1, "one"), News(0, "two"), News(1, "three")), {"1 news": GONE_FAILURE})
 
     assert notes[4:9] == [
         "1 news told one",
@@ -202,13 +202,13 @@ def test_whoever_fails_at_news_is_not_told_the_rest_of_it() -> None:
 
 
 def test_owed_news_survives_the_failure_of_somebody_else_at_the_greeting() -> None:
-    _, notes = talk(owing(News(1, "one"), News(2, "two")), {"2 start": GONE})
+    _, notes = run_conversation(owing(News(1, "one"), News(2, "two")), {"2 start": GONE_FAILURE})
 
     assert notes[3:8] == ["2 start", "* 2 ejected, gone at the greeting", "2 dismissed", "1 news told one", "0 turn"]
 
 
 def test_a_match_that_is_over_has_a_greeting_and_a_farewell() -> None:
-    _, notes = talk(Match(Fish(), EXAMPLES["tie"], NAMES))
+    _, notes = run_conversation(Match(Fish(), EXAMPLES["tie"], NAMES))
 
     assert [line.split(" told ")[0] for line in notes] == [
         *("* started", "0 start", "1 start", "2 start"),
@@ -217,10 +217,10 @@ def test_a_match_that_is_over_has_a_greeting_and_a_farewell() -> None:
 
 
 def test_whoever_was_ejected_before_is_not_spoken_to() -> None:
-    halfway, _ = talk(toy(), {"1 start": GONE})
+    halfway, _ = run_conversation(toy(), {"1 start": GONE_FAILURE})
     match = toy().after(halfway.ejected[0])
 
-    _, notes = talk(match)
+    _, notes = run_conversation(match)
 
     assert not [line for line in notes if line.startswith("1 ")]
     assert notes[:3] == ["* started", "0 start", "2 start"]
@@ -232,8 +232,8 @@ def test_whoever_was_ejected_before_is_not_spoken_to() -> None:
 def test_a_stuck_player_is_not_asked_and_an_ejection_can_free_it() -> None:
     match: AnyMatch = Match(Fish(), EXAMPLES["freed by an ejection"], NAMES)
 
-    _, kept = talk(match)
-    _, freed = talk(match, {"1 start": GONE})
+    _, kept = run_conversation(match)
+    _, freed = run_conversation(match, {"1 start": GONE_FAILURE})
 
     assert [line for line in kept if line.startswith("0 turn")] == []
     assert [line for line in freed if line.startswith("0 turn")] != []
@@ -242,7 +242,7 @@ def test_a_stuck_player_is_not_asked_and_an_ejection_can_free_it() -> None:
 def test_nobody_left_means_no_winner() -> None:
     match: AnyMatch = Match(Fish(), EXAMPLES["star"], ("ann", "bob"))
 
-    final, notes = talk(match, {"0 turn": GONE, "1 turn": GONE})
+    final, notes = run_conversation(match, {"0 turn": GONE_FAILURE, "1 turn": GONE_FAILURE})
 
     assert final.result.ranking == ()
     assert notes[-1] == "* ended []"

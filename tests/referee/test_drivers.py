@@ -7,16 +7,16 @@ from typing import Any
 import msgspec
 import pytest
 
-from fairplay.core.chance import Lots, derive, seed_from
+from fairplay.core.chance import SeededRandom, derive_seed, seed_from_text
 from fairplay.core.events import Ejected, Ended, Event, Fault
 from fairplay.core.game import Game
 from fairplay.core.match import Match
 from fairplay.core.messages import Answer, Answered, Failed, Message, TakeTurn
-from fairplay.core.roles import Parting, Unrecorded
+from fairplay.core.roles import CloseReason, NullRecord
 from fairplay.games.fish import Fish, Place
+from fairplay.referee.conversation import AnyMatch
 from fairplay.referee.drivers import play, play_async
-from fairplay.referee.referee import AnyMatch
-from fairplay.testing.scripted import AsyncScripted, Script, Scripted, failing, playing
+from fairplay.testing.scripted import AsyncScriptedChannel, Script, ScriptedChannel, failing_script, strategy_script
 from tests.toy import Play, Toy
 
 GAMES: dict[str, tuple[Game[Any, Any, Any], Answer]] = {
@@ -39,25 +39,25 @@ def good(match: AnyMatch, key: bytes) -> Script:
     def choose(view: Any) -> Any:
         options = list(match.game.actions(view))
         page = msgspec.json.encode(match.game.pack(view)).decode()
-        return options[Lots(derive(key, page)).below(len(options))]
+        return options[SeededRandom(derive_seed(key, page)).below(len(options))]
 
-    return playing(choose)
+    return strategy_script(choose)
 
 
 def table(name: str, match: AnyMatch, seed: bytes) -> list[Script]:
     """A player for each seat; about half of them fail at some call, in some way."""
-    lots = Lots(seed)
+    lots = SeededRandom(seed)
     failures: list[Answer] = [*(Failed(fault, "it failed") for fault in Fault), GAMES[name][1]]
     scripts = []
     for seat in range(len(match.names)):
-        script = good(match, derive(seed, str(seat)))
+        script = good(match, derive_seed(seed, str(seat)))
         if lots.below(2):
-            script = failing(lots.below(10), failures[lots.below(len(failures))], script)
+            script = failing_script(lots.below(10), failures[lots.below(len(failures))], script)
         scripts.append(script)
     return scripts
 
 
-class Listening(Unrecorded):
+class Listening(NullRecord):
     """A record that notes down what it is given, when it has to settle, and what was told."""
 
     def __init__(self, behind: Collection[type[Event]] = ()) -> None:
@@ -72,15 +72,15 @@ class Listening(Unrecorded):
     def inform(self, event: Event, match: AnyMatch) -> None:
         self.heard.append((event, match))
 
-    def settle(self) -> None:
+    def make_durable(self) -> None:
         self.settled_before.append(len(self.heard))
 
-    async def settled(self) -> None:
-        self.settle()
+    async def make_durable_async(self) -> None:
+        self.make_durable()
 
 
 def some_match(name: str, number: int) -> tuple[AnyMatch, bytes]:
-    seed = seed_from(f"{name} {number}")
+    seed = seed_from_text(f"{name} {number}")
     return dealt(name, 2 + number % 3, seed), seed
 
 
@@ -88,8 +88,8 @@ def some_match(name: str, number: int) -> tuple[AnyMatch, bytes]:
 @each_game
 def test_sync_and_async_agree(name: str, number: int) -> None:
     match, seed = some_match(name, number)
-    sync = [Scripted(script) for script in table(name, match, seed)]
-    awaited = [AsyncScripted(script) for script in table(name, match, seed)]
+    sync = [ScriptedChannel(script) for script in table(name, match, seed)]
+    awaited = [AsyncScriptedChannel(script) for script in table(name, match, seed)]
     one, other = Listening(), Listening()
 
     final = play(match, sync, one, one.inform)
@@ -104,7 +104,7 @@ def test_sync_and_async_agree(name: str, number: int) -> None:
 @each_game
 def test_whatever_a_player_does_the_match_ends(name: str, number: int) -> None:
     match, seed = some_match(name, number)
-    channels = [Scripted(script) for script in table(name, match, seed)]
+    channels = [ScriptedChannel(script) for script in table(name, match, seed)]
 
     final = play(match, channels)
 
@@ -118,9 +118,9 @@ def test_whatever_a_player_does_the_match_ends(name: str, number: int) -> None:
 @each_game
 def test_whoever_fails_at_any_call_is_ejected_and_everybody_else_is_ranked(name: str, at: int) -> None:
     match, seed = some_match(name, 1)
-    scripts = [good(match, derive(seed, str(seat))) for seat in range(len(match.names))]
-    scripts[1] = failing(at, Failed(Fault.CRASHED, "it fell over"), scripts[1])
-    channels = [Scripted(script) for script in scripts]
+    scripts = [good(match, derive_seed(seed, str(seat))) for seat in range(len(match.names))]
+    scripts[1] = failing_script(at, Failed(Fault.CRASHED, "it fell over"), scripts[1])
+    channels = [ScriptedChannel(script) for script in scripts]
 
     final = play(match, channels)
 
@@ -134,7 +134,7 @@ def test_a_table_of_nobody_but_failures_ends_without_a_winner() -> None:
     for seats in (2, 3, 4):
         match = dealt("fish", seats, bytes(32))
 
-        final = play(match, [Scripted([]) for _ in range(seats)])
+        final = play(match, [ScriptedChannel([]) for _ in range(seats)])
 
         assert final.result.ranking == ()
         assert [ejected.seat for ejected in final.ejected] == list(range(seats))
@@ -144,7 +144,7 @@ def test_a_table_of_nobody_but_failures_ends_without_a_winner() -> None:
 def test_every_channel_is_closed_once_and_an_ejected_one_with_its_ejection(name: str) -> None:
     for number in range(30):
         match, seed = some_match(name, number)
-        channels = [Scripted(script) for script in table(name, match, seed)]
+        channels = [ScriptedChannel(script) for script in table(name, match, seed)]
 
         final = play(match, channels)
 
@@ -155,12 +155,12 @@ def test_every_channel_is_closed_once_and_an_ejected_one_with_its_ejection(name:
 def test_an_ejected_player_is_dismissed_before_anybody_else_is_asked() -> None:
     order: list[str] = []
 
-    class Noting(Scripted):
+    class Noting(ScriptedChannel):
         def ask(self, message: Message) -> Answer:
             order.append("ask")
             return super().ask(message)
 
-        def close(self, parting: Parting) -> None:
+        def close(self, parting: CloseReason) -> None:
             order.append("close" if parting is None else "dismiss")
             super().close(parting)
 
@@ -175,7 +175,7 @@ class Stop(Exception):
     """What a record raises, as a full disk would."""
 
 
-class Stopping(Unrecorded):
+class Stopping(NullRecord):
     """A record that fails when so much has been written."""
 
     def __init__(self, at: int) -> None:
@@ -192,8 +192,8 @@ class Stopping(Unrecorded):
 @each_game
 def test_an_exception_out_of_the_record_stops_the_match_and_closes_every_channel_once(name: str, at: int) -> None:
     match, seed = some_match(name, 5)
-    sync = [Scripted(script) for script in table(name, match, seed)]
-    awaited = [AsyncScripted(script) for script in table(name, match, seed)]
+    sync = [ScriptedChannel(script) for script in table(name, match, seed)]
+    awaited = [AsyncScriptedChannel(script) for script in table(name, match, seed)]
 
     with pytest.raises(Stop):
         play(match, sync, Stopping(at))
@@ -210,7 +210,11 @@ def test_an_exception_out_of_a_channel_closes_every_channel_once(error: type[Bas
         raise error
 
     match = dealt("toy", 3, bytes(32))
-    channels = [Scripted(failing(0, Failed(Fault.GONE, "left"), interrupt)), Scripted(interrupt), Scripted([])]
+    channels = [
+        ScriptedChannel(failing_script(0, Failed(Fault.GONE, "left"), interrupt)),
+        ScriptedChannel(interrupt),
+        ScriptedChannel([]),
+    ]
 
     with pytest.raises(error):
         play(match, channels)
@@ -219,7 +223,7 @@ def test_an_exception_out_of_a_channel_closes_every_channel_once(error: type[Bas
 
 
 def test_a_cancelled_match_closes_every_channel_once() -> None:
-    class Silent(AsyncScripted):
+    class Silent(AsyncScriptedChannel):
         async def ask(self, message: Message) -> Answer:
             if isinstance(message, TakeTurn):
                 asked.set()
@@ -242,7 +246,7 @@ def test_a_cancelled_match_closes_every_channel_once() -> None:
     assert [channel.closed for channel in channels] == [[None], [None]]
 
 
-class Closing(AsyncScripted):
+class Closing(AsyncScriptedChannel):
     """A channel that takes its time over closing, or fails at it."""
 
     def __init__(self, script: Script | list[Answer], *, waits: int = 0, error: Exception | None = None) -> None:
@@ -250,7 +254,7 @@ class Closing(AsyncScripted):
         self._waits = waits
         self._error = error
 
-    async def close(self, parting: Parting) -> None:
+    async def close(self, parting: CloseReason) -> None:
         for _ in range(self._waits):
             await asyncio.sleep(0)
         if self._error is not None:
@@ -259,14 +263,14 @@ class Closing(AsyncScripted):
 
 
 def test_a_close_that_raises_leaves_no_other_channel_open_and_is_raised_then() -> None:
-    class Broken(Scripted):
-        def close(self, parting: Parting) -> None:
+    class Broken(ScriptedChannel):
+        def close(self, parting: CloseReason) -> None:
             raise Stop
 
     match = dealt("toy", 3, bytes(32))
     scripts = [good(match, bytes(32)) for _ in range(3)]
     awaited = [Closing(scripts[0], error=Stop()), Closing(scripts[1]), Closing(scripts[2], waits=3)]
-    sync = [Broken(scripts[0]), Scripted(scripts[1]), Scripted(scripts[2])]
+    sync = [Broken(scripts[0]), ScriptedChannel(scripts[1]), ScriptedChannel(scripts[2])]
 
     with pytest.raises(Stop):
         play(match, sync)
@@ -290,8 +294,8 @@ def test_if_several_closes_raise_all_of_it_is_told() -> None:
 def test_channels_are_closed_side_by_side() -> None:
     at_it: list[int] = []
 
-    class Meeting(AsyncScripted):
-        async def close(self, parting: Parting) -> None:
+    class Meeting(AsyncScriptedChannel):
+        async def close(self, parting: CloseReason) -> None:
             at_it.append(1)
             while len(at_it) < 3:
                 await asyncio.sleep(0)
@@ -324,7 +328,7 @@ def test_a_cancel_while_channels_are_closed_waits_until_they_are(times: int, eje
             ends.set()
 
     async def cancel() -> None:
-        task = asyncio.create_task(play_async(match, channels, inform=watch))
+        task = asyncio.create_task(play_async(match, channels, on_event=watch))
         await ends.wait()
         for _ in range(times):
             await asyncio.sleep(0)
@@ -344,7 +348,7 @@ def test_a_cancel_hides_no_exception_of_closing() -> None:
     channels = [Closing(good(match, bytes(32)), waits=20, error=Stop()), Closing(good(match, bytes(32)))]
 
     async def cancel() -> BaseException | None:
-        task = asyncio.create_task(play_async(match, channels, inform=lambda *_: ends.set()))
+        task = asyncio.create_task(play_async(match, channels, on_event=lambda *_: ends.set()))
         await ends.wait()
         await asyncio.sleep(0)
         task.cancel()
@@ -359,7 +363,7 @@ def test_a_cancel_hides_no_exception_of_closing() -> None:
 
 
 def test_a_script_that_is_over_is_a_player_that_is_gone() -> None:
-    channel = Scripted([Answered(None)])
+    channel = ScriptedChannel([Answered(None)])
 
     answers = [channel.ask(TakeTurn(view)) for view in (1, 2)]
 
@@ -368,7 +372,7 @@ def test_a_script_that_is_over_is_a_player_that_is_gone() -> None:
 
 
 def test_whoever_asks_a_closed_channel_is_told_off() -> None:
-    channel = Scripted([])
+    channel = ScriptedChannel([])
 
     channel.close(None)
 

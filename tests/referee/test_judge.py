@@ -8,7 +8,7 @@ from fairplay.core.game import Moment
 from fairplay.core.messages import Answered, Evidence, Failed
 from fairplay.games.fish import Action, Fish, Move, Place, View
 from fairplay.games.fish.examples import EXAMPLES
-from fairplay.referee.referee import judge, judge_acknowledgement
+from fairplay.referee.conversation import judge, judge_acknowledgement
 
 FISH = Fish()
 VIEW = FISH.view(EXAMPLES["start"], 0)

@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from datetime import UTC, datetime
 
-from fairplay.core.chance import seed_from
+from fairplay.core.chance import seed_from_text
 from tests.reliability import page
-from tests.reliability.meters import METERS, measured
+from tests.reliability.meters import METERS, take_reading
 from tests.reliability.readings import Reading
 
-AT_ONCE = 2  # processes
+PARALLEL_JOBS = 2  # processes
 
 Job = tuple[str, range, str]  # a meter, some of its numbers, the bug that is planted
 Row = tuple[str, ...]
@@ -30,12 +30,16 @@ def main() -> None:
     if unknown:
         parser.error(f"there is no meter {', '.join(sorted(unknown))}; there is {', '.join(METERS)}")
     names, since = chosen.meters or list(METERS), time.monotonic()
-    bad = guards(names, seed_from(chosen.seed)) if chosen.guards else all_of(names, seed_from(chosen.seed))
-    print(f"\n{time.monotonic() - since:.0f} s with {AT_ONCE} processes")
+    bad = (
+        check_planted_bugs(names, seed_from_text(chosen.seed))
+        if chosen.guards
+        else read_meters(names, seed_from_text(chosen.seed))
+    )
+    print(f"\n{time.monotonic() - since:.0f} s with {PARALLEL_JOBS} processes")
     sys.exit(bad)
 
 
-def all_of(names: Sequence[str], seed: bytes) -> bool:
+def read_meters(names: Sequence[str], seed: bytes) -> bool:
     """Take the readings at full size, and write them into the docs; is any of them bad?"""
     jobs = [
         (name, METERS[name].full[part :: METERS[name].parts], "")
@@ -43,43 +47,43 @@ def all_of(names: Sequence[str], seed: bytes) -> bool:
         for part in range(METERS[name].parts)
     ]
     readings, seconds = dict.fromkeys(names, Reading()), dict.fromkeys(names, 0.0)
-    for (name, _, _), reading, took in results(jobs, seed):
+    for (name, _, _), reading, took in run_jobs(jobs, seed):
         readings[name] += reading
         seconds[name] += took
     rows = [
         (name, f"{reading.tried:,} {METERS[name].unit}", str(reading.failed), f"{seconds[name]:.0f} s")
         for name, reading in readings.items()
     ]
-    show(("meter", "tried", "failed", "work"), rows)
+    print_table(("meter", "tried", "failed", "work"), rows)
     for name, reading in readings.items():
         for failure in reading.failures:
             print(f"{name}: {failure}")
-    page.write(readings, datetime.now(UTC).date())
+    page.write_rows(readings, datetime.now(UTC).date())
     few = [name for name, reading in readings.items() if reading.tried < METERS[name].least]
     for name in few:
         print(f"{name}: too few were tried; {METERS[name].least:,} are the least")
     return bool(few) or any(reading.failed for reading in readings.values())
 
 
-def guards(names: Sequence[str], seed: bytes) -> bool:
+def check_planted_bugs(names: Sequence[str], seed: bytes) -> bool:
     """Take readings at a small size, without and with each bug; is any not as it should be?"""
     jobs = [(name, METERS[name].small, bug) for name in names for bug in ("", *(bug.name for bug in METERS[name].bugs))]
-    found = {(name, bug): reading for (name, _, bug), reading, _ in results(jobs, seed)}
+    found = {(name, bug): reading for (name, _, bug), reading, _ in run_jobs(jobs, seed)}
     rows = [
         (name, bug or "none", f"{found[name, bug].failed} of {found[name, bug].tried:,} {METERS[name].unit}")
         for name, _, bug in jobs
     ]
-    show(("meter", "planted bug", "caught"), rows)
+    print_table(("meter", "planted bug", "caught"), rows)
     for name, _, bug in jobs:
         for failure in found[name, bug].failures if not bug else ():
             print(f"{name}: {failure}")
     return any(bool(reading.failed) != bool(bug) for (_, bug), reading in found.items())
 
 
-def results(jobs: Sequence[Job], seed: bytes) -> list[tuple[Job, Reading, float]]:
+def run_jobs(jobs: Sequence[Job], seed: bytes) -> list[tuple[Job, Reading, float]]:
     """What the jobs come to, in their order; two of them are done at once."""
-    with ProcessPoolExecutor(AT_ONCE, multiprocessing.get_context("spawn")) as pool:
-        futures = {pool.submit(measured, name, numbers, seed, bug): name for name, numbers, bug in jobs}
+    with ProcessPoolExecutor(PARALLEL_JOBS, multiprocessing.get_context("spawn")) as pool:
+        futures = {pool.submit(take_reading, name, numbers, seed, bug): name for name, numbers, bug in jobs}
         for done, future in enumerate(as_completed(futures), 1):
             print(
                 f"{done} of {len(jobs)} parts: {futures[future]}, {future.result()[0].failed} failed", file=sys.stderr
@@ -87,7 +91,7 @@ def results(jobs: Sequence[Job], seed: bytes) -> list[tuple[Job, Reading, float]
         return [(job, *future.result()) for job, future in zip(jobs, futures, strict=True)]
 
 
-def show(head: Row, rows: Sequence[Row]) -> None:
+def print_table(head: Row, rows: Sequence[Row]) -> None:
     """Print a table."""
     widths = [max(len(row[column]) for row in (head, *rows)) for column in range(len(head))]
     for row in (head, tuple("-" * width for width in widths), *rows):

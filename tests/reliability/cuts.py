@@ -7,90 +7,103 @@ from tempfile import TemporaryDirectory
 from typing import Any
 from unittest.mock import patch
 
-from fairplay.core.chance import Lots
+from fairplay.core.chance import SeededRandom
 from fairplay.core.errors import BadJournal, BadRequest, FairplayError
 from fairplay.journal import replay
 from fairplay.journal.lines import JournalLine
+from fairplay.journal.options import Durability
 from fairplay.journal.record import Journal
-from fairplay.journal.replay import read
-from fairplay.journal.requests import Sync
-from fairplay.referee.host import Referee
-from tests.reliability.attempts import STEPS, Fuse, as_plain, difference, interrupted, whole_lines
-from tests.reliability.crashes import Undisturbed, undisturbed
-from tests.reliability.readings import Bug, Meter, Reading, lots_for, reading, seed_for
-from tests.reliability.tables import TABLES, Table
+from fairplay.journal.replay import read_journal
+from fairplay.referee.referee import Referee
+from tests.reliability.crashes import UndisturbedMatch, play_undisturbed
+from tests.reliability.process_attempts import (
+    STEPS,
+    Fuse,
+    fact_as_json,
+    find_difference,
+    interrupted_journal,
+    whole_lines,
+)
+from tests.reliability.readings import Bug, Meter, Reading, make_lots, make_reading, make_seed
+from tests.reliability.tables import TABLES, MeterTable
 
-NEAR = range(-8, 9)  # bytes around the end of a line
-ANYWHERE = 84  # cuts of each journal
-RESUMED = 40  # of the cuts of a journal of which not all are resumed
-ALL_RESUMED = 4  # of every so many journals one
+NEAR_LINE_END = range(-8, 9)  # bytes around the end of a line
+CUTS_PER_JOURNAL = 84  # cuts of each journal
+RESUMED_CUTS = 40  # of the cuts of a journal of which not all are resumed
+ALL_RESUMED_INTERVAL = 4  # of every so many journals one
 
 
-def cuts(numbers: range, seed: bytes) -> Reading:
+def measure_cuts(numbers: range, seed: bytes) -> Reading:
     """A number is a journal, which is cut in many ways."""
-    return reading(trial for number in numbers for trial in cutting(number, seed))
+    return make_reading(trial for number in numbers for trial in try_cuts(number, seed))
 
 
-def cutting(number: int, seed: bytes) -> Iterator[str]:
+def try_cuts(number: int, seed: bytes) -> Iterator[str]:
     """Cut one journal of a match that was interrupted now and then."""
-    lots, table, match_seed = lots_for(seed, number), TABLES[number % len(TABLES)], seed_for(seed, number)
-    expected = undisturbed(table, match_seed)
+    lots, table, match_seed = make_lots(seed, number), TABLES[number % len(TABLES)], make_seed(seed, number)
+    expected = play_undisturbed(table, match_seed)
     with TemporaryDirectory() as directory:
         try:
-            text = interrupted(table, match_seed, Path(directory), some_fuses(lots)).read_bytes()
+            text = interrupted_journal(table, match_seed, Path(directory), random_fuses(lots)).read_bytes()
         except FairplayError as error:
             yield f"journal {number} ({table.game}), interrupted: {error}"
             return
-    places = near_lines(text)
-    places += [lots.below(len(text) + 1) for _ in range(ANYWHERE)]
-    resumed = set(places if number % ALL_RESUMED == 0 else [places[lots.below(len(places))] for _ in range(RESUMED)])
+    places = places_near_line_ends(text)
+    places += [lots.below(len(text) + 1) for _ in range(CUTS_PER_JOURNAL)]
+    resumed = set(
+        places if number % ALL_RESUMED_INTERVAL == 0 else [places[lots.below(len(places))] for _ in range(RESUMED_CUTS)]
+    )
     for place in places:
-        failure = misread(text[:place])
+        failure = find_misread(text[:place])
         if not failure and place in resumed:
-            failure = misresumed(text[:place], table, match_seed, expected)
+            failure = find_misresumed(text[:place], table, match_seed, expected)
         yield failure and f"journal {number} ({table.game}), cut at byte {place} of {len(text)}: {failure}"
 
 
-def some_fuses(lots: Lots) -> list[Fuse]:
+def random_fuses(lots: SeededRandom) -> list[Fuse]:
     """Two or three interruptions at some steps."""
     return [Fuse(STEPS[lots.below(len(STEPS))], 2 + lots.below(8)) for _ in range(2 + lots.below(2))]
 
 
-def near_lines(text: bytes) -> list[int]:
+def places_near_line_ends(text: bytes) -> list[int]:
     """All places near the beginning, the end, and the end of a line."""
     ends = [0, *(place + 1 for place, byte in enumerate(text) if byte == ord("\n"))]
-    return sorted({end + near for end in ends for near in NEAR if 0 <= end + near <= len(text)})
+    return sorted({end + near for end in ends for near in NEAR_LINE_END if 0 <= end + near <= len(text)})
 
 
-def misread(text: bytes) -> str:
+def find_misread(text: bytes) -> str:
     """In what the journal is not read as the whole lines of the text; nothing if it is."""
     lines = whole_lines(text)
     with TemporaryDirectory() as directory:
         path = Path(directory) / "cut.jsonl"
         path.write_bytes(text)
         try:
-            recorded = read(path)
+            recorded = read_journal(path)
         except BadJournal as error:
             return "" if not lines else f"refused: {error}"
     if not lines:
         return "something was read before the first line was whole"
     if recorded.heads != tuple(line["hash"] for line in lines):
         return f"{len(recorded.heads)} lines were read, not {len(lines)}"
-    if [as_plain(fact) for fact in recorded.facts] != [line["fact"] for line in lines if line["type"] == "fact"]:
+    if [fact_as_json(fact) for fact in recorded.facts] != [line["fact"] for line in lines if line["type"] == "fact"]:
         return "other facts were read than are there"
     if (recorded.closing is not None) != (lines[-1]["type"] == "result"):
         return "it was not told right whether the match is finished"
     whole = text.rfind(b"\n") + 1
-    return "" if (recorded.size, recorded.torn) == (whole, len(text) - whole) else "the torn end was not measured right"
+    return (
+        ""
+        if (recorded.whole_bytes, recorded.torn_bytes) == (whole, len(text) - whole)
+        else "the torn end was not measured right"
+    )
 
 
-def misresumed(text: bytes, table: Table, seed: bytes, expected: Undisturbed) -> str:
+def find_misresumed(text: bytes, table: MeterTable, seed: bytes, expected: UndisturbedMatch) -> str:
     """In what the match does not come to the same end if it is resumed from the text."""
     lines = whole_lines(text)
     with TemporaryDirectory() as directory:
         path = Path(directory) / "cut.jsonl"
         path.write_bytes(text)
-        journal = Journal(directory, sync=Sync.OFF)
+        journal = Journal(directory, sync=Durability.OFF)
         if not lines or lines[-1]["type"] == "result":
             try:
                 journal.resume(path)
@@ -99,10 +112,12 @@ def misresumed(text: bytes, table: Table, seed: bytes, expected: Undisturbed) ->
             return "it was resumed, though there is nothing to be resumed"
         try:
             record, recorded = journal.resume(path)
-            match = recorded.at(None)
+            match = recorded.match_after(None)
             with record:
-                Referee().resume(match, [table.player(seat, seed) for seat in sorted(match.seated)], record=record)
-            return difference(path, expected.facts, expected.result, None)
+                Referee().resume(
+                    match, [table.player(seat, seed) for seat in sorted(match.remaining_seats)], record=record
+                )
+            return find_difference(path, expected.facts, expected.result, None)
         except FairplayError as error:
             return f"{type(error).__name__}: {error}"
 
@@ -110,9 +125,9 @@ def misresumed(text: bytes, table: Table, seed: bytes, expected: Undisturbed) ->
 Chained = tuple[list[JournalLine], tuple[str, ...], int]
 
 
-def dropping_a_line() -> AbstractContextManager[Any]:
+def planted_dropped_line() -> AbstractContextManager[Any]:
     """The bug of a reader that does not trust the last line before a torn one."""
-    chained = replay.chained
+    chained = replay.parse_lines
 
     def fewer(text: bytes) -> Chained:
         lines, heads, torn = chained(text)
@@ -121,9 +136,9 @@ def dropping_a_line() -> AbstractContextManager[Any]:
     return patch.object(replay, "chained", fewer)
 
 
-def keeping_a_line() -> AbstractContextManager[Any]:
+def planted_kept_line() -> AbstractContextManager[Any]:
     """The bug of a reader that takes a line for whole though its end is missing."""
-    chained = replay.chained
+    chained = replay.parse_lines
 
     def more(text: bytes) -> Chained:
         return chained(text + b"\n" if text.endswith(b'"}') else text)
@@ -131,12 +146,12 @@ def keeping_a_line() -> AbstractContextManager[Any]:
     return patch.object(replay, "chained", more)
 
 
-CUTS = Meter(
+CUT_METER = Meter(
     "cuts",
-    cuts,
+    measure_cuts,
     full=range(24),
     least=2_000,
     small=range(1, 3),
-    bugs=(Bug("drops a line too many", dropping_a_line), Bug("keeps a line too many", keeping_a_line)),
+    bugs=(Bug("drops a line too many", planted_dropped_line), Bug("keeps a line too many", planted_kept_line)),
     parts=24,
 )

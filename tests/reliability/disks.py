@@ -14,26 +14,34 @@ import msgspec
 
 from fairplay.core.errors import FairplayError
 from fairplay.journal.append_file import AppendFile
-from fairplay.journal.requests import Sync
-from tests.reliability.attempts import Attempt, Fuse, attempt, begun, difference, is_finished, is_kept
-from tests.reliability.crashes import Undisturbed, undisturbed
-from tests.reliability.forgetting import Forgetting
-from tests.reliability.readings import Bug, Meter, Reading, reading, seed_for
-from tests.reliability.tables import TABLES, Table
+from fairplay.journal.options import Durability
+from tests.reliability.crashes import UndisturbedMatch, play_undisturbed
+from tests.reliability.forgetting_disk import ForgettingDisk
+from tests.reliability.process_attempts import (
+    Fuse,
+    ProcessAttempt,
+    begun_journals,
+    find_difference,
+    is_finished,
+    run_process,
+    told_is_recorded,
+)
+from tests.reliability.readings import Bug, Meter, Reading, make_reading, make_seed
+from tests.reliability.tables import TABLES, MeterTable
 
-CALLS = ("create", "lock", "size", "write", "cut", "sync", "sync_directory", "close", "any")
+DISK_CALLS = ("create", "lock", "size", "write", "cut", "sync", "sync_directory", "close", "any")
 Part = Callable[[int], int]  # from the size of what is written to how much of it comes through
-PARTS: dict[str, Part] = {
+PARTIAL_WRITES: dict[str, Part] = {
     "nothing is written": lambda size: 0,
     "one byte is written": lambda size: 1,
     "half of it is written": lambda size: size // 2,
     "all but the end is written": lambda size: size - 1,
 }
-FORGETTING = ("sync", "sync_directory", "close", "any")  # after which it is also tried what a power cut leaves
+POWER_CUT_CALLS = ("sync", "sync_directory", "close", "any")  # after which it is also tried what a power cut leaves
 SCENES = ("begun", "resumed")
-PLAYED = (11, 0, 1)  # tables, one of each game
-ROUND = 3  # lines, of which one is written while a round of syncing is made
-TICK = 0.01  # seconds between two looks at the clock
+TABLE_NUMBERS = (11, 0, 1)  # tables, one of each game
+LINES_PER_SYNC = 3  # lines, of which one is written while a round of syncing is made
+CLOCK_INTERVAL_S = 0.01  # seconds between two looks at the clock
 
 
 class Failure(msgspec.Struct, frozen=True):
@@ -45,7 +53,7 @@ class Failure(msgspec.Struct, frozen=True):
     n: int
 
 
-class Failing(Forgetting):
+class FailingDisk(ForgettingDisk):
     """A disk that fails, and that forgets whatever was not synced when a sync fails.
 
     A round of syncing is made while every third line is written.
@@ -77,13 +85,13 @@ class Failing(Forgetting):
         if part is not None:
             return super().write(file, text[: part(len(text))])
         written = super().write(file, text)
-        if next(self._lines) % ROUND == 0:
-            self.syncer.round()
+        if next(self._lines) % LINES_PER_SYNC == 0:
+            self.syncer.sync_round()
         return written
 
-    def cut(self, file: int, size: int) -> None:
+    def truncate(self, file: int, size: int) -> None:
         self._fail("cut")
-        super().cut(file, size)
+        super().truncate(file, size)
 
     def sync(self, file: int) -> None:
         self._fail("sync")
@@ -99,7 +107,7 @@ class Failing(Forgetting):
         self._fail("close")
 
     def clock(self) -> float:
-        return next(self._ticks) * TICK
+        return next(self._ticks) * CLOCK_INTERVAL_S
 
     def _fail(self, call: str) -> Part | None:
         """Raise if this call has to; or say how much of it comes through, if not all."""
@@ -110,87 +118,93 @@ class Failing(Forgetting):
         if self._calls < failure.n or (self._calls > failure.n and not failure.for_good):
             return None
         self.failed = True
-        if failure.way in PARTS:
-            return PARTS[failure.way]
+        if failure.way in PARTIAL_WRITES:
+            return PARTIAL_WRITES[failure.way]
         self._spoiled = self._spoiled or call == "sync"
         error = getattr(errno, failure.way)
         raise OSError(error, os.strerror(error))
 
 
-def disks(numbers: range, seed: bytes) -> Reading:
+def measure_disks(numbers: range, seed: bytes) -> Reading:
     """A number is a table, a scene, a kind of call, and a mode of syncing."""
-    return reading(trial for number in numbers for trial in failing(number, seed))
+    return make_reading(trial for number in numbers for trial in try_failures(number, seed))
 
 
-def failing(number: int, seed: bytes) -> Iterator[str]:
+def try_failures(number: int, seed: bytes) -> Iterator[str]:
     """Fail at the first call of the kind, at the second, and so on, until nothing fails any more."""
-    index, rest = divmod(number, len(SCENES) * len(CALLS) * len(Sync))
-    place, rest = divmod(rest, len(CALLS) * len(Sync))
-    call, mode = CALLS[rest // len(Sync)], list(Sync)[rest % len(Sync)]
-    table, scene, match_seed = TABLES[PLAYED[index]], SCENES[place], seed_for(seed, PLAYED[index])
-    expected = undisturbed(table, match_seed)
-    for way, for_good in ways_of(call):
+    index, rest = divmod(number, len(SCENES) * len(DISK_CALLS) * len(Durability))
+    place, rest = divmod(rest, len(DISK_CALLS) * len(Durability))
+    call, mode = DISK_CALLS[rest // len(Durability)], list(Durability)[rest % len(Durability)]
+    table, scene, match_seed = TABLES[TABLE_NUMBERS[index]], SCENES[place], make_seed(seed, TABLE_NUMBERS[index])
+    expected = play_undisturbed(table, match_seed)
+    for way, for_good in failure_ways(call):
         for n in count(1):
             failure = Failure(call, way, for_good, n)
-            wrong = suspended(table, match_seed, mode, scene, failure, expected)
+            wrong = find_problems(table, match_seed, mode, scene, failure, expected)
             if wrong is None:
                 break
             name = f"{scene} {table.game}, sync {mode.value}, {way} at {call} {n}{' for good' if for_good else ''}"
             yield wrong and f"{name}: {wrong}"
 
 
-def ways_of(call: str) -> list[tuple[str, bool]]:
+def failure_ways(call: str) -> list[tuple[str, bool]]:
     """How a kind of call can fail: in which way, and whether for good."""
     if call == "any":
         return [("EIO", False), ("ENOSPC", True)]
-    return [("ENOSPC", False), ("EIO", False)] + [(part, False) for part in PARTS if call == "write"]
+    return [("ENOSPC", False), ("EIO", False)] + [(part, False) for part in PARTIAL_WRITES if call == "write"]
 
 
-def suspended(table: Table, seed: bytes, mode: Sync, scene: str, failure: Failure, expected: Undisturbed) -> str | None:
+def find_problems(
+    table: MeterTable, seed: bytes, mode: Durability, scene: str, failure: Failure, expected: UndisturbedMatch
+) -> str | None:
     """What goes wrong if the disk fails like that; None, if there are not so many calls."""
     wrong = ""
-    may_forget = mode is not Sync.OFF and failure.call in FORGETTING
+    may_forget = mode is not Durability.OFF and failure.call in POWER_CUT_CALLS
     for forgets in (False, True) if may_forget else (False,):
         with TemporaryDirectory() as name:
-            directory, disk = Path(name), Failing()
+            directory, disk = Path(name), FailingDisk()
             if scene == "resumed":
-                attempt(table, seed, directory, Fuse("asked", len(table.players) + 4), disk, mode)
-                with begun(directory)[0].open("ab") as file:
+                run_process(table, seed, directory, Fuse("asked", len(table.players) + 4), disk, mode)
+                with begun_journals(directory)[0].open("ab") as file:
                     file.write(b'{"type":"fact",')
             disk.failure = failure
             try:
-                done = attempt(table, seed, directory, Fuse(), disk, mode)
+                done = run_process(table, seed, directory, Fuse(), disk, mode)
                 if not disk.failed:
                     return None
                 if forgets:
                     disk.cut_power()
-                wrong = wrong or aftermath(table, seed, directory, done, expected, forgets and mode is Sync.BATCH)
+                wrong = wrong or find_aftermath_problems(
+                    table, seed, directory, done, expected, forgets and mode is Durability.BATCH
+                )
             except (OSError, FairplayError) as error:
                 wrong = wrong or f"{type(error).__name__} got through: {error}"
     return wrong
 
 
-def aftermath(table: Table, seed: bytes, directory: Path, done: Attempt, expected: Undisturbed, may_lose: bool) -> str:
+def find_aftermath_problems(
+    table: MeterTable, seed: bytes, directory: Path, done: ProcessAttempt, expected: UndisturbedMatch, may_lose: bool
+) -> str:
     """What is wrong with what a failing disk left, and with what becomes of it on a good one."""
-    if done.told != expected.facts[done.known : done.known + len(done.told)]:
+    if done.told_facts != expected.facts[done.known : done.known + len(done.told_facts)]:
         return "something was told that does not happen on a good disk"
-    paths = begun(directory)
-    if not may_lose and not is_kept(done.told, done.known, paths[0].read_bytes() if paths else b""):
+    paths = begun_journals(directory)
+    if not may_lose and not told_is_recorded(done.told_facts, done.known, paths[0].read_bytes() if paths else b""):
         return "something was told that is not in the file"
     if done.result is not None and not any(map(is_finished, paths)):
         return "the end was told, and is not in the file"
     result = done.result
     if not any(map(is_finished, paths)):
-        again = attempt(table, seed, directory, Fuse(), Forgetting())
+        again = run_process(table, seed, directory, Fuse(), ForgettingDisk())
         if again.final is None:
             return f"it cannot be resumed on a good disk: {again.fault}"
-        result, paths = again.result, begun(directory)
+        result, paths = again.result, begun_journals(directory)
     if len(paths) != 1:
         return f"there are {len(paths)} journals"
-    return difference(paths[0], expected.facts, expected.result, result)
+    return find_difference(paths[0], expected.facts, expected.result, result)
 
 
-class AsExpected(int):
+class AnySize(int):
     """A size that is whatever it is compared with."""
 
     def __ne__(self, other: object) -> bool:
@@ -200,54 +214,54 @@ class AsExpected(int):
 
 
 @contextmanager
-def believing_in_writes() -> Iterator[None]:
+def planted_unchecked_writes() -> Iterator[None]:
     """The bug of a journal that takes every write for complete, and does not look whether it was."""
-    write, size = Failing.write, Failing.size
+    write, size = FailingDisk.write, FailingDisk.size
 
-    def complete(disk: Failing, file: int, text: bytes) -> int:
+    def complete(disk: FailingDisk, file: int, text: bytes) -> int:
         write(disk, file, text)
         return len(text)
 
-    def expected(disk: Failing, file: int) -> int:
-        return AsExpected(size(disk, file))
+    def expected(disk: FailingDisk, file: int) -> int:
+        return AnySize(size(disk, file))
 
-    with patch.object(Failing, "write", complete), patch.object(Failing, "size", expected):
+    with patch.object(FailingDisk, "write", complete), patch.object(FailingDisk, "size", expected):
         yield
 
 
-def swallowing_failures() -> AbstractContextManager[Any]:
+def planted_swallowed_failures() -> AbstractContextManager[Any]:
     """The bug of a journal that takes every sync for done."""
-    sync = Failing.sync
+    sync = FailingDisk.sync
 
-    def done(disk: Failing, file: int) -> None:
+    def done(disk: FailingDisk, file: int) -> None:
         with suppress(OSError):
             sync(disk, file)
 
-    return patch.object(Failing, "sync", done)
+    return patch.object(FailingDisk, "sync", done)
 
 
-def trying_again() -> AbstractContextManager[Any]:
+def planted_sync_retry() -> AbstractContextManager[Any]:
     """The bug of a journal that syncs again after a sync has failed, and believes it."""
-    sync = AppendFile.sync_behind
+    sync = AppendFile.sync_pending
 
     def twice(file: AppendFile) -> bool:
         sync(file)
         file._failure = None
         return sync(file)
 
-    return patch.object(AppendFile, "sync_behind", twice)
+    return patch.object(AppendFile, "sync_pending", twice)
 
 
-DISKS = Meter(
+DISK_METER = Meter(
     "failures",
-    disks,
-    full=range(len(PLAYED) * len(SCENES) * len(CALLS) * len(Sync)),
+    measure_disks,
+    full=range(len(TABLE_NUMBERS) * len(SCENES) * len(DISK_CALLS) * len(Durability)),
     least=2_000,
     small=range(9, 38, 7),
     bugs=(
-        Bug("takes every write for complete", believing_in_writes),
-        Bug("swallows a failed sync", swallowing_failures),
-        Bug("tries a failed sync again", trying_again),
+        Bug("takes every write for complete", planted_unchecked_writes),
+        Bug("swallows a failed sync", planted_swallowed_failures),
+        Bug("tries a failed sync again", planted_sync_retry),
     ),
     parts=30,
 )

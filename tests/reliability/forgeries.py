@@ -8,48 +8,50 @@ from typing import Any
 
 import msgspec
 
-from fairplay.core.chance import Lots, commitment_to, derive
-from fairplay.games import title
+from fairplay.core.chance import SeededRandom, derive_seed, seed_commitment
+from fairplay.games import game_info
+from fairplay.journal.options import Durability
 from fairplay.journal.record import Journal
-from fairplay.journal.requests import Sync
 from fairplay.players.address import open_player
-from fairplay.referee.host import Referee
-from tests.reliability.attempts import Fuse, interrupted, whole_lines
-from tests.reliability.tables import Table
+from fairplay.referee.referee import Referee
+from tests.reliability.process_attempts import Fuse, interrupted_journal, whole_lines
+from tests.reliability.tables import MeterTable
 
 Lines = list[dict[str, Any]]
-Forgery = Callable[[Lines, Lines, Lots], Lines]  # from the lines of a journal, and of another match at the same table
+Forgery = Callable[
+    [Lines, Lines, SeededRandom], Lines
+]  # from the lines of a journal, and of another match at the same table
 
-RESTAMPED = 3600.0  # seconds
+RESTAMP_SHIFT_S = 3600.0  # seconds
 
 
 # The eight kinds of tampering. Lines are changed as copies.
 
 
-def edit(lines: Lines, other: Lines, lots: Lots) -> Lines:
+def edit(lines: Lines, other: Lines, lots: SeededRandom) -> Lines:
     """Change one value of one line, whatever it is."""
     place = lots.below(len(lines))
     body = {key: value for key, value in lines[place].items() if key != "hash"}
-    return [*lines[:place], {**changed(body, lots), "hash": lines[place]["hash"]}, *lines[place + 1 :]]
+    return [*lines[:place], {**mutate_json(body, lots), "hash": lines[place]["hash"]}, *lines[place + 1 :]]
 
 
-def delete(lines: Lines, other: Lines, lots: Lots) -> Lines:
+def delete(lines: Lines, other: Lines, lots: SeededRandom) -> Lines:
     """Drop a line."""
     place = lots.below(len(lines))
     return lines[:place] + lines[place + 1 :]
 
 
-def insert(lines: Lines, other: Lines, lots: Lots) -> Lines:
+def insert(lines: Lines, other: Lines, lots: SeededRandom) -> Lines:
     """Put in a line that stands somewhere else, or that the match was resumed and everybody sat down again."""
     place, epochs = 1 + lots.below(len(lines)), sum(line["type"] == "resumed" for line in lines)
     mark = {"at": lines[0]["at"], "hash": lines[0]["hash"]}
     resumed = {"type": "resumed", "seq": place, **mark, "fairplay": lines[0]["fairplay"], "epoch": epochs + 2}
     seated = {"type": "seated", "seq": place + 1, **mark, "names": lines[0]["names"]}
-    fresh = ([resumed, seated], [any_of(lines, lots)], [any_of(other, lots)])[lots.below(3)]
+    fresh = ([resumed, seated], [random_line(lines, lots)], [random_line(other, lots)])[lots.below(3)]
     return [*lines[:place], *fresh, *lines[place:]]
 
 
-def swap(lines: Lines, other: Lines, lots: Lots) -> Lines:
+def swap(lines: Lines, other: Lines, lots: SeededRandom) -> Lines:
     """Let two lines change places."""
     one, two = lots.sample(len(lines), 2)
     swapped = list(lines)
@@ -57,24 +59,24 @@ def swap(lines: Lines, other: Lines, lots: Lots) -> Lines:
     return swapped
 
 
-def splice(lines: Lines, other: Lines, lots: Lots) -> Lines:
+def splice(lines: Lines, other: Lines, lots: SeededRandom) -> Lines:
     """Put lines of another match in the place of some, or of all that follow."""
     start, size = 1 + lots.below(min(len(lines), len(other)) - 1), 1 + lots.below(3)
     return lines[:start] + (other[start:] if lots.below(2) else other[start : start + size] + lines[start + size :])
 
 
-def truncate(lines: Lines, other: Lines, lots: Lots) -> Lines:
+def truncate(lines: Lines, other: Lines, lots: SeededRandom) -> Lines:
     """Keep the first lines only."""
     return lines[: 1 + lots.below(len(lines) - 1)]
 
 
-def restamp(lines: Lines, other: Lines, lots: Lots) -> Lines:
+def restamp(lines: Lines, other: Lines, lots: SeededRandom) -> Lines:
     """Say that everything from some line on happened at another time."""
     place = lots.below(len(lines))
-    return lines[:place] + [{**line, "at": line["at"] + RESTAMPED} for line in lines[place:]]
+    return lines[:place] + [{**line, "at": line["at"] + RESTAMP_SHIFT_S} for line in lines[place:]]
 
 
-def duplicate(lines: Lines, other: Lines, lots: Lots) -> Lines:
+def duplicate(lines: Lines, other: Lines, lots: SeededRandom) -> Lines:
     """Let a line stand there twice."""
     place = lots.below(len(lines))
     return [*lines[: place + 1], *lines[place:]]
@@ -83,64 +85,64 @@ def duplicate(lines: Lines, other: Lines, lots: Lots) -> Lines:
 KINDS: tuple[Forgery, ...] = (edit, delete, insert, swap, splice, truncate, restamp, duplicate)
 
 
-# Forgers who keep everything lawful, so that only a receipt gives them away.
+# Forgers who keep everything legal, so that only a receipt gives them away.
 
 
-def another_match(lines: Lines, other: Lines, lots: Lots) -> Lines:
+def replace_match(lines: Lines, other: Lines, lots: SeededRandom) -> Lines:
     """Put another match of the same players in its place, under the same id."""
     opening = {**other[0], "match": lines[0]["match"]}
     if "seed" in opening:
-        opening["commitment"] = commitment_to(bytes.fromhex(opening["seed"]), opening["match"])
+        opening["commitment"] = seed_commitment(bytes.fromhex(opening["seed"]), opening["match"])
     return [opening, *other[1:]]
 
 
-def other_names(lines: Lines, other: Lines, lots: Lots) -> Lines:
+def replace_names(lines: Lines, other: Lines, lots: SeededRandom) -> Lines:
     """Say that others have played."""
     names = lines[0]["names"]
     return [{**line, "names": [*names[1:], names[0]]} if "names" in line else line for line in lines]
 
 
-def another_time(lines: Lines, other: Lines, lots: Lots) -> Lines:
+def shift_time(lines: Lines, other: Lines, lots: SeededRandom) -> Lines:
     """Say that all of it happened earlier."""
-    return [{**line, "at": line["at"] - RESTAMPED} for line in lines]
+    return [{**line, "at": line["at"] - RESTAMP_SHIFT_S} for line in lines]
 
 
-def no_interruptions(lines: Lines, other: Lines, lots: Lots) -> Lines:
+def remove_interruptions(lines: Lines, other: Lines, lots: SeededRandom) -> Lines:
     """Say that nothing was ever interrupted, and who wrote it."""
     opening, seated, *rest = (line for line in lines if line["type"] != "resumed")
     return [opening, seated, *(line for line in rest if line["type"] != "seated")]
 
 
-LAWFUL: tuple[Forgery, ...] = (another_match, other_names, another_time, no_interruptions)
+LEGAL_FORGERIES: tuple[Forgery, ...] = (replace_match, replace_names, shift_time, remove_interruptions)
 
 
-def finished_otherwise(lines: Lines, lots: Lots) -> Lines:
-    """Keep the first lines, and let others finish the match lawfully, as if it had never been interrupted."""
+def finish_otherwise(lines: Lines, lots: SeededRandom) -> Lines:
+    """Keep the first lines, and let others finish the match legally, as if it had never been interrupted."""
     kept = lines[: 1 + lots.below(len(lines) - 1)]
     with TemporaryDirectory() as directory:
-        path, journal = Path(directory) / "forged.jsonl", Journal(directory, sync=Sync.OFF)
-        path.write_bytes(chain_left(kept))
+        path, journal = Path(directory) / "forged.jsonl", Journal(directory, sync=Durability.OFF)
+        path.write_bytes(keep_hashes(kept))
         record, recorded = journal.resume(path)
-        match = recorded.at(None)
-        shelf, key = title(match.game.name), derive(bytes(32), str(lots.below(2**32)))
-        players = [open_player("random", shelf, derive(key, str(seat))) for seat in sorted(match.seated)]
+        match = recorded.match_after(None)
+        shelf, key = game_info(match.game.name), derive_seed(bytes(32), str(lots.below(2**32)))
+        players = [open_player("random", shelf, derive_seed(key, str(seat))) for seat in sorted(match.remaining_seats)]
         if match.game.name == "q":
             players = [lambda view: {"type": "pass"} for _ in players]
         with record:
             Referee().resume(match, players, record=record)
         forged = whole_lines(path.read_bytes())
-    return no_interruptions(forged, [], lots)
+    return remove_interruptions(forged, [], lots)
 
 
 # The two ways to write a forgery down.
 
 
-def chain_left(lines: Sequence[Any]) -> bytes:
+def keep_hashes(lines: Sequence[Any]) -> bytes:
     """Every line with the hash that it has."""
     return b"".join(msgspec.json.encode(line) + b"\n" for line in lines)
 
 
-def chain_anew(lines: Sequence[Any]) -> bytes:
+def rebuild_chain(lines: Sequence[Any]) -> bytes:
     """Every line with its number and with the hash that docs/journal.md asks for."""
     text, before, match = b"", "0" * 64, lines[0].get("match", "")
     for seq, line in enumerate(lines):
@@ -150,26 +152,28 @@ def chain_anew(lines: Sequence[Any]) -> bytes:
     return text
 
 
-def other_match(table: Table, seed: bytes) -> Lines:
+def other_match_lines(table: MeterTable, seed: bytes) -> Lines:
     """The lines of another match at the same table."""
     with TemporaryDirectory() as directory:
-        return whole_lines(interrupted(table, derive(seed, "another"), Path(directory), [Fuse()]).read_bytes())
+        return whole_lines(
+            interrupted_journal(table, derive_seed(seed, "another"), Path(directory), [Fuse()]).read_bytes()
+        )
 
 
-def any_of(lines: Lines, lots: Lots) -> dict[str, Any]:
+def random_line(lines: Lines, lots: SeededRandom) -> dict[str, Any]:
     """One of the lines behind the opening."""
     return lines[1 + lots.below(len(lines) - 1)]
 
 
-def changed(value: Any, lots: Lots) -> Any:
+def mutate_json(value: Any, lots: SeededRandom) -> Any:
     """Plain JSON with one detail changed."""
     match value:
         case dict() if value:
             key = list(value)[lots.below(len(value))]
-            return {**value, key: changed(value[key], lots)}
+            return {**value, key: mutate_json(value[key], lots)}
         case list() if value:
             place = lots.below(len(value))
-            return [*value[:place], changed(value[place], lots), *value[place + 1 :]]
+            return [*value[:place], mutate_json(value[place], lots), *value[place + 1 :]]
         case bool() | None:
             return not value
         case int() | float():

@@ -12,26 +12,26 @@ from fairplay.core.game import Seat
 from fairplay.hosting.run import run
 from fairplay.hosting.spec import Entrant, MatchSpec
 from fairplay.protocol.limits import Limits
-from fairplay.sandbox import cell
-from fairplay.sandbox.freezing import Unstopped
-from tests.reliability.readings import Bug, Meter, Reading, reading, seed_for
+from fairplay.sandbox import sandboxed_command
+from fairplay.sandbox.freezer import NoFreezer
+from tests.reliability.readings import Bug, Meter, Reading, make_reading, make_seed
 
 LIMITS = Limits(move=2.5, start_up=30)
-LEGAL = """
+LEGAL_ACTION_CODE = """
 import os, sys, time
 from fairplay.games.fish import Fish
 
 def legal(view):
     return next(Fish().actions(view))
 """
-HONEST = """
+HONEST_CODE = """
 def take_turn(view):
     until = time.process_time() + 0.15
     while time.process_time() < until:
         pass
     return legal(view)
 """
-NEIGHBOUR = """
+NEIGHBOUR_CODE = """
 turns = 0
 
 def take_turn(view):
@@ -41,7 +41,7 @@ def take_turn(view):
         misbehave()
     return legal(view) if turns < 4 else "I give up"
 """
-KINDS = {
+NEIGHBOUR_KINDS = {
     "burns": """
 def misbehave():
     for _ in range(58):
@@ -80,27 +80,27 @@ def misbehave():
 }
 
 
-def neighbours(numbers: range, seed: bytes) -> Reading:
+def measure_neighbours(numbers: range, seed: bytes) -> Reading:
     """A number is a match; who sits first changes, and so does the neighbour."""
-    return reading(beside(number, seed) for number in numbers)
+    return make_reading(play_beside(number, seed) for number in numbers)
 
 
-def beside(number: int, seed: bytes) -> str:
+def play_beside(number: int, seed: bytes) -> str:
     """What went wrong in a match between an honest program and a neighbour."""
-    kind, honest = list(KINDS)[number % len(KINDS)], Seat(number // len(KINDS) % 2)
+    kind, honest = list(NEIGHBOUR_KINDS)[number % len(NEIGHBOUR_KINDS)], Seat(number // len(NEIGHBOUR_KINDS) % 2)
     with TemporaryDirectory() as name:
         files = [Path(name, text) / "bot.py" for text in ("honest", "neighbour")]
         Path(name).chmod(0o755)  # programs of root run as somebody else
-        for file, text in zip(files, (HONEST, KINDS[kind] + NEIGHBOUR), strict=True):
+        for file, text in zip(files, (HONEST_CODE, NEIGHBOUR_KINDS[kind] + NEIGHBOUR_CODE), strict=True):
             file.parent.mkdir(mode=0o755)
-            file.write_text(LEGAL + text)
+            file.write_text(LEGAL_ACTION_CODE + text)
         entrants = [Entrant(str(file), file.parent.name) for file in files]
         outcome = run(
             MatchSpec(
                 game="fish",
                 entrants=tuple(entrants if honest == 0 else reversed(entrants)),
                 parameters={"rows": 3, "columns": 4},
-                seed=seed_for(seed, number),
+                seed=make_seed(seed, number),
                 limits=LIMITS,
                 sandbox="strict",
             )
@@ -112,19 +112,21 @@ def beside(number: int, seed: bytes) -> str:
     return ""
 
 
-def unstopped() -> AbstractContextManager[object]:
+def planted_unstopped_programs() -> AbstractContextManager[object]:
     """Let programs go on while others are asked, and let them found sessions, which share the cores evenly."""
-    return patch.multiple(cell, opened=allowing_all, Group=Mock(make=lambda *_: None), Kept=Careless)
+    return patch.multiple(
+        sandboxed_command, opened=planted_open_filter, Group=Mock(make=lambda *_: None), Kept=CarelessSupervisor
+    )
 
 
-class Careless(Unstopped):
+class CarelessSupervisor(NoFreezer):
     """A keeper that stops nobody."""
 
     def __init__(self) -> None:
         self.end = socket.socket()
 
 
-def allowing_all() -> int:
+def planted_open_filter() -> int:
     """A filter with a single instruction."""
     number = os.memfd_create("filter")
     os.write(number, struct.pack("=HBBI", 0x06, 0, 0, 0x7FFF_0000))
@@ -132,12 +134,12 @@ def allowing_all() -> int:
     return number
 
 
-NEIGHBOURS = Meter(
+NEIGHBOUR_METER = Meter(
     unit="matches",
-    measure=neighbours,
+    measure=measure_neighbours,
     full=range(20),
     least=20,
     small=range(2),
-    bugs=(Bug("lets programs compute while others are asked", unstopped),),
+    bugs=(Bug("lets programs compute while others are asked", planted_unstopped_programs),),
     parts=1,
 )

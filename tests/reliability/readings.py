@@ -5,9 +5,9 @@ from contextlib import AbstractContextManager
 
 import msgspec
 
-from fairplay.core.chance import Lots, derive
+from fairplay.core.chance import SeededRandom, derive_seed
 
-FEW = 3  # failures that are told in words
+MAX_SHOWN_FAILURES = 3  # failures that are told in words
 
 Measure = Callable[[range, bytes], "Reading"]  # from the numbers of what is tried, and a seed for all of them
 Trials = Iterable[str]  # for each that was tried what went wrong, or nothing
@@ -21,7 +21,9 @@ class Reading(msgspec.Struct, frozen=True):
     failures: tuple[str, ...] = ()  # the first few
 
     def __add__(self, other: "Reading") -> "Reading":
-        return Reading(self.tried + other.tried, self.failed + other.failed, (*self.failures, *other.failures)[:FEW])
+        return Reading(
+            self.tried + other.tried, self.failed + other.failed, (*self.failures, *other.failures)[:MAX_SHOWN_FAILURES]
+        )
 
 
 class Bug(msgspec.Struct, frozen=True):
@@ -43,21 +45,21 @@ class Meter(msgspec.Struct, frozen=True):
     parts: int  # into which the full size is split, to be shared among processes
 
 
-def reading(trials: Trials) -> Reading:
+def make_reading(trials: Trials) -> Reading:
     """Count what was tried, and what went wrong."""
     tried, failures = 0, []
     for failure in trials:
         tried += 1
         if failure:
             failures.append(failure)
-    return Reading(tried, len(failures), tuple(failures[:FEW]))
+    return Reading(tried, len(failures), tuple(failures[:MAX_SHOWN_FAILURES]))
 
 
-def lots_for(seed: bytes, number: int) -> Lots:
+def make_lots(seed: bytes, number: int) -> SeededRandom:
     """The lots of one number, whatever else is drawn."""
-    return Lots(derive(seed, f"lots {number}"))
+    return SeededRandom(derive_seed(seed, f"lots {number}"))
 
 
-def seed_for(seed: bytes, number: int) -> bytes:
+def make_seed(seed: bytes, number: int) -> bytes:
     """The seed of the match of one number."""
-    return derive(seed, f"match {number}")
+    return derive_seed(seed, f"match {number}")

@@ -1,17 +1,17 @@
-"""Set the tables at which the meters play: every game, house players, and bad ones that remember nothing."""
+"""Set the tables at which the meters play: every game, built-in players, and bad ones that remember nothing."""
 
 from collections.abc import Callable
 from typing import Any
 
 import msgspec
 
-from fairplay.core.chance import derive
+from fairplay.core.chance import derive_seed
 from fairplay.core.game import Moment, Seat
 from fairplay.core.match import Match
-from fairplay.games import fish, game_with, q, title, tsuro
+from fairplay.games import fish, game_info, make_game, q, tsuro
 from fairplay.games.tsuro.board import EMPTY
 from fairplay.players.address import open_player
-from fairplay.referee.host import drawn_id
+from fairplay.referee.referee import new_match_id
 
 AnyMatch = Match[Any, Any, Any]
 AnyStrategy = Callable[[Any], Any]
@@ -23,21 +23,21 @@ CHEATS: dict[str, Any] = {  # what is never legal
 }
 
 
-class Bad(msgspec.Struct, frozen=True):
+class Misbehaviour(msgspec.Struct, frozen=True):
     """How a player misbehaves: at this moment, once the match is that far; on news, once there is so much of it."""
 
     moment: Moment
-    deed: str  # raises, answers or cheats
+    behaviour: str  # raises, answers or cheats
     after: int = 0
 
 
-class Table(msgspec.Struct, frozen=True):
+class MeterTable(msgspec.Struct, frozen=True):
     """Who plays what; a match is the same whenever it is played with the same seed, and however often it is resumed."""
 
     game: str
     parameters: dict[str, Any]
-    players: tuple[str, ...]  # of the house
-    bad: dict[Seat, Bad] = {}
+    players: tuple[str, ...]  # of the server
+    bad: dict[Seat, Misbehaviour] = {}
     enough: int = 10**6  # of Q: tiles on the map, after which everybody passes
     pile: int | None = None  # of Q: so few tiles are left at the start, which is a state that was handed over
 
@@ -48,22 +48,22 @@ class Table(msgspec.Struct, frozen=True):
 
     def begin(self, seed: bytes) -> AnyMatch:
         """The match before anything has happened."""
-        game = game_with(self.game, self.parameters)
+        game = make_game(self.game, self.parameters)
         state = game.deal(len(self.players), seed)
         if self.pile is None:
-            return Match(game, state, self.names, seed=seed, id=drawn_id())
-        return Match(game, msgspec.structs.replace(state, pile=state.pile[: self.pile]), self.names, id=drawn_id())
+            return Match(game, state, self.names, seed=seed, id=new_match_id())
+        return Match(game, msgspec.structs.replace(state, pile=state.pile[: self.pile]), self.names, id=new_match_id())
 
-    def player(self, seat: Seat, seed: bytes) -> "Sitter":
+    def player(self, seat: Seat, seed: bytes) -> "MisbehavingPlayer":
         """A fresh player."""
-        strategy: Any = open_player(self.players[seat], title(self.game), derive(seed, f"seat {seat}"))
-        return Sitter(strategy, self.bad.get(seat), CHEATS[self.game], self.enough)
+        strategy: Any = open_player(self.players[seat], game_info(self.game), derive_seed(seed, f"seat {seat}"))
+        return MisbehavingPlayer(strategy, self.bad.get(seat), CHEATS[self.game], self.enough)
 
 
-class Sitter:
+class MisbehavingPlayer:
     """Plays by a strategy and misbehaves as it is meant to; it remembers nothing, so it can be replaced at any time."""
 
-    def __init__(self, strategy: AnyStrategy, bad: Bad | None, cheat: Any, enough: int) -> None:
+    def __init__(self, strategy: AnyStrategy, bad: Misbehaviour | None, cheat: Any, enough: int) -> None:
         self._strategy = strategy
         self._bad = bad
         self._cheat = cheat
@@ -73,7 +73,7 @@ class Sitter:
         return self._misbehave(GREETING, 0)
 
     def take_turn(self, view: Any) -> Any:
-        far = progress(view)
+        far = match_progress(view)
         deed = self._misbehave(TURN, far)
         if deed is not None:
             return deed
@@ -89,12 +89,12 @@ class Sitter:
         bad = self._bad
         if bad is None or bad.moment is not moment or far < bad.after:
             return None
-        if bad.deed == "raises":
+        if bad.behaviour == "raises":
             raise RuntimeError("a bad day")
-        return self._cheat if bad.deed == "cheats" else "junk"
+        return self._cheat if bad.behaviour == "cheats" else "junk"
 
 
-def progress(view: Any) -> int:
+def match_progress(view: Any) -> int:
     """How far a match has come: tiles that are gone or taken in Fish, tiles on the board in the other games."""
     match view:
         case fish.View():
@@ -107,53 +107,66 @@ def progress(view: Any) -> int:
 
 
 TABLES = (
-    Table("fish", {"rows": 3, "columns": 4}, ("random", "greedy"), {0: Bad(FAREWELL, "raises")}),
-    Table("tsuro", {"size": 3}, ("first", "second", "random"), {1: Bad(FAREWELL, "answers")}),
-    Table("q", {}, ("random", "dag"), {1: Bad(NEWS, "raises", after=13)}, enough=12),
-    Table("fish", {"rows": 4, "columns": 4}, ("greedy", "random", "lookahead:1"), {1: Bad(TURN, "raises", after=10)}),
-    Table(
+    MeterTable("fish", {"rows": 3, "columns": 4}, ("random", "greedy"), {0: Misbehaviour(FAREWELL, "raises")}),
+    MeterTable("tsuro", {"size": 3}, ("first", "second", "random"), {1: Misbehaviour(FAREWELL, "answers")}),
+    MeterTable("q", {}, ("random", "dag"), {1: Misbehaviour(NEWS, "raises", after=13)}, enough=12),
+    MeterTable(
+        "fish",
+        {"rows": 4, "columns": 4},
+        ("greedy", "random", "lookahead:1"),
+        {1: Misbehaviour(TURN, "raises", after=10)},
+    ),
+    MeterTable(
         "tsuro",
         {"size": 4},
         ("survivor", "random", "third", "second"),
-        {1: Bad(TURN, "raises", after=5), 3: Bad(GREETING, "answers")},
+        {1: Misbehaviour(TURN, "raises", after=5), 3: Misbehaviour(GREETING, "answers")},
     ),
-    Table(
+    MeterTable(
         "q",
         {"q_bonus": 0},
         ("ldasg", "random", "dag"),
-        {0: Bad(GREETING, "raises"), 2: Bad(NEWS, "answers", after=12)},
+        {0: Misbehaviour(GREETING, "raises"), 2: Misbehaviour(NEWS, "answers", after=12)},
         enough=10,
     ),
-    Table(
+    MeterTable(
         "fish",
         {"rows": 4, "columns": 4, "colours": "random"},
         ("greedy", "random", "greedy", "random"),
-        {0: Bad(GREETING, "raises"), 1: Bad(TURN, "cheats", after=9), 2: Bad(FAREWELL, "answers")},
+        {
+            0: Misbehaviour(GREETING, "raises"),
+            1: Misbehaviour(TURN, "cheats", after=9),
+            2: Misbehaviour(FAREWELL, "answers"),
+        },
     ),
-    Table(
+    MeterTable(
         "tsuro",
         {"size": 4},
         ("survivor", "survivor", "random"),
-        {0: Bad(TURN, "cheats", after=3), 1: Bad(FAREWELL, "raises")},
+        {0: Misbehaviour(TURN, "cheats", after=3), 1: Misbehaviour(FAREWELL, "raises")},
     ),
-    Table("q", {}, ("ldasg", "random"), {0: Bad(NEWS, "raises", after=14)}, pile=9, enough=14),
-    Table(
+    MeterTable("q", {}, ("ldasg", "random"), {0: Misbehaviour(NEWS, "raises", after=14)}, pile=9, enough=14),
+    MeterTable(
         "fish",
         {"rows": 3, "columns": 5, "holes": 1},
         ("lookahead:2", "random"),
-        {0: Bad(TURN, "answers", after=10), 1: Bad(FAREWELL, "raises")},
+        {0: Misbehaviour(TURN, "answers", after=10), 1: Misbehaviour(FAREWELL, "raises")},
     ),
-    Table(
+    MeterTable(
         "tsuro",
         {"size": 5, "tiles": "cycle"},
         ("second", "third", "second"),
-        {seat: Bad(FAREWELL, "raises") for seat in range(3)},
+        {seat: Misbehaviour(FAREWELL, "raises") for seat in range(3)},
     ),
-    Table(
+    MeterTable(
         "q",
         {"finish_bonus": 6},
         ("dag", "random", "ldasg", "dag"),
-        {0: Bad(TURN, "cheats", after=4), 1: Bad(NEWS, "raises", after=11), 3: Bad(FAREWELL, "answers")},
+        {
+            0: Misbehaviour(TURN, "cheats", after=4),
+            1: Misbehaviour(NEWS, "raises", after=11),
+            3: Misbehaviour(FAREWELL, "answers"),
+        },
         pile=12,
         enough=12,
     ),

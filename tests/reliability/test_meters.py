@@ -3,11 +3,11 @@
 import pytest
 from _pytest.mark.structures import ParameterSet
 
-from fairplay.core.chance import seed_from
-from tests.reliability.meters import METERS, measured
-from tests.reliability.readings import Reading, reading
+from fairplay.core.chance import seed_from_text
+from tests.reliability.meters import METERS, take_reading
+from tests.reliability.readings import Reading, make_reading
 
-SEED = seed_from("reliability")
+SEED = seed_from_text("reliability")
 NEEDS_CORES = {"neighbours"}  # on a host that is too busy nobody loses on time, whatever others do
 
 
@@ -19,7 +19,7 @@ def case(name: str, *bug: str) -> ParameterSet:
 
 @pytest.mark.parametrize("name", [case(name) for name in METERS])
 def test_a_meter_is_green(name: str) -> None:
-    shown, _ = measured(name, METERS[name].small, SEED)
+    shown, _ = take_reading(name, METERS[name].small, SEED)
 
     assert (shown.failed, shown.failures) == (0, ())
     assert shown.tried > 0
@@ -29,7 +29,7 @@ def test_a_meter_is_green(name: str) -> None:
     ("name", "bug"), [case(name, bug.name) for name, meter in METERS.items() for bug in meter.bugs]
 )
 def test_a_planted_bug_turns_its_meter_red(name: str, bug: str) -> None:
-    shown, _ = measured(name, METERS[name].small, SEED, bug)
+    shown, _ = take_reading(name, METERS[name].small, SEED, bug)
 
     assert 0 < shown.failed <= shown.tried
     assert shown.failures
@@ -40,7 +40,7 @@ def test_every_meter_has_a_bug_to_catch() -> None:
 
 
 def test_a_reading_counts_what_failed_and_tells_the_first_few() -> None:
-    shown = reading(["", "one", "", "two", "three", "four"])
+    shown = make_reading(["", "one", "", "two", "three", "four"])
 
     assert shown == Reading(6, 4, ("one", "two", "three"))
 

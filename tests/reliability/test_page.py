@@ -2,17 +2,17 @@
 
 from datetime import date
 
+from tests.nonempty import nonempty
 from tests.reliability import page
 from tests.reliability.meters import METERS
 from tests.reliability.readings import Reading
-from tests.some import some
 
 
 def test_a_fresh_row_takes_the_place_of_an_old_one_and_others_stay() -> None:
-    old = page.table("", {"cuts": Reading(9, 1), "kills": Reading(7, 0)}, date(2026, 1, 2))
+    old = page.render_table("", {"cuts": Reading(9, 1), "kills": Reading(7, 0)}, date(2026, 1, 2))
     text = f"<!-- figures -->\n{old}<!-- end of figures -->\n\n| `power` | is cut |\n"
 
-    fresh = page.table(text, {"cuts": Reading(5000, 0)}, date(2026, 3, 4))
+    fresh = page.render_table(text, {"cuts": Reading(5000, 0)}, date(2026, 3, 4))
 
     kills, cuts = page.ROW.finditer(fresh)
     assert kills[0].startswith("| `kills` | 7 kills | 0 | keeps a few lines back | 2026-01-02 |")
@@ -22,7 +22,7 @@ def test_a_fresh_row_takes_the_place_of_an_old_one_and_others_stay() -> None:
 def test_the_page_tells_of_every_meter_and_of_no_failure() -> None:
     text = page.PAGE.read_text()
 
-    for name in some(METERS):
+    for name in nonempty(METERS):
         assert f"| `{name}` | " in text.partition("## What the meters do")[2]
     for found in page.ROW.finditer(text.partition("## What the meters do")[0]):
         assert found[0].split("|")[3].strip() == "0", found[0]

@@ -8,8 +8,8 @@ from unittest.mock import patch
 from fairplay.games.fish import Action, Fish, View
 from fairplay.journal.append_file import Disk
 from fairplay.journal.record import Journal
-from fairplay.journal.syncing import Syncer
-from fairplay.referee.host import Referee
+from fairplay.journal.syncer import Syncer
+from fairplay.referee.referee import Referee
 
 GAME = Fish(rows=3, columns=3, fish=1)
 

@@ -10,10 +10,10 @@ from fairplay.games.fish import shapes as fish
 from fairplay.games.q import shapes as q
 from fairplay.games.tsuro import roster as tsuro_roster
 from fairplay.games.tsuro import shapes as tsuro
-from fairplay.render.colours import CHALK, contrast, letters_on, luminance
+from fairplay.render.colours import CHALK, contrast, letter_colour, luminance
 from fairplay.render.panel import Skin
-from tests.render.eyes import Colour, distance, seen, seen_without_green
-from tests.some import some
+from tests.nonempty import nonempty
+from tests.render.colour_vision import Colour, colour_distance, perceived_colour, perceived_without_green
 
 PAINTS = {
     "fish": [look.paint for look in fish_roster.LOOKS.values()],
@@ -31,31 +31,35 @@ WRITTEN = [  # letters, and what they are written on
     *((fish.INK, shade) for shade in fish.SHADES),
     *((tsuro.INK, paper) for dark in (False, True) for paper in tsuro.SHEET[dark]),
     *((letters, slate) for slate in q.SLATE for letters in ("#ffffff", q.DARK.gold, q.DARK.letters)),
-    *((letters_on(paint), paint) for paints in PAINTS.values() for paint in paints),
+    *((letter_colour(paint), paint) for paints in PAINTS.values() for paint in paints),
 ]
 APART, UPON = 25.0, 15.0  # how different colours are that must not be taken for each other, and from their ground
 TEXT, SHAPE = 4.5, 3.0  # contrasts of WCAG AA
 
 
 def test_letters_on_blue_are_white() -> None:
-    assert letters_on(q.PAINTS["blue"]) == CHALK  # though dark ones may have as much contrast, they are harder to read
+    assert (
+        letter_colour(q.PAINTS["blue"]) == CHALK
+    )  # though dark ones may have as much contrast, they are harder to read
 
 
 def test_those_who_lack_green_take_red_for_green_of_the_same_brightness() -> None:
     red, green = "#c9503c", "#5f8a2c"
 
-    assert distance(seen(red), seen(green)) > 70
-    assert distance(seen_without_green(red), seen_without_green(green)) < 10
-    assert distance(seen_without_green("#000000"), seen_without_green("#ffffff")) == pytest.approx(100, abs=0.5)
+    assert colour_distance(perceived_colour(red), perceived_colour(green)) > 70
+    assert colour_distance(perceived_without_green(red), perceived_without_green(green)) < 10
+    assert colour_distance(perceived_without_green("#000000"), perceived_without_green("#ffffff")) == pytest.approx(
+        100, abs=0.5
+    )
 
 
 @pytest.mark.parametrize("game", PAINTS)
-@pytest.mark.parametrize("eyes", [seen, seen_without_green])
+@pytest.mark.parametrize("eyes", [perceived_colour, perceived_without_green])
 def test_colours_are_told_apart_with_any_eyes(game: str, eyes: Callable[[str], Colour]) -> None:
-    for one, other in some(combinations(PAINTS[game], 2)):
-        assert distance(eyes(one), eyes(other)) > APART
-    for paint, ground in some(product(PAINTS[game], GROUNDS[game])):
-        assert distance(eyes(paint), eyes(ground)) > UPON
+    for one, other in nonempty(combinations(PAINTS[game], 2)):
+        assert colour_distance(eyes(one), eyes(other)) > APART
+    for paint, ground in nonempty(product(PAINTS[game], GROUNDS[game])):
+        assert colour_distance(eyes(paint), eyes(ground)) > UPON
 
 
 @pytest.mark.parametrize("skin", SKINS)
@@ -73,7 +77,7 @@ def test_words_on_the_board_stand_out_from_what_they_are_written_on(letters: str
 
 
 def test_shapes_stand_out_from_tiles() -> None:
-    for paint, slate in some(product(q.PAINTS.values(), q.SLATE)):
+    for paint, slate in nonempty(product(q.PAINTS.values(), q.SLATE)):
         assert contrast(paint, slate) > SHAPE
 
 

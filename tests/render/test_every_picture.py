@@ -8,15 +8,15 @@ from xml.etree import ElementTree
 
 import pytest
 
-from fairplay.games import GAMES, title
+from fairplay.games import GAMES, game_info
 from fairplay.journal.pictures import picture_at, pictures
-from fairplay.journal.replay import read
+from fairplay.journal.replay import read_journal
 from fairplay.render.panel import SMALL, VIEWED
-from fairplay.render.svg import size as size_of
+from fairplay.render.svg import document_size as size_of
 from tests.hostile_names import NAMES
-from tests.page.matches import record
-from tests.render.goldens import POSITIONS, drawn
-from tests.some import some
+from tests.nonempty import nonempty
+from tests.page.matches import record_match
+from tests.render.goldens import POSITIONS, draw_position
 
 SVG = "{http://www.w3.org/2000/svg}"
 LOOKS = [{"dark": dark, "small": small} for dark, small in product((False, True), repeat=2)]
@@ -32,8 +32,8 @@ def markup(root: ElementTree.Element) -> Iterator[tuple[str, dict[str, str]]]:
 
 def named(game: str, name: str, *, small: bool) -> ElementTree.Element:
     """A position of the game in which everybody is called like this."""
-    shelf, state = title(game), next(iter(title(game).examples.values()))
-    rules = shelf.fitting(shelf.rules(), state)
+    shelf, state = game_info(game), next(iter(game_info(game).examples.values()))
+    rules = shelf.game_for_state(shelf.rules(), state)
     view = rules.view(state, rules.turn(state))
     return ElementTree.fromstring(shelf.svg(view, [name] * 4, small=small).encode())
 
@@ -67,7 +67,7 @@ def test_a_name_is_text_and_nothing_else(game: str, name: str) -> None:
 @pytest.mark.parametrize("look", LOOKS, ids=str)
 @pytest.mark.parametrize("position", POSITIONS)
 def test_pictures_are_made_of_shapes_and_words_alone(position: str, look: dict[str, bool]) -> None:
-    root = ElementTree.fromstring(drawn(position, **look))
+    root = ElementTree.fromstring(draw_position(position, **look))
 
     assert {part.tag.removeprefix(SVG) for part in root.iter()} <= {*ELEMENTS.split()}
     assert not [key for part in root.iter() for key in part.attrib if key in ("style", "class") or key[:2] == "on"]
@@ -76,7 +76,7 @@ def test_pictures_are_made_of_shapes_and_words_alone(position: str, look: dict[s
 @pytest.mark.parametrize("look", LOOKS, ids=str)
 @pytest.mark.parametrize("position", POSITIONS)
 def test_pictures_refer_to_what_they_define_and_to_nothing_else(position: str, look: dict[str, bool]) -> None:
-    root = ElementTree.fromstring(drawn(position, **look))
+    root = ElementTree.fromstring(draw_position(position, **look))
     values = [value for part in root.iter() for key, value in part.attrib.items() if key != "aria-label"]
     ids = [part.get("id", "") for part in root.iter() if part.get("id")]
 
@@ -87,9 +87,9 @@ def test_pictures_refer_to_what_they_define_and_to_nothing_else(position: str, l
 
 def test_pictures_can_stand_on_the_same_page() -> None:
     defined: dict[str, str] = {}
-    for position, small in some(product(POSITIONS, (False, True))):
-        (definitions,) = ElementTree.fromstring(drawn(position, small=small)).iter(f"{SVG}defs")
-        for part in some(definitions):
+    for position, small in nonempty(product(POSITIONS, (False, True))):
+        (definitions,) = ElementTree.fromstring(draw_position(position, small=small)).iter(f"{SVG}defs")
+        for part in nonempty(definitions):
             name, shape = part.get("id", ""), ElementTree.tostring(part, encoding="unicode")
             assert defined.setdefault(name, shape) == shape, f"{position} has another {name}"
 
@@ -97,7 +97,7 @@ def test_pictures_can_stand_on_the_same_page() -> None:
 @pytest.mark.parametrize("small", [False, True])
 @pytest.mark.parametrize("position", POSITIONS)
 def test_only_a_few_definitions_are_other_in_the_dark(position: str, small: bool) -> None:
-    light, dark = (drawn(position, dark=dark, small=small).splitlines() for dark in (False, True))
+    light, dark = (draw_position(position, dark=dark, small=small).splitlines() for dark in (False, True))
     other = [place for place, lines in enumerate(zip(light, dark, strict=True)) if lines[0] != lines[1]]
 
     assert 7 <= len(other) <= 12
@@ -106,7 +106,7 @@ def test_only_a_few_definitions_are_other_in_the_dark(position: str, small: bool
 
 @pytest.mark.parametrize("position", POSITIONS)
 def test_a_picture_has_one_thing_on_a_line(position: str) -> None:
-    lines = drawn(position).splitlines()
+    lines = draw_position(position).splitlines()
 
     assert all(line.count("<use") <= 1 for line in lines[lines.index("</defs>") :] if "opacity" not in line)
 
@@ -114,15 +114,15 @@ def test_a_picture_has_one_thing_on_a_line(position: str) -> None:
 @pytest.mark.parametrize("position", POSITIONS)
 def test_all_letters_can_be_read(position: str) -> None:
     for small, width in ((False, VIEWED), (True, SMALL)):
-        picture = drawn(position, small=small)
+        picture = draw_position(position, small=small)
         units = float(ElementTree.fromstring(picture).get("viewBox", "").split()[2])
-        for size, said in some(letters(picture)):
+        for size, said in nonempty(letters(picture)):
             assert size * width / units >= READABLE, said
 
 
 @pytest.mark.parametrize("position", POSITIONS)
 def test_a_small_picture_is_small_and_simpler(position: str) -> None:
-    normal, small = (drawn(position, small=small) for small in (False, True))
+    normal, small = (draw_position(position, small=small) for small in (False, True))
 
     assert ElementTree.fromstring(small).get("width") == "300"
     assert len(small.splitlines()) < len(normal.splitlines())
@@ -131,10 +131,10 @@ def test_a_small_picture_is_small_and_simpler(position: str) -> None:
 @pytest.mark.parametrize("game", sorted(GAMES))
 @pytest.mark.parametrize("small", [False, True])
 def test_all_pictures_of_a_match_can_be_of_one_size(game: str, small: bool, tmp_path: Path) -> None:
-    recorded = read(record(tmp_path, game, fails=None))
-    last = recorded.at(len(recorded.facts)).view(None)
+    recorded = read_journal(record_match(tmp_path, game, fails=None))
+    last = recorded.match_after(len(recorded.facts)).view(None)
 
     seen = list(pictures(recorded, around=last, small=small))
 
-    assert {size_of(picture) for picture in some(seen)} == {size_of(seen[-1])}
+    assert {size_of(picture) for picture in nonempty(seen)} == {size_of(seen[-1])}
     assert seen[-1] == picture_at(recorded, None, small=small)

@@ -5,14 +5,14 @@ from pathlib import Path
 import pytest
 
 from fairplay.games import GAMES
-from tests.render.goldens import GOLDENS, HERE, POSITIONS, drawn
+from tests.render.goldens import GOLDENS, HERE, POSITIONS, draw_position
 
 
 @pytest.mark.parametrize("path", GOLDENS, ids=lambda path: path.stem)
 def test_a_golden_picture_is_drawn_as_ever(path: Path) -> None:
     name, look = GOLDENS[path]
 
-    assert drawn(name, **look) == path.read_text(encoding="utf-8"), "`make goldens`, if it is meant"
+    assert draw_position(name, **look) == path.read_text(encoding="utf-8"), "`make goldens`, if it is meant"
 
 
 def test_every_game_has_golden_pictures_of_every_look_and_no_golden_is_left_over() -> None:

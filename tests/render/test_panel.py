@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from fairplay.render.letters import measure
+from fairplay.render.font_metrics import text_width
 from fairplay.render.panel import (
     CARD_WIDTHS,
     EDGE,
@@ -145,7 +145,7 @@ def test_a_name_without_room_ends_in_an_ellipsis(name: str, small: bool) -> None
     shown = words.text or ""
     assert shown.endswith("…")
     assert name.startswith(shown.rstrip("…"))
-    assert measure(shown) * float(words.get("font-size", "")) <= float(window.get("width", "")) + 0.01
+    assert text_width(shown) * float(words.get("font-size", "")) <= float(window.get("width", "")) + 0.01
     assert len(shown) > 3
 
 
@@ -155,10 +155,10 @@ def test_a_name_that_fits_is_shown_whole() -> None:
 
 
 def test_wide_letters_are_measured_wider_than_any_font_has_them() -> None:
-    assert measure("W") >= 1.11  # as in DejaVu Sans Bold, which is among the widest
-    assert measure("漢") >= 1.0
-    assert measure("🐧") >= 1.28  # Noto Color Emoji
-    assert measure("e\u0301") == measure("e") >= 0.68
+    assert text_width("W") >= 1.11  # as in DejaVu Sans Bold, which is among the widest
+    assert text_width("漢") >= 1.0
+    assert text_width("🐧") >= 1.28  # Noto Color Emoji
+    assert text_width("e\u0301") == text_width("e") >= 0.68
 
 
 @pytest.mark.parametrize("count", range(7))

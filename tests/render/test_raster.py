@@ -13,11 +13,11 @@ import pytest
 from PIL import Image, ImageChops, ImageSequence
 
 from fairplay.core.errors import BadRequest
-from fairplay.games import GAMES, title
+from fairplay.games import GAMES, game_info
 from fairplay.render import raster
-from fairplay.render.raster import HELD, gif, letters_are_drawn, png
-from fairplay.render.svg import box, circle, document, words
-from tests.some import some
+from fairplay.render.raster import LAST_FRAME_FACTOR, gif, has_fonts, png
+from fairplay.render.svg import circle, document, rectangle, text
+from tests.nonempty import nonempty
 
 RED, BLUE = (255, 0, 0), (0, 0, 255)
 NO_FONTS = "<?xml version='1.0'?><!DOCTYPE fontconfig SYSTEM 'fonts.dtd'><fontconfig><dir>{}</dir></fontconfig>"
@@ -25,7 +25,7 @@ NO_FONTS = "<?xml version='1.0'?><!DOCTYPE fontconfig SYSTEM 'fonts.dtd'><fontco
 
 def split(left: str, right: str, high: float = 40) -> str:
     """A picture of two colours beside each other."""
-    halves = [box(0, 0, 40, high, fill=left), box(40, 0, 40, high, fill=right)]
+    halves = [rectangle(0, 0, 40, high, fill=left), rectangle(40, 0, 40, high, fill=right)]
     return document(80, high, [], halves, label="two colours", ids="x")
 
 
@@ -38,7 +38,7 @@ def frames(made: bytes) -> list[Image.Image]:
 
 
 def drawn(game: str, names: Sequence[str]) -> str:
-    shelf = title(game)
+    shelf = game_info(game)
     rules = shelf.rules.with_parameters(shelf.quick)
     return shelf.svg(rules.view(rules.deal(2, bytes(32)), None), names)
 
@@ -72,20 +72,18 @@ def test_names_are_really_there(game: str) -> None:
 
 def test_a_letter_is_no_box() -> None:
     def ink(said: str) -> int:
-        image = opened(
-            png(document(80, 40, [], [words(5, 30, said, font_family="sans-serif")], label="", ids="x"), 160)
-        )
+        image = opened(png(document(80, 40, [], [text(5, 30, said, font_family="sans-serif")], label="", ids="x"), 160))
         return image.getchannel("A").histogram()[255]
 
     assert ink("WWW") > 1.5 * ink("III") > 0
-    assert letters_are_drawn()
+    assert has_fonts()
 
 
 def test_a_machine_without_fonts_is_known(tmp_path: Path) -> None:
     config = tmp_path / "fonts.conf"
     config.write_text(NO_FONTS.format(tmp_path))
 
-    code = "from fairplay.render.raster import letters_are_drawn; print(letters_are_drawn())"
+    code = "from fairplay.render.raster import has_fonts; print(has_fonts())"
     env = {**os.environ, "FONTCONFIG_FILE": str(config)}
     done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True)
 
@@ -99,14 +97,14 @@ def test_a_gif_shows_every_picture_for_so_long_and_the_last_one_longer() -> None
     shown = [(frame.info["duration"], frame.size) for frame in ImageSequence.Iterator(image)]
     assert image.format == "GIF"
     assert image.info["loop"] == 0, "it begins again"
-    assert shown == [(500, (100, 50)), (500, (100, 50)), (500 * HELD, (100, 50))]
+    assert shown == [(500, (100, 50)), (500, (100, 50)), (500 * LAST_FRAME_FACTOR, (100, 50))]
     seen = [[frame.getpixel((x, 25)) for x in (10, 90)] for frame in frames(made)]
     assert seen == [[RED, BLUE], [BLUE, BLUE], [BLUE, RED]]
 
 
 def test_all_pictures_begin_at_the_same_height_on_their_own_ground() -> None:
     def card(height: int) -> str:
-        content = [box(0, 0, 80, height, rx=9.0, fill="#f00"), box(10, 5, 60, height - 5, fill="#00f")]
+        content = [rectangle(0, 0, 80, height, rx=9.0, fill="#f00"), rectangle(10, 5, 60, height - 5, fill="#00f")]
         return document(80, height, [], content, label="", ids="x")
 
     low, high = frames(gif([card(20), card(60)], 80, 0.1))
@@ -126,7 +124,7 @@ def test_large_areas_keep_their_colours(game: str) -> None:
 
     (frame,) = frames(gif([svg], 600, 0.1))
 
-    for x, y in some(product(range(0, 600, 3), range(0, real.height, 3))):
+    for x, y in nonempty(product(range(0, 600, 3), range(0, real.height, 3))):
         if (colour := real.getpixel((x, y))) in large:
             assert frame.getpixel((x, y)) == pytest.approx(colour, abs=4)
 
@@ -165,7 +163,7 @@ def test_who_waits_can_be_shown_how_far_it_is() -> None:
 
 
 def test_what_would_be_too_large_is_refused_before_it_is_drawn() -> None:
-    tall = document(10, 1000, [], [box(0, 0, 10, 1000)], label="", ids="x")
+    tall = document(10, 1000, [], [rectangle(0, 0, 10, 1000)], label="", ids="x")
 
     with pytest.raises(BadRequest, match=r"^20000 x 10000 pixels are too many; choose a smaller width$"):
         png(split("#f00", "#00f"), 20_000)

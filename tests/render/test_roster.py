@@ -1,6 +1,6 @@
 """Look at what is said of players, and at their lines on a terminal."""
 
-from fairplay.render.roster import LONGEST_NAME, Look, Player, named, roster
+from fairplay.render.roster import MAX_ROSTER_NAME_CHARS, Look, Player, roster, seat_name
 
 RED = Look("R", "97;41", "#f00")
 ANN = Player(RED, "red", "Ann", "to move", lit=True, facts="   7 fish", score="7")
@@ -8,14 +8,14 @@ BOB = Player(RED, "<pink>", "", "ejected", out=True, facts="  12 fish", score="1
 
 
 def test_a_player_without_a_name_has_none() -> None:
-    assert [named(["Ann", " ", ""], seat) for seat in range(4)] == ["Ann", "", "", ""]
-    assert Player(RED, "red", "").called == "red"
+    assert [seat_name(["Ann", " ", ""], seat) for seat in range(4)] == ["Ann", "", "", ""]
+    assert Player(RED, "red", "").display_name == "red"
 
 
 def test_names_are_cut_and_cleaned() -> None:
-    name = named(["\x1b[2J" + "x" * 100], 0)
+    name = seat_name(["\x1b[2J" + "x" * 100], 0)
 
-    assert len(name) == LONGEST_NAME
+    assert len(name) == MAX_ROSTER_NAME_CHARS
     assert name.isprintable()
 
 

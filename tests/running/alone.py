@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-HELD = pytest.StashKey[ExitStack | None]()  # the room, if the next test stays in it
+HELD_LOCK = pytest.StashKey[ExitStack | None]()  # the room, if the next test stays in it
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -27,14 +27,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[None]:
     if not hasattr(item.config, "workerinput"):  # there is only one process
         return (yield)
-    with item.config.stash.get(HELD, None) or ExitStack() as held:
-        if not item.config.stash.get(HELD, None):
-            held.enter_context(room_for(common_directory(item.config), alone=is_alone(item)))
+    with item.config.stash.get(HELD_LOCK, None) or ExitStack() as held:
+        if not item.config.stash.get(HELD_LOCK, None):
+            held.enter_context(lock_machine(common_directory(item.config), alone=is_alone(item)))
         try:
             return (yield)
         finally:
             stays = is_alone(item) and nextitem is not None and is_alone(nextitem)
-            item.config.stash[HELD] = held.pop_all() if stays else None
+            item.config.stash[HELD_LOCK] = held.pop_all() if stays else None
 
 
 def is_alone(item: pytest.Item) -> bool:
@@ -48,10 +48,10 @@ def common_directory(config: pytest.Config) -> Path:
 
 
 @contextmanager
-def room_for(directory: Path, *, alone: bool) -> Iterator[None]:
-    """Be in here with other tests, or alone; who waits to be alone keeps the next ones waiting at the door."""
+def lock_machine(directory: Path, *, alone: bool) -> Iterator[None]:
+    """Be in here with other tests, or alone; who waits to be alone keeps the next ones waiting at the listener."""
     with (directory / "room").open("a") as room:
-        with (directory / "door").open("a") as door:
-            fcntl.flock(door, fcntl.LOCK_EX)
+        with (directory / "listener").open("a") as listener:
+            fcntl.flock(listener, fcntl.LOCK_EX)
             fcntl.flock(room, fcntl.LOCK_EX if alone else fcntl.LOCK_SH)
         yield

@@ -20,8 +20,13 @@ from tests.running.alone import is_alone
 
 BUSY_SHARE = 0.2  # of all processors
 TOO_BUSY = f"the machine was too busy: others took more than {BUSY_SHARE:.0%} of its processors"
-LATE = (AssertionError, TimeoutError, subprocess.TimeoutExpired, pytest.fail.Exception)  # how a test fails for that
-STAT = Path("/proc/stat")
+LATE_FAILURES = (
+    AssertionError,
+    TimeoutError,
+    subprocess.TimeoutExpired,
+    pytest.fail.Exception,
+)  # how a test fails for that
+PROC_STAT = Path("/proc/stat")
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
 
@@ -37,13 +42,13 @@ class Reading(msgspec.Struct, frozen=True):
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
-    if not is_alone(item) or not STAT.exists():
+    if not is_alone(item) or not PROC_STAT.exists():
         return (yield)
-    before = read()
+    before = take_reading()
     try:
         return (yield)
-    except LATE as failure:
-        if share_of_others(before, read(), os.cpu_count() or 1) < BUSY_SHARE:
+    except LATE_FAILURES as failure:
+        if share_of_others(before, take_reading(), os.cpu_count() or 1) < BUSY_SHARE:
             raise
         raise pytest.skip.Exception(TOO_BUSY) from failure
 
@@ -58,13 +63,13 @@ def share_of_others(before: Reading, after: Reading, processors: int) -> float:
     return (whole - (after.free - before.free) - (after.own - before.own)) / whole
 
 
-def read() -> Reading:
-    _, nice, _, idle, waiting, *_ = map(int, STAT.read_text().split(maxsplit=6)[1:6])
+def take_reading() -> Reading:
+    _, nice, _, idle, waiting, *_ = map(int, PROC_STAT.read_text().split(maxsplit=6)[1:6])
     gives_way = nice if os.nice(0) == 0 else 0
-    return Reading(time.monotonic(), (idle + waiting + gives_way) / TICKS_PER_S, computed())
+    return Reading(time.monotonic(), (idle + waiting + gives_way) / TICKS_PER_S, computed_seconds())
 
 
-def computed() -> float:
+def computed_seconds() -> float:
     """Seconds computed by this process, by the children that have ended, and by what still runs below it."""
     ticks = 0
     for number in descendants(os.getpid()):

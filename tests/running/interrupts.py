@@ -11,11 +11,11 @@ Handler = Callable[[int, FrameType | None], Any] | signal.Handlers
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    restore(signal.SIGINT, signal.default_int_handler)
-    restore(signal.SIGQUIT, signal.SIG_DFL)
-    restore(signal.SIGHUP, signal.SIG_DFL)  # nohup ignores it
+    restore_handler(signal.SIGINT, signal.default_int_handler)
+    restore_handler(signal.SIGQUIT, signal.SIG_DFL)
+    restore_handler(signal.SIGHUP, signal.SIG_DFL)  # nohup ignores it
 
 
-def restore(number: signal.Signals, handler: Handler) -> None:
+def restore_handler(number: signal.Signals, handler: Handler) -> None:
     if signal.getsignal(number) is signal.SIG_IGN:
         signal.signal(number, handler)

@@ -6,18 +6,18 @@ import time
 
 import pytest
 
-LASTS_S = 0.5
+DURATION_S = 0.5
 
 
 @pytest.mark.alone
 def test_it_is_late() -> None:
-    time.sleep(LASTS_S)
+    time.sleep(DURATION_S)
     raise AssertionError("late")
 
 
 @pytest.mark.alone
 def test_it_is_late_by_its_own_work() -> None:
-    until = f"import time\nend = time.monotonic() + {LASTS_S}\nwhile time.monotonic() < end: pass"
+    until = f"import time\nend = time.monotonic() + {DURATION_S}\nwhile time.monotonic() < end: pass"
     for program in [subprocess.Popen([sys.executable, "-I", "-S", "-c", until]) for _ in range(4)]:
         program.wait()
     raise AssertionError("late")
@@ -25,15 +25,15 @@ def test_it_is_late_by_its_own_work() -> None:
 
 @pytest.mark.alone
 def test_it_fails_for_another_reason() -> None:
-    time.sleep(LASTS_S)
+    time.sleep(DURATION_S)
     raise ValueError("wrong")
 
 
 @pytest.mark.alone
 def test_it_is_in_time() -> None:
-    time.sleep(LASTS_S)
+    time.sleep(DURATION_S)
 
 
 def test_it_watches_no_clock() -> None:
-    time.sleep(LASTS_S)
+    time.sleep(DURATION_S)
     raise AssertionError("wrong")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-LONG = (  # whole folders, and files, those that take longest first
+LONG_TESTS = (  # whole directories, and files, those that take longest first
     "tests/reliability/",
     "tests/misbehaviour/",
     "tests/examples/test_bots.py",
@@ -17,7 +17,7 @@ LONG = (  # whole folders, and files, those that take longest first
     "tests/course/server/test_serving.py",
     "tests/course/server/test_attacks.py",
     "tests/course/channel/test_misbehaviour.py",
-    "tests/sandbox/test_shown.py",
+    "tests/sandbox/test_visible_files.py",
     "tests/server/test_bad_ways.py",
     "tests/server/test_live_page.py",
     "tests/server/test_restart.py",
@@ -37,7 +37,7 @@ LONG = (  # whole folders, and files, those that take longest first
     "tests/server/test_vanishing.py",
     "tests/players/test_late_answers.py",
     "tests/course/harness/test_over_network.py",
-    "tests/terminal/test_stepping.py",
+    "tests/terminal/test_stepper.py",
     "tests/cli/test_watch_in_place.py",
     "tests/page/test_names.py",
     "tests/page/test_looks.py",
@@ -46,7 +46,7 @@ LONG = (  # whole folders, and files, those that take longest first
     "tests/site/test_searching.py",
     "tests/site/test_wheel.py",
 )
-FIRST = (  # of the others, in seconds, with the longest first
+FIRST_TESTS = (  # of the others, in seconds, with the longest first
     "tests/examples/test_games.py",
     "tests/site/test_tutorials.py",
     "tests/cli/client/test_join_program.py",
@@ -57,7 +57,7 @@ FIRST = (  # of the others, in seconds, with the longest first
     "tests/cli/test_programs.py",
     "tests/every_game/test_conformance.py",
     "tests/examples/test_examples.py",
-    "tests/sandbox/test_freezing.py",
+    "tests/sandbox/test_freezer.py",
     "tests/hosting/test_table.py",
 )
 
@@ -75,17 +75,17 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def is_left_out(name: str, chosen: str) -> bool:
-    """Has a file, or a folder, whose name ends with a slash, nothing of what was chosen with -m?"""
-    listed = name.startswith(LONG)
+    """Has a file, or a directory, whose name ends with a slash, nothing of what was chosen with -m?"""
+    listed = name.startswith(LONG_TESTS)
     if chosen == "long":
-        return not listed and not (name.endswith("/") and any(file.startswith(name) for file in LONG))
+        return not listed and not (name.endswith("/") and any(file.startswith(name) for file in LONG_TESTS))
     return listed and chosen == "not long"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    ranks = {file: rank for rank, file in enumerate((*LONG, *FIRST))}
+    ranks = {file: rank for rank, file in enumerate((*LONG_TESTS, *FIRST_TESTS))}
     for item in items:
-        if item.nodeid.startswith(LONG):
+        if item.nodeid.startswith(LONG_TESTS):
             item.add_marker(pytest.mark.long)
     items.sort(
         key=lambda item: next((rank for file, rank in ranks.items() if item.nodeid.startswith(file)), len(ranks))

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-NOTES = "FAIRPLAY_NOTES"  # the variable that names the file
+NOTES_VARIABLE = "FAIRPLAY_NOTES"  # the variable that names the file
 
 
 @pytest.fixture(autouse=True)
-def noted(request: pytest.FixtureRequest) -> Iterator[None]:
+def note_times(request: pytest.FixtureRequest) -> Iterator[None]:
     since = time.monotonic()
     yield
-    with Path(os.environ[NOTES]).open("a") as file:
+    with Path(os.environ[NOTES_VARIABLE]).open("a") as file:
         file.write(f"{request.node.originalname} {since} {time.monotonic()}\n")
 
 

@@ -8,10 +8,10 @@ import pytest
 
 def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("durations"):
-        config.pluginmanager.register(Parts())
+        config.pluginmanager.register(PartDurations())
 
 
-class Parts:
+class PartDurations:
     """Adds up the seconds of every directory of tests, over all workers."""
 
     def __init__(self) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    reasons = Counter(reason(report) for report in terminalreporter.stats.get("skipped", []))
+    reasons = Counter(skip_reason(report) for report in terminalreporter.stats.get("skipped", []))
     if not reasons:
         return
     terminalreporter.section("skipped tests by reason")
@@ -14,7 +14,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.write_line(f"{tests:6}  {why}")
 
 
-def reason(report: pytest.TestReport | pytest.CollectReport) -> str:
+def skip_reason(report: pytest.TestReport | pytest.CollectReport) -> str:
     """Why a test, or a whole file, was skipped."""
     assert isinstance(report.longrepr, tuple)  # a place and a text, of whatever was skipped
     return report.longrepr[2].removeprefix("Skipped: ")

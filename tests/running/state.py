@@ -9,6 +9,6 @@ import pytest
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    folder = tempfile.mkdtemp(prefix="fairplay-state-")
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)  # workers do not always come to pytest_unconfigure
-    os.environ["XDG_STATE_HOME"] = folder
+    directory = tempfile.mkdtemp(prefix="fairplay-state-")
+    atexit.register(shutil.rmtree, directory, ignore_errors=True)  # workers do not always come to pytest_unconfigure
+    os.environ["XDG_STATE_HOME"] = directory

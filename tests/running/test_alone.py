@@ -25,7 +25,10 @@ def test_who_wants_to_be_alone_is_and_the_others_are_not(tmp_path: Path) -> None
     command = [sys.executable, "-m", "pytest", "-n", "2", "--dist", "load", "-p", "no:cacheprovider"]
 
     subprocess.run(
-        [*command, str(overlapping.__file__)], cwd=ROOT, env={**os.environ, overlapping.NOTES: str(notes)}, check=True
+        [*command, str(overlapping.__file__)],
+        cwd=ROOT,
+        env={**os.environ, overlapping.NOTES_VARIABLE: str(notes)},
+        check=True,
     )
 
     words = [line.split() for line in notes.read_text().splitlines()]

@@ -30,7 +30,7 @@ def test_what_hangs_fails_and_the_others_are_run() -> None:
     assert code == 1, output
     assert ends.keys() == (BAD | GOOD) - {HOPELESS}
     assert {name for name, end in ends.items() if end == "PASSED"} == GOOD
-    assert output.count("TookTooLong: this took longer than 0.3 s") >= len(BAD) - 1
+    assert output.count("TimeLimitExceeded: this took longer than 0.3 s") >= len(BAD) - 1
 
 
 def test_what_no_exception_ends_is_ended_with_its_worker() -> None:

@@ -12,11 +12,11 @@ from types import FrameType
 
 import pytest
 
-LIMIT = 120.0  # seconds for a test, and as much for its fixtures; a marker may give another
-AGAIN = 10.0  # seconds until the next alarm
+TIME_LIMIT_S = 120.0  # seconds for a test, and as much for its fixtures; a marker may give another
+ALARM_INTERVAL_S = 10.0  # seconds until the next alarm
 
 
-class TookTooLong(BaseException):
+class TimeLimitExceeded(BaseException):
     """The time is over. It is no Exception, which a test, hypothesis or what is tried out might take for its own."""
 
 
@@ -26,33 +26,33 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_setup(item: pytest.Item) -> Iterator[None]:
-    with limited(item):
+    with limit_time(item):
         return (yield)
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
-    with limited(item):
+    with limit_time(item):
         return (yield)
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_teardown(item: pytest.Item) -> Iterator[None]:
-    with limited(item):
+    with limit_time(item):
         return (yield)
 
 
 @contextmanager
-def limited(item: pytest.Item) -> Iterator[None]:
+def limit_time(item: pytest.Item) -> Iterator[None]:
     """Raise in here when the time of this test is over."""
     marker = item.get_closest_marker("time_limit")
-    seconds = marker.args[0] if marker else LIMIT
+    seconds = marker.args[0] if marker else TIME_LIMIT_S
 
     def ring(number: int, frame: FrameType | None) -> None:
-        raise TookTooLong(f"this took longer than {seconds:g} s")
+        raise TimeLimitExceeded(f"this took longer than {seconds:g} s")
 
     before = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, seconds, min(seconds, AGAIN))
+    signal.setitimer(signal.ITIMER_REAL, seconds, min(seconds, ALARM_INTERVAL_S))
     try:
         yield
     finally:

@@ -6,34 +6,34 @@ from pathlib import Path
 import pytest
 
 from fairplay.sandbox import cgroup
-from fairplay.sandbox.cgroup import Group
-from tests.sandbox.groups import HERE, MEGABYTE
+from fairplay.sandbox.cgroup import ControlGroup
+from tests.sandbox.groups import AVAILABLE_GROUPS, MEGABYTE
 
 
-def groups_of_ours() -> list[Path]:
+def own_groups() -> list[Path]:
     """The groups that this process has made and not removed."""
-    mine = cgroup.new_name().rpartition("-")[0]
-    return [group for place in cgroup.places()[0] for group in place.folder.glob(f"{mine}-*")]
+    mine = cgroup.new_group_name().rpartition("-")[0]
+    return [group for place in cgroup.find_group_parents()[0] for group in place.directory.glob(f"{mine}-*")]
 
 
 @pytest.fixture
-def make() -> Iterator[Callable[..., Group]]:
+def make() -> Iterator[Callable[..., ControlGroup]]:
     """What makes groups that are gone afterwards."""
-    made: list[Group] = []
+    made: list[ControlGroup] = []
 
-    def make(memory: int = 512, processes: int = 128) -> Group:
-        group = Group.make(memory * MEGABYTE, processes)
+    def make(memory: int = 512, processes: int = 128) -> ControlGroup:
+        group = ControlGroup.make(memory * MEGABYTE, processes)
         if group is None:
-            pytest.skip(f"there are no control groups here: {HERE.why}")
+            pytest.skip(f"there are no control groups here: {AVAILABLE_GROUPS.missing}")
         made.append(group)
         return group
 
     yield make
     for group in made:
         group.close()
-    assert groups_of_ours() == []
+    assert own_groups() == []
 
 
 @pytest.fixture
-def group(make: Callable[..., Group]) -> Group:
+def group(make: Callable[..., ControlGroup]) -> ControlGroup:
     return make()

@@ -18,15 +18,15 @@ CONT = int(signal.SIGCONT)
 NUMBERS: dict[str, int] = json.loads(sys.argv[1]) if __name__ == "__main__" else {}
 F_SETSIG = 10
 PR_SET_PDEATHSIG = 1
-ATTACH, GO_ON, ALL_CHILDREN = 16, 7, 0x4000_0000  # for ptrace
-WAIT = 20  # seconds for what was arranged
-SOON = 50_000_000  # nanoseconds, again and again
+PTRACE_ATTACH, PTRACE_CONT, ALL_CHILDREN = 16, 7, 0x4000_0000  # for ptrace
+WAIT_TIMEOUT_S = 20  # seconds for what was arranged
+TIMER_NS = 50_000_000  # nanoseconds, again and again
 
 libc = ctypes.CDLL(None, use_errno=True)
 reading, writing = os.pipe()
 
 
-def call(name: str, *arguments: int | bytes) -> int:
+def system_call(name: str, *arguments: int | bytes) -> int:
     """Make a system call; bytes are handed over where they are."""
     words = [each if isinstance(each, bytes) else ctypes.c_long(each) for each in arguments]
     result = int(libc.syscall(NUMBERS[name], *words))
@@ -35,12 +35,12 @@ def call(name: str, *arguments: int | bytes) -> int:
     return result
 
 
-def queued() -> bytes:
+def queued_signal() -> bytes:
     """The signal, as somebody may queue it."""
     return struct.pack("iii", CONT, 0, -1).ljust(128, b"\0")
 
 
-def event() -> bytes:
+def signal_event() -> bytes:
     """An event that brings the signal."""
     return struct.pack("Pii", 0, CONT, 0).ljust(64, b"\0")
 
@@ -48,23 +48,25 @@ def event() -> bytes:
 # What is arranged before the stop.
 
 
-def nothing() -> None:
+def arrange_nothing() -> None:
     """The other one does it all."""
 
 
 def a_timer_goes_off() -> None:
     which = bytes(4)
-    call("timer_create", 1, event(), which)
-    call("timer_settime", int.from_bytes(which, sys.byteorder), 0, struct.pack("4q", 0, SOON, 0, SOON), 0)
+    system_call("timer_create", 1, signal_event(), which)
+    system_call(
+        "timer_settime", int.from_bytes(which, sys.byteorder), 0, struct.pack("4q", 0, TIMER_NS, 0, TIMER_NS), 0
+    )
 
 
 def a_message_comes() -> None:
-    queue = call("mq_open", b"way\0", os.O_CREAT | os.O_RDWR, 0o600, 0)
-    call("mq_notify", queue, event())
+    queue = system_call("mq_open", b"way\0", os.O_CREAT | os.O_RDWR, 0o600, 0)
+    system_call("mq_notify", queue, signal_event())
 
 
 def a_child_ends() -> None:
-    if call("clone", CONT, 0, 0, 0, 0) == 0:
+    if system_call("clone", CONT, 0, 0, 0, 0) == 0:
         os.read(reading, 1)
         os._exit(0)
 
@@ -76,7 +78,7 @@ def input_comes() -> None:
 
 
 def a_parent_ends() -> None:
-    call("prctl", PR_SET_PDEATHSIG, CONT)
+    system_call("prctl", PR_SET_PDEATHSIG, CONT)
 
 
 def a_group_is_orphaned() -> None:
@@ -87,9 +89,9 @@ def a_group_is_orphaned() -> None:
 
 
 def trace(pid: int) -> None:
-    call("ptrace", ATTACH, pid, 0, 0)
+    system_call("ptrace", PTRACE_ATTACH, pid, 0, 0)
     while os.WIFSTOPPED(os.waitpid(pid, ALL_CHILDREN)[1]):
-        call("ptrace", GO_ON, pid, 0, 0)
+        system_call("ptrace", PTRACE_CONT, pid, 0, 0)
 
 
 def write(_: int) -> None:
@@ -97,23 +99,26 @@ def write(_: int) -> None:
 
 
 def send(_: int) -> None:
-    call("mq_timedsend", call("mq_open", b"way\0", os.O_RDWR, 0, 0), b"x", 1, 0, 0)
+    system_call("mq_timedsend", system_call("mq_open", b"way\0", os.O_RDWR, 0, 0), b"x", 1, 0, 0)
 
 
 def end(_: int) -> None:
     """It ends anyway."""
 
 
-WAYS: dict[str, tuple[Callable[[], None], Callable[[int], object]]] = {
-    "kill": (nothing, lambda pid: os.kill(pid, CONT)),
-    "kill all": (nothing, lambda pid: os.kill(-1, CONT)),
-    "killpg": (nothing, lambda pid: os.killpg(0, CONT)),
-    "tkill": (nothing, lambda pid: call("tkill", pid, CONT)),
-    "tgkill": (nothing, lambda pid: call("tgkill", pid, pid, CONT)),
-    "rt_sigqueueinfo": (nothing, lambda pid: call("rt_sigqueueinfo", pid, CONT, queued())),
-    "rt_tgsigqueueinfo": (nothing, lambda pid: call("rt_tgsigqueueinfo", pid, pid, CONT, queued())),
-    "pidfd_send_signal": (nothing, lambda pid: signal.pidfd_send_signal(os.pidfd_open(pid), CONT)),
-    "ptrace": (nothing, trace),
+CONTINUE_WAYS: dict[str, tuple[Callable[[], None], Callable[[int], object]]] = {
+    "kill": (arrange_nothing, lambda pid: os.kill(pid, CONT)),
+    "kill all": (arrange_nothing, lambda pid: os.kill(-1, CONT)),
+    "killpg": (arrange_nothing, lambda pid: os.killpg(0, CONT)),
+    "tkill": (arrange_nothing, lambda pid: system_call("tkill", pid, CONT)),
+    "tgkill": (arrange_nothing, lambda pid: system_call("tgkill", pid, pid, CONT)),
+    "rt_sigqueueinfo": (arrange_nothing, lambda pid: system_call("rt_sigqueueinfo", pid, CONT, queued_signal())),
+    "rt_tgsigqueueinfo": (
+        arrange_nothing,
+        lambda pid: system_call("rt_tgsigqueueinfo", pid, pid, CONT, queued_signal()),
+    ),
+    "pidfd_send_signal": (arrange_nothing, lambda pid: signal.pidfd_send_signal(os.pidfd_open(pid), CONT)),
+    "ptrace": (arrange_nothing, trace),
     "timer_create": (a_timer_goes_off, end),
     "mq_notify": (a_message_comes, send),
     "clone": (a_child_ends, write),
@@ -133,29 +138,29 @@ def outcome(arrange: Callable[[], None], do: Callable[[int], object]) -> str:
         if stopped == 0:
             os.write(tell, f"{os.getpid()} ".encode())
             signal.signal(signal.SIGHUP, signal.SIG_IGN)  # orphans get that too
-            trying(tell, arrange)
+            report_error(tell, arrange)
             os.kill(os.getpid(), signal.SIGSTOP)
             os.write(tell, b"continued")
             os._exit(0)
         if os.WIFSTOPPED(os.waitpid(stopped, os.WUNTRACED)[1]):
-            trying(tell, lambda: do(stopped))
+            report_error(tell, lambda: do(stopped))
         os._exit(0)
     os.waitpid(between, 0)
     pid, _, text = os.read(told, 100).decode().partition(" ")
     if (
         not text
-        and (arrange is not a_group_is_orphaned or state(pid) != "T")
-        and select.select([told], [], [], WAIT)[0]
+        and (arrange is not a_group_is_orphaned or process_state(pid) != "T")
+        and select.select([told], [], [], WAIT_TIMEOUT_S)[0]
     ):
         text = os.read(told, 100).decode()
     os.close(told)
     os.close(tell)
-    if state(pid) == "T":
+    if process_state(pid) == "T":
         os.kill(int(pid), signal.SIGKILL)
     return text or "stopped"
 
 
-def trying(tell: int, work: Callable[[], object]) -> None:
+def report_error(tell: int, work: Callable[[], object]) -> None:
     """Do something, or tell of the error and end."""
     try:
         work()
@@ -164,7 +169,7 @@ def trying(tell: int, work: Callable[[], object]) -> None:
         os._exit(0)
 
 
-def state(pid: str) -> str:
+def process_state(pid: str) -> str:
     """The letter for what a process does, if it is there."""
     try:
         return Path("/proc", pid, "stat").read_text().rpartition(")")[2].split()[0]
@@ -173,4 +178,4 @@ def state(pid: str) -> str:
 
 
 if __name__ == "__main__":
-    print(json.dumps({name: outcome(*way) for name, way in WAYS.items()}))
+    print(json.dumps({name: outcome(*way) for name, way in CONTINUE_WAYS.items()}))

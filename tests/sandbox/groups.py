@@ -8,48 +8,53 @@ from pathlib import Path
 import pytest
 
 from fairplay.sandbox import cgroup
-from fairplay.sandbox.cgroup import Group, available
-from tests.players.programs import PYTHON, content
+from fairplay.sandbox.cgroup import ControlGroup, cgroup_support
+from tests.players.programs import PYTHON, read_proc_file
 
 MEGABYTE = 1024 * 1024
-PATIENCE = 20  # seconds
-HERE = available()
+GROUP_TIMEOUT_S = 20  # seconds
+AVAILABLE_GROUPS = cgroup_support()
 
 
-def needs(what: str) -> pytest.MarkDecorator:
-    return pytest.mark.skipif(not getattr(HERE, what), reason=f"there is no {what} in control groups here: {HERE.why}")
+def require_controller(what: str) -> pytest.MarkDecorator:
+    return pytest.mark.skipif(
+        not getattr(AVAILABLE_GROUPS, what),
+        reason=f"there is no {what} in control groups here: {AVAILABLE_GROUPS.missing}",
+    )
 
 
-def at_last(is_so: Callable[[], bool]) -> bool:
+def becomes_true(is_so: Callable[[], bool]) -> bool:
     """Does it come true? Programs take their time to start where others do so too."""
-    until = time.monotonic() + PATIENCE
+    until = time.monotonic() + GROUP_TIMEOUT_S
     while not is_so() and time.monotonic() < until:
         time.sleep(0.01)
     return is_so()
 
 
-def living(numbers: Sequence[int]) -> list[int]:
+def living_processes(numbers: Sequence[int]) -> list[int]:
     """Which of these processes have not ended; those that nobody has buried yet have."""
-    states = {number: content(Path(f"/proc/{number}/stat")).rpartition(b")")[2].split()[:1] for number in numbers}
+    states = {
+        number: read_proc_file(Path(f"/proc/{number}/stat")).rpartition(b")")[2].split()[:1] for number in numbers
+    }
     return [number for number, state in states.items() if state not in ([], [b"Z"])]
 
 
-def start(group: Group, text: str, *arguments: str) -> "subprocess.Popen[str]":
+def start_in_group(group: ControlGroup, text: str, *arguments: str) -> "subprocess.Popen[str]":
     """Start a program in a group; whoever closes that ends it."""
-    words = [*group.enter(), *PYTHON, "-c", text, *arguments]
+    words = [*group.enter_command(), *PYTHON, "-c", text, *arguments]
     return subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
 
-def ended(program: "subprocess.Popen[str]") -> int:
+def wait_for_exit(program: "subprocess.Popen[str]") -> int:
     """The exit code of a program that ends."""
     with program:
-        return program.wait(timeout=PATIENCE)
+        return program.wait(timeout=GROUP_TIMEOUT_S)
 
 
-def inside(group: Group) -> list[int]:
-    return [int(number) for number in Path(group.entrances[0]).read_text().split()]
+def processes_in(group: ControlGroup) -> list[int]:
+    return [int(number) for number in Path(group.procs_files[0]).read_text().split()]
 
 
-def computed(group: Group) -> float:
+def cpu_seconds(group: ControlGroup) -> float:
     """The seconds that everybody in a group has computed."""
-    return cgroup.numbers(Path(group.entrances[0]).parent / "cpu.stat")["usage_usec"] / 1e6
+    return cgroup.read_counters(Path(group.procs_files[0]).parent / "cpu.stat")["usage_usec"] / 1e6

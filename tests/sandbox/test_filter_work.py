@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tests.sandbox.filtered import needs, needs_filter, run, said
+from tests.sandbox.filter_runs import needs_filter, require_program, run_filtered, run_python
 
 pytestmark = needs_filter
 
@@ -39,7 +39,7 @@ print(json.dumps([sorted(found), squares, queue.get(), memory.buf[0], own.stdout
 memory.close()
 memory.unlink()
 """
-    assert said(text) == [list(range(8)), [0, 1, 4, 9, 16, 25], "hello", 7, "1\n", "2\n", -9]
+    assert run_python(text) == [list(range(8)), [0, 1, 4, 9, 16, 25], "hello", 7, "1\n", "2\n", -9]
 
 
 def test_sqlite_with_a_journal_and_with_a_log_and_two_who_write() -> None:
@@ -61,7 +61,7 @@ for mode in ("delete", "wal"):
     counts.append(second.execute("pragma integrity_check").fetchone()[0])
 print(json.dumps(counts))
 """
-    assert said(text) == [["delete", 100], "ok", ["wal", 100], "ok"]
+    assert run_python(text) == [["delete", 100], "ok", ["wal", 100], "ok"]
 
 
 def test_asyncio_with_programs_timers_and_sockets() -> None:
@@ -84,10 +84,10 @@ async def main():
 
 asyncio.run(main())
 """
-    assert said(text) == ["hello", ""]
+    assert run_python(text) == ["hello", ""]
 
 
-@needs("node")
+@require_program("node")
 def test_workers_and_programs_of_node() -> None:
     text = """
 const { Worker } = require("worker_threads")
@@ -104,12 +104,12 @@ Promise.all([work(3), work(4), alone(), read()]).then(([three, four, code, name]
     console.log(JSON.stringify([three, four, code, name, heard, watched]))
 })
 """
-    done = run(["node", "-e", text])
+    done = run_filtered(["node", "-e", text])
 
     assert (done.returncode, done.stdout) == (0, '[9,16,0,"node\\n","hello\\n","EPERM"]\n'), done
 
 
-@needs("java", "javac")
+@require_program("java", "javac")
 def test_streams_locks_and_programs_of_java(tmp_path: Path) -> None:
     (tmp_path / "Work.java").write_text("""
 import java.nio.channels.*;
@@ -138,12 +138,12 @@ public class Work {
     }
 }
 """)
-    done = run(["java", "-Xmx256m", "Work.java"], tmp_path)
+    done = run_filtered(["java", "-Xmx256m", "Work.java"], tmp_path)
 
     assert (done.returncode, done.stdout) == (0, "2999997 42 true hello 0 Operation not permitted\n"), done
 
 
-@needs("gcc")
+@require_program("gcc")
 def test_threads_processes_and_shared_memory_of_c(tmp_path: Path) -> None:
     (tmp_path / "work.c").write_text("""
 #define _GNU_SOURCE
@@ -185,15 +185,17 @@ int main(void) {
     return 0;
 }
 """)
-    made = run(["gcc", "-O1", "-pthread", "-o", "work", "work.c", "-lrt"], tmp_path)  # a compiler works in there too
+    made = run_filtered(
+        ["gcc", "-O1", "-pthread", "-o", "work", "work.c", "-lrt"], tmp_path
+    )  # a compiler works in there too
     assert made.returncode == 0, made
 
-    done = run(["./work"], tmp_path)
+    done = run_filtered(["./work"], tmp_path)
 
     assert (done.returncode, done.stdout) == (0, "9 hello\n"), done
 
 
-@needs("go")
+@require_program("go")
 def test_goroutines_programs_and_profiles_of_go(tmp_path: Path) -> None:
     (tmp_path / "work.go").write_text("""
 package main
@@ -239,10 +241,10 @@ func main() {
 }
 """)
     environment = ["env", f"GOCACHE={tmp_path}", f"HOME={tmp_path}", "GO111MODULE=off"]
-    made = run([*environment, "go", "build", "-o", "work", "work.go"], tmp_path)
+    made = run_filtered([*environment, "go", "build", "-o", "work", "work.go"], tmp_path)
     assert made.returncode == 0, made
 
-    done = run(["./work"], tmp_path)
+    done = run_filtered(["./work"], tmp_path)
 
     denied = "fork/exec /usr/bin/true: operation not permitted"
     assert (done.returncode, done.stdout) == (0, f"4950 hello <nil> true {denied}\n"), done

@@ -27,7 +27,7 @@ class Matches:
         await asyncio.sleep(0)
 
     async def _play(self, players: str, ids: Set[str]) -> None:
-        async with self.allocation.of(ids):
+        async with self.allocation.reserve(ids):
             self.playing.append(players)
             try:
                 await self._ends[players].wait()
@@ -99,10 +99,10 @@ def test_a_match_that_fails_leaves_everybody_free() -> None:
     async def play() -> None:
         allocation = Allocation()
         with pytest.raises(OSError, match="no room"):
-            async with allocation.of({"a", "b"}):
+            async with allocation.reserve({"a", "b"}):
                 raise OSError("no room")
 
-        async with asyncio.timeout(5), allocation.of({"a", "b"}):
+        async with asyncio.timeout(5), allocation.reserve({"a", "b"}):
             pass
 
     asyncio.run(play())

@@ -5,26 +5,26 @@ import asyncio
 import pytest
 
 from fairplay.protocol.nonces import Nonces
-from fairplay.server.attendance import FORGET_S, MAX_COUNT, MAX_KEPT, Attendance
+from fairplay.server.attendance import FORGET_S, MAX_TRACKED_IDENTITIES, MAX_VANISH_COUNT, Attendance
+from fairplay.server.client import Client
 from fairplay.server.matchmaking import Trust
-from fairplay.server.visitor import Visitor
-from fairplay.transport.lasting import LastingLine
+from fairplay.transport.reconnecting import ReconnectingConnection
 
 
-def client(id: str, place: str = "192.0.2.1:4000") -> Visitor:
-    async def made() -> Visitor:
-        line = LastingLine(1.0, on_lost=lambda: None, on_gone=lambda: None)
-        return Visitor(id, id, 0, line, Nonces())
+def client(id: str, place: str = "192.0.2.1:4000") -> Client:
+    async def made() -> Client:
+        line = ReconnectingConnection(1.0, on_lost=lambda: None, on_gone=lambda: None)
+        return Client(id, id, 0, line, Nonces())
 
     found = asyncio.run(made())
-    found.place = place
+    found.endpoint = place
     return found
 
 
 def test_what_a_guest_does_counts_against_guests_of_its_address_and_against_nobody_else() -> None:
     attendance = Attendance()
 
-    attendance.note_vanished(client("~1"), 0.0)
+    attendance.record_vanish(client("~1"), 0.0)
 
     assert attendance.trust(client("~2", "192.0.2.1:4001"), 0.0) is Trust.SUSPECT
     assert attendance.trust(client("~1", "192.0.2.2:4000"), 0.0) is Trust.SUSPECT  # the same one elsewhere
@@ -35,16 +35,16 @@ def test_what_a_guest_does_counts_against_guests_of_its_address_and_against_nobo
 def test_a_client_with_a_token_answers_for_itself_alone() -> None:
     attendance = Attendance()
 
-    attendance.note_vanished(client("ann"), 0.0)
+    attendance.record_vanish(client("ann"), 0.0)
 
     assert attendance.trust(client("ann", "192.0.2.2:4000"), 0.0) is Trust.SUSPECT
     assert attendance.trust(client("~1"), 0.0) is Trust.FULL
 
 
-@pytest.mark.parametrize(("what", "trust"), [("stayed", Trust.STAYED), ("played", Trust.FULL)])
+@pytest.mark.parametrize(("what", "trust"), [("stayed", Trust.STAYED), ("matches_played", Trust.FULL)])
 def test_a_client_that_stayed_is_trusted_more_and_one_that_played_is_trusted(what: str, trust: Trust) -> None:
     attendance, one = Attendance(), client("~1")
-    attendance.note_vanished(client("~2"), 0.0)
+    attendance.record_vanish(client("~2"), 0.0)
 
     setattr(one, what, True)
 
@@ -53,32 +53,32 @@ def test_a_client_that_stayed_is_trusted_more_and_one_that_played_is_trusted(wha
 
 def test_it_is_forgotten_after_a_while() -> None:
     attendance, one = Attendance(), client("ann")
-    for _ in range(2 * MAX_COUNT):
-        attendance.note_vanished(one, 5.0)
+    for _ in range(2 * MAX_VANISH_COUNT):
+        attendance.record_vanish(one, 5.0)
 
-    assert attendance.vanished(one, 5.0 + FORGET_S - 1) == MAX_COUNT
-    assert attendance.vanished(one, 5.0 + FORGET_S) == 0
+    assert attendance.vanish_count(one, 5.0 + FORGET_S - 1) == MAX_VANISH_COUNT
+    assert attendance.vanish_count(one, 5.0 + FORGET_S) == 0
 
 
 def test_no_more_is_remembered_than_fits() -> None:
     attendance, one = Attendance(), client("ann")
-    for number in range(MAX_KEPT + 1):
+    for number in range(MAX_TRACKED_IDENTITIES + 1):
         one.id = f"p{number}"
-        attendance.note_vanished(one, 0.0)
+        attendance.record_vanish(one, 0.0)
 
     one.id = "p0"
-    assert attendance.vanished(one, 0.0) == 0
+    assert attendance.vanish_count(one, 0.0) == 0
     one.id = "p1"
-    assert attendance.vanished(one, 0.0) == 1
+    assert attendance.vanish_count(one, 0.0) == 1
 
 
 def test_a_client_that_vanished_once_more_is_remembered_longer_than_one_that_did_not() -> None:
     attendance, one = Attendance(), client("ann")
-    for number in (*range(MAX_KEPT), 0, MAX_KEPT):
+    for number in (*range(MAX_TRACKED_IDENTITIES), 0, MAX_TRACKED_IDENTITIES):
         one.id = f"p{number}"
-        attendance.note_vanished(one, 0.0)
+        attendance.record_vanish(one, 0.0)
 
     one.id = "p0"
-    assert attendance.vanished(one, 0.0) == 2
+    assert attendance.vanish_count(one, 0.0) == 2
     one.id = "p1"
-    assert attendance.vanished(one, 0.0) == 0
+    assert attendance.vanish_count(one, 0.0) == 0

@@ -1,4 +1,4 @@
-"""Come to a house on a bad network: whoever comes back plays as if nothing had been, and nobody else notices."""
+"""Come to a server on a bad network: whoever comes back plays as if nothing had been, and nobody else notices."""
 
 import asyncio
 import operator
@@ -12,15 +12,15 @@ from typing import Any
 import pytest
 
 from fairplay.core.events import Fault
-from fairplay.journal.replay import read
-from fairplay.journal.verify import verify
+from fairplay.journal.replay import read_journal
+from fairplay.journal.verification import verify
 from fairplay.protocol import player_side
 from fairplay.protocol.limits import Limits
-from fairplay.server.settings import Strangers, offer
-from tests.players.test_door import run
-from tests.server.guests import Gate, Guest, check_undisturbed
-from tests.server.test_house import AMPLE, Open, Visit, fish, opened
-from tests.server.way import CUT, LOOPBACK, Carry, Link, as_it_is, way_to
+from fairplay.server.settings import ConnectionLimits, make_offer
+from tests.players.test_listener import run
+from tests.server.faulty_network import CUT, LOOPBACK, Carry, ProxyLink, forward_unchanged, run_proxy
+from tests.server.server_guests import GuestThread, TurnGate, check_undisturbed
+from tests.server.test_server import AMPLE, Open, Visit, fish, opened
 
 SHORT = Limits(move=3.0, first_move=3.0, start_up=60.0)
 SOON = 2.0  # seconds without a message, after which a player gives a line up and comes back
@@ -31,71 +31,71 @@ FIRST_TURN = b'"take_turn"'
 @pytest.fixture(autouse=True)
 def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody waits long before it comes again."""
-    monkeypatch.setattr(player_side, "MAX_PAUSE_S", 0.5)
+    monkeypatch.setattr(player_side, "MAX_RECONNECT_INTERVAL_S", 0.5)
 
 
 def once(do: Carry) -> Carry:
     """Let it happen to the first connection, from the first turn on."""
 
-    async def carry(link: Link, there: bool, line: bytes) -> list[bytes]:
+    async def carry(link: ProxyLink, there: bool, line: bytes) -> list[bytes]:
         link.is_bad = link.is_bad or (link.number == 0 and FIRST_TURN in line)
-        return await (do if link.is_bad else as_it_is)(link, there, line)
+        return await (do if link.is_bad else forward_unchanged)(link, there, line)
 
     return carry
 
 
-async def ends(link: Link, there: bool, line: bytes) -> list[bytes]:
+async def ends(link: ProxyLink, there: bool, line: bytes) -> list[bytes]:
     link.cut()
     return []
 
 
-async def is_reset(link: Link, there: bool, line: bytes) -> list[bytes]:
+async def is_reset(link: ProxyLink, there: bool, line: bytes) -> list[bytes]:
     link.cut(reset=True)
     return []
 
 
-async def ends_in_an_answer(link: Link, there: bool, line: bytes) -> list[bytes]:
+async def ends_in_an_answer(link: ProxyLink, there: bool, line: bytes) -> list[bytes]:
     return [line[: len(line) // 2], CUT] if there else [line]
 
 
-async def ends_behind_an_answer(link: Link, there: bool, line: bytes) -> list[bytes]:
+async def ends_behind_an_answer(link: ProxyLink, there: bool, line: bytes) -> list[bytes]:
     return [line, CUT] if there else [line]
 
 
-async def is_silent(link: Link, there: bool, line: bytes) -> list[bytes]:
-    link.lose(True, False)
+async def is_silent(link: ProxyLink, there: bool, line: bytes) -> list[bytes]:
+    link.drop_data(True, False)
     return []
 
 
-async def loses_what_the_house_says(link: Link, there: bool, line: bytes) -> list[bytes]:
-    link.lose(False)
+async def loses_what_the_server_says(link: ProxyLink, there: bool, line: bytes) -> list[bytes]:
+    link.drop_data(False)
     return [line]
 
 
-async def loses_what_the_guest_says(link: Link, there: bool, line: bytes) -> list[bytes]:
+async def loses_what_the_guest_says(link: ProxyLink, there: bool, line: bytes) -> list[bytes]:
     if there:
-        link.lose(True)
+        link.drop_data(True)
     return [line]
 
 
-async def loses_what_comes_after_an_answer(link: Link, there: bool, line: bytes) -> list[bytes]:
+async def loses_what_comes_after_an_answer(link: ProxyLink, there: bool, line: bytes) -> list[bytes]:
     if there:
-        link.lose(False)
+        link.drop_data(False)
     return [line]
 
 
-async def repeats(link: Link, there: bool, line: bytes) -> list[bytes]:
+async def repeats(link: ProxyLink, there: bool, line: bytes) -> list[bytes]:
     return [line, line] if there else [line]
 
 
-async def cuts_in_slices(link: Link, there: bool, line: bytes) -> list[bytes]:
+async def cuts_in_slices(link: ProxyLink, there: bool, line: bytes) -> list[bytes]:
     return [line[at : at + 7] for at in range(0, len(line), 7)]
 
 
 def is_far(random: Random) -> Carry:
     """300 ms there and back, more or less."""
 
-    async def carry(link: Link, there: bool, line: bytes) -> list[bytes]:
+    async def carry(link: ProxyLink, there: bool, line: bytes) -> list[bytes]:
         await asyncio.sleep(random.uniform(0.1, 0.2))
         return [line]
 
@@ -108,48 +108,50 @@ BROKEN = (  # whoever comes back on another connection has lost nothing
     ends_in_an_answer,
     ends_behind_an_answer,
     is_silent,
-    loses_what_the_house_says,
+    loses_what_the_server_says,
     loses_what_the_guest_says,
     loses_what_comes_after_an_answer,
 )
-DEAF_OR_DUMB = (is_silent, loses_what_the_house_says, loses_what_the_guest_says)
+DEAF_OR_DUMB = (is_silent, loses_what_the_server_says, loses_what_the_guest_says)
 EVERYWHERE = range(3, 15)  # messages of a match, and more than there are
 SLOW = {"repeats": repeats, "cuts in slices": cuts_in_slices, "is far": is_far(Random(5))}
 
 
 @asynccontextmanager
-async def beside(folder: Path, limits: Limits, **terms: Any) -> AsyncIterator[Open]:
-    """A house where two play Q from before until after; at the end, that match is as if they had been alone."""
-    offers = fish(limits=limits), offer("q", {}, least=2, most=2, limits=AMPLE)
-    async with opened(folder, *offers, strangers=Strangers(matches=1), **terms) as house:
-        gate = Gate(0)
+async def beside(directory: Path, limits: Limits, **terms: Any) -> AsyncIterator[Open]:
+    """A server where two play Q from before until after; at the end, that match is as if they had been alone."""
+    offers = fish(limits=limits), make_offer("q", {}, least=2, most=2, limits=AMPLE)
+    async with opened(directory, *offers, connection_limits=ConnectionLimits(matches=1), **terms) as server:
+        gate = TurnGate(0)
         names = ("ann", "bob")
-        guests = [Guest(f"{LOOPBACK}:{house.port}", name, lambda: gate, game="q") for name in names]
+        guests = [GuestThread(f"{LOOPBACK}:{server.port}", name, lambda: gate, game="q") for name in names]
         try:
-            await house.until(lambda: gate.waiting)
-            yield house
+            await server.until(lambda: gate.waiting)
+            yield server
         finally:
             gate.open()
         for guest in guests:
-            assert (await asyncio.to_thread(guest.done)).lost == ""
-    [path] = [path for path in house.journals().values() if set(read(path).names) == set(names)]
+            assert (await asyncio.to_thread(guest.wait_until_done)).lost == ""
+    [path] = [path for path in server.journals().values() if set(read_journal(path).names) == set(names)]
     check_undisturbed(path)
 
 
-def journal_of(house: Open, name: str) -> Path:
+def journal_of(server: Open, name: str) -> Path:
     """Of the match in which somebody plays."""
-    [path] = [path for path in house.journals().values() if name in read(path).names]
+    [path] = [path for path in server.journals().values() if name in read_journal(path).names]
     return path
 
 
-async def two_play_on_it(folder: Path, carry: Carry, limits: Limits = AMPLE, patience: float = SOON) -> list[Link]:
+async def two_play_on_it(
+    directory: Path, carry: Carry, limits: Limits = AMPLE, patience: float = SOON
+) -> list[ProxyLink]:
     """Let two play whose network is like that, and check that it made no difference; the connections that it took."""
-    async with beside(folder, limits) as house, way_to(house.port, carry) as way:
-        guests = [Guest(f"{LOOPBACK}:{way.port}", name, game="fish", idle_timeout_s=patience) for name in PAIR]
+    async with beside(directory, limits) as server, run_proxy(server.port, carry) as way:
+        guests = [GuestThread(f"{LOOPBACK}:{way.port}", name, game="fish", idle_timeout_s=patience) for name in PAIR]
         for guest in guests:
-            assert (await asyncio.to_thread(guest.done)).lost == ""
+            assert (await asyncio.to_thread(guest.wait_until_done)).lost == ""
             assert len(guest.results) == 1
-        check_undisturbed(journal_of(house, PAIR[0]))
+        check_undisturbed(journal_of(server, PAIR[0]))
         for link in way.links:
             await link.left.wait()
     return way.links
@@ -163,9 +165,9 @@ def test_who_comes_back_from_a_line_that_broke_plays_as_if_nothing_had_been(trou
 
 
 def cut_at(number: int, *, there: bool, heard: bool) -> Carry:
-    """Cut the first connection at this message to the house, or to the guest; it arrives before that, or does not."""
+    """Cut the first connection at this message to the server, or to the guest; it arrives before that, or does not."""
 
-    async def carry(link: Link, goes_there: bool, line: bytes) -> list[bytes]:
+    async def carry(link: ProxyLink, goes_there: bool, line: bytes) -> list[bytes]:
         if link.number == 0 and goes_there is there and link.carried[there] == number:
             return [line, CUT] if heard else [CUT]
         return [line]
@@ -190,16 +192,16 @@ def test_who_does_not_come_back_from_a_silent_line_has_no_more_time_than_anybody
     trouble: Carry, tmp_path: Path
 ) -> None:
     async def host() -> None:
-        async with beside(tmp_path, SHORT) as house, way_to(house.port, once(trouble)) as way:
-            away = Open(house.house, house.folder, way.port)
-            cyd, dee = await away.come("cyd"), await house.come("dee")
+        async with beside(tmp_path, SHORT) as server, run_proxy(server.port, once(trouble)) as way:
+            away = Open(server.server, server.directory, way.port)
+            cyd, dee = await away.come("cyd"), await server.come("dee")
             playing = asyncio.create_task(plays_on(cyd))
             await dee.play("suspended")
-            await way.links[0].left.wait()  # the house has hung up, although nothing ever ended
+            await way.links[0].left.wait()  # the server has hung up, although nothing ever ended
             playing.cancel()
             for caller in away.callers:
                 caller.leave()
-            final = verify(read(journal_of(house, "cyd")))
+            final = verify(read_journal(journal_of(server, "cyd")))
             assert [(one.seat, one.fault) for one in final.ejected] == [(0, Fault.TIMED_OUT)]
             assert final.result.ranking == (frozenset({1}),)
 
@@ -214,19 +216,19 @@ async def plays_on(who: Visit) -> None:
 
 def test_a_spectator_who_vanished_is_let_go_of_at_the_end_and_holds_up_nobody(tmp_path: Path) -> None:
     async def host() -> None:
-        async with beside(tmp_path, AMPLE) as house, way_to(house.port) as way:
-            away = Open(house.house, house.folder, way.port)
-            cyd, dee = await house.come("cyd", game="fish"), await house.come("dee", game="fish")
+        async with beside(tmp_path, AMPLE) as server, run_proxy(server.port) as way:
+            away = Open(server.server, server.directory, way.port)
+            cyd, dee = await server.come("cyd", game="fish"), await server.come("dee", game="fish")
             other = asyncio.create_task(dee.play("suspended"))
             await cyd.play("take_turn")
             seen = await away.watch("fish-2")
             assert (await seen.hear() or {})["type"] == "snapshot"
-            way.links[0].lose(True, False)
+            way.links[0].drop_data(True, False)
             cyd.caller.say(cyd.answer(cyd.heard[-1]))
             await asyncio.gather(cyd.play("suspended"), other)
             await way.links[0].left.wait()
             seen.leave()
-            check_undisturbed(journal_of(house, "cyd"))
+            check_undisturbed(journal_of(server, "cyd"))
 
     run(host())
 
@@ -239,30 +241,30 @@ def test_when_half_of_the_players_are_cut_off_for_a_while_those_who_come_back_in
 
     async def host() -> None:
         async with (
-            beside(tmp_path, AMPLE, window=20.0 if heals else 1.0) as house,
-            way_to(house.port) as bad,
-            way_to(house.port) as good,
+            beside(tmp_path, AMPLE, reconnect_window=20.0 if heals else 1.0) as server,
+            run_proxy(server.port) as bad,
+            run_proxy(server.port) as good,
         ):
-            gate, guests = Gate(1), list[Guest]()
+            gate, guests = TurnGate(1), list[GuestThread]()
             for number in range(2 * rooms):
                 way = bad if number % 2 else good  # so that one of each pair is cut off
                 options: Any = {"game": "fish", "idle_timeout_s": 60.0 if heals else 1.0}
-                guests.append(Guest(f"{LOOPBACK}:{way.port}", f"player-{number}", lambda: gate, **options))
-                await house.until(partial(house.has, f"player-{number}"))
-            await house.until(lambda: gate.waiting == rooms)
+                guests.append(GuestThread(f"{LOOPBACK}:{way.port}", f"player-{number}", lambda: gate, **options))
+                await server.until(partial(server.has, f"player-{number}"))
+            await server.until(lambda: gate.waiting == rooms)
             bad.block()
             gate.open()
             if heals:
                 await asyncio.sleep(1)
                 bad.is_blocked = False
             for guest in guests:
-                await asyncio.to_thread(guest.done)
+                await asyncio.to_thread(guest.wait_until_done)
             assert [len(guest.results) for guest in guests] == [1, int(heals)] * rooms
             for number in range(0, 2 * rooms, 2):
-                path = journal_of(house, f"player-{number}")
+                path = journal_of(server, f"player-{number}")
                 if heals:
                     check_undisturbed(path)
                 else:
-                    assert [(one.seat, one.fault) for one in verify(read(path)).ejected] == [(1, Fault.GONE)]
+                    assert [(one.seat, one.fault) for one in verify(read_journal(path)).ejected] == [(1, Fault.GONE)]
 
     run(host())

@@ -1,4 +1,4 @@
-"""Offer a game with a mistake in its rules at a house: everybody is let go, and the house plays on."""
+"""Offer a game with a mistake in its rules at a server: everybody is let go, and the server plays on."""
 
 import asyncio
 from pathlib import Path
@@ -6,32 +6,32 @@ from pathlib import Path
 import pytest
 
 from fairplay.games import register
-from fairplay.journal.replay import read
+from fairplay.journal.replay import read_journal
 from fairplay.protocol.limits import Limits
-from fairplay.server.house import NO_ROOM
-from fairplay.server.settings import Offer, offer
+from fairplay.server.server import NO_ROOM_MESSAGE
+from fairplay.server.settings import Offer, make_offer
 from fairplay.server.sign_in.tokens import make_token
-from tests.games.others import nothing_known
+from tests.games.external_games import forget_external_games
 from tests.kit import countdown
-from tests.kit.countdown import ADDRESS, MENDED, MISTAKE
-from tests.players.test_door import run
-from tests.server.test_house import Open, Visit, fish, opened, the_rest
+from tests.kit.countdown import EXPECTED_ERROR, FIXED_NEXT, GAME_ADDRESS
+from tests.players.test_listener import run
+from tests.server.test_server import Open, Visit, fish, opened, the_rest
 
-__all__ = ["nothing_known"]
-pytestmark = pytest.mark.usefixtures("nothing_known")
+__all__ = ["forget_external_games"]
+pytestmark = pytest.mark.usefixtures("forget_external_games")
 
 
 def countdown_offer() -> Offer:
-    register(ADDRESS)
-    return offer("countdown", {}, least=2, most=2, limits=Limits(move=60.0, first_move=60.0, start_up=60.0))
+    register(GAME_ADDRESS)
+    return make_offer("countdown", {}, least=2, most=2, limits=Limits(move=60.0, first_move=60.0, start_up=60.0))
 
 
-async def come(house: Open) -> list[Visit]:
-    return [await house.come(name, game="countdown") for name in ("ann", "bob")]
+async def come(server: Open) -> list[Visit]:
+    return [await server.come(name, game="countdown") for name in ("ann", "bob")]
 
 
 def warned(caplog: pytest.LogCaptureFixture) -> list[tuple[str, str]]:
-    """What whoever runs the house was warned of, and why."""
+    """What whoever runs the server was warned of, and why."""
     return [
         (record.message, vars(record)["about"]["why"]) for record in caplog.records if record.levelname == "WARNING"
     ]
@@ -41,39 +41,42 @@ def test_those_who_play_and_those_who_watch_are_let_go_when_the_rules_raise(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def visits() -> None:
-        async with opened(tmp_path, countdown_offer(), fish()) as house:
-            players = await come(house)
-            await house.until(lambda: house.house.rooms)
-            [room] = house.house.rooms
-            spectator, stroller = await house.watch(room), await house.watch()
+        async with opened(tmp_path, countdown_offer(), fish()) as server:
+            players = await come(server)
+            await server.until(lambda: server.server.rooms)
+            [room] = server.server.rooms
+            spectator, stroller = await server.watch(room), await server.watch()
 
             last = await asyncio.gather(*(player.play("suspended") for player in players))
 
-            assert [one["why"] for one in last] == [NO_ROOM] * 2
+            assert [one["why"] for one in last] == [NO_ROOM_MESSAGE] * 2
             assert [message["seq"] async for message in the_rest(spectator)] == [0, 1, 2]
             assert [(await stroller.hear() or {})["type"] for _ in range(4)] == ["snapshot", "patch", "patch", "quiet"]
-            assert house.house.rooms == {}
-            assert len(read(house.journals()[room]).facts) == 2
-            others = [await house.come(name, game="fish") for name in ("cyd", "dee")]
+            assert server.server.rooms == {}
+            assert len(read_journal(server.journals()[room]).facts) == 2
+            others = [await server.come(name, game="fish") for name in ("cyd", "dee")]
             await asyncio.gather(*(other.play() for other in others))
 
     run(visits())
 
-    assert warned(caplog) == [("match failed", f"countdown cannot be played: {MISTAKE}")]
+    assert warned(caplog) == [("match failed", f"countdown cannot be played: {EXPECTED_ERROR}")]
 
 
 def test_a_player_that_left_a_match_plays_another_one_on_when_the_first_one_fails(tmp_path: Path) -> None:
     token = make_token(tmp_path, "ann")
 
     async def visits() -> list[str]:
-        async with opened(tmp_path, countdown_offer(), fish()) as house:
-            bob, ann = await house.come("bob", game="countdown"), await house.come("ann", token=token, game="countdown")
+        async with opened(tmp_path, countdown_offer(), fish()) as server:
+            bob, ann = (
+                await server.come("bob", game="countdown"),
+                await server.come("ann", token=token, game="countdown"),
+            )
             plays = asyncio.create_task(ann.play("end"))
             await bob.play("take_turn", times=2)
             plays.cancel()
-            await house.call({"visit": "leave", "name": "ann", "token": token})
-            await house.until(lambda: not house.has("ann"))
-            again, cyd = await house.come("ann", token=token, game="fish"), await house.come("cyd", game="fish")
+            await server.call({"purpose": "leave", "name": "ann", "token": token})
+            await server.until(lambda: not server.has("ann"))
+            again, cyd = await server.come("ann", token=token, game="fish"), await server.come("cyd", game="fish")
             plays = asyncio.create_task(cyd.play())
             await again.play("take_turn")
 
@@ -82,20 +85,20 @@ def test_a_player_that_left_a_match_plays_another_one_on_when_the_first_one_fail
 
             again.caller.say(again.answer(again.heard[-1]))
             await asyncio.gather(again.play(), plays)
-            return [one.game for one in house.house.finished]
+            return [one.game for one in server.server.finished]
 
     assert run(visits()) == ["fish"]
 
 
 def test_those_for_whom_nothing_can_be_dealt_are_let_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def visits() -> None:
-        async with opened(tmp_path, countdown_offer()) as house:
+        async with opened(tmp_path, countdown_offer()) as server:
             monkeypatch.setattr(countdown, "NEXT", {})
-            callers = [await house.call({"name": name}) for name in ("ann", "bob")]
+            callers = [await server.call({"name": name}) for name in ("ann", "bob")]
 
             last = [[message async for message in the_rest(caller)][-1] for caller in callers]
 
-            assert [one["why"] for one in last] == [NO_ROOM] * 2
+            assert [one["why"] for one in last] == [NO_ROOM_MESSAGE] * 2
 
     run(visits())
 
@@ -104,28 +107,28 @@ def test_a_match_on_which_the_rules_raise_is_left_as_it_is_and_gone_on_with_once
     tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def visits() -> None:
-        async with opened(tmp_path, countdown_offer()) as house:
-            first = await come(house)
+        async with opened(tmp_path, countdown_offer()) as server:
+            first = await come(server)
             await asyncio.gather(*(player.play("suspended") for player in first))
             passes = [player.heard[0]["token"] for player in first]
-            [path] = house.journals().values()
+            [path] = server.journals().values()
         monkeypatch.setattr(countdown, "NEXT", {5: 4})
         caplog.clear()
-        async with opened(tmp_path, countdown_offer()) as house:
-            house.house.take_up()
-            assert house.house.rooms == {}
+        async with opened(tmp_path, countdown_offer()) as server:
+            server.server.resume_matches()
+            assert server.server.rooms == {}
             assert warned(caplog) == [("match left as it is", f"{path}: line 4: nobody could go on here: {at(4)}")]
-        monkeypatch.setattr(countdown, "NEXT", MENDED)
-        async with opened(tmp_path, countdown_offer()) as house:
-            house.house.take_up()
-            assert list(house.house.rooms) == [path.stem]
-            again = [Visit(await house.call({"token": each})) for each in passes]
+        monkeypatch.setattr(countdown, "NEXT", FIXED_NEXT)
+        async with opened(tmp_path, countdown_offer()) as server:
+            server.server.resume_matches()
+            assert list(server.server.rooms) == [path.stem]
+            again = [Visit(await server.call({"token": each})) for each in passes]
             await asyncio.gather(*(player.play() for player in again))
-        assert len(read(path).facts) == 5
+        assert len(read_journal(path).facts) == 5
 
     run(visits())
 
 
 def at(position: int) -> str:
     """What is raised where NEXT does not know this position."""
-    return MISTAKE.replace("3", str(position), 1)
+    return EXPECTED_ERROR.replace("3", str(position), 1)

@@ -1,4 +1,4 @@
-"""Come to a real house with browsers, spectators and bytes of every bad kind, while a match is played there."""
+"""Come to a real server with browsers, spectators and bytes of every bad kind, while a match is played there."""
 
 import json
 import socket
@@ -10,16 +10,25 @@ import pytest
 
 from fairplay.protocol import player_side, wire
 from fairplay.testing.hostile_connections import HANDSHAKE
+from tests.nonempty import nonempty
 from tests.server import test_crowds
 from tests.server.browser.test_pages import BAD, ORIGINS, OTHERS, PLACES
-from tests.server.guests import AMPLE, LOOPBACK, Gate, Guest, Served, check_undisturbed, eventually, served
-from tests.some import some
+from tests.server.server_guests import (
+    LOOPBACK,
+    TIMEOUT_S,
+    GuestThread,
+    ServerProcess,
+    TurnGate,
+    check_undisturbed,
+    run_server,
+    wait_for_value,
+)
 
 CONFIG = """
 websocket = 0
 web = 0
-window = 60
-strangers = { matches = 1 }
+reconnect_window = 60
+connection_limits = { matches = 1 }
 [[games]]
 game = "fish"
 max = 2
@@ -32,17 +41,17 @@ many_files = test_crowds.many_files
 
 
 class Shown:
-    """A house with a match in the middle, and where it is seen."""
+    """A server with a match in the middle, and where it is seen."""
 
-    def __init__(self, house: Served) -> None:
-        self.house = house
-        [told] = eventually(lambda: house.events("to be seen"))
+    def __init__(self, server: ServerProcess) -> None:
+        self.server = server
+        [told] = wait_for_value(lambda: server.events("to be seen"))
         self.port = int(told["address"].rpartition(":")[2])
-        self.room = house.events("room opened")[0]["match"]
+        self.room = server.events("room opened")[0]["match"]
 
     def say(self, text: bytes | str, port: int | None = None) -> socket.socket:
         """Connect, and say this."""
-        line = socket.create_connection((LOOPBACK, port or self.port), AMPLE)
+        line = socket.create_connection((LOOPBACK, port or self.port), TIMEOUT_S)
         line.sendall(text if isinstance(text, bytes) else text.encode("latin-1"))
         return line
 
@@ -56,26 +65,26 @@ class Shown:
 
 
 @contextmanager
-def a_match(folder: Path) -> Iterator[Shown]:
-    """A house where two play on lines that break; at the end all is as if they had been alone, and nothing failed."""
-    config = folder / "house.toml"
+def a_match(directory: Path) -> Iterator[Shown]:
+    """A server where two play on lines that break; at the end all is as if they had been alone, and nothing failed."""
+    config = directory / "server.toml"
     config.write_text(CONFIG)
-    with pytest.MonkeyPatch.context() as patch, served(folder / "house", "--config", str(config)) as house:
-        patch.setattr(player_side, "MAX_PAUSE_S", 0.5)  # of clients that come again
-        gate = Gate(2)
-        guests = [Guest(house.address, name, lambda: gate, breaks=4) for name in ("ann", "bob")]
-        gate.until(lambda gate: gate.waiting == 1)
-        shown = Shown(house)
+    with pytest.MonkeyPatch.context() as patch, run_server(directory / "server", "--config", str(config)) as server:
+        patch.setattr(player_side, "MAX_RECONNECT_INTERVAL_S", 0.5)  # of clients that come again
+        gate = TurnGate(2)
+        guests = [GuestThread(server.address, name, lambda: gate, breaks=4) for name in ("ann", "bob")]
+        gate.wait_until(lambda gate: gate.waiting == 1)
+        shown = Shown(server)
         yield shown
         gate.open()
         for guest in guests:
-            assert guest.done().lost == ""
-        eventually(lambda: house.events("match over"))
+            assert guest.wait_until_done().lost == ""
+        wait_for_value(lambda: server.events("match over"))
         assert b" 200 " in shown.ask(f"/matches/{shown.room}")[:20]
-        house.stop_when_all_is_over()
-    [path] = house.journals()
+        server.stop_when_idle()
+    [path] = server.journals()
     check_undisturbed(path)
-    assert [one for one in house.told if one["level"] != "info"] == []
+    assert [one for one in server.told if one["level"] != "info"] == []
 
 
 def test_what_browsers_may_not_do_they_do_not_and_nobody_notices(tmp_path: Path) -> None:
@@ -85,15 +94,15 @@ def test_what_browsers_may_not_do_they_do_not_and_nobody_notices(tmp_path: Path)
             answer = shown.ask(f"/matches/{place.replace(' ', '%20')}")
             assert answer.startswith(b"HTTP/1.1 404"), place
             assert shown.room.encode() not in answer
-        for origin in some(ORIGINS):
+        for origin in nonempty(ORIGINS):
             headers = f"Host: localhost:{shown.port}\r\nOrigin: {origin.format(port=shown.port)}\r\n"
             assert shown.ask(f"/rooms/{shown.room}/live", headers).startswith(b"HTTP/1.1 403"), origin
             shaken = HANDSHAKE.replace(b"\r\n\r\n", f"\r\nOrigin: {origin.format(port=shown.port)}\r\n\r\n".encode())
-            with shown.say(shaken, shown.house.websockets[0]) as line, line.makefile("rb") as answered:
+            with shown.say(shaken, shown.server.websockets[0]) as line, line.makefile("rb") as answered:
                 assert answered.readline().split()[1] == b"403", origin
-        for host in some(OTHERS):
+        for host in nonempty(OTHERS):
             assert shown.ask("/status", f"Host: {host}\r\n")[:12] in (b"HTTP/1.1 421", b"HTTP/1.1 400"), host
-        for text in some(BAD.values()):
+        for text in nonempty(BAD.values()):
             with shown.say(text) as line, line.makefile("rb") as answered, suppress(ConnectionError):
                 assert answered.read().count(b"HTTP/1.1") <= 1
         assert shown.ask("/healthz").endswith(b"ok\n")
@@ -101,29 +110,29 @@ def test_what_browsers_may_not_do_they_do_not_and_nobody_notices(tmp_path: Path)
 
 def test_crowds_that_are_idle_never_read_or_never_end_cost_little_and_hold_up_nobody(tmp_path: Path) -> None:
     with a_match(tmp_path) as shown:
-        house, before = shown.house, memory(shown.house)
+        server, before = shown.server, memory(shown.server)
         open_lines = [shown.say("") for _ in range(IDLE)]
         open_lines += [shown.say("GET / HTTP/1.1\r\nX: ") for _ in range(LOOKING)]
         live = f"GET /rooms/{shown.room}/live HTTP/1.1\r\nHost: localhost\r\n\r\n"
         open_lines += [shown.say(live) for _ in range(LOOKING)]
         for _ in range(WATCHING):
-            line = shown.say(b"", house.port)
+            line = shown.say(b"", server.port)
             nonce = json.loads(line.recv(1000))["nonce"]
-            line.sendall(wire.encode({"nonce": nonce, "answer": {"visit": "watch"}}) + b"\n")
+            line.sendall(wire.encode({"nonce": nonce, "answer": {"purpose": "watch"}}) + b"\n")
             open_lines.append(line)
-        eventually(lambda: house.status().rooms[0].spectators >= WATCHING)
+        wait_for_value(lambda: server.status().rooms[0].spectators >= WATCHING)
         for _ in range(FLOODING):
-            with shown.say(b"", house.port) as line, suppress(ConnectionError):
+            with shown.say(b"", server.port) as line, suppress(ConnectionError):
                 for _ in range(100):
                     line.sendall(b"x" * 100_000)
         assert shown.ask("/healthz").endswith(b"ok\n")
-        assert memory(house) - before < MOST_MORE
+        assert memory(server) - before < MOST_MORE
         for line in open_lines:
             line.close()
 
 
-def memory(house: Served) -> int:
-    """How many kilobytes of memory a house takes."""
-    status = Path(f"/proc/{house.process.pid}/status").read_text()
+def memory(server: ServerProcess) -> int:
+    """How many kilobytes of memory a server takes."""
+    status = Path(f"/proc/{server.process.pid}/status").read_text()
     [line] = [line for line in status.splitlines() if line.startswith("VmRSS:")]
     return int(line.split()[1])

@@ -1,4 +1,4 @@
-"""Let a crowd come to a house: two thousand who say nothing, ten thousand guesses, a thousand players at once."""
+"""Let a crowd come to a server: two thousand who say nothing, ten thousand guesses, a thousand players at once."""
 
 import json
 import resource
@@ -14,11 +14,20 @@ import pytest
 
 from fairplay.protocol import player_side, wire
 from fairplay.server.sign_in.tokens import make_token
-from tests.server.guests import AMPLE, LOOPBACK, Gate, Guest, Served, check_undisturbed, eventually, served
+from tests.server.server_guests import (
+    LOOPBACK,
+    TIMEOUT_S,
+    GuestThread,
+    ServerProcess,
+    TurnGate,
+    check_undisturbed,
+    run_server,
+    wait_for_value,
+)
 
 CONFIG = """
-strangers = { matches = 1 }
-window = 60
+connection_limits = { matches = 1 }
+reconnect_window = 60
 [[games]]
 game = "fish"
 max = 2
@@ -35,7 +44,7 @@ NO_LINGER = struct.pack("ii", 1, 0)
 
 @pytest.fixture(autouse=True)
 def many_files() -> Iterator[None]:
-    """A crowd takes more files than usual, here and in the house."""
+    """A crowd takes more files than usual, here and in the server."""
     before = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(before[0], FILES), before[1]))
     yield
@@ -44,52 +53,52 @@ def many_files() -> Iterator[None]:
 
 @pytest.fixture
 def config(tmp_path: Path) -> str:
-    path = tmp_path / "house.toml"
+    path = tmp_path / "server.toml"
     path.write_text(CONFIG)
     return str(path)
 
 
-def connected(house: Served, source: str) -> socket.socket:
+def connected(server: ServerProcess, source: str) -> socket.socket:
     """A connection from an address of this machine, of which nothing is left when it is closed."""
-    made = socket.create_connection((LOOPBACK, house.port), AMPLE, (source, 0))
+    made = socket.create_connection((LOOPBACK, server.port), TIMEOUT_S, (source, 0))
     made.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, NO_LINGER)
     return made
 
 
-def files(house: Served) -> int:
-    """How many files a house has open."""
-    return sum(1 for _ in Path(f"/proc/{house.process.pid}/fd").iterdir())
+def files(server: ServerProcess) -> int:
+    """How many files a server has open."""
+    return sum(1 for _ in Path(f"/proc/{server.process.pid}/fd").iterdir())
 
 
 def test_two_thousand_who_say_nothing_keep_nobody_waiting(tmp_path: Path, config: str) -> None:
-    with served(tmp_path / "house", "--config", config) as house:
-        before, gate = files(house), Gate(1)
-        guests = [Guest(house.address, name, lambda: gate) for name in ("ann", "bob")]
-        gate.until(lambda gate: gate.waiting == 1)
+    with run_server(tmp_path / "server", "--config", config) as server:
+        before, gate = files(server), TurnGate(1)
+        guests = [GuestThread(server.address, name, lambda: gate) for name in ("ann", "bob")]
+        gate.wait_until(lambda gate: gate.waiting == 1)
 
-        silent = [connected(house, "127.0.0.2") for _ in range(SILENT)]
-        late = [Guest(house.address, name) for name in ("cyd", "dee")]
+        silent = [connected(server, "127.0.0.2") for _ in range(SILENT)]
+        late = [GuestThread(server.address, name) for name in ("cyd", "dee")]
         for guest in late:
-            assert guest.done().lost == ""
-        still_there = len(house.events("refused"))
+            assert guest.wait_until_done().lost == ""
+        still_there = len(server.events("refused"))
         gate.open()
         for guest in guests:
-            assert guest.done().lost == ""
+            assert guest.wait_until_done().lost == ""
         for one in silent:
             one.close()
-        eventually(lambda: files(house) <= before + FEW)
-        house.stop_when_all_is_over()
+        wait_for_value(lambda: files(server) <= before + FEW)
+        server.stop_when_idle()
 
     assert still_there < SILENT  # nobody has waited until the last of them had to go
-    assert len([check_undisturbed(path) for path in house.journals()]) == 2
+    assert len([check_undisturbed(path) for path in server.journals()]) == 2
 
 
 def test_ten_thousand_guesses_at_a_token_let_nobody_in_and_keep_nobody_out(tmp_path: Path, config: str) -> None:
     heard: Counter[str] = Counter()
 
-    def guess(house: Served, numbers: range) -> None:
+    def guess(server: ServerProcess, numbers: range) -> None:
         for number in numbers:
-            with connected(house, f"127.0.1.{number % SOURCES + 1}") as line, line.makefile("rb") as stream:
+            with connected(server, f"127.0.1.{number % SOURCES + 1}") as line, line.makefile("rb") as stream:
                 nonce = json.loads(stream.readline())["nonce"]
                 answer = {"name": "ann", "token": f"{number:032x}"}
                 line.sendall(wire.encode({"nonce": nonce, "answer": answer}) + b"\n")
@@ -97,51 +106,51 @@ def test_ten_thousand_guesses_at_a_token_let_nobody_in_and_keep_nobody_out(tmp_p
                 assert said["type"] == "goodbye"
                 heard[said["why"]] += 1
 
-    with served(tmp_path / "house", "--config", config) as house:
-        before, gate = files(house), Gate(2)
-        token = make_token(tmp_path / "house", "ann")
+    with run_server(tmp_path / "server", "--config", config) as server:
+        before, gate = files(server), TurnGate(2)
+        token = make_token(tmp_path / "server", "ann")
         guests = [
-            Guest(house.address, "ann", lambda: gate, token=token, breaks=3),
-            Guest(house.address, "bob", lambda: gate, breaks=3),
+            GuestThread(server.address, "ann", lambda: gate, token=token, breaks=3),
+            GuestThread(server.address, "bob", lambda: gate, breaks=3),
         ]
-        gate.until(lambda gate: gate.waiting == 1)
+        gate.wait_until(lambda gate: gate.waiting == 1)
         threads = [
-            threading.Thread(target=guess, args=(house, range(first, GUESSES, AT_ONCE))) for first in range(AT_ONCE)
+            threading.Thread(target=guess, args=(server, range(first, GUESSES, AT_ONCE))) for first in range(AT_ONCE)
         ]
         for thread in threads:
             thread.start()
         gate.open()
         for guest in guests:
-            assert guest.done().lost == ""
+            assert guest.wait_until_done().lost == ""
         for thread in threads:
-            thread.join(AMPLE)
+            thread.join(TIMEOUT_S)
             assert not thread.is_alive()
-        eventually(lambda: files(house) <= before + FEW)
-        house.stop_when_all_is_over()
+        wait_for_value(lambda: files(server) <= before + FEW)
+        server.stop_when_idle()
 
-    assert heard == {"invalid token for 'ann' (this server reads house/tokens)": GUESSES}
-    [path] = house.journals()
+    assert heard == {"invalid token for 'ann' (this server reads server/tokens)": GUESSES}
+    [path] = server.journals()
     check_undisturbed(path)
 
 
-def test_a_thousand_players_come_back_at_once_to_a_house_that_was_killed(
+def test_a_thousand_players_come_back_at_once_to_a_server_that_was_killed(
     tmp_path: Path, config: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(player_side, "MAX_PAUSE_S", 1.0)
-    with served(tmp_path / "house", "--config", config) as house:
-        gate, guests = Gate(1), list[Guest]()
+    monkeypatch.setattr(player_side, "MAX_RECONNECT_INTERVAL_S", 1.0)
+    with run_server(tmp_path / "server", "--config", config) as server:
+        gate, guests = TurnGate(1), list[GuestThread]()
         for number in range(PLAYERS):
-            guests.append(Guest(house.address, f"player-{number}", lambda: gate))
+            guests.append(GuestThread(server.address, f"player-{number}", lambda: gate))
             if number % 100 == 99:  # nobody tries again who was never here
-                eventually(lambda: len(house.events("signed up")) == len(guests))
-        gate.until(lambda gate: gate.waiting == PLAYERS // 2)
+                wait_for_value(lambda: len(server.events("signed up")) == len(guests))
+        gate.wait_until(lambda gate: gate.waiting == PLAYERS // 2)
 
-        house.end(signal.SIGKILL)
-        house.start()
+        server.end(signal.SIGKILL)
+        server.start()
         gate.open()
 
         for guest in guests:
-            assert guest.done().lost == ""
-        house.stop_when_all_is_over()
+            assert guest.wait_until_done().lost == ""
+        server.stop_when_idle()
 
-    assert len([check_undisturbed(path) for path in house.journals()]) == PLAYERS // 2
+    assert len([check_undisturbed(path) for path in server.journals()]) == PLAYERS // 2

@@ -1,4 +1,4 @@
-"""Play at a house over TLS and over WebSocket in TLS, on lines that break, beside callers who do either of it badly."""
+"""Play at a server over TLS and over WebSocket in TLS, on lines that break, beside callers who do either of it badly."""
 
 import signal
 import socket
@@ -11,20 +11,28 @@ import pytest
 
 from fairplay.protocol import player_side
 from fairplay.testing.hostile_connections import HANDSHAKE
-from tests.server.guests import LOOPBACK, Gate, Guest, at_the_door, check_undisturbed, eventually, served
-from tests.server.sign_in import test_reception
+from tests.server.server_guests import (
+    LOOPBACK,
+    GuestThread,
+    TurnGate,
+    check_undisturbed,
+    connect_raw,
+    run_server,
+    wait_for_value,
+)
+from tests.server.sign_in import test_sign_in
 
 CONFIG = """
 websocket = 0
-window = 60
-strangers = { matches = 1, hello = 3 }
+reconnect_window = 60
+connection_limits = { matches = 1, hello = 3 }
 [[games]]
 game = "fish"
 max = 2
 parameters = { rows = 5, columns = 5 }
 limits = { move = 60, first = 60, start = 60 }
 """
-certificate = test_reception.certificate
+certificate = test_sign_in.certificate
 Call = Callable[[socket.socket, ssl.SSLContext], socket.socket]  # what somebody does on a new connection
 
 
@@ -82,30 +90,30 @@ CALLS: dict[Call, tuple[str, str]] = {  # why each is refused, over TLS and over
 def test_matches_are_played_over_tls_and_websocket_beside_those_who_cannot_do_it(
     tmp_path: Path, certificate: tuple[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(player_side, "MAX_PAUSE_S", 0.5)
-    config = tmp_path / "house.toml"
+    monkeypatch.setattr(player_side, "MAX_RECONNECT_INTERVAL_S", 0.5)
+    config = tmp_path / "server.toml"
     config.write_text(CONFIG)
     trusting = ssl.create_default_context(cafile=certificate[0])
-    with served(tmp_path / "house", "--config", str(config), "--tls", *certificate) as house:
-        gate, places = Gate(2), (house.address, f"{LOOPBACK}:{house.websockets[0]}")
+    with run_server(tmp_path / "server", "--config", str(config), "--tls", *certificate) as server:
+        gate, places = TurnGate(2), (server.address, f"{LOOPBACK}:{server.websockets[0]}")
         ways = [f"{scheme}://{place}" for scheme, place in zip(("tls", "wss"), places, strict=True)]
         guests = [
-            Guest(way, f"{name}-{number}", lambda: gate, breaks=3, ca=certificate[0])
+            GuestThread(way, f"{name}-{number}", lambda: gate, breaks=3, ca=certificate[0])
             for number in range(2)
             for name, way in zip(("ann", "bob"), ways, strict=True)
         ]
-        gate.until(lambda gate: gate.waiting == 2)
+        gate.wait_until(lambda gate: gate.waiting == 2)
 
-        callers = [call(at_the_door(place), trusting) for call in CALLS for place in places]
-        eventually(lambda: len(house.events("refused")) >= len(callers))
-        refused = Counter(one["reason"] for one in house.events("refused"))
+        callers = [call(connect_raw(place), trusting) for call in CALLS for place in places]
+        wait_for_value(lambda: len(server.events("refused")) >= len(callers))
+        refused = Counter(one["reason"] for one in server.events("refused"))
         for caller in callers:
             caller.close()
         gate.open()
         for guest in guests:
-            assert guest.done().lost == ""
-        eventually(lambda: len(house.events("match over")) == 2)
-        assert house.end(signal.SIGTERM) == 0
+            assert guest.wait_until_done().lost == ""
+        wait_for_value(lambda: len(server.events("match over")) == 2)
+        assert server.end(signal.SIGTERM) == 0
 
     assert refused == Counter(reason for reasons in CALLS.values() for reason in reasons)
-    assert len([check_undisturbed(path) for path in house.journals()]) == 2
+    assert len([check_undisturbed(path) for path in server.journals()]) == 2

@@ -5,19 +5,19 @@ import asyncio
 import msgspec
 
 from fairplay.core.events import Fault
-from fairplay.journal.replay import read
-from fairplay.journal.verify import verify
+from fairplay.journal.replay import read_journal
+from fairplay.journal.verification import verify
 from fairplay.protocol.limits import Limits
-from tests.server.test_house import Open, Visit, fish, house_test
+from tests.server.test_server import Open, Visit, fish, server_test
 
 BANK = Limits(move=0.25, bank=0.4, start_up=60.0)
 
 
-async def first_ejection(house: Open) -> tuple[str, Fault, str]:
+async def first_ejection(server: Open) -> tuple[str, Fault, str]:
     """Who was ejected from the only match, and why, once it is on record."""
-    await house.until(lambda: house.house.finished)
-    [path] = house.journals().values()
-    match = verify(read(path))
+    await server.until(lambda: server.server.finished)
+    [path] = server.journals().values()
+    match = verify(read_journal(path))
     [out] = match.result.ejected
     assert match.result.ranking[0] == frozenset({1 - out.seat})
     return match.names[out.seat], out.fault, out.why
@@ -31,39 +31,39 @@ async def stall(visit: Visit, seconds: float) -> None:
         visit.caller.say(visit.answer(message))
 
 
-@house_test(fish(limits=BANK))
-async def test_a_client_that_stalls_in_every_turn_runs_out_of_its_bank(house: Open) -> None:
-    honest = asyncio.create_task((await house.come("ann")).play())
+@server_test(fish(limits=BANK))
+async def test_a_client_that_stalls_in_every_turn_runs_out_of_its_bank(server: Open) -> None:
+    honest = asyncio.create_task((await server.come("ann")).play())
 
-    await stall(await house.come("eve"), 0.15)
+    await stall(await server.come("eve"), 0.15)
     await honest
 
-    name, fault, why = await first_ejection(house)
+    name, fault, why = await first_ejection(server)
     assert (name, fault) == ("eve", Fault.TIMED_OUT)
     assert "the bank of 0.4 s for all turns is used up" in why
 
 
-@house_test(fish())
-async def test_a_client_that_leaves_when_it_is_losing_has_lost_and_the_other_has_won(house: Open) -> None:
-    honest = asyncio.create_task((await house.come("ann")).play())
-    eve = await house.come("eve")
+@server_test(fish())
+async def test_a_client_that_leaves_when_it_is_losing_has_lost_and_the_other_has_won(server: Open) -> None:
+    honest = asyncio.create_task((await server.come("ann")).play())
+    eve = await server.come("eve")
     await eve.play("take_turn", times=2)
 
-    leaving = await house.call({"token": eve.heard[0]["token"], "visit": "leave"})
+    leaving = await server.call({"token": eve.heard[0]["token"], "purpose": "leave"})
     assert await leaving.hear() is None
     await honest
 
-    assert (await first_ejection(house))[:2] == ("eve", Fault.GONE)
+    assert (await first_ejection(server))[:2] == ("eve", Fault.GONE)
 
 
-@house_test(fish())
-async def test_a_client_that_guesses_the_nonce_of_a_question_is_out_and_nobody_else(house: Open) -> None:
-    honest = asyncio.create_task((await house.come("ann")).play())
-    eve = await house.come("eve")
+@server_test(fish())
+async def test_a_client_that_guesses_the_nonce_of_a_question_is_out_and_nobody_else(server: Open) -> None:
+    honest = asyncio.create_task((await server.come("ann")).play())
+    eve = await server.come("eve")
     asked = await eve.play("take_turn")
 
     number = int(asked["nonce"].partition("-")[0])
     eve.caller.say(msgspec.json.encode({"nonce": f"{number + 1}-{'0' * 16}", "answer": None}) + b"\n")
     await honest
 
-    assert (await first_ejection(house))[:2] == ("eve", Fault.MALFORMED)
+    assert (await first_ejection(server))[:2] == ("eve", Fault.MALFORMED)

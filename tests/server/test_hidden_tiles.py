@@ -1,4 +1,4 @@
-"""Play Q with numbered tiles at a house, well and badly, and find no hidden one in logs, nor in what others hear."""
+"""Play Q with numbered tiles at a server, well and badly, and find no hidden one in logs, nor in what others hear."""
 
 import asyncio
 from collections.abc import Iterator, Sequence
@@ -9,23 +9,23 @@ from typing import Any
 import msgspec
 import pytest
 
-from fairplay.core.chance import Lots
+from fairplay.core.chance import SeededRandom
 from fairplay.core.events import Event
 from fairplay.core.match import Match
 from fairplay.games.q import Q, State, pieces
 from fairplay.games.q import game as rules_of_q
 from fairplay.protocol.limits import Limits
 from fairplay.protocol.wire import encode
-from fairplay.server.logs import logging_to, tell
-from fairplay.server.metrics import Counts
-from fairplay.server.settings import Strangers, offer
+from fairplay.server.logs import log_event, log_to
+from fairplay.server.metrics import ServerCounts
+from fairplay.server.settings import ConnectionLimits, make_offer
 from fairplay.server.sign_in.tokens import make_token
-from tests.misbehaviour.shelf import TRICKS, Honest
-from tests.misbehaviour.taint import SERIAL, named, number_the_tiles, numbered
-from tests.players.test_door import run
-from tests.server.sign_in.test_reception import Caller
-from tests.server.test_house import Open, Visit, opened
-from tests.some import some
+from tests.misbehaviour.hidden_information import NUMBERED_TILE, number_the_tiles, numbered, tile_names
+from tests.misbehaviour.q_players import TRICKS, HonestPlayer
+from tests.nonempty import nonempty
+from tests.players.test_listener import run
+from tests.server.sign_in.test_sign_in import Caller
+from tests.server.test_server import Open, Visit, opened
 
 TILES = 40  # in the pile, so that a match is soon over
 LIMITS = Limits(move=60.0, first_move=60.0, start_up=60.0, goodbye=1.0)
@@ -40,7 +40,7 @@ class Short(Q, frozen=True):
         return msgspec.structs.replace(state, pile=state.pile[:TILES])
 
 
-class Noting(Counts):
+class Noting(ServerCounts):
     """An observer that notes which tiles everybody may know of after each event, and all that is secret."""
 
     def __init__(self, *, careless: bool) -> None:
@@ -52,31 +52,31 @@ class Noting(Counts):
 
     def observe(self, event: Event, match: Match[Any, Any, Any]) -> None:
         super().observe(event, match)
-        self.public.setdefault(match.id, []).append(named(match.state.map.tiles.values()))
+        self.public.setdefault(match.id, []).append(tile_names(match.state.map.tiles.values()))
         for seat, hand in enumerate(match.state.hands):
-            self.own.setdefault((match.id, seat), set()).update(named(hand))
+            self.own.setdefault((match.id, seat), set()).update(tile_names(hand))
         assert match.seed is not None
         self.seeds.add(match.seed.hex())
         if self._careless:
-            tell("a turn", state=match.state.hands, tiles=[pieces.NAMES[kind] for kind in match.state.pile[:1]])
+            log_event("a turn", state=match.state.hands, tiles=[pieces.NAMES[kind] for kind in match.state.pile[:1]])
 
 
 class Player(Visit):
     """Somebody who plays Q; on its first turn it may do something else."""
 
-    def __init__(self, house: Open, caller: Caller, number: int, way: str) -> None:
+    def __init__(self, server: Open, caller: Caller, number: int, way: str) -> None:
         super().__init__(caller)
         self.way = way
-        self._house = house
+        self._server = server
         self.pass_ = ""  # with which it comes back
         self._turns = 1  # until then
-        self._honest = Honest(Lots(bytes([number])))
+        self._honest = HonestPlayer(SeededRandom(bytes([number])))
 
     def answer(self, message: dict[str, Any]) -> bytes:
         if message["type"] != "take_turn":
             return super().answer(message)
         nonce, [seat] = message["nonce"], {one["seat"] for one in self.heard if one["type"] == "start"}
-        view = self._house.house.rooms[message["match"]].match.view(seat)  # numbers are not in the schema of messages
+        view = self._server.server.rooms[message["match"]].match.view(seat)  # numbers are not in the schema of messages
         hand = [pieces.NAMES[kind] for kind in view.kinds]
         self._turns -= 1
         if self._turns or not self.way:
@@ -91,7 +91,7 @@ class Player(Visit):
             case "leaves" | "comes back":
                 self.caller.leave()
                 return b""
-        said = TRICKS[self.way](view, frozenset(), Lots(b"x"))
+        said = TRICKS[self.way](view, frozenset(), SeededRandom(b"x"))
         return encode({"nonce": nonce, "answer": self._rules.pack(view) if said is view else said}) + b"\n"
 
     async def play_to_the_end(self) -> None:
@@ -103,7 +103,7 @@ class Player(Visit):
             if self.way != "comes back" or self._turns:
                 return
             self._turns = -1
-            self.caller = await self._house.call({"token": self.pass_})
+            self.caller = await self._server.call({"token": self.pass_})
 
 
 WAYS = (
@@ -118,7 +118,7 @@ WAYS = (
 
 
 class Evening:
-    """What came out of a house while all of them played there."""
+    """What came out of a server while all of them played there."""
 
     def __init__(self, noted: Noting) -> None:
         self.noted = noted
@@ -130,24 +130,24 @@ class Evening:
 
     @property
     def port(self) -> int:
-        """Where the house is shown; 0: it has not said so."""
+        """Where the server is shown; 0: it has not said so."""
         said = [line for line in self.logged if line.startswith("{") and "to be seen" in line]
         return int(msgspec.json.decode(said[0])["address"].rpartition(":")[2]) if said else 0
 
     def leaks(self) -> Iterator[str]:
         """Whatever came out that should not have."""
-        for line in some(self.logged):
-            yield from (f"{tile} in {line}" for tile in SERIAL.findall(line))
+        for line in nonempty(self.logged):
+            yield from (f"{tile} in {line}" for tile in NUMBERED_TILE.findall(line))
             yield from (f"a secret in {line}" for secret in self.secrets | self.noted.seeds if secret in line)
-        for page in some(self.pages):
-            yield from (f"{tile} on {page}" for tile in SERIAL.findall(page))
-        for told in some(self.watched):
+        for page in nonempty(self.pages):
+            yield from (f"{tile} on {page}" for tile in NUMBERED_TILE.findall(page))
+        for told in nonempty(self.watched):
             known = self.noted.public[told["room"]][told["seq"]]
-            yield from (f"{tile} in {told}" for tile in SERIAL.findall(str(told)) if tile not in known)
-        for player in some(self.players):
+            yield from (f"{tile} in {told}" for tile in NUMBERED_TILE.findall(str(told)) if tile not in known)
+        for player in nonempty(self.players):
             for match, seat, said in player_lines(player):
                 known = self.noted.own[match, seat] | self.noted.public[match][-1]
-                yield from (f"{tile} to {seat}: {said}" for tile in SERIAL.findall(said) if tile not in known)
+                yield from (f"{tile} to {seat}: {said}" for tile in NUMBERED_TILE.findall(said) if tile not in known)
 
 
 def player_lines(player: Player) -> Iterator[tuple[str, int, str]]:
@@ -158,9 +158,9 @@ def player_lines(player: Player) -> Iterator[tuple[str, int, str]]:
             yield message["match"], seats[message["match"]], str(message)
 
 
-async def watch(house: Open, evening: Evening, room: str) -> None:
+async def watch(server: Open, evening: Evening, room: str) -> None:
     """Look on to the end."""
-    caller = await house.watch(room)
+    caller = await server.watch(room)
     while (message := await caller.hear()) is not None:
         if "seq" in message:
             evening.watched.append(message)
@@ -179,42 +179,42 @@ async def look(port: int, evening: Evening) -> None:
         await asyncio.sleep(0.01)
 
 
-async def spend(folder: Path, evening: Evening, ways: Sequence[str]) -> None:
-    """Open a house, and let everybody play there at once: each who is bad with one who is not."""
-    terms: Any = {"window": 3.0, "web": 0, "strangers": Strangers(matches=1)}
-    token = make_token(folder, "ann")
-    async with opened(folder, offer("q", {}, least=2, most=2, limits=LIMITS), **terms) as house:
-        house.house.counts = evening.noted
-        evening.secrets |= {token, Path(folder, "key").read_bytes().hex()}
-        await house.until(lambda: evening.port)
-        beside = [asyncio.create_task(look(evening.port, evening)), asyncio.create_task(watch(house, evening, ""))]
-        await house.refusal(name="ann", token="0" * 32)
-        await house.refusal(name="bob", game="chess")
-        ann = await house.come("ann", token=token)
+async def spend(directory: Path, evening: Evening, ways: Sequence[str]) -> None:
+    """Open a server, and let everybody play there at once: each who is bad with one who is not."""
+    terms: Any = {"reconnect_window": 3.0, "web": 0, "connection_limits": ConnectionLimits(matches=1)}
+    token = make_token(directory, "ann")
+    async with opened(directory, make_offer("q", {}, least=2, most=2, limits=LIMITS), **terms) as server:
+        server.server.counts = evening.noted
+        evening.secrets |= {token, Path(directory, "key").read_bytes().hex()}
+        await server.until(lambda: evening.port)
+        beside = [asyncio.create_task(look(evening.port, evening)), asyncio.create_task(watch(server, evening, ""))]
+        await server.refusal(name="ann", token="0" * 32)
+        await server.refusal(name="bob", game="chess")
+        ann = await server.come("ann", token=token)
         ann.caller.leave()
         for number, way in enumerate(ways):
             for name, does in ((f"bad-{number}", way), (f"good-{number}", "")):
-                player = Player(house, await house.call({"name": name}), len(evening.players), does)
+                player = Player(server, await server.call({"name": name}), len(evening.players), does)
                 evening.players.append(player)
                 player.pass_ = str((await player.hear() or {})["token"])
                 evening.secrets.add(player.pass_)
-        await house.until(lambda: len(house.house.rooms) == len(ways))
-        watching = [watch(house, evening, room) for room in house.house.rooms]
+        await server.until(lambda: len(server.server.rooms) == len(ways))
+        watching = [watch(server, evening, room) for room in server.server.rooms]
         await asyncio.gather(*watching, *(player.play_to_the_end() for player in evening.players))
         for task in beside:
             task.cancel()
         await asyncio.wait(beside)
 
 
-def spent(folder: Path, patch: pytest.MonkeyPatch, ways: Sequence[str], *, careless: bool = False) -> Evening:
-    """An evening at a house where the tiles of Q have numbers."""
+def spent(directory: Path, patch: pytest.MonkeyPatch, ways: Sequence[str], *, careless: bool = False) -> Evening:
+    """An evening at a server where the tiles of Q have numbers."""
     number_the_tiles(patch.setattr)
     patch.setattr(rules_of_q, "Q", type(numbered(Short)))
     evening = Evening(Noting(careless=careless))
     with ExitStack() as logs:
         for as_json in (True, False):
-            logs.enter_context(logging_to(evening.logged.append, as_json=as_json))
-        run(spend(folder, evening, ways))
+            logs.enter_context(log_to(evening.logged.append, as_json=as_json))
+        run(spend(directory, evening, ways))
     return evening
 
 
@@ -229,7 +229,7 @@ def test_no_hidden_tile_and_no_secret_is_logged_shown_or_told_to_others(
         assert {line.startswith("{") for line in told} == {True, False}, event
     assert evening.noted.matches == len(WAYS)
     assert {fault.value for fault in evening.noted.ejections} == {"gone", "malformed", "flood", "illegal"}
-    assert any(SERIAL.search(str(told)) for told in evening.watched)  # those on the map are seen
+    assert any(NUMBERED_TILE.search(str(told)) for told in evening.watched)  # those on the map are seen
 
 
 def test_the_meter_turns_red(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""Come to a house as somebody else: with its name, its words, a guess, or really with its token, many times at once."""
+"""Come to a server as somebody else: with its name, its words, a guess, or really with its token, many times at once."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -7,19 +7,19 @@ from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
-from fairplay.games import game_with
-from fairplay.journal.replay import read
-from fairplay.server.logs import logging_to
-from fairplay.server.settings import Strangers, offer
-from fairplay.server.sign_in.labels import skeleton
+from fairplay.games import make_game
+from fairplay.journal.replay import read_journal
+from fairplay.server.logs import log_to
+from fairplay.server.settings import ConnectionLimits, make_offer
+from fairplay.server.sign_in.labels import look_alike_key
 from fairplay.server.sign_in.tokens import make_token
-from fairplay.transport.lasting import REPLACED
+from fairplay.transport.reconnecting import REPLACED_MESSAGE
 from tests.hostile_names import NAMES
-from tests.players.test_door import run
-from tests.server.guests import check_undisturbed
-from tests.server.sign_in.test_reception import Caller
-from tests.server.test_house import AMPLE, Open, Visit, fish, opened
-from tests.some import some
+from tests.nonempty import nonempty
+from tests.players.test_listener import run
+from tests.server.server_guests import check_undisturbed
+from tests.server.sign_in.test_sign_in import Caller
+from tests.server.test_server import AMPLE, Open, Visit, fish, opened
 
 LOOPBACK, ELSEWHERE = "127.0.0.1", "127.0.0.2"
 RACES, AT_ONCE = 1000, 3
@@ -54,11 +54,11 @@ class Recorder(Caller):
         super().say(text)
 
 
-async def arrival(house: Open, answer: Any, source: str = LOOPBACK) -> Recorder:
+async def arrival(server: Open, answer: Any, source: str = LOOPBACK) -> Recorder:
     """Somebody who comes from an address of this machine, and says who it is."""
-    reader, writer = await asyncio.open_connection(LOOPBACK, house.port, local_addr=(source, 0))
+    reader, writer = await asyncio.open_connection(LOOPBACK, server.port, local_addr=(source, 0))
     caller = Recorder(reader, writer)
-    house.callers.append(caller)
+    server.callers.append(caller)
     await caller.reply(answer)
     return caller
 
@@ -66,7 +66,7 @@ async def arrival(house: Open, answer: Any, source: str = LOOPBACK) -> Recorder:
 class Table(NamedTuple):
     """Two in a match: ann, who has a token and is on turn, and bob, a guest. Others would play something else."""
 
-    house: Open
+    server: Open
     ann: Visit
     token: str
     bob: Visit
@@ -74,35 +74,35 @@ class Table(NamedTuple):
 
 
 @asynccontextmanager
-async def a_match(folder: Path) -> AsyncIterator[Table]:
-    """A match at a house that waits for ann; at the end they play on, and it comes out as if they had been alone."""
-    token = make_token(folder, "ann")
-    offers = fish(), offer("tsuro", {}, least=5, most=5, wait=3600.0, limits=AMPLE)
-    async with opened(folder, *offers, strangers=Strangers(matches=1)) as house:
-        caller = await arrival(house, {"name": "ann", "token": token})
-        ann, bob = Visit(caller), await house.come("bob")
+async def a_match(directory: Path) -> AsyncIterator[Table]:
+    """A match at a server that waits for ann; at the end they play on, and it comes out as if they had been alone."""
+    token = make_token(directory, "ann")
+    offers = fish(), make_offer("tsuro", {}, least=5, most=5, wait=3600.0, limits=AMPLE)
+    async with opened(directory, *offers, connection_limits=ConnectionLimits(matches=1)) as server:
+        caller = await arrival(server, {"name": "ann", "token": token})
+        ann, bob = Visit(caller), await server.come("bob")
         playing = asyncio.create_task(bob.play("suspended"))
         await ann.play("take_turn")
-        yield Table(house, ann, token, bob, caller.said)
+        yield Table(server, ann, token, bob, caller.said)
         ann.caller.say(ann.answer(ann.heard[-1]))
         await asyncio.gather(ann.play("suspended"), playing)
-        await played_back(house, caller.said)
-    [path] = [path for path in house.journals().values() if read(path).names == ("ann", "bob")]
+        await played_back(server, caller.said)
+    [path] = [path for path in server.journals().values() if read_journal(path).names == ("ann", "bob")]
     check_undisturbed(path)
 
 
-async def played_back(house: Open, said: list[bytes]) -> None:
+async def played_back(server: Open, said: list[bytes]) -> None:
     """Say all that somebody has said, at once and word by word, and be refused."""
     for pieces in ([b"".join(said)], said):
-        refused = house.house.counts.refused["malformed"]
-        reader, writer = await asyncio.open_connection(LOOPBACK, house.port)
+        refused = server.server.counts.refused["malformed"]
+        reader, writer = await asyncio.open_connection(LOOPBACK, server.port)
         thief = Caller(reader, writer)
         for piece in pieces:
             thief.say(piece)
             await asyncio.sleep(0)
         words = [word["type"] async for word in all_words(thief)]
         assert words == ["hello", "goodbye"][: len(words)]  # what it says too much may cost it what it would hear
-        assert house.house.counts.refused["malformed"] == refused + 1
+        assert server.server.counts.refused["malformed"] == refused + 1
         thief.leave()
 
 
@@ -128,8 +128,8 @@ async def asked_again(caller: Caller, before: Visit) -> None:
 def test_a_session_that_is_played_back_is_refused_while_it_lasts_and_afterwards(tmp_path: Path) -> None:
     async def host() -> None:
         async with a_match(tmp_path) as table:
-            await played_back(table.house, table.said)
-            assert {one.name: one.line.is_there for one in table.house.house.visitors.values()} == {
+            await played_back(table.server, table.said)
+            assert {one.name: one.connection.is_connected for one in table.server.server.clients.values()} == {
                 "ann": True,
                 "bob": True,
             }
@@ -144,11 +144,11 @@ def test_no_seat_is_taken_without_its_token_whether_somebody_sits_there_or_has_l
     logged: list[str] = []
 
     async def host() -> None:
-        async with a_match(tmp_path) as (house, ann, token, bob, _):
-            id = next(id for id in house.house.visitors if id.startswith("~"))
+        async with a_match(tmp_path) as (server, ann, token, bob, _):
+            id = next(id for id in server.server.clients if id.startswith("~"))
             proof = str(bob.heard[0]["token"])
             assert proof.startswith(f"{id}.")
-            eve = await house.come("eve", game="tsuro")
+            eve = await server.come("eve", game="tsuro")
             mark = str(eve.heard[0]["token"]).partition(".")[2]
             guesses = ("ann", token[:-1], token.upper(), f"{token} ", proof)
             refused: list[dict[str, str]] = [
@@ -159,19 +159,19 @@ def test_no_seat_is_taken_without_its_token_whether_somebody_sits_there_or_has_l
                 {"token": token},
                 *({"token": guess} for guess in (id, f"{id}.", f"{id}.{mark}", f"{id}.{'0' * 32}", proof[:-1])),
             ]
-            seats = {one.name: one.line for one in house.house.visitors.values()}
+            seats = {one.name: one.connection for one in server.server.clients.values()}
             for lost in (False, True):
                 if lost:
                     ann.caller.leave()
-                    await house.until(lambda: not seats["ann"].is_there)
+                    await server.until(lambda: not seats["ann"].is_connected)
                 for wishes in refused:
-                    assert (await house.refusal(**wishes)).startswith(WHY), wishes
-                double = await house.come("bob", game="tsuro")
+                    assert (await server.refusal(**wishes)).startswith(WHY), wishes
+                double = await server.come("bob", game="tsuro")
                 assert double.name.startswith("bob-")
-                assert (seats["ann"].is_there, seats["bob"].is_there) == (not lost, True)
-            await asked_again(await arrival(house, {"name": "ann", "token": token}, ELSEWHERE), ann)
+                assert (seats["ann"].is_connected, seats["bob"].is_connected) == (not lost, True)
+            await asked_again(await arrival(server, {"name": "ann", "token": token}, ELSEWHERE), ann)
 
-    with logging_to(logged.append, as_json=True):
+    with log_to(logged.append, as_json=True):
         run(host())
 
     wrong = [line for line in logged if '"reason":"token"' in line]
@@ -183,13 +183,13 @@ def test_who_has_the_token_takes_a_seat_over_from_whoever_sits_there(tmp_path: P
     logged: list[str] = []
 
     async def host() -> None:
-        async with a_match(tmp_path) as (house, ann, token, _, _):
+        async with a_match(tmp_path) as (server, ann, token, _, _):
             for _ in range(20):
-                before, newer = ann.caller, await arrival(house, {"name": "ann", "token": token})
+                before, newer = ann.caller, await arrival(server, {"name": "ann", "token": token})
                 await asked_again(newer, ann)
-                assert [word["why"] async for word in all_words(before)] == [REPLACED]
+                assert [word["why"] async for word in all_words(before)] == [REPLACED_MESSAGE]
 
-    with logging_to(logged.append, as_json=True):
+    with log_to(logged.append, as_json=True):
         run(host())
 
     assert sum('"event":"back","name":"ann","place":"127.0.0.1:' in line for line in logged) == 20
@@ -201,12 +201,12 @@ def test_who_has_the_token_takes_a_seat_over_from_whoever_sits_there(tmp_path: P
 def test_a_name_that_is_none_is_refused_and_names_that_look_alike_are_told_apart(tmp_path: Path) -> None:
     async def host() -> None:
         async with a_match(tmp_path) as table:
-            house = table.house
-            for name in some(BAD_NAMES):
-                assert (await house.refusal(name=name)).startswith("the answer to hello is neither null nor")
-            assert {one.name for one in house.house.visitors.values()} == {"ann", "bob"}
+            server = table.server
+            for name in nonempty(BAD_NAMES):
+                assert (await server.refusal(name=name)).startswith("the answer to hello is neither null nor")
+            assert {one.name for one in server.server.clients.values()} == {"ann", "bob"}
 
-            others = await asyncio.gather(*(house.call({"name": name, "game": "tsuro"}) for name in ALIKE))
+            others = await asyncio.gather(*(server.call({"name": name, "game": "tsuro"}) for name in ALIKE))
             names = [str((await caller.hear() or {}).get("name")) for caller in others]
             assert len({at_a_glance(name) for name in ("ann", "bob", *names)}) == len(ALIKE) + 2
 
@@ -221,42 +221,42 @@ def at_a_glance(name: str) -> str:
 def test_whoever_comes_gets_a_name_though_others_have_all_that_it_might_be_called(tmp_path: Path) -> None:
     async def host() -> None:
         async with a_match(tmp_path) as table:
-            guests = [await house_guest(table.house, name) for name in ("eve", "eveeve", "eve-e", "eve-ev")]
+            guests = [await server_guest(table.server, name) for name in ("eve", "eveeve", "eve-e", "eve-ev")]
             token = make_token(tmp_path, "eve")
-            eve = await table.house.come("eve", token=token, game="tsuro")
-            assert skeleton(eve.name) not in {skeleton(name) for name in guests}
+            eve = await table.server.come("eve", token=token, game="tsuro")
+            assert look_alike_key(eve.name) not in {look_alike_key(name) for name in guests}
 
-            mallory = await table.house.come("mallory", game="tsuro")
+            mallory = await table.server.come("mallory", game="tsuro")
             proof = str(mallory.heard[0]["token"])
             mallory.caller.leave()
-            await table.house.until(lambda: not table.house.has("mallory"))
+            await table.server.until(lambda: not table.server.has("mallory"))
             digits = proof[1:17]
-            taken = [await house_guest(table.house, f"x-{digits[:length]}") for length in range(4, 17)]
-            taken.append(await house_guest(table.house, "x"))
-            back = await table.house.come("x", token=proof, game="tsuro")
-            assert skeleton(back.name) not in {skeleton(name) for name in taken}
+            taken = [await server_guest(table.server, f"x-{digits[:length]}") for length in range(4, 17)]
+            taken.append(await server_guest(table.server, "x"))
+            back = await table.server.come("x", token=proof, game="tsuro")
+            assert look_alike_key(back.name) not in {look_alike_key(name) for name in taken}
 
     run(host())
 
 
-async def house_guest(house: Open, name: str) -> str:
+async def server_guest(server: Open, name: str) -> str:
     """What a guest is called that wants this name."""
-    return (await house.come(name, game="tsuro")).name
+    return (await server.come(name, game="tsuro")).name
 
 
 # Its token, many times at once
 
 
 def test_a_thousand_races_with_one_token_lose_nothing_and_double_nothing(tmp_path: Path) -> None:
-    random, rules = Random(7), game_with("fish", {})
+    random, rules = Random(7), make_game("fish", {})
 
     async def host() -> None:
         token = make_token(tmp_path, "ann")
-        async with opened(tmp_path, offer("fish", {}, least=2, most=2, limits=AMPLE)) as house:
+        async with opened(tmp_path, make_offer("fish", {}, least=2, most=2, limits=AMPLE)) as server:
 
             async def come(answers: int) -> Visit:
                 """Come as ann, and answer so many questions, if nobody comes behind it."""
-                visit = Visit(await arrival(house, {"name": "ann", "token": token}))
+                visit = Visit(await arrival(server, {"name": "ann", "token": token}))
                 visit._rules = rules
                 while answers and (message := await visit.hear()) is not None:
                     said = visit.answer(message)
@@ -264,7 +264,7 @@ def test_a_thousand_races_with_one_token_lose_nothing_and_double_nothing(tmp_pat
                     answers -= bool(said)
                 return visit
 
-            bob = await house.come("bob")
+            bob = await server.come("bob")
             playing = asyncio.create_task(bob.play("suspended"))
             for _ in range(RACES):
                 await asyncio.gather(*(come(random.randrange(1, 3)) for _ in range(AT_ONCE)))
@@ -273,7 +273,7 @@ def test_a_thousand_races_with_one_token_lose_nothing_and_double_nothing(tmp_pat
                 await come(1)
             playing.cancel()
             for match, _ in bob.matches[:matches]:
-                check_undisturbed(house.journals()[match])
+                check_undisturbed(server.journals()[match])
             assert matches > 10
 
     run(host())

@@ -1,4 +1,4 @@
-"""Let spectators leave a house, or say what nobody asked for, and see that it lets go of them."""
+"""Let spectators leave a server, or say what nobody asked for, and see that it lets go of them."""
 
 import asyncio
 import socket
@@ -13,19 +13,19 @@ from websockets.asyncio.client import connect
 from fairplay.core.events import Fault
 from fairplay.core.messages import Failed
 from fairplay.protocol import wire
-from fairplay.server.farewells import Farewells
-from fairplay.server.house import House
 from fairplay.server.lobby import Lobby
-from fairplay.server.settings import HouseSettings, Strangers, offer
-from fairplay.server.sign_in.reception import Reception
-from fairplay.server.spectating.following import QUIET
-from fairplay.server.spectating.spectators import HUSH, Spectators
-from fairplay.transport.connection import over_tcp
-from tests.players.test_door import run
+from fairplay.server.pending_closes import PendingCloses
+from fairplay.server.server import GameServer
+from fairplay.server.settings import ConnectionLimits, ServerSettings, make_offer
+from fairplay.server.sign_in.sign_in import SignIn
+from fairplay.server.spectating.follower import QUIET_LINE
+from fairplay.server.spectating.spectators import SPECTATOR_SPOKE, Spectators
+from fairplay.transport.sockets import accept_tcp
+from tests.players.test_listener import run
 
 PATIENCE = 60.0  # seconds
-MAX_HELD_BYTES = 2 * wire.MOST_BYTES
-FOR_ONE = Strangers(spectators=1)
+MAX_HELD_BYTES = 2 * wire.MAX_LINE_BYTES
+FOR_ONE = ConnectionLimits(spectators=1)
 CHATTER = {
     "a line": b"hello\n",
     "many lines": b"hello\n" * MAX_HELD_BYTES,
@@ -34,14 +34,16 @@ CHATTER = {
 
 
 @asynccontextmanager
-async def house_for_one(folder: Path, limits: Strangers = FOR_ONE) -> AsyncIterator[list[str]]:
-    """A house with a place for a single spectator, and where to come in, over TCP and over WebSocket."""
-    settings = HouseSettings(offers=(offer("fish", {}),), folder=str(folder), strangers=limits, port=0, websocket=0)
-    house = House(settings)
-    house.lobby = Lobby(settings.offers, house.open_room, house.attendance)
-    async with Reception(house, settings) as reception, asyncio.timeout(PATIENCE):
+async def server_for_one(directory: Path, limits: ConnectionLimits = FOR_ONE) -> AsyncIterator[list[str]]:
+    """A server with a place for a single spectator, and where to come in, over TCP and over WebSocket."""
+    settings = ServerSettings(
+        offers=(make_offer("fish", {}),), directory=str(directory), connection_limits=limits, port=0, websocket=0
+    )
+    server = GameServer(settings)
+    server.lobby = Lobby(settings.offers, server.open_room, server.attendance)
+    async with SignIn(server, settings) as reception, asyncio.timeout(PATIENCE):
         yield reception.addresses
-        await house.stop("all is over", 0.0)
+        await server.stop("all is over", 0.0)
 
 
 async def spectator(place: str, address: str = "127.0.0.1") -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
@@ -50,14 +52,14 @@ async def spectator(place: str, address: str = "127.0.0.1") -> tuple[asyncio.Str
     reader, writer = await asyncio.open_connection(host, int(port), local_addr=(address, 0))
     hello = wire.decode_line((await reader.readline()).rstrip())
     assert isinstance(hello, wire.Hello)
-    writer.write(wire.encode({"nonce": hello.nonce, "answer": {"visit": "watch"}}) + b"\n")
+    writer.write(wire.encode({"nonce": hello.nonce, "answer": {"purpose": "watch"}}) + b"\n")
     return reader, writer
 
 
-def test_the_house_lets_go_of_a_spectator_who_closes_its_own_end_as_soon_as_it_has_come(tmp_path: Path) -> None:
+def test_the_server_lets_go_of_a_spectator_who_closes_its_own_end_as_soon_as_it_has_come(tmp_path: Path) -> None:
     async def visits() -> list[bytes]:
         heard = []
-        async with house_for_one(tmp_path) as places:
+        async with server_for_one(tmp_path) as places:
             for _ in range(3):
                 reader, writer = await spectator(places[0])
                 writer.write_eof()
@@ -65,14 +67,14 @@ def test_the_house_lets_go_of_a_spectator_who_closes_its_own_end_as_soon_as_it_h
                 writer.close()
         return heard
 
-    assert run(visits()) == [QUIET + b"\n"] * 3  # and no line is left open, nor a place taken
+    assert run(visits()) == [QUIET_LINE + b"\n"] * 3  # and no line is left open, nor a place taken
 
 
 @pytest.mark.parametrize("said", CHATTER.values(), ids=CHATTER)
 def test_whoever_watches_and_says_something_is_cut_off_and_its_place_is_free(said: bytes, tmp_path: Path) -> None:
     async def visits() -> list[bytes]:
         heard = []
-        async with house_for_one(tmp_path) as places:
+        async with server_for_one(tmp_path) as places:
             for _ in range(3):
                 reader, writer = await spectator(places[0])
                 heard.append(await reader.readline())
@@ -82,30 +84,30 @@ def test_whoever_watches_and_says_something_is_cut_off_and_its_place_is_free(sai
                 writer.close()
         return heard
 
-    assert run(visits()) == [QUIET + b"\n"] * 3
+    assert run(visits()) == [QUIET_LINE + b"\n"] * 3
 
 
 def test_it_hears_why(tmp_path: Path) -> None:
     async def visit() -> bytes:
-        async with house_for_one(tmp_path) as places:
+        async with server_for_one(tmp_path) as places:
             reader, writer = await spectator(places[0])
-            assert await reader.readline() == QUIET + b"\n"
+            assert await reader.readline() == QUIET_LINE + b"\n"
             writer.write(b"hello\n")
             heard = await reader.read()
             writer.close()
         return heard
 
-    assert run(visit()) == wire.goodbye("", HUSH)
+    assert run(visit()) == wire.encode_goodbye("", SPECTATOR_SPOKE)
 
 
 def test_over_websocket_a_ping_is_answered_and_whatever_is_said_cut_off(tmp_path: Path) -> None:
     async def visits() -> list[str]:
         heard = []
-        async with house_for_one(tmp_path) as places:
+        async with server_for_one(tmp_path) as places:
             for _ in range(3):
                 async with connect(f"ws://{places[1]}") as surfer:
                     hello = msgspec.json.decode(await surfer.recv())
-                    watch = wire.encode({"nonce": hello["nonce"], "answer": {"visit": "watch"}})
+                    watch = wire.encode({"nonce": hello["nonce"], "answer": {"purpose": "watch"}})
                     await surfer.send(watch.decode())
                     heard.append(str(await surfer.recv()))
                     await (await surfer.ping())
@@ -114,14 +116,14 @@ def test_over_websocket_a_ping_is_answered_and_whatever_is_said_cut_off(tmp_path
                     await surfer.wait_closed()
         return heard
 
-    assert run(visits()) == [QUIET.decode(), wire.goodbye("", HUSH).decode().strip()] * 3
+    assert run(visits()) == [QUIET_LINE.decode(), wire.encode_goodbye("", SPECTATOR_SPOKE).decode().strip()] * 3
 
 
 def test_one_address_takes_no_more_than_its_share_of_the_spectators(tmp_path: Path) -> None:
-    share = Strangers(spectators_per_address=2)
+    share = ConnectionLimits(spectators_per_address=2)
 
     async def visits() -> list[bytes]:
-        async with house_for_one(tmp_path, share) as places:
+        async with server_for_one(tmp_path, share) as places:
             watching = [await spectator(places[0]) for _ in range(2)]
             heard = [await reader.readline() for reader, _ in watching]
             for address in ("127.0.0.1", "127.0.0.2"):
@@ -135,23 +137,23 @@ def test_one_address_takes_no_more_than_its_share_of_the_spectators(tmp_path: Pa
                 writer.close()
         return heard
 
-    refused = wire.goodbye("", Failed(Fault.FLOOD, "2 spectators from your address watch already"))
-    quiet = QUIET + b"\n"
+    refused = wire.encode_goodbye("", Failed(Fault.FLOOD, "2 spectators from your address watch already"))
+    quiet = QUIET_LINE + b"\n"
     assert run(visits()) == [quiet, quiet, refused, quiet, quiet]
 
 
 def test_who_has_left_while_it_came_in_takes_no_place(tmp_path: Path) -> None:
     async def visit() -> int:
-        farewells = Farewells()
-        spectators = Spectators({}, Strangers(), farewells)
+        farewells = PendingCloses()
+        spectators = Spectators({}, ConnectionLimits(), farewells)
         ours, theirs = socket.socketpair()
-        line, lost = await over_tcp(ours), asyncio.Event()
+        line, lost = await accept_tcp(ours), asyncio.Event()
         theirs.close()
-        line.when_lost(lost.set)
+        line.on_lost(lost.set)
         async with asyncio.timeout(PATIENCE):
             await lost.wait()
             spectators.add(line, "", "127.0.0.1")
-            await farewells.said()
-        return len(spectators.lines)
+            await farewells.wait()
+        return len(spectators.connections)
 
     assert asyncio.run(visit()) == 0

@@ -1,4 +1,4 @@
-"""Look at a house in a browser: rooms, a board that moves while it is played, and names that are read and never run."""
+"""Look at a server in a browser: rooms, a board that moves while it is played, and names that are read and never run."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,9 +9,9 @@ from playwright.sync_api import Browser, Dialog, Page, expect
 
 from fairplay.games import GAMES
 from tests.hostile_names import NAMES
-from tests.page.browser import needs_chromium, started
-from tests.server.houses import Running, running
-from tests.some import some
+from tests.nonempty import nonempty
+from tests.page.browser import needs_chromium, start_browser
+from tests.server.small_servers import RunningServer, run_small_server
 
 pytestmark = needs_chromium
 TABLES = [NAMES[at : at + 4] if at + 4 <= len(NAMES) else NAMES[-4:] for at in range(0, len(NAMES), 4)]
@@ -19,20 +19,20 @@ STRANGE = "#picture script, #picture [onload], img, iframe, object, base, form, 
 
 
 @pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    with running(tmp_path_factory.mktemp("house")) as it:
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
+    with run_small_server(tmp_path_factory.mktemp("server")) as it:
         yield it
 
 
 @pytest.fixture(scope="module")
-def browser(house: Running) -> Iterator[Browser]:
-    with started() as it:
+def browser(server: RunningServer) -> Iterator[Browser]:
+    with start_browser() as it:
         yield it
 
 
 @contextmanager
-def looking(browser: Browser, house: Running, path: str, **look: object) -> Iterator[Page]:
-    """A page of the house, which asks nobody else for anything, complains of nothing and runs nobody's script."""
+def looking(browser: Browser, server: RunningServer, path: str, **look: object) -> Iterator[Page]:
+    """A page of the server, which asks nobody else for anything, complains of nothing and runs nobody's script."""
     context = browser.new_context(viewport={"width": 1000, "height": 800}, **look)  # type: ignore[arg-type]
     try:
         page = context.new_page()
@@ -47,9 +47,9 @@ def looking(browser: Browser, house: Running, path: str, **look: object) -> Iter
             dialog.dismiss()
 
         page.on("dialog", no_dialog)
-        page.goto(f"http://{house.place}{path}")
+        page.goto(f"http://{server.place}{path}")
         yield page
-        assert [url for url in asked if not url.startswith((f"http://{house.place}/", "data:,"))] == []
+        assert [url for url in asked if not url.startswith((f"http://{server.place}/", "data:,"))] == []
         assert said == []
         assert context.pages == [page]
     finally:
@@ -57,20 +57,22 @@ def looking(browser: Browser, house: Running, path: str, **look: object) -> Iter
 
 
 @pytest.mark.parametrize("game", GAMES)
-def test_a_board_moves_while_it_is_played_and_leads_to_the_replay(browser: Browser, house: Running, game: str) -> None:
-    room = house.open(game, fails=1)
-    with looking(browser, house, f"/rooms/{room}") as page:
+def test_a_board_moves_while_it_is_played_and_leads_to_the_replay(
+    browser: Browser, server: RunningServer, game: str
+) -> None:
+    room = server.open_room(game, fails=1)
+    with looking(browser, server, f"/rooms/{room}") as page:
         expect(page.locator("#badge")).to_have_text("Live")
         expect(page.locator("#picture > svg")).to_be_visible()
         assert page.locator("#players .called").all_text_contents() == ["ann", "bob", "cyd"]
         first = page.locator("#picture").inner_html()
 
-        number = house.turns(room, 1)
+        number = server.play_turns(room, 1)
         expect(page.locator("#moves li").first).to_have_attribute("value", str(number))
         expect(page.locator("#said .called")).to_have_text("ann")
         assert page.locator("#picture").inner_html() != first
 
-        house.to_the_end(room)
+        server.play_to_end(room)
         expect(page.locator("#badge")).to_have_text("Over")
         expect(page.locator("#players .gone").nth(1)).to_contain_text("ejected: crashed")
         page.locator("#replay").click()
@@ -78,33 +80,33 @@ def test_a_board_moves_while_it_is_played_and_leads_to_the_replay(browser: Brows
         assert page.url.endswith(f"/matches/{room}")
 
 
-def test_every_move_is_listed_once(browser: Browser, house: Running) -> None:
-    room = house.open("fish")
-    with looking(browser, house, f"/rooms/{room}") as page:
+def test_every_move_is_listed_once(browser: Browser, server: RunningServer) -> None:
+    room = server.open_room("fish")
+    with looking(browser, server, f"/rooms/{room}") as page:
         expect(page.locator("#badge")).to_have_text("Live")
         for number in range(1, 5):
-            assert house.turns(room, 1) == number
+            assert server.play_turns(room, 1) == number
             expect(page.locator("#moves li").first).to_have_attribute("value", str(number))
             assert page.locator("#moves li").count() == number
 
 
-def test_a_match_that_was_not_recorded_has_no_link_to_a_replay(browser: Browser, house: Running) -> None:
-    kept, lost = house.open("fish"), house.open("fish")
+def test_a_match_that_was_not_recorded_has_no_link_to_a_replay(browser: Browser, server: RunningServer) -> None:
+    kept, lost = server.open_room("fish"), server.open_room("fish")
     for room in (kept, lost):
-        house.to_the_end(room)
-    finished = house.house._finished
+        server.play_to_end(room)
+    finished = server.server._finished
     finished[:] = [replace(it, recorded=it.match != lost) for it in finished]
 
-    with looking(browser, house, "/") as page:
+    with looking(browser, server, "/") as page:
         expect(page.locator(f"#finished tr[data-key='{kept}'] a")).to_be_visible()
         expect(page.locator(f"#finished tr[data-key='{lost}']")).to_contain_text(lost)
         expect(page.locator(f"#finished tr[data-key='{lost}'] a")).to_have_count(0)
 
 
-def test_on_a_phone_it_is_seen_who_played_what_is_over(browser: Browser, house: Running) -> None:
-    room = house.open("fish")
-    house.to_the_end(room)
-    with looking(browser, house, "/") as page:
+def test_on_a_phone_it_is_seen_who_played_what_is_over(browser: Browser, server: RunningServer) -> None:
+    room = server.open_room("fish")
+    server.play_to_end(room)
+    with looking(browser, server, "/") as page:
         page.set_viewport_size({"width": 360, "height": 740})
         row = page.locator(f"#finished tr[data-key='{room}']")
         expect(row.locator(".called").last).to_have_text("cyd")
@@ -114,14 +116,14 @@ def test_on_a_phone_it_is_seen_who_played_what_is_over(browser: Browser, house: 
         assert max(ends) <= 360
 
 
-def test_the_page_of_the_house_lists_rooms_and_leads_into_them(browser: Browser, house: Running) -> None:
-    room = house.open("fish")
-    over = house.open("fish")
-    house.to_the_end(over)
-    with looking(browser, house, "/") as page:
+def test_the_page_of_the_server_lists_rooms_and_leads_into_them(browser: Browser, server: RunningServer) -> None:
+    room = server.open_room("fish")
+    over = server.open_room("fish")
+    server.play_to_end(over)
+    with looking(browser, server, "/") as page:
         row = page.locator(f"#rooms tr[data-key='{room}']")
         expect(row.locator(".called").first).to_have_text("ann")
-        house.turns(room, 3)
+        server.play_turns(room, 3)
         expect(row.locator(".number").first).to_have_text("3")  # by itself
         expect(page.locator(f"#finished a[href='/matches/{over}']")).to_be_visible()
         row.locator("a").click()
@@ -129,11 +131,11 @@ def test_the_page_of_the_house_lists_rooms_and_leads_into_them(browser: Browser,
         assert page.url.endswith(f"/rooms/{room}")
 
 
-def test_dark_and_small_ones_get_pictures_of_their_own(browser: Browser, house: Running) -> None:
-    room = house.open("fish")
+def test_dark_and_small_ones_get_pictures_of_their_own(browser: Browser, server: RunningServer) -> None:
+    room = server.open_room("fish")
     pictures = []
-    for scheme, width in some((("light", 1000), ("dark", 1000), ("dark", 400))):
-        with looking(browser, house, f"/rooms/{room}", color_scheme=scheme) as page:
+    for scheme, width in nonempty((("light", 1000), ("dark", 1000), ("dark", 400))):
+        with looking(browser, server, f"/rooms/{room}", color_scheme=scheme) as page:
             page.set_viewport_size({"width": width, "height": 800})
             expect(page.locator("#picture > svg")).to_be_visible()
             pictures.append(page.locator("#picture").inner_html())
@@ -142,11 +144,11 @@ def test_dark_and_small_ones_get_pictures_of_their_own(browser: Browser, house: 
 
 
 @pytest.mark.parametrize("game", GAMES)
-def test_a_live_board_stays_within_its_box(browser: Browser, house: Running, game: str) -> None:
-    room = house.open(game)
-    house.turns(room, 12)
-    for width, height in some(((360, 740), (1280, 720), (740, 360))):
-        with looking(browser, house, f"/rooms/{room}") as page:
+def test_a_live_board_stays_within_its_box(browser: Browser, server: RunningServer, game: str) -> None:
+    room = server.open_room(game)
+    server.play_turns(room, 12)
+    for width, height in nonempty(((360, 740), (1280, 720), (740, 360))):
+        with looking(browser, server, f"/rooms/{room}") as page:
             page.set_viewport_size({"width": width, "height": height})
             expect(page.locator("#picture > svg")).to_be_visible()
             expect(page.locator("#said")).not_to_be_empty()
@@ -162,18 +164,18 @@ def test_a_live_board_stays_within_its_box(browser: Browser, house: Running, gam
             assert board["bottom"] <= box["bottom"] <= said["top"]
 
 
-def test_names_are_read_and_never_run(browser: Browser, house: Running) -> None:
-    for names in some(TABLES):
-        room = house.open("fish", names)
-        house.turns(room, 1)
-        with looking(browser, house, f"/rooms/{room}") as page:
+def test_names_are_read_and_never_run(browser: Browser, server: RunningServer) -> None:
+    for names in nonempty(TABLES):
+        room = server.open_room("fish", names)
+        server.play_turns(room, 1)
+        with looking(browser, server, f"/rooms/{room}") as page:
             expect(page.locator("#picture > svg")).to_be_visible()
             assert tuple(page.locator("#players .called").all_text_contents()) == names
             assert page.locator(STRANGE).count() == 0
             assert page.locator("script").count() == 1
-            page.goto(f"http://{house.place}/")
+            page.goto(f"http://{server.place}/")
             row = page.locator(f"#rooms tr[data-key='{room}']")
             expect(row.locator(".called")).to_have_count(4)
             assert tuple(row.locator(".called").all_text_contents()) == names
             assert page.locator(STRANGE).count() == 0
-        house.to_the_end(room)
+        server.play_to_end(room)

@@ -6,25 +6,25 @@ import pytest
 
 from fairplay.protocol.nonces import Nonces
 from fairplay.server.attendance import Attendance
+from fairplay.server.client import Client
 from fairplay.server.lobby import Lobby
 from fairplay.server.matchmaking import PENALTY_S, ROOMS_PER_PENALTY
-from fairplay.server.settings import offer
-from fairplay.server.visitor import Visitor
-from fairplay.transport.lasting import LastingLine
-from tests.players.lines import Clockwork, in_clockwork
+from fairplay.server.settings import make_offer
+from fairplay.transport.reconnecting import ReconnectingConnection
+from tests.players.scripted_connections import VirtualTimeLoop, run_in_virtual_time
 
 
-def client(name: str, game: str = "") -> Visitor:
-    line = LastingLine(1.0, on_lost=lambda: None, on_gone=lambda: None)
-    made = Visitor(name, name, 0, line, Nonces())
+def client(name: str, game: str = "") -> Client:
+    line = ReconnectingConnection(1.0, on_lost=lambda: None, on_gone=lambda: None)
+    made = Client(name, name, 0, line, Nonces())
     made.game = game
     return made
 
 
 def test_a_client_that_plays_any_game_waits_where_the_fewest_others_are_missing() -> None:
     async def waiting() -> dict[str, list[str]]:
-        offers = (offer("fish", {}, least=2, most=4, wait=60), offer("q", {}, least=4, most=4, wait=60))
-        lobby = Lobby(offers, lambda offer, visitors: None, Attendance())
+        offers = (make_offer("fish", {}, least=2, most=4, wait=60), make_offer("q", {}, least=4, most=4, wait=60))
+        lobby = Lobby(offers, lambda offer, clients: None, Attendance())
         for each in (client("ann", "q"), client("bob", "q"), client("cyd", "q"), client("dan")):
             lobby.add(each)
         found = {queue.offer.game: list(queue.waiting) for queue in lobby.queues}
@@ -36,9 +36,9 @@ def test_a_client_that_plays_any_game_waits_where_the_fewest_others_are_missing(
 
 def test_a_client_whose_time_is_up_is_not_looked_at_again_until_another_comes() -> None:
     async def wait() -> int:
-        lobby = Lobby((offer("fish", {}, least=2, most=2, wait=0.01),), lambda offer, visitors: None, Attendance())
+        lobby = Lobby((make_offer("fish", {}, least=2, most=2, wait=0.01),), lambda offer, clients: None, Attendance())
         [queue] = lobby.queues
-        looks, look = 0, queue.look
+        looks, look = 0, queue.open_ready_rooms
         is_up = asyncio.Event()
 
         def counted() -> None:
@@ -48,7 +48,7 @@ def test_a_client_whose_time_is_up_is_not_looked_at_again_until_another_comes() 
             if looks == 2:  # when it came, and when its time was up
                 is_up.set()
 
-        queue.look = counted  # type: ignore[method-assign]
+        queue.open_ready_rooms = counted  # type: ignore[method-assign]
         lobby.add(client("ann"))
         await is_up.wait()
         for _ in range(100):
@@ -61,8 +61,8 @@ def test_a_client_whose_time_is_up_is_not_looked_at_again_until_another_comes() 
 def test_players_sit_in_the_order_of_their_sign_up_however_their_table_was_drawn() -> None:
     async def seated() -> list[list[int]]:
         opened = list[list[int]]()
-        terms = offer("fish", {}, least=4, most=4, policy="shuffled", wait=60)
-        lobby = Lobby((terms,), lambda offer, visitors: opened.append([one.number for one in visitors]), Attendance())
+        terms = make_offer("fish", {}, least=4, most=4, policy="shuffled", wait=60)
+        lobby = Lobby((terms,), lambda offer, clients: opened.append([one.number for one in clients]), Attendance())
         for number in range(40):
             one = client(f"p{number}")
             one.number = number
@@ -77,18 +77,20 @@ def test_players_sit_in_the_order_of_their_sign_up_however_their_table_was_drawn
     assert tables == [sorted(table) for table in tables]
 
 
-async def seconds_until_a_suspect_plays(loop: Clockwork, times: int, rooms: int = 0, *, others_stayed: bool) -> float:
+async def seconds_until_a_suspect_plays(
+    loop: VirtualTimeLoop, times: int, rooms: int = 0, *, others_stayed: bool
+) -> float:
     """How long a client waits that has vanished so many times, while such rooms open, and one more client comes."""
     attendance, opened = Attendance(), list[list[str]]()
-    terms = offer("fish", {}, least=2, most=2, wait=10)
-    lobby = Lobby((terms,), lambda offer, visitors: opened.append([one.id for one in visitors]), attendance)
+    terms = make_offer("fish", {}, least=2, most=2, wait=10)
+    lobby = Lobby((terms,), lambda offer, clients: opened.append([one.id for one in clients]), attendance)
     suspect, others = client("eve"), [client(f"p{number}") for number in range(2 * rooms)]
     for _ in range(times):
-        attendance.note_vanished(suspect, loop.time())
+        attendance.record_vanish(suspect, loop.time())
     lobby.add(suspect)
     for other in others:
         if others_stayed:
-            attendance.note_vanished(other, loop.time())
+            attendance.record_vanish(other, loop.time())
             other.stayed = True
         lobby.add(other)
     while len(opened) < rooms:
@@ -101,13 +103,13 @@ async def seconds_until_a_suspect_plays(loop: Clockwork, times: int, rooms: int 
 
 
 def test_a_suspect_plays_with_a_client_that_is_alone_as_soon_as_its_penalty_is_over() -> None:
-    waited = in_clockwork(lambda loop: seconds_until_a_suspect_plays(loop, 6, others_stayed=False))
+    waited = run_in_virtual_time(lambda loop: seconds_until_a_suspect_plays(loop, 6, others_stayed=False))
 
     assert waited == pytest.approx(2**5 * PENALTY_S, abs=PENALTY_S)
 
 
 def test_a_suspect_without_which_many_rooms_opened_plays_at_once() -> None:
-    waited = in_clockwork(
+    waited = run_in_virtual_time(
         lambda loop: seconds_until_a_suspect_plays(loop, 6, 6 * ROOMS_PER_PENALTY, others_stayed=False)
     )
 
@@ -115,7 +117,7 @@ def test_a_suspect_without_which_many_rooms_opened_plays_at_once() -> None:
 
 
 def test_rooms_of_clients_that_are_suspected_too_do_not_make_up_for_a_penalty() -> None:
-    waited = in_clockwork(
+    waited = run_in_virtual_time(
         lambda loop: seconds_until_a_suspect_plays(loop, 6, 6 * ROOMS_PER_PENALTY, others_stayed=True)
     )
 
@@ -123,10 +125,10 @@ def test_rooms_of_clients_that_are_suspected_too_do_not_make_up_for_a_penalty() 
 
 
 def test_no_room_opens_in_a_lobby_that_is_closed() -> None:
-    async def opened(loop: Clockwork) -> list[str]:
+    async def opened(loop: VirtualTimeLoop) -> list[str]:
         rooms: list[str] = []
-        terms = offer("fish", {}, least=2, most=4, wait=10)
-        lobby = Lobby((terms,), lambda offer, visitors: rooms.append(offer.game), Attendance())
+        terms = make_offer("fish", {}, least=2, most=4, wait=10)
+        lobby = Lobby((terms,), lambda offer, clients: rooms.append(offer.game), Attendance())
         for name in ("ann", "bob"):
             lobby.add(client(name))
         await asyncio.sleep(1)
@@ -134,4 +136,4 @@ def test_no_room_opens_in_a_lobby_that_is_closed() -> None:
         await asyncio.sleep(60)
         return rooms
 
-    assert in_clockwork(opened) == []
+    assert run_in_virtual_time(opened) == []

@@ -1,4 +1,4 @@
-"""Read what a house tells whoever runs it: whole lines, no secrets, and nobody waits for a reader."""
+"""Read what a server tells whoever runs it: whole lines, no secrets, and nobody waits for a reader."""
 
 import json
 import logging
@@ -7,17 +7,17 @@ from threading import Event
 import pytest
 
 from fairplay.server import logs
-from fairplay.server.logs import LOG, MOST_WAITING, logging_to, tell, warn
+from fairplay.server.logs import LOG, MAX_QUEUED_LINES, log_event, log_to, log_warning
 from tests.hostile_names import NAMES
-from tests.some import some
+from tests.nonempty import nonempty
 
 ENOUGH = 60.0  # seconds
 
 
 def said(*, as_json: bool, **about: object) -> list[str]:
     lines: list[str] = []
-    with logging_to(lines.append, as_json=as_json):
-        tell("a room was opened", **about)
+    with log_to(lines.append, as_json=as_json):
+        log_event("a room was opened", **about)
     return lines
 
 
@@ -59,7 +59,7 @@ def test_what_there_is_nothing_of_is_left_out() -> None:
 
 
 def test_no_name_moves_a_terminal_or_begins_a_line() -> None:
-    for name in some(NAMES):
+    for name in nonempty(NAMES):
         for as_json in (True, False):
             [line] = said(as_json=as_json, name=name)
             assert line.endswith("\n")
@@ -76,7 +76,7 @@ def test_secrets_are_not_written_whoever_says_them() -> None:
 def test_what_goes_wrong_in_libraries_is_told_too() -> None:
     lines: list[str] = []
 
-    with logging_to(lines.append, as_json=True):
+    with log_to(lines.append, as_json=True):
         try:
             raise ValueError("a bad\nday")
         except ValueError:
@@ -100,21 +100,21 @@ def test_a_reader_that_is_stuck_holds_up_no_match_and_lines_that_were_dropped_ar
         if "the end" in line:
             written.set()
 
-    with logging_to(write, as_json=True):
-        tell("a turn", number=0)
+    with log_to(write, as_json=True):
+        log_event("a turn", number=0)
         assert taken.wait(ENOUGH)  # one line is being written, and none waits
-        for number in range(1, 1 + MOST_WAITING + dropped):  # which would never end if anybody waited
-            tell("a turn", number=number)
+        for number in range(1, 1 + MAX_QUEUED_LINES + dropped):  # which would never end if anybody waited
+            log_event("a turn", number=number)
         taken.clear()
         goes_on.set()
         assert taken.wait(ENOUGH)  # there is room again
         for _ in range(2):
             written.clear()
-            warn("the end")
+            log_warning("the end")
             assert written.wait(ENOUGH)
 
     told = [json.loads(line) for line in lines]
-    assert [line["number"] for line in told[:-2]] == list(range(1 + MOST_WAITING))
+    assert [line["number"] for line in told[:-2]] == list(range(1 + MAX_QUEUED_LINES))
     assert [line.get("dropped") for line in told[-2:]] == [dropped, None]
 
 
@@ -126,26 +126,26 @@ def test_a_line_that_cannot_be_written_is_lost_alone() -> None:
             raise OSError("no space left on device")
         lines.append(line)
 
-    with logging_to(write, as_json=True):
+    with log_to(write, as_json=True):
         for event in ("first", "second", "third"):
-            tell(event)
+            log_event(event)
 
     assert [json.loads(line)["event"] for line in lines] == ["first", "third"]
 
 
 def test_a_reader_that_is_stuck_at_the_end_holds_up_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(logs, "LAST_LINES", 0.01)
+    monkeypatch.setattr(logs, "LOG_FLUSH_TIMEOUT_S", 0.01)
     taken, goes_on = Event(), Event()
 
     def write(line: str) -> None:
         taken.set()
         goes_on.wait()
 
-    with logging_to(write, as_json=True):
-        tell("a turn")
+    with log_to(write, as_json=True):
+        log_event("a turn")
         assert taken.wait(ENOUGH)
-        for _ in range(MOST_WAITING):
-            tell("a turn")
+        for _ in range(MAX_QUEUED_LINES):
+            log_event("a turn")
 
     assert not goes_on.is_set()
     goes_on.set()

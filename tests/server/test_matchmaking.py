@@ -7,53 +7,53 @@ from typing import Any
 
 import pytest
 
-from fairplay.server.matchmaking import MAX_PENALTY_S, PENALTY_S, POLICIES, Trust, Waiting, tables
-from tests.some import some
+from fairplay.server.matchmaking import MAX_PENALTY_S, PENALTY_S, POLICIES, Trust, WaitingClient, form_tables
+from tests.nonempty import nonempty
 
 OPEN: dict[str, Any] = {"least": 2, "most": 4, "wait": 10.0, "random": Random(1)}
 
 
-def waiting(*since: float) -> list[Waiting]:
-    return [Waiting(f"p{number}", time) for number, time in enumerate(since)]
+def waiting(*since: float) -> list[WaitingClient]:
+    return [WaitingClient(f"p{number}", time) for number, time in enumerate(since)]
 
 
-def ids(made: list[list[Waiting]]) -> list[list[str]]:
+def ids(made: list[list[WaitingClient]]) -> list[list[str]]:
     return [[one.id for one in table] for table in made]
 
 
 def test_a_full_table_begins_at_once() -> None:
-    assert ids(tables(waiting(0, 0, 0, 0), 0, **OPEN)) == [["p0", "p1", "p2", "p3"]]
+    assert ids(form_tables(waiting(0, 0, 0, 0), 0, **OPEN)) == [["p0", "p1", "p2", "p3"]]
 
 
 def test_others_are_waited_for_until_the_time_is_up() -> None:
-    assert tables(waiting(0, 5), 9.9, **OPEN) == []
-    assert ids(tables(waiting(0, 5), 10, **OPEN)) == [["p0", "p1"]]
+    assert form_tables(waiting(0, 5), 9.9, **OPEN) == []
+    assert ids(form_tables(waiting(0, 5), 10, **OPEN)) == [["p0", "p1"]]
 
 
 def test_the_time_of_a_client_that_waits_longest_counts_wherever_it_stands() -> None:
     first, second = waiting(0, 5)
 
-    assert ids(tables([second, first], 10, **OPEN)) == [["p0", "p1"]]
+    assert ids(form_tables([second, first], 10, **OPEN)) == [["p0", "p1"]]
 
 
 def test_too_few_wait_on() -> None:
-    assert tables(waiting(0), 1000, **OPEN) == []
+    assert form_tables(waiting(0), 1000, **OPEN) == []
 
 
 def test_too_few_begin_if_somebody_takes_the_free_seats() -> None:
-    assert tables(waiting(0), 9, filled=True, **OPEN) == []
-    assert ids(tables(waiting(0), 10, filled=True, **OPEN)) == [["p0"]]
+    assert form_tables(waiting(0), 9, has_fill=True, **OPEN) == []
+    assert ids(form_tables(waiting(0), 10, has_fill=True, **OPEN)) == [["p0"]]
 
 
 def test_the_time_of_those_who_came_later_is_not_up_with_that_of_others() -> None:
-    assert ids(tables(waiting(0, 0, 0, 0, 9, 9), 10, **OPEN)) == [["p0", "p1", "p2", "p3"]]
+    assert ids(form_tables(waiting(0, 0, 0, 0, 9, 9), 10, **OPEN)) == [["p0", "p1", "p2", "p3"]]
 
 
 @pytest.mark.parametrize("policy", POLICIES)
 def test_whatever_the_policy_nobody_sits_twice_and_who_waits_longest_sits_first(policy: str) -> None:
-    for seed in some(range(50)):
+    for seed in nonempty(range(50)):
         there = waiting(*(float(number) for number in range(11)))
-        made = tables(there, 0, **OPEN | {"policy": policy, "random": Random(seed)})
+        made = form_tables(there, 0, **OPEN | {"policy": policy, "random": Random(seed)})
         seated = Counter(one.id for table in made for one in table)
         assert len(made) == 2
         assert set(seated.values()) == {1}
@@ -64,7 +64,9 @@ def test_whatever_the_policy_nobody_sits_twice_and_who_waits_longest_sits_first(
 def test_lots_decide_who_plays_with_whom() -> None:
     found = {
         tuple(
-            ids(tables(waiting(0, 1, 2, 3), 3, **OPEN | {"most": 2, "policy": "shuffled", "random": Random(seed)}))[0]
+            ids(
+                form_tables(waiting(0, 1, 2, 3), 3, **OPEN | {"most": 2, "policy": "shuffled", "random": Random(seed)})
+            )[0]
         )
         for seed in range(30)
     }
@@ -73,9 +75,9 @@ def test_lots_decide_who_plays_with_whom() -> None:
 
 
 def test_those_meet_who_have_met_least() -> None:
-    first = Waiting("p0", 0, {"p1": 2, "p2": 1, "p3": 1})
+    first = WaitingClient("p0", 0, {"p1": 2, "p2": 1, "p3": 1})
 
-    made = tables([first, *waiting(0, 1, 2, 3)[1:]], 3, **OPEN | {"most": 2, "policy": "new-faces"})
+    made = form_tables([first, *waiting(0, 1, 2, 3)[1:]], 3, **OPEN | {"most": 2, "policy": "new-faces"})
 
     assert ids(made) == [["p0", "p2"], ["p1", "p3"]]
 
@@ -83,30 +85,30 @@ def test_those_meet_who_have_met_least() -> None:
 def test_whose_time_is_not_up_is_due_later_however_coarse_the_clock_is() -> None:
     early = 0
     for since in range(1000, 3000):  # milliseconds, in which a clock may count
-        one = Waiting("ann", since / 1000, {})
+        one = WaitingClient("ann", since / 1000, {})
         now = (since + 100) / 1000
-        found = tables([one], now, least=2, most=2, wait=0.1, filled=True, random=Random(0))
+        found = form_tables([one], now, least=2, most=2, wait=0.1, has_fill=True, random=Random(0))
         assert found or one.since + 0.1 > now
         early += not found
     assert early
 
 
-def suspect(name: str, since: float, vanished: int = 3) -> Waiting:
-    return Waiting(name, since, {}, Trust.SUSPECT, vanished)
+def suspect(name: str, since: float, vanished: int = 3) -> WaitingClient:
+    return WaitingClient(name, since, {}, Trust.SUSPECT, vanished)
 
 
 @pytest.mark.parametrize("policy", POLICIES)
 def test_suspects_sit_with_each_other_while_enough_others_wait(policy: str) -> None:
     there = [suspect("s0", 0), suspect("s1", 1), *waiting(50, 51)]
 
-    made = tables(there, 60, **OPEN | {"most": 2, "policy": policy})
+    made = form_tables(there, 60, **OPEN | {"most": 2, "policy": policy})
 
     assert ids(made) == [["p0", "p1"], ["s0", "s1"]]
 
 
 @pytest.mark.parametrize("seconds", [0.0, 1.0, 4.0])
 def test_a_suspect_sits_with_others_that_are_too_few_after_a_penalty_that_doubles(seconds: float) -> None:
-    made = tables([suspect("s", 0), *waiting(0)], seconds, **OPEN | {"most": 2})
+    made = form_tables([suspect("s", 0), *waiting(0)], seconds, **OPEN | {"most": 2})
 
     assert bool(made) == (seconds >= 4 * PENALTY_S)
 
@@ -118,21 +120,21 @@ def test_a_penalty_ends_after_a_minute_at_the_latest() -> None:
 def test_clients_that_would_only_wait_for_a_larger_table_are_not_mixed_with_suspects() -> None:
     there = [suspect("s0", 0), suspect("s1", 0), *waiting(58, 59)]
 
-    assert ids(tables(there, 60, **OPEN)) == [["s0", "s1"]]
-    assert ids(tables(there, 68, **OPEN)) == [["p0", "p1"], ["s0", "s1"]]
+    assert ids(form_tables(there, 60, **OPEN)) == [["s0", "s1"]]
+    assert ids(form_tables(there, 68, **OPEN)) == [["p0", "p1"], ["s0", "s1"]]
 
 
 def test_a_suspect_that_sits_with_a_client_of_more_trust_sits_nowhere_else() -> None:
-    made = tables([suspect("s0", 0), suspect("s1", 1), suspect("s2", 2), *waiting(0)], 60, **OPEN | {"most": 2})
+    made = form_tables([suspect("s0", 0), suspect("s1", 1), suspect("s2", 2), *waiting(0)], 60, **OPEN | {"most": 2})
 
     assert sorted(name for table in ids(made) for name in table) == ["p0", "s0", "s1", "s2"]
 
 
 def test_suspects_do_not_sit_down_before_their_penalty_is_over() -> None:
-    assert tables([suspect("s0", 0), suspect("s1", 0)], PENALTY_S / 2, **OPEN | {"most": 2}) == []
+    assert form_tables([suspect("s0", 0), suspect("s1", 0)], PENALTY_S / 2, **OPEN | {"most": 2}) == []
 
 
 def test_a_client_that_stayed_sits_with_others_at_once() -> None:
-    there = [Waiting("stayed", 0, {}, Trust.STAYED, 3), *waiting(0)]
+    there = [WaitingClient("stayed", 0, {}, Trust.STAYED, 3), *waiting(0)]
 
-    assert ids(tables(there, 0, **OPEN | {"most": 2})) == [["p0", "stayed"]]
+    assert ids(form_tables(there, 0, **OPEN | {"most": 2})) == [["p0", "stayed"]]

@@ -9,33 +9,33 @@ import pytest
 from msgspec.structs import replace
 from prometheus_client.parser import text_string_to_metric_families
 
-from fairplay import Referee, Sync, house_strategy
+from fairplay import Durability, Referee, built_in_strategy
 from fairplay.core.events import Acted, Event
 from fairplay.core.match import Match
 from fairplay.games.fish import Fish
-from fairplay.journal.append_file import AppendFile, Disk, created, lag
-from fairplay.server.metrics import Counts, registry, told
-from fairplay.server.status import HouseStatus, OfferSeen, RoomSeen, WaiterSeen
-from tests.some import some
+from fairplay.journal.append_file import AppendFile, Disk, create_file, max_unsynced_age_s
+from fairplay.server.metrics import ServerCounts, format_metrics, make_registry
+from fairplay.server.status import OfferStatus, RoomStatus, ServerStatus, WaitingStatus
+from tests.nonempty import nonempty
 
-ROOM = RoomSeen("r1", "fish-1", "fish", ("ann", "bob"), "playing", 3, 0, (1, 2), (), 7)
-STATUS = HouseStatus(
-    name="house",
+ROOM = RoomStatus("r1", "fish-1", "fish", ("ann", "bob"), "playing", 3, 0, (1, 2), (), 7)
+STATUS = ServerStatus(
+    name="server",
     version="1",
     since=1.0,
     up=5.0,
-    offers=(OfferSeen("fish", {}, 2, 4), OfferSeen("q", {}, 2, 4)),
+    offers=(OfferStatus("fish", {}, 2, 4), OfferStatus("q", {}, 2, 4)),
     rooms=(ROOM, ROOM),
-    waiting=(WaiterSeen("cyd", "", 2.0),),
+    waiting=(WaitingStatus("cyd", "", 2.0),),
     players=("ann", "bob", "cyd"),
 )
 
 
-def figures(counts: Counts, status: HouseStatus = STATUS) -> dict[Any, float]:
+def figures(counts: ServerCounts, status: ServerStatus = STATUS) -> dict[Any, float]:
     """What a monitor reads, by name and label."""
 
     async def asked() -> bytes:
-        return told(registry(lambda: status, counts))
+        return format_metrics(make_registry(lambda: status, counts))
 
     text = asyncio.run(asked()).decode()
     samples = [sample for family in text_string_to_metric_families(text) for sample in family.samples]
@@ -43,7 +43,7 @@ def figures(counts: Counts, status: HouseStatus = STATUS) -> dict[Any, float]:
 
 
 def test_a_monitor_reads_what_happened() -> None:
-    counts, turns = Counts(), 0
+    counts, turns = ServerCounts(), 0
 
     class Counting:
         def observe(self, event: Event, match: Match[Any, Any, Any]) -> None:
@@ -56,8 +56,8 @@ def test_a_monitor_reads_what_happened() -> None:
     referee = Referee()
     for observer in (counts, Counting()):
         referee.subscribe(observer)
-    good = house_strategy("fish", "greedy")
-    for players in some(([good, good], [good, bad])):
+    good = built_in_strategy("fish", "greedy")
+    for players in nonempty(([good, good], [good, bad])):
         referee.run(Fish(rows=4, columns=4), players, seed=secrets.token_bytes(32))
     counts.refused["too many"] += 2
 
@@ -81,7 +81,7 @@ def test_a_monitor_reads_what_happened() -> None:
 def test_rooms_of_a_game_that_is_not_offered_are_counted_too() -> None:
     resumed = replace(ROOM, game="tsuro")  # begun when the game was still offered
 
-    read = figures(Counts(), replace(STATUS, rooms=(ROOM, resumed)))
+    read = figures(ServerCounts(), replace(STATUS, rooms=(ROOM, resumed)))
 
     assert {game: read["fairplay_rooms", game] for game in ("fish", "q", "tsuro")} == {"fish": 1, "q": 0, "tsuro": 1}
 
@@ -100,27 +100,27 @@ class Hanging(Disk):
 
 def test_a_journal_that_no_disk_has_is_told(tmp_path: Path) -> None:
     disk = Hanging()
-    file = created(tmp_path, "a.jsonl", disk, Sync.BATCH)
+    file = create_file(tmp_path, "a.jsonl", disk, Durability.BATCH)
     file.append(b"one\n")
     disk.time += 2000.0
 
-    assert figures(Counts())["fairplay_journal_lag_seconds",] == lag() == 2000.0
+    assert figures(ServerCounts())["fairplay_journal_lag_seconds",] == max_unsynced_age_s() == 2000.0
     file.sync()
-    assert lag() < 1000.0
+    assert max_unsynced_age_s() < 1000.0
     file.append(b"two\n")
     disk.time += 2000.0
-    assert lag() == 2000.0
+    assert max_unsynced_age_s() == 2000.0
     file.close()
-    assert lag() < 1000.0
+    assert max_unsynced_age_s() < 1000.0
 
 
-@pytest.mark.parametrize("sync", [Sync.ALWAYS, Sync.OFF])
-def test_no_lag_is_told_where_no_line_may_wait(tmp_path: Path, sync: Sync) -> None:
+@pytest.mark.parametrize("sync", [Durability.ALWAYS, Durability.OFF])
+def test_no_lag_is_told_where_no_line_may_wait(tmp_path: Path, sync: Durability) -> None:
     disk = Hanging()
-    file = created(tmp_path, "a.jsonl", disk, sync)
+    file = create_file(tmp_path, "a.jsonl", disk, sync)
 
     file.append(b"one\n")
     disk.time += 2000.0
 
-    assert lag() < 1000.0
+    assert max_unsynced_age_s() < 1000.0
     file.close()

@@ -10,26 +10,26 @@ import pytest
 from fairplay.core.events import Fault
 from fairplay.hosting.spec import Entrant, MatchSpec, Outcome
 from fairplay.server.sign_in.tokens import make_token
-from tests.players.test_door import run
-from tests.server.test_house import FISH, Open, Visit, fish, house_test, opened
+from tests.players.test_listener import run
+from tests.server.test_server import FISH, Open, Visit, fish, opened, server_test
 
 FOREVER = 3600.0  # seconds, for which no test waits
 
 
-def a_match(house: Open, **terms: Any) -> "asyncio.Task[Outcome]":
+def a_match(server: Open, **terms: Any) -> "asyncio.Task[Outcome]":
     """A match of a tournament, between ann and bob."""
-    entrants = (Entrant("visitor:ann", "ann"), Entrant("visitor:bob", "bob"))
-    journal = str(house.folder / "matches")
+    entrants = (Entrant("client:ann", "ann"), Entrant("client:bob", "bob"))
+    journal = str(server.directory / "matches")
     spec = MatchSpec(game="fish", parameters=FISH, entrants=entrants, journal=journal, **terms)
-    return asyncio.create_task(house.house.play(spec))
+    return asyncio.create_task(server.server.play(spec))
 
 
-def wait_for_players(house: Open, seconds: float) -> None:
-    house.house.settings = msgspec.structs.replace(house.house.settings, back=seconds)
+def wait_for_players(server: Open, seconds: float) -> None:
+    server.server.settings = msgspec.structs.replace(server.server.settings, restart_window=seconds)
 
 
-async def come(house: Open, name: str) -> Visit:
-    return await house.come(name, token=make_token(house.folder, name), game="fish")
+async def come(server: Open, name: str) -> Visit:
+    return await server.come(name, token=make_token(server.directory, name), game="fish")
 
 
 def faults(outcome: Outcome) -> list[Fault]:
@@ -37,63 +37,63 @@ def faults(outcome: Outcome) -> list[Fault]:
     return [one.fault for one in outcome.result.ejected]
 
 
-@house_test(fish(wait=FOREVER, least=2, most=4), back=0.2)
-async def test_a_player_that_is_absent_is_waited_for_in_one_match_and_not_in_the_next(house: Open) -> None:
-    playing = asyncio.create_task((await come(house, "ann")).play(times=3))
-    assert faults(await a_match(house)) == [Fault.GONE]
-    wait_for_players(house, FOREVER)
+@server_test(fish(wait=FOREVER, least=2, most=4), restart_window=0.2)
+async def test_a_player_that_is_absent_is_waited_for_in_one_match_and_not_in_the_next(server: Open) -> None:
+    playing = asyncio.create_task((await come(server, "ann")).play(times=3))
+    assert faults(await a_match(server)) == [Fault.GONE]
+    wait_for_players(server, FOREVER)
 
-    assert faults(await a_match(house)) == [Fault.GONE]
+    assert faults(await a_match(server)) == [Fault.GONE]
 
     playing.cancel()
 
 
-@house_test(fish(wait=FOREVER, least=2, most=4), back=0.2)
-async def test_a_player_that_came_back_and_left_again_is_waited_for_again(house: Open) -> None:
-    playing = asyncio.create_task((await come(house, "ann")).play(times=3))
-    assert faults(await a_match(house)) == [Fault.GONE]
-    wait_for_players(house, FOREVER)
-    token = make_token(house.folder, "bob")
-    bob = await house.come("bob", token=token)
+@server_test(fish(wait=FOREVER, least=2, most=4), restart_window=0.2)
+async def test_a_player_that_came_back_and_left_again_is_waited_for_again(server: Open) -> None:
+    playing = asyncio.create_task((await come(server, "ann")).play(times=3))
+    assert faults(await a_match(server)) == [Fault.GONE]
+    wait_for_players(server, FOREVER)
+    token = make_token(server.directory, "bob")
+    bob = await server.come("bob", token=token)
     bob.caller.leave()
-    await house.until(lambda: not house.has("bob"))
+    await server.until(lambda: not server.has("bob"))
 
-    match = a_match(house)
-    await house.until(lambda: house.house.rooms)
-    await (await house.come("bob", token=token)).play()
+    match = a_match(server)
+    await server.until(lambda: server.server.rooms)
+    await (await server.come("bob", token=token)).play()
 
     assert faults(await match) == []
     playing.cancel()
 
 
-@house_test(fish(wait=FOREVER, least=2, most=4))
-async def test_a_player_does_not_wait_for_another_match_while_it_plays_in_a_tournament(house: Open) -> None:
-    ann, bob = [await come(house, name) for name in ("ann", "bob")]
-    match = a_match(house)
+@server_test(fish(wait=FOREVER, least=2, most=4))
+async def test_a_player_does_not_wait_for_another_match_while_it_plays_in_a_tournament(server: Open) -> None:
+    ann, bob = [await come(server, name) for name in ("ann", "bob")]
+    match = a_match(server)
     playing = asyncio.create_task(bob.play())
 
     await ann.play("take_turn")
 
-    assert house.waiting == []
+    assert server.waiting == []
     ann.caller.say(ann.answer(ann.heard[-1]))
     await asyncio.gather(ann.play(), playing, match)
 
 
-@house_test(fish())
-async def test_a_client_that_fails_at_hello_is_cut_off_though_its_match_does_not_begin(house: Open) -> None:
-    ann, bob = await house.come("ann"), await house.come("bob")
+@server_test(fish())
+async def test_a_client_that_fails_at_hello_is_cut_off_though_its_match_does_not_begin(server: Open) -> None:
+    ann, bob = await server.come("ann"), await server.come("bob")
     await bob.hear()
     bob.caller.say(b"rubbish\n")
     await ann.hear()
     ann.caller.leave()
 
     assert await bob.hear() is None
-    assert not house.has("bob")
+    assert not server.has("bob")
 
 
-@house_test(fish())
-async def test_a_client_that_answers_hello_with_rubbish_is_out_of_its_match_and_the_other_has_won(house: Open) -> None:
-    ann, bob = await house.come("ann"), await house.come("bob")
+@server_test(fish())
+async def test_a_client_that_answers_hello_with_rubbish_is_out_of_its_match_and_the_other_has_won(server: Open) -> None:
+    ann, bob = await server.come("ann"), await server.come("bob")
     await bob.hear()
 
     bob.caller.say(b"rubbish\n")
@@ -105,10 +105,10 @@ async def test_a_client_that_answers_hello_with_rubbish_is_out_of_its_match_and_
 @pytest.mark.parametrize("sealed", [False, True])
 def test_a_match_is_shown_again_unless_its_deal_is_sealed(sealed: bool, tmp_path: Path) -> None:
     async def replays() -> tuple[list[bool], list[bool]]:
-        async with opened(tmp_path, fish(wait=FOREVER, least=2, most=4)) as house:
-            ann, bob = [await come(house, name) for name in ("ann", "bob")]
-            await asyncio.gather(ann.play(), bob.play(), a_match(house, sealed=sealed))
-            over = house.house.finished
-            return [one.recorded for one in over], [house.house.journal(one.match) is not None for one in over]
+        async with opened(tmp_path, fish(wait=FOREVER, least=2, most=4)) as server:
+            ann, bob = [await come(server, name) for name in ("ann", "bob")]
+            await asyncio.gather(ann.play(), bob.play(), a_match(server, sealed=sealed))
+            over = server.server.finished
+            return [one.recorded for one in over], [server.server.journal(one.match) is not None for one in over]
 
     assert run(replays()) == ([not sealed], [not sealed])

@@ -1,23 +1,23 @@
-"""Cut all that a player says at a house in pieces, at every byte: the journal is the same."""
+"""Cut all that a player says at a server in pieces, at every byte: the journal is the same."""
 
 import asyncio
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from fairplay.journal.replay import read
-from fairplay.journal.verify import verify
-from fairplay.server.settings import Strangers
-from tests.players.test_door import run
-from tests.server.guests import undisturbed
-from tests.server.test_house import fish, opened
+from fairplay.journal.replay import read_journal
+from fairplay.journal.verification import verify
+from fairplay.server.settings import ConnectionLimits
+from tests.players.test_listener import run
+from tests.server.server_guests import play_undisturbed
+from tests.server.test_server import fish, opened
 
 
-async def play_in_pieces(folder: Path, cut: Callable[[bytes], list[bytes]]) -> int:
+async def play_in_pieces(directory: Path, cut: Callable[[bytes], list[bytes]]) -> int:
     """Play a match in which one player says everything in such pieces; how long its longest answer is."""
     longest = 0
-    async with opened(folder, fish(), strangers=Strangers(matches=1)) as house:
-        ann, bob = await house.come("ann"), await house.come("bob")
+    async with opened(directory, fish(), connection_limits=ConnectionLimits(matches=1)) as server:
+        ann, bob = await server.come("ann"), await server.come("bob")
 
         async def talk() -> None:
             nonlocal longest
@@ -29,11 +29,11 @@ async def play_in_pieces(folder: Path, cut: Callable[[bytes], list[bytes]]) -> i
                     await asyncio.sleep(0)  # so that it comes for itself
 
         await asyncio.gather(talk(), bob.play("suspended"))
-        [path] = house.journals().values()
-    recorded = read(path)
+        [path] = server.journals().values()
+    recorded = read_journal(path)
     final = verify(recorded)
     assert not final.ejected
-    assert (final.result, list(recorded.facts)) == undisturbed(recorded)
+    assert (final.result, list(recorded.facts)) == play_undisturbed(recorded)
     return longest
 
 

@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page
 
-from tests.page.browser import needs_chromium, started
-from tests.server.houses import running
+from tests.nonempty import nonempty
+from tests.page.browser import needs_chromium, start_browser
+from tests.server.small_servers import run_small_server
 from tests.server.test_browsers import Shown, a_match
-from tests.some import some
 
 pytestmark = needs_chromium
 EVIL = "evil.example"
@@ -56,7 +56,7 @@ ATTACKS = """async ({host, web, websocket, tcp, room}) => {
         lines: () => tcp ? read(`http://${host}:${tcp}/`, { method: "POST", mode: "no-cors", body: LINES }) : "",
         linesRead: () => tcp ? read(`http://${host}:${tcp}/`) : "",
     };
-    const LINES = '{"nonce": "1", "answer": {"visit": "watch"}}\\n'.repeat(9);
+    const LINES = '{"nonce": "1", "answer": {"purpose": "watch"}}\\n'.repeat(9);
     const got = {};
     await Promise.all(Object.entries(attacks).map(async ([name, attack]) => {
         try { got[name] = await attack(); } catch { got[name] = ""; }
@@ -68,7 +68,7 @@ ATTACKS = """async ({host, web, websocket, tcp, room}) => {
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """A browser for which the name of a bad site leads to this machine; it leaves it to us to refuse what it asks."""
-    with started(f"--host-resolver-rules=MAP {EVIL} 127.0.0.1", f"--disable-features={','.join(CAUTIONS)}") as it:
+    with start_browser(f"--host-resolver-rules=MAP {EVIL} 127.0.0.1", f"--disable-features={','.join(CAUTIONS)}") as it:
         yield it
 
 
@@ -118,35 +118,35 @@ def neighbour(browser: Browser) -> Iterator[Page]:
 
 def got(page: Page, host: str, shown: Shown) -> dict[str, Any]:
     """What a page finds out about a server by this name."""
-    ports = {"web": shown.port, "websocket": shown.house.websockets[0], "tcp": shown.house.port}
+    ports = {"web": shown.port, "websocket": shown.server.websockets[0], "tcp": shown.server.port}
     found: dict[str, Any] = page.evaluate(ATTACKS, {"host": host, "room": shown.room, **ports})
     return found
 
 
 def test_a_page_whose_name_leads_here_finds_out_nothing(browser: Browser, tmp_path: Path) -> None:
     with a_match(tmp_path) as shown:
-        for port in some((shown.port, shown.house.websockets[0], shown.house.port)):
+        for port in nonempty((shown.port, shown.server.websockets[0], shown.server.port)):
             with rebound(browser, port) as page:
                 found = got(page, EVIL, shown)
-            assert {what for what, text in some(found.items()) if text} == set(), port
-        assert shown.house.status().rooms[0].spectators == 0
+            assert {what for what, text in nonempty(found.items()) if text} == set(), port
+        assert shown.server.status().rooms[0].spectators == 0
 
 
 def test_a_page_of_another_site_on_this_machine_finds_out_nothing(browser: Browser, tmp_path: Path) -> None:
     with a_match(tmp_path) as shown:
-        for host in some(("127.0.0.1", "localhost", EVIL)):
+        for host in nonempty(("127.0.0.1", "localhost", EVIL)):
             with neighbour(browser) as page:
                 found = got(page, host, shown)
-            assert {what for what, text in some(found.items()) if text} == set(), host
-        assert shown.house.status().rooms[0].spectators == 0
+            assert {what for what, text in nonempty(found.items()) if text} == set(), host
+        assert shown.server.status().rooms[0].spectators == 0
 
 
 def test_the_same_page_finds_out_a_lot_where_the_name_is_one_of_ours(browser: Browser, tmp_path: Path) -> None:
-    with running(tmp_path, hosts=[EVIL]) as house:
-        room = house.open("fish")
-        with rebound(browser, house.port) as page:
+    with run_small_server(tmp_path, hosts=[EVIL]) as server:
+        room = server.open_room("fish")
+        with rebound(browser, server.port) as page:
             found = page.evaluate(
-                ATTACKS, {"host": EVIL, "room": room, "web": house.port, "websocket": None, "tcp": None}
+                ATTACKS, {"host": EVIL, "room": room, "web": server.port, "websocket": None, "tcp": None}
             )
 
     assert {what for what, text in found.items() if text} == {"status", "metrics", "page", "blind", "live"}

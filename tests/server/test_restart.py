@@ -1,4 +1,4 @@
-"""Kill a house in the middle of many matches, several times: players come back, and all ends as if it had not been."""
+"""Kill a server in the middle of many matches, several times: players come back, and all ends as if it had not been."""
 
 import signal
 import threading
@@ -11,11 +11,20 @@ from msgspec.structs import replace
 from fairplay.games import GAMES
 from fairplay.protocol import player_side
 from fairplay.server.sign_in.tokens import make_token
-from tests.server.guests import AMPLE, Gate, Guest, Served, check_receipts, check_undisturbed, eventually, served
+from tests.server.server_guests import (
+    TIMEOUT_S,
+    GuestThread,
+    ServerProcess,
+    TurnGate,
+    check_receipts,
+    check_undisturbed,
+    run_server,
+    wait_for_value,
+)
 
 ROOMS = 20
 CONFIG = """
-strangers = {{ matches = 1 }}
+connection_limits = {{ matches = 1 }}
 [[games]]
 game = "{game}"
 min = {players}
@@ -33,23 +42,23 @@ TABLES = {  # players, parameters, and rooms that are surely open when everybody
 class Crowd:
     """Everybody who plays, some with tokens and the others as guests, behind one gate after the other."""
 
-    def __init__(self, house: Served, players: int, gate: Gate) -> None:
+    def __init__(self, server: ServerProcess, players: int, gate: TurnGate) -> None:
         self.gate = gate
-        self.guests: list[Guest] = []
+        self.guests: list[GuestThread] = []
         for number in range(players):
             name = f"player-{number}"
-            token = make_token(house.folder, name) if number % 3 == 0 else ""
-            self.guests.append(Guest(house.address, name, lambda: self.gate, token=token))
+            token = make_token(server.directory, name) if number % 3 == 0 else ""
+            self.guests.append(GuestThread(server.address, name, lambda: self.gate, token=token))
 
-    def next(self, gate: Gate) -> None:
+    def next(self, gate: TurnGate) -> None:
         """From now on there is another gate; who waits at the one before is let through."""
         self.gate, before = gate, self.gate
         before.open()
 
 
-def config_for(game: str, folder: Path) -> Path:
-    """The settings of a house where a game is played."""
-    path = folder / "house.toml"
+def config_for(game: str, directory: Path) -> Path:
+    """The settings of a server where a game is played."""
+    path = directory / "server.toml"
     players, parameters, _ = TABLES[game]
     path.write_text(CONFIG.format(game=game, players=players, parameters=parameters))
     return path
@@ -58,33 +67,35 @@ def config_for(game: str, folder: Path) -> Path:
 @pytest.fixture(autouse=True)
 def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody waits long before it comes again."""
-    monkeypatch.setattr(player_side, "MAX_PAUSE_S", 0.5)
+    monkeypatch.setattr(player_side, "MAX_RECONNECT_INTERVAL_S", 0.5)
 
 
-def test_who_has_heard_the_end_and_left_is_not_ejected_by_a_house_that_was_killed_then(tmp_path: Path) -> None:
+def test_who_has_heard_the_end_and_left_is_not_ejected_by_a_server_that_was_killed_then(tmp_path: Path) -> None:
     config = config_for("fish", tmp_path)
     names, heard, slow, killed = ("ann", "bob"), list[str](), threading.Event(), threading.Event()
-    tokens = {name: make_token(tmp_path / "house", name) for name in names}
+    tokens = {name: make_token(tmp_path / "server", name) for name in names}
 
     def hear(name: str) -> None:
         """The first one says that it has heard the end, and leaves; the other one takes its time."""
         heard.append(name)
         if len(heard) == 2:
             slow.set()
-            assert killed.wait(AMPLE)
+            assert killed.wait(TIMEOUT_S)
 
-    with served(tmp_path / "house", "--config", str(config), "--window", "3", "--back", "5") as house:
-        first = [Guest(house.address, name, token=tokens[name], at_the_end=partial(hear, name)) for name in names]
-        assert slow.wait(AMPLE)
-        house.end(signal.SIGKILL)
+    with run_server(tmp_path / "server", "--config", str(config), "--window", "3", "--back", "5") as server:
+        first = [
+            GuestThread(server.address, name, token=tokens[name], at_the_end=partial(hear, name)) for name in names
+        ]
+        assert slow.wait(TIMEOUT_S)
+        server.end(signal.SIGKILL)
         killed.set()
         for guest in first:
-            guest.done()
-        house.start()
-        back = Guest(house.address, heard[1], token=tokens[heard[1]]).done()
-        house.stop_when_all_is_over()
+            guest.wait_until_done()
+        server.start()
+        back = GuestThread(server.address, heard[1], token=tokens[heard[1]]).wait_until_done()
+        server.stop_when_idle()
 
-    [path] = house.journals()
+    [path] = server.journals()
     record = check_undisturbed(path)
     assert record.closing is not None
     told = [result for guest in (*first, back) for result in guest.results]
@@ -92,33 +103,35 @@ def test_who_has_heard_the_end_and_left_is_not_ejected_by_a_house_that_was_kille
 
 
 @pytest.mark.parametrize("game", GAMES)
-def test_all_matches_end_as_if_the_house_had_never_been_killed(game: str, tmp_path: Path) -> None:
+def test_all_matches_end_as_if_the_server_had_never_been_killed(game: str, tmp_path: Path) -> None:
     (players, _, are_open), config = TABLES[game], config_for(game, tmp_path)
-    with served(tmp_path / "house", "--config", str(config), "--window", str(AMPLE), "--back", str(AMPLE / 2)) as house:
-        crowd = Crowd(house, players * ROOMS, Gate(1))
+    with run_server(
+        tmp_path / "server", "--config", str(config), "--window", str(TIMEOUT_S), "--back", str(TIMEOUT_S / 2)
+    ) as server:
+        crowd = Crowd(server, players * ROOMS, TurnGate(1))
 
-        eventually(lambda: all(guest.told for guest in crowd.guests))  # they are signed up
-        crowd.gate.until(lambda gate: gate.waiting >= are_open)  # a question is open in so many rooms
-        assert len(house.journals()) >= are_open
-        assert house.end(signal.SIGKILL) == -signal.SIGKILL
-        crowd.next(Gate(2))
-        house.start()
+        wait_for_value(lambda: all(guest.told for guest in crowd.guests))  # they are signed up
+        crowd.gate.wait_until(lambda gate: gate.waiting >= are_open)  # a question is open in so many rooms
+        assert len(server.journals()) >= are_open
+        assert server.end(signal.SIGKILL) == -signal.SIGKILL
+        crowd.next(TurnGate(2))
+        server.start()
 
-        crowd.gate.until(lambda gate: gate.taken > ROOMS)  # and now wherever they happen to be
-        house.end(signal.SIGKILL)
-        crowd.next(Gate(0))
-        house.start()
+        crowd.gate.wait_until(lambda gate: gate.taken > ROOMS)  # and now wherever they happen to be
+        server.end(signal.SIGKILL)
+        crowd.next(TurnGate(0))
+        server.start()
 
-        crowd.gate.until(lambda gate: gate.waiting > 0)  # while players are still coming back
-        house.end(signal.SIGKILL)
-        crowd.next(Gate(10**6))
-        house.start()
+        crowd.gate.wait_until(lambda gate: gate.waiting > 0)  # while players are still coming back
+        server.end(signal.SIGKILL)
+        crowd.next(TurnGate(10**6))
+        server.start()
 
         for guest in crowd.guests:
-            assert guest.done().lost == ""
-        house.stop_when_all_is_over()
+            assert guest.wait_until_done().lost == ""
+        server.stop_when_idle()
 
-    records = [check_undisturbed(path) for path in house.journals()]
+    records = [check_undisturbed(path) for path in server.journals()]
     assert len(records) == ROOMS
     resumptions = [len(record.resumptions) for record in records]  # but for those before which nothing happened
     assert sum(map(bool, resumptions)) >= are_open
@@ -128,7 +141,7 @@ def test_all_matches_end_as_if_the_house_had_never_been_killed(game: str, tmp_pa
     for guest in crowd.guests:
         record = by_player[guest.name]
         assert record.closing is not None
-        out = [one.seat for one in record.closing.result.ejected]  # for want of a lawful action
+        out = [one.seat for one in record.closing.result.ejected]  # for want of a legal action
         told = [] if record.names.index(guest.name) in out else [record.closing.result]
         heard = [replace(result, receipt=None) for result in guest.results]
         at_farewell = record.resumptions.count(len(record.facts))  # each time, it is told again

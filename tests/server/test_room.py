@@ -9,23 +9,23 @@ from typing import Any
 import pytest
 
 from fairplay import BadRequest, EndGameResult, Fault, Limits, Room, RoomOptions, create_room
-from fairplay.games import GAMES, title
+from fairplay.games import GAMES, game_info
 from fairplay.games.fish import Fish, Place
 from fairplay.games.fish.state import state_of
 from fairplay.games.q import Q
 from fairplay.games.tsuro import Tsuro
 from fairplay.hosting.run import new_match
 from fairplay.hosting.spec import Entrant, MatchSpec
-from fairplay.journal.replay import read
-from fairplay.journal.verify import verify
-from fairplay.protocol.wire import MOST_BYTES
-from tests.players.lines import Clockwork, in_clockwork
-from tests.server.watchers import Spectator
-from tests.some import some
+from fairplay.journal.replay import read_journal
+from fairplay.journal.verification import verify
+from fairplay.protocol.wire import MAX_LINE_BYTES
+from tests.nonempty import nonempty
+from tests.players.scripted_connections import VirtualTimeLoop, run_in_virtual_time
+from tests.server.spectators import Spectator
 
 GAME = Fish(rows=4, columns=4, fish=1)
 IDS = ("ann", "bob")
-Say = Callable[[dict[str, Any], Any], Any]  # from a question and the first lawful action to a message
+Say = Callable[[dict[str, Any], Any], Any]  # from a question and the first legal action to a message
 
 
 def options(game: Any = GAME, **rest: Any) -> RoomOptions:
@@ -58,7 +58,7 @@ def out(room: Room) -> list[tuple[str, Fault, str]]:
 
 @pytest.mark.parametrize("game", GAMES)
 def test_any_game_is_played_by_messages(game: str) -> None:
-    rules = title(game).rules(**title(game).quick)
+    rules = game_info(game).rules(**game_info(game).quick)
     ids = (*IDS, "cyd")
     room = create_room("a room", options(rules, player_ids=ids))
     heard, spectator = [answering(room, one) for one in ids], Spectator()
@@ -70,7 +70,7 @@ def test_any_game_is_played_by_messages(game: str) -> None:
     assert (room.stage, out(room)) == ("done", [])
     assert spectator.knows["event"]["type"] == "ended"
     still_in, count = rules.order(result.state), len(spectator.lines)
-    for seat, lines in some(enumerate(heard)):
+    for seat, lines in nonempty(enumerate(heard)):
         kinds = [line["type"] for line in lines]
         public = [line for line in lines if line["type"] in ("snapshot", "patch")]
         assert public == spectator.lines[: count if seat in still_in else len(public)]  # less if it was eliminated
@@ -147,7 +147,7 @@ def test_so_it_does_when_nothing_was_asked_as_soon_as_something_is(message: str)
 def test_too_much_is_a_flood_whenever_it_comes() -> None:
     for early in (False, True):
         room = create_room("a room", options())
-        huge = b'"' + b"x" * MOST_BYTES + b'"'
+        huge = b'"' + b"x" * MAX_LINE_BYTES + b'"'
         answering(room, "ann")
         answering(room, "bob", lambda asked, action, huge=huge: huge)  # type: ignore[misc]
         if early:
@@ -172,12 +172,12 @@ def test_who_does_not_answer_within_5_seconds_is_ejected() -> None:
     room = create_room("a room", options())
     answering(room, "bob")
 
-    async def work(loop: Clockwork) -> float:
+    async def work(loop: VirtualTimeLoop) -> float:
         begun = loop.time()
         await room.play()
         return loop.time() - begun
 
-    assert in_clockwork(work) == pytest.approx(5.0, abs=0.1)
+    assert run_in_virtual_time(work) == pytest.approx(5.0, abs=0.1)
     assert out(room) == [("ann", Fault.TIMED_OUT, "no answer within 5 s")]
 
 
@@ -185,11 +185,11 @@ def test_an_answer_that_comes_after_the_time_is_not_taken() -> None:
     room = create_room("a room", options())
     answering(room, "bob")
 
-    async def work(loop: Clockwork) -> bool:
+    async def work(loop: VirtualTimeLoop) -> bool:
         await room.play()
         return room.on_message("ann", {"type": "place", "at": [0, 0]})
 
-    assert not in_clockwork(work)
+    assert not run_in_virtual_time(work)
     assert out(room) == [("ann", Fault.TIMED_OUT, "no answer within 5 s")]
 
 
@@ -198,7 +198,7 @@ def test_the_first_of_several_malformed_messages_counts() -> None:
     answering(room, "ann")
     answering(room, "bob")
 
-    for message in (b'"' + b"x" * MOST_BYTES + b'"', b"{"):
+    for message in (b'"' + b"x" * MAX_LINE_BYTES + b'"', b"{"):
         room.on_message("bob", message)
     played(room)
 
@@ -209,7 +209,7 @@ def test_other_limits_hold_where_they_are_given() -> None:
     room = create_room("a room", options(limits=Limits(move=0.5)))
     answering(room, "bob")
 
-    in_clockwork(lambda loop: room.play())
+    run_in_virtual_time(lambda loop: room.play())
 
     assert out(room) == [("ann", Fault.TIMED_OUT, "no answer within 0.5 s")]
 
@@ -286,7 +286,7 @@ def test_a_player_that_raises_at_the_last_words_hears_nothing_more() -> None:
     played(room)
 
     assert [(who, fault) for who, fault, _ in out(room)] == [("ann", Fault.MALFORMED)]
-    assert room._mailboxes["ann"].hear is None
+    assert room._mailboxes["ann"].deliver is None
 
 
 def test_a_room_is_recorded_and_the_record_holds(tmp_path: Path) -> None:
@@ -296,9 +296,9 @@ def test_a_room_is_recorded_and_the_record_holds(tmp_path: Path) -> None:
 
     played(room)
 
-    recorded = read(tmp_path / "r1.jsonl")
+    recorded = read_journal(tmp_path / "r1.jsonl")
     assert verify(recorded) == room.match
-    assert recorded.opening.players == ("visitor:ann", "visitor:bob")
+    assert recorded.opening.players == ("client:ann", "client:bob")
     assert room.outcome().journal == str(tmp_path / "r1.jsonl")
 
 
@@ -315,7 +315,7 @@ def test_a_state_of_ones_own_is_played_and_recorded(tmp_path: Path) -> None:
     snapshot = next(line for line in heard if line["type"] == "snapshot")
     assert snapshot["view"]["board"] == [[1, 1, 1], [1, 1, 1]]
     assert sum(result.state.scores) > 0
-    assert verify(read(tmp_path / "r1.jsonl")).state == result.state
+    assert verify(read_journal(tmp_path / "r1.jsonl")).state == result.state
     with pytest.raises(BadRequest, match="the match in room r1 has begun"):
         room.set_state(state)
 
@@ -352,7 +352,7 @@ def test_a_room_is_played_by_whoever_sits_at_a_table_too() -> None:
     spec = MatchSpec(
         game="fish", parameters={"rows": 4, "columns": 4}, entrants=(Entrant("greedy"), Entrant("random")), id="r2"
     )
-    room, spectator = Room("the house", new_match(spec), IDS), Spectator()
+    room, spectator = Room("the server", new_match(spec), IDS), Spectator()
     room.hub.add(spectator)
 
     result = asyncio.run(room.play())
@@ -404,7 +404,7 @@ def test_a_record_tells_whether_the_seed_was_drawn_or_chosen(seed: bytes | None,
 
     played(room)
 
-    assert read(tmp_path / "r1.jsonl").opening.drawn is drawn
+    assert read_journal(tmp_path / "r1.jsonl").opening.drawn is drawn
 
 
 def test_a_player_that_is_asked_is_kicked_at_once() -> None:
@@ -422,13 +422,13 @@ def test_a_player_that_is_kicked_while_it_thinks_leaves_before_its_time_is_up() 
     room = create_room("a room", options())
     answering(room, "bob")
 
-    async def work(loop: Clockwork) -> float:
+    async def work(loop: VirtualTimeLoop) -> float:
         begun = loop.time()
         loop.call_later(1.0, room.kick, "ann")
         await room.play()
         return loop.time() - begun
 
-    assert in_clockwork(work) == pytest.approx(1.0, abs=0.1)
+    assert run_in_virtual_time(work) == pytest.approx(1.0, abs=0.1)
     assert out(room) == [("ann", Fault.GONE, "kicked by whoever runs the room")]
 
 

@@ -1,4 +1,4 @@
-"""Read the settings of a house, and refuse what makes no sense in one line that says where it is."""
+"""Read the settings of a server, and refuse what makes no sense in one line that says where it is."""
 
 from pathlib import Path
 
@@ -6,11 +6,11 @@ import pytest
 
 from fairplay.core.errors import BadRequest
 from fairplay.protocol.limits import Limits
-from fairplay.server.settings import HouseSettings, Strangers, Tls, offer, read_settings
+from fairplay.server.settings import ConnectionLimits, ServerSettings, Tls, make_offer, read_settings
 
 WHOLE = """
 name = "the lab"
-folder = "kept"
+directory = "kept"
 host = "0.0.0.0"
 port = 5000
 websocket = 5001
@@ -18,10 +18,10 @@ web = 8080
 web_host = "0.0.0.0"
 tls = { certificate = "cert.pem", key = "/etc/key.pem" }
 guests = false
-window = 20
-back = 40
+reconnect_window = 20
+restart_window = 40
 
-[strangers]
+[connection_limits]
 connections = 100
 each = 10
 
@@ -40,18 +40,24 @@ game = "q"
 """
 
 
-def read(tmp_path: Path, text: str) -> HouseSettings:
-    (tmp_path / "house.toml").write_text(text)
-    return read_settings(tmp_path / "house.toml")
+def read(tmp_path: Path, text: str) -> ServerSettings:
+    (tmp_path / "server.toml").write_text(text)
+    return read_settings(tmp_path / "server.toml")
 
 
 def test_everything_can_be_said_in_a_file(tmp_path: Path) -> None:
     found = read(tmp_path, WHOLE)
 
     assert (found.name, found.host, found.port, found.websocket) == ("the lab", "0.0.0.0", 5000, 5001)
-    assert (found.web, found.web_host, found.guests, found.window, found.back) == (8080, "0.0.0.0", False, 20, 40)
-    assert (found.folder, found.tls) == (str(tmp_path / "kept"), Tls(str(tmp_path / "cert.pem"), "/etc/key.pem"))
-    assert found.strangers == Strangers(connections=100, each=10)
+    assert (found.web, found.web_host, found.guests, found.reconnect_window, found.restart_window) == (
+        8080,
+        "0.0.0.0",
+        False,
+        20,
+        40,
+    )
+    assert (found.directory, found.tls) == (str(tmp_path / "kept"), Tls(str(tmp_path / "cert.pem"), "/etc/key.pem"))
+    assert found.connection_limits == ConnectionLimits(connections=100, each=10)
     fish, q = found.offers
     assert (fish.game, fish.least, fish.most, fish.wait, fish.policy, fish.fill) == (
         "fish",
@@ -73,41 +79,41 @@ def test_the_files_of_a_certificate_are_looked_for_beside_the_settings(tmp_path:
     assert found.tls == Tls(str(tmp_path / "cert.pem"), str(tmp_path / "key.pem"))
 
 
-def test_the_folder_of_a_server_is_not_beside_the_file_unless_it_says_so(tmp_path: Path) -> None:
-    assert read(tmp_path, '[[games]]\ngame = "fish"').folder == "house"
+def test_the_directory_of_a_server_is_not_beside_the_file_unless_it_says_so(tmp_path: Path) -> None:
+    assert read(tmp_path, '[[games]]\ngame = "fish"').directory == "server"
 
 
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("", "house.toml: nothing is played here: name a game under [[games]]"),
-        ("prot = 1", "house.toml: unknown key 'prot': did you mean 'port'?"),
-        ("port = 65536", "house.toml: port: expected int <= 65535"),
-        ("window = -1", "house.toml: window: expected float > 0.0"),
-        ("[strangers]\nper = 1", "house.toml: strangers: unknown key 'per'"),
-        ("[strangers]\neach = 0", "house.toml: strangers.each: expected int >= 1"),
-        ("tls = { certificate = 'a', keys = 'b' }", "house.toml: tls: "),
-        ("log = 'xml'", "house.toml: log: invalid enum value 'xml'"),
-        ("[[games]]\ngame = 'fisch'", "house.toml: games 1: there is no game 'fisch': did you mean 'fish'?"),
-        ("[[games]]\ngame = 'fish'\nmin = 1", "house.toml: games 1: fish is for 2 to 4 players, not for 1 to 4"),
+        ("", "server.toml: nothing is played here: name a game under [[games]]"),
+        ("prot = 1", "server.toml: unknown key 'prot': did you mean 'port'?"),
+        ("port = 65536", "server.toml: port: expected int <= 65535"),
+        ("reconnect_window = -1", "server.toml: reconnect_window: expected float > 0.0"),
+        ("[connection_limits]\nper = 1", "server.toml: connection_limits: unknown key 'per'"),
+        ("[connection_limits]\neach = 0", "server.toml: connection_limits.each: expected int >= 1"),
+        ("tls = { certificate = 'a', keys = 'b' }", "server.toml: tls: "),
+        ("log = 'xml'", "server.toml: log: invalid enum value 'xml'"),
+        ("[[games]]\ngame = 'fisch'", "server.toml: games 1: there is no game 'fisch': did you mean 'fish'?"),
+        ("[[games]]\ngame = 'fish'\nmin = 1", "server.toml: games 1: fish is for 2 to 4 players, not for 1 to 4"),
         (
             "[[games]]\ngame = 'fish'\nmin = 4\nmax = 3",
-            "house.toml: games 1: fish is for 2 to 4 players, not for 4 to 3",
+            "server.toml: games 1: fish is for 2 to 4 players, not for 4 to 3",
         ),
-        ("[[games]]\ngame = 'fish'\npolicy = 'age'", "house.toml: games 1: there is no policy 'age'"),
-        ("[[games]]\ngame = 'fish'\nfill = 'lookahead:x'", "house.toml: games 1: lookahead looks 1 to 9 turns ahead"),
-        ("[[games]]\ngame = 'fish'\nfill = './bot'", "house.toml: games 1: './bot' is no house player of fish"),
-        ("[[games]]\ngame = 'fish'\nlimits = { mvoe = 1 }", "house.toml: games 1: limits: unknown key 'mvoe'"),
-        ("[[games]]\ngame = 'fish'\nparameters = { rows = 0 }", "house.toml: games 1: "),
+        ("[[games]]\ngame = 'fish'\npolicy = 'age'", "server.toml: games 1: there is no policy 'age'"),
+        ("[[games]]\ngame = 'fish'\nfill = 'lookahead:x'", "server.toml: games 1: lookahead looks 1 to 9 turns ahead"),
+        ("[[games]]\ngame = 'fish'\nfill = './bot'", "server.toml: games 1: './bot' is no built-in player of fish"),
+        ("[[games]]\ngame = 'fish'\nlimits = { mvoe = 1 }", "server.toml: games 1: limits: unknown key 'mvoe'"),
+        ("[[games]]\ngame = 'fish'\nparameters = { rows = 0 }", "server.toml: games 1: "),
         (
             "[[games]]\ngame = 'fish'\nmax = 2\nparameters = { rows = 2, columns = 3 }",
-            "house.toml: games 1: a board of 2 x 3 with 0 holes is too small for 2 players",
+            "server.toml: games 1: a board of 2 x 3 with 0 holes is too small for 2 players",
         ),
-        ("[[games]]\n", "house.toml: games 1: there has to be a key game"),
-        ("games = [3]", "house.toml: games 1: expected table, got int"),
-        ("[[games]]\ngame = 'fish'\nlimits = 3", "house.toml: games 1: limits: expected table, got int"),
-        ("games = 3", "house.toml: games: expected list, got int"),
-        ("port = ", "house.toml: this is no TOML"),
+        ("[[games]]\n", "server.toml: games 1: there has to be a key game"),
+        ("games = [3]", "server.toml: games 1: expected table, got int"),
+        ("[[games]]\ngame = 'fish'\nlimits = 3", "server.toml: games 1: limits: expected table, got int"),
+        ("games = 3", "server.toml: games: expected list, got int"),
+        ("port = ", "server.toml: this is no TOML"),
     ],
 )
 def test_what_makes_no_sense_is_refused_in_one_line(tmp_path: Path, text: str, why: str) -> None:
@@ -119,7 +125,7 @@ def test_what_makes_no_sense_is_refused_in_one_line(tmp_path: Path, text: str, w
     assert "\n" not in said
 
 
-def test_a_house_is_open_to_its_own_machine_alone_and_shown_to_nobody_unless_somebody_says_so() -> None:
-    plain = HouseSettings(offers=(offer("fish", {}),))
+def test_a_server_is_open_to_its_own_machine_alone_and_shown_to_nobody_unless_somebody_says_so() -> None:
+    plain = ServerSettings(offers=(make_offer("fish", {}),))
 
     assert (plain.host, plain.web, plain.web_host, plain.web_names) == ("127.0.0.1", None, "127.0.0.1", ())

@@ -1,4 +1,4 @@
-"""Stop a house by signals: open questions are answered, everybody hears of it, and the next one goes on with all."""
+"""Stop a server by signals: open questions are answered, everybody hears of it, and the next one goes on with all."""
 
 import operator
 import signal
@@ -9,51 +9,59 @@ from pathlib import Path
 
 import pytest
 
-from fairplay.journal.replay import read
+from fairplay.journal.replay import read_journal
 from fairplay.protocol import player_side, wire
-from fairplay.server.farewells import LAST_WORDS
-from fairplay.server.house import GRACE
+from fairplay.server.pending_closes import LAST_MESSAGE_TIMEOUT_S
+from fairplay.server.server import STOP_GRACE_S
 from tests.cli.command import INTERRUPTIONS
-from tests.server.guests import Gate, Guest, Served, at_the_door, check_undisturbed, eventually, served
+from tests.server.server_guests import (
+    GuestThread,
+    ServerProcess,
+    TurnGate,
+    check_undisturbed,
+    connect_raw,
+    run_server,
+    wait_for_value,
+)
 
 ROOMS = 3
 CONFIG = """
-strangers = { matches = 1 }
-window = 60
+connection_limits = { matches = 1 }
+reconnect_window = 60
 [[games]]
 game = "fish"
 max = 2
 parameters = { rows = 5, columns = 5 }
 limits = { move = 60, first = 60, start = 60 }
 """
-SUSPENDED = "the house hangs up: the house stops for a while"
+SUSPENDED = "the server hangs up: the server stops for a while"
 
 
 @pytest.fixture(autouse=True)
 def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody waits long before it comes again."""
-    monkeypatch.setattr(player_side, "MAX_PAUSE_S", 0.5)
+    monkeypatch.setattr(player_side, "MAX_RECONNECT_INTERVAL_S", 0.5)
 
 
 @pytest.fixture
 def config(tmp_path: Path) -> str:
-    path = tmp_path / "house.toml"
+    path = tmp_path / "server.toml"
     path.write_text(CONFIG)
     return str(path)
 
 
-def facts(house: Served) -> list[int]:
+def facts(server: ServerProcess) -> list[int]:
     """How much has happened in each match."""
-    return sorted(len(read(path).facts) for path in house.journals())
+    return sorted(len(read_journal(path).facts) for path in server.journals())
 
 
 def looking_on(address: str) -> tuple[list[bytes], Callable[[], bytes]]:
     """Somebody who watches whatever is played: what it hears of at first, and what reads the rest to the end."""
-    line = at_the_door(address)
+    line = connect_raw(address)
     stream = line.makefile("rb")
     hello = wire.decode_line(stream.readline())
     assert isinstance(hello, wire.Hello)
-    line.sendall(wire.encode({"nonce": hello.nonce, "answer": {"visit": "watch"}}) + b"\n")
+    line.sendall(wire.encode({"nonce": hello.nonce, "answer": {"purpose": "watch"}}) + b"\n")
     first = [stream.readline()]
 
     def rest() -> bytes:
@@ -66,80 +74,80 @@ def looking_on(address: str) -> tuple[list[bytes], Callable[[], bytes]]:
 @pytest.mark.parametrize("how", INTERRUPTIONS)
 def test_open_questions_are_answered_and_everybody_hears_that_it_stops(how: str, tmp_path: Path, config: str) -> None:
     start, by = INTERRUPTIONS[how]
-    gate = Gate(2)
-    with served(tmp_path / "house", "--config", config, start=start) as house:
-        guests = [Guest(house.address, f"player-{number}", lambda: gate) for number in range(2 * ROOMS)]
-        gate.until(lambda gate: gate.waiting == ROOMS)
-        first, rest = looking_on(house.address)
-        idler = Guest(house.address, "idler")
-        eventually(lambda: "signed up as idler" in idler.told)
+    gate = TurnGate(2)
+    with run_server(tmp_path / "server", "--config", config, start=start) as server:
+        guests = [GuestThread(server.address, f"player-{number}", lambda: gate) for number in range(2 * ROOMS)]
+        gate.wait_until(lambda gate: gate.waiting == ROOMS)
+        first, rest = looking_on(server.address)
+        idler = GuestThread(server.address, "idler")
+        wait_for_value(lambda: "signed up as idler" in idler.told)
 
-        house.process.send_signal(by)
-        eventually(lambda: house.events("stopping"))
-        with pytest.raises(OSError), at_the_door(house.address) as late:
+        server.process.send_signal(by)
+        wait_for_value(lambda: server.events("stopping"))
+        with pytest.raises(OSError), connect_raw(server.address) as late:
             assert late.recv(1) == b"", "somebody is let in"
             raise OSError("it was cut off")
-        assert facts(house) == [4] * ROOMS  # nothing happens to those who have not answered yet
+        assert facts(server) == [4] * ROOMS  # nothing happens to those who have not answered yet
         gate.open()
-        assert house.gone() == 0
+        assert server.wait_for_exit() == 0
 
-        assert facts(house) == [5] * ROOMS  # the answers, and no more than that
-        assert house.said == ["fairplay: stopped; the same command goes on with what was being played\n"]
+        assert facts(server) == [5] * ROOMS  # the answers, and no more than that
+        assert server.said == ["fairplay: stopped; the same command goes on with what was being played\n"]
         assert b'"snapshot"' in first[0]
         assert b'"suspended"' in rest().splitlines()[-1]
         for guest in [*guests, idler]:
-            eventually(partial(operator.contains, guest.told, SUSPENDED))
+            wait_for_value(partial(operator.contains, guest.told, SUSPENDED))
 
-        house.start()
-        check_they_play_to_the_end([*guests, idler, Guest(house.address, "late")])
-        house.stop_when_all_is_over()
+        server.start()
+        check_they_play_to_the_end([*guests, idler, GuestThread(server.address, "late")])
+        server.stop_when_idle()
 
-    records = [check_undisturbed(path) for path in house.journals()]
+    records = [check_undisturbed(path) for path in server.journals()]
     assert sorted(record.resumptions for record in records) == [(), *[(5,)] * ROOMS]
 
 
-def check_they_play_to_the_end(guests: list[Guest]) -> None:
+def check_they_play_to_the_end(guests: list[GuestThread]) -> None:
     """All of them end one match, and leave."""
     for guest in guests:
-        assert guest.done().lost == ""
+        assert guest.wait_until_done().lost == ""
         assert len(guest.results) == 1
 
 
 def test_who_never_answers_does_not_keep_it_from_stopping(tmp_path: Path, config: str) -> None:
-    assert GRACE + LAST_WORDS < 10
-    gate = Gate(2)
-    with served(tmp_path / "house", "--config", config) as house:
-        guests = [Guest(house.address, f"player-{number}", lambda: gate) for number in range(2 * ROOMS)]
-        gate.until(lambda gate: gate.waiting == ROOMS)
+    assert STOP_GRACE_S + LAST_MESSAGE_TIMEOUT_S < 10
+    gate = TurnGate(2)
+    with run_server(tmp_path / "server", "--config", config) as server:
+        guests = [GuestThread(server.address, f"player-{number}", lambda: gate) for number in range(2 * ROOMS)]
+        gate.wait_until(lambda gate: gate.waiting == ROOMS)
 
-        assert house.end(signal.SIGTERM) == 0
+        assert server.end(signal.SIGTERM) == 0
 
-        assert facts(house) == [4] * ROOMS
+        assert facts(server) == [4] * ROOMS
         gate.open()  # which is too late for what was asked
-        house.start()
+        server.start()
         check_they_play_to_the_end(guests)
-        house.stop_when_all_is_over()
+        server.stop_when_idle()
 
-    assert all(check_undisturbed(path).resumptions == (4,) for path in house.journals())
+    assert all(check_undisturbed(path).resumptions == (4,) for path in server.journals())
 
 
 @pytest.mark.alone
 @pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM])
 def test_the_second_signal_ends_it_at_once(by: signal.Signals, tmp_path: Path, config: str) -> None:
-    gate = Gate(2)
-    with served(tmp_path / "house", "--config", config) as house:
-        guests = [Guest(house.address, f"player-{number}", lambda: gate) for number in range(2 * ROOMS)]
-        gate.until(lambda gate: gate.waiting == ROOMS)
+    gate = TurnGate(2)
+    with run_server(tmp_path / "server", "--config", config) as server:
+        guests = [GuestThread(server.address, f"player-{number}", lambda: gate) for number in range(2 * ROOMS)]
+        gate.wait_until(lambda gate: gate.waiting == ROOMS)
 
-        house.process.send_signal(by)
-        eventually(lambda: house.events("stopping"))
+        server.process.send_signal(by)
+        wait_for_value(lambda: server.events("stopping"))
         since = time.monotonic()
-        assert house.end(by) == 0
-        assert time.monotonic() - since < GRACE, "it has waited for those who do not answer"
+        assert server.end(by) == 0
+        assert time.monotonic() - since < STOP_GRACE_S, "it has waited for those who do not answer"
 
         gate.open()
-        house.start()
+        server.start()
         check_they_play_to_the_end(guests)
-        house.stop_when_all_is_over()
+        server.stop_when_idle()
 
-    assert all(check_undisturbed(path).resumptions == (4,) for path in house.journals())
+    assert all(check_undisturbed(path).resumptions == (4,) for path in server.journals())

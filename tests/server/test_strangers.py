@@ -1,4 +1,4 @@
-"""Let every bad player and caller loose on one house: each does harm to itself alone, and honest matches end right."""
+"""Let every bad player and caller loose on one server: each does harm to itself alone, and honest matches end right."""
 
 import socket
 import struct
@@ -13,19 +13,28 @@ from typing import Any
 import pytest
 
 from fairplay.core.match import Match
-from fairplay.journal.replay import read
-from fairplay.journal.verify import verify
+from fairplay.journal.replay import read_journal
+from fairplay.journal.verification import verify
 from fairplay.protocol import player_side
-from fairplay.testing.hostile import DEEDS, Distance
+from fairplay.testing.hostile import MISBEHAVIOURS, Distance
 from fairplay.testing.hostile_connections import HANDSHAKE, misbehave_at
-from fairplay.testing.hostile_programs import ANY, CONNECT, GOOD, HELLO, TURN, Do, Turn
-from tests.misbehaviour.far import Case, cases, declared
-from tests.server.guests import AMPLE, LOOPBACK, Gate, Guest, Served, check_undisturbed, eventually, served
+from fairplay.testing.hostile_programs import ANY, CONNECT, GOOD_REPLY, HELLO, TURN, Behaviour, Question
+from tests.misbehaviour.remote_players import MisbehaviourCase, cases, expected_ejection
+from tests.server.server_guests import (
+    LOOPBACK,
+    TIMEOUT_S,
+    GuestThread,
+    ServerProcess,
+    TurnGate,
+    check_undisturbed,
+    run_server,
+    wait_for_value,
+)
 
 CONFIG = """
 websocket = 0
-window = 10
-strangers = {{ matches = 1, hello = 5 }}
+reconnect_window = 10
+connection_limits = {{ matches = 1, hello = 5 }}
 [[games]]
 game = "q"
 max = 2
@@ -38,12 +47,14 @@ limits = {{ move = 60, first = 60, start = 60 }}
 """
 FAR = cases(Distance.TCP, Distance.WEBSOCKET)
 LATER = ("answers before it is asked", "guesses what comes next", "answers twenty times")  # they are let in
-AT_THE_DOOR = [
-    case for case in FAR if case.at in (HELLO, CONNECT) and DEEDS[case.deed].fault and case.deed not in LATER
+AT_THE_LISTENER = [
+    case
+    for case in FAR
+    if case.message in (HELLO, CONNECT) and MISBEHAVIOURS[case.misbehaviour].fault and case.misbehaviour not in LATER
 ]
 REASONS = {"malformed": "malformed", "flood": "flood", "timed_out": "silent", "crashed": "gone"}
-BY_THE_HOUSE = {"breaks off in a line": "gone"}  # which might have come back
-OTHERS = {  # who wants something else of a door for players
+BY_THE_SERVER = {"breaks off in a line": "gone"}  # which might have come back
+OTHERS = {  # who wants something else of a listener for players
     "says nothing": b"",
     "a browser": b"GET / HTTP/1.1\r\nHost: here\r\n\r\n",
     "half of a browser": b"GET / HT",
@@ -55,36 +66,38 @@ OTHERS = {  # who wants something else of a door for players
 }
 
 
-def at_a_table() -> list[Case]:
+def at_a_table() -> list[MisbehaviourCase]:
     """Every deed, at a turn where that makes sense."""
-    found: dict[tuple[str, Distance], Case] = {}
+    found: dict[tuple[str, Distance], MisbehaviourCase] = {}
     for case in FAR:
-        if case.at != CONNECT and (case.at in (TURN, ANY) or TURN not in DEEDS[case.deed].at):
-            found.setdefault((case.deed, case.distance), case)
+        if case.message != CONNECT and (
+            case.message in (TURN, ANY) or TURN not in MISBEHAVIOURS[case.misbehaviour].messages
+        ):
+            found.setdefault((case.misbehaviour, case.distance), case)
     return list(found.values())
 
 
 AT_TABLES = at_a_table()
 
 
-def inside(do: Do) -> Do:
-    """Do it in a match only: the house is told well who one is."""
+def inside(do: Behaviour) -> Behaviour:
+    """Do it in a match only: the server is told well who one is."""
 
-    def once_seated(turn: Turn) -> None:
-        at_the_door = b'"type": "hello"' in turn.question and b'"game"' not in turn.question
-        turn.say(GOOD) if at_the_door else do(turn)
+    def once_seated(turn: Question) -> None:
+        at_the_listener = b'"type": "hello"' in turn.question and b'"game"' not in turn.question
+        turn.send(GOOD_REPLY) if at_the_listener else do(turn)
 
     return once_seated
 
 
 class Bad(threading.Thread):
-    """Somebody who misbehaves at a house."""
+    """Somebody who misbehaves at a server."""
 
-    def __init__(self, house: Served, case: Case, *, seated: bool) -> None:
+    def __init__(self, server: ServerProcess, case: MisbehaviourCase, *, seated: bool) -> None:
         super().__init__(daemon=True, name=str(case))
-        do = DEEDS[case.deed].do
-        port = house.port if case.distance is Distance.TCP else house.websockets[0]
-        self._talk = (LOOPBACK, port, case.distance.value, inside(do) if seated else do, case.at)
+        do = MISBEHAVIOURS[case.misbehaviour].behaviour
+        port = server.port if case.distance is Distance.TCP else server.websockets[0]
+        self._talk = (LOOPBACK, port, case.distance.value, inside(do) if seated else do, case.message)
         self.start()
 
     def run(self) -> None:
@@ -92,85 +105,89 @@ class Bad(threading.Thread):
 
 
 @cache
-def matches(folder: Path, *, slow: bool) -> dict[Case, Match[Any, Any, Any]]:
-    """Every bad player against an honest one, all in one house, beside a match of two honest ones on a bad line."""
-    found, config = {}, folder / "house.toml"
+def matches(directory: Path, *, slow: bool) -> dict[MisbehaviourCase, Match[Any, Any, Any]]:
+    """Every bad player against an honest one, all in one server, beside a match of two honest ones on a bad line."""
+    found, config = {}, directory / "server.toml"
     config.write_text(CONFIG.format(limit=4 if slow else 60))
-    with served(folder / "house", "--config", str(config)) as house:
-        gate = Gate(2)
-        beside = [Guest(house.address, name, lambda: gate, breaks=3, game="fish") for name in ("ann", "bob")]
-        gate.until(lambda gate: gate.waiting == 1)
+    with run_server(directory / "server", "--config", str(config)) as server:
+        gate = TurnGate(2)
+        beside = [GuestThread(server.address, name, lambda: gate, breaks=3, game="fish") for name in ("ann", "bob")]
+        gate.wait_until(lambda gate: gate.waiting == 1)
         pairs = {}
         for number, case in zip(count(), AT_TABLES):
-            if (DEEDS[case.deed].fault == "timed_out") is slow:
-                bad = Bad(house, case, seated=True)
-                eventually(lambda: house.status().waiting)
-                pairs[case] = bad, Guest(house.address, f"honest-{number}", game="q")
-                eventually(lambda: not house.status().waiting)
+            if (MISBEHAVIOURS[case.misbehaviour].fault == "timed_out") is slow:
+                bad = Bad(server, case, seated=True)
+                wait_for_value(lambda: server.status().waiting)
+                pairs[case] = bad, GuestThread(server.address, f"honest-{number}", game="q")
+                wait_for_value(lambda: not server.status().waiting)
         for case, (bad, honest) in pairs.items():
-            assert honest.done().lost == "", case
+            assert honest.wait_until_done().lost == "", case
             assert len(honest.results) == 1, case
-            bad.join(AMPLE)
+            bad.join(TIMEOUT_S)
             assert not bad.is_alive(), f"nobody hung up: {case}"
         gate.open()
         for guest in beside:
-            assert guest.done().lost == ""
-        house.stop_when_all_is_over()
-    records = {name: path for path in house.journals() for name in read(path).names}
+            assert guest.wait_until_done().lost == ""
+        server.stop_when_idle()
+    records = {name: path for path in server.journals() for name in read_journal(path).names}
     check_undisturbed(records["ann"])
     for case, (_, honest) in pairs.items():
-        found[case] = verify(read(records[honest.name]))
-    assert len(house.journals()) == len(pairs) + 1
+        found[case] = verify(read_journal(records[honest.name]))
+    assert len(server.journals()) == len(pairs) + 1
     return found
 
 
 @pytest.fixture(scope="module")
-def folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[bool, Path]]:
+def directories(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[bool, Path]]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(player_side, "MAX_PAUSE_S", 0.5)
+        patch.setattr(player_side, "MAX_RECONNECT_INTERVAL_S", 0.5)
         yield {slow: tmp_path_factory.mktemp("slow" if slow else "quick") for slow in (True, False)}
 
 
 @pytest.mark.parametrize("case", AT_TABLES, ids=str)
-def test_who_is_bad_in_a_match_is_out_of_it_and_the_honest_play_on(case: Case, folders: dict[bool, Path]) -> None:
-    slow = DEEDS[case.deed].fault == "timed_out"
+def test_who_is_bad_in_a_match_is_out_of_it_and_the_honest_play_on(
+    case: MisbehaviourCase, directories: dict[bool, Path]
+) -> None:
+    slow = MISBEHAVIOURS[case.misbehaviour].fault == "timed_out"
 
-    final = matches(folders[slow], slow=slow)[case]
+    final = matches(directories[slow], slow=slow)[case]
 
     bad = next(seat for seat, name in enumerate(final.names) if not name.startswith("honest"))
-    expected = [(bad, BY_THE_HOUSE.get(case.deed, fault), moment) for _, fault, moment in declared(case)]
+    expected = [
+        (bad, BY_THE_SERVER.get(case.misbehaviour, fault), moment) for _, fault, moment in expected_ejection(case)
+    ]
     assert [(one.seat, one.fault.value, one.moment.value) for one in final.ejected] == expected
     assert {seat for group in final.result.ranking for seat in group} >= {1 - bad}
 
 
-def test_who_is_bad_at_the_door_is_turned_away_and_nobody_has_to_wait(tmp_path: Path) -> None:
-    config = tmp_path / "house.toml"
+def test_who_is_bad_at_the_listener_is_turned_away_and_nobody_has_to_wait(tmp_path: Path) -> None:
+    config = tmp_path / "server.toml"
     config.write_text(CONFIG.format(limit=60))
-    with served(tmp_path / "house", "--config", str(config)) as house:
-        gate = Gate(2)
-        beside = [Guest(house.address, name, lambda: gate, breaks=3, game="fish") for name in ("ann", "bob")]
-        gate.until(lambda gate: gate.waiting == 1)
+    with run_server(tmp_path / "server", "--config", str(config)) as server:
+        gate = TurnGate(2)
+        beside = [GuestThread(server.address, name, lambda: gate, breaks=3, game="fish") for name in ("ann", "bob")]
+        gate.wait_until(lambda gate: gate.waiting == 1)
 
-        bad = [Bad(house, case, seated=False) for case in AT_THE_DOOR]
+        bad = [Bad(server, case, seated=False) for case in AT_THE_LISTENER]
         callers = []
         for said in OTHERS.values():
-            callers.append(socket.create_connection((LOOPBACK, house.port), AMPLE))
+            callers.append(socket.create_connection((LOOPBACK, server.port), TIMEOUT_S))
             callers[-1].sendall(said)
-        eventually(lambda: len(house.events("refused")) >= len(AT_THE_DOOR) + len(OTHERS))
+        wait_for_value(lambda: len(server.events("refused")) >= len(AT_THE_LISTENER) + len(OTHERS))
         for one in bad:
-            one.join(AMPLE)
+            one.join(TIMEOUT_S)
             assert not one.is_alive(), one.name
         for caller in callers:
             with caller:
                 caller.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-        assert set(house.status().players) == {"ann", "bob"}
+        assert set(server.status().players) == {"ann", "bob"}
         gate.open()
         for guest in beside:
-            assert guest.done().lost == ""
-        house.stop_when_all_is_over()
+            assert guest.wait_until_done().lost == ""
+        server.stop_when_idle()
 
-    expected = Counter(REASONS[DEEDS[case.deed].fault] for case in AT_THE_DOOR)
+    expected = Counter(REASONS[MISBEHAVIOURS[case.misbehaviour].fault] for case in AT_THE_LISTENER)
     expected += Counter({"silent": 2, "malformed": 5, "flood": 1})
-    assert Counter(one["reason"] for one in house.events("refused")) == expected
-    [journal] = house.journals()
+    assert Counter(one["reason"] for one in server.events("refused")) == expected
+    [journal] = server.journals()
     check_undisturbed(journal)

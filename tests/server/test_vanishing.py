@@ -11,8 +11,8 @@ import pytest
 
 from fairplay.protocol.limits import Limits
 from fairplay.server.matchmaking import POLICIES
-from tests.players.test_door import run
-from tests.server.test_house import Open, Visit, fish, house_test, opened
+from tests.players.test_listener import run
+from tests.server.test_server import Open, Visit, fish, opened, server_test
 
 MATCHES = 24  # that each honest client plays
 HONEST = {"ann", "bob"}
@@ -29,7 +29,7 @@ def openings() -> Iterator[list[set[str]]]:
             if record.getMessage() == "room opened":
                 found.append(set(record.about["players"]))  # type: ignore[attr-defined]
 
-    log, handler = logging.getLogger("fairplay.house"), Listening()
+    log, handler = logging.getLogger("fairplay.server"), Listening()
     level = log.level
     log.addHandler(handler)
     log.setLevel(logging.INFO)
@@ -40,11 +40,11 @@ def openings() -> Iterator[list[set[str]]]:
         log.setLevel(level)
 
 
-async def vanish(house: Open, number: int, *, answers: int, again: bool) -> None:
+async def vanish(server: Open, number: int, *, answers: int, again: bool) -> None:
     """Sign in, and hang up as soon as so many questions of a match are answered; then do so again, and again."""
     token = ""
     while True:
-        visit = Visit(await house.call({"name": f"v{number}", **({"token": token} if token else {})}))
+        visit = Visit(await server.call({"name": f"v{number}", **({"token": token} if token else {})}))
         left = answers
         with suppress(ConnectionError):
             while (message := await visit.hear()) is not None:
@@ -58,10 +58,10 @@ async def vanish(house: Open, number: int, *, answers: int, again: bool) -> None
 
 
 @asynccontextmanager
-async def vanishing(house: Open, number: int, **how: Any) -> AsyncIterator[None]:
+async def vanishing(server: Open, number: int, **how: Any) -> AsyncIterator[None]:
     """So many clients that vanish, for as long as this lasts; one of them was there before all others."""
-    tasks = [asyncio.create_task(vanish(house, each, **how)) for each in range(number)]
-    await house.until(lambda: house.house.status().players)
+    tasks = [asyncio.create_task(vanish(server, each, **how)) for each in range(number)]
+    await server.until(lambda: server.server.status().players)
     try:
         yield
     finally:
@@ -88,8 +88,8 @@ def test_clients_that_vanish_keep_nobody_from_playing(
     number: int, share: float, again: bool, policy: str, tmp_path: Path
 ) -> None:
     async def play() -> None:
-        async with opened(tmp_path, fish(policy=policy)) as house, vanishing(house, number, answers=0, again=again):
-            honest = [await house.come(name) for name in sorted(HONEST)]
+        async with opened(tmp_path, fish(policy=policy)) as server, vanishing(server, number, answers=0, again=again):
+            honest = [await server.come(name) for name in sorted(HONEST)]
             await asyncio.gather(*(visit.play(times=MATCHES) for visit in honest))
 
     with openings() as found:
@@ -101,8 +101,8 @@ def test_clients_that_vanish_keep_nobody_from_playing(
 def test_clients_that_vanish_behind_hello_are_paired_behind_others_too(tmp_path: Path) -> None:
     async def play() -> None:
         terms = fish(limits=LIMITS)
-        async with opened(tmp_path, terms) as house, vanishing(house, 3, answers=1, again=False):
-            honest = [await house.come(name) for name in sorted(HONEST)]
+        async with opened(tmp_path, terms) as server, vanishing(server, 3, answers=1, again=False):
+            honest = [await server.come(name) for name in sorted(HONEST)]
             await asyncio.gather(*(visit.play(times=MATCHES) for visit in honest))
 
     with openings() as found:
@@ -111,35 +111,37 @@ def test_clients_that_vanish_behind_hello_are_paired_behind_others_too(tmp_path:
     check_together(found, 0.7)
 
 
-@house_test(fish())
+@server_test(fish())
 async def test_who_stays_when_another_client_vanishes_keeps_its_place_and_plays_at_once_with_the_next(
-    house: Open,
+    server: Open,
 ) -> None:
-    ann = asyncio.create_task((await house.come("ann")).play())
-    since = house.house.visitors[only(house)].free_since
-    gone = await house.come("v")
+    ann = asyncio.create_task((await server.come("ann")).play())
+    since = server.server.clients[only(server)].free_since
+    gone = await server.come("v")
     await gone.hear()
     gone.caller.leave()
-    await house.until(lambda: house.waiting == ["ann"] and not house.house.rooms)
+    await server.until(lambda: server.waiting == ["ann"] and not server.server.rooms)
 
-    assert house.house.visitors[only(house)].free_since == since
-    bob = await house.come("bob")
+    assert server.server.clients[only(server)].free_since == since
+    bob = await server.come("bob")
     await asyncio.gather(ann, bob.play())
 
 
-@house_test(fish(limits=Limits(move=0.2, start_up=60.0)))
-async def test_an_ejection_in_play_costs_no_waiting(house: Open) -> None:
-    ann = asyncio.create_task((await house.come("ann")).play())
-    bob = await house.come("bob")
+@server_test(fish(limits=Limits(move=0.2, start_up=60.0)))
+async def test_an_ejection_in_play_costs_no_waiting(server: Open) -> None:
+    ann = asyncio.create_task((await server.come("ann")).play())
+    bob = await server.come("bob")
     await bob.play(until="take_turn")  # and says nothing more
     bob.caller.leave()
     await ann
-    await house.until(lambda: house.waiting == ["ann"])
+    await server.until(lambda: server.waiting == ["ann"])
 
-    assert not house.house.attendance.vanished(house.house.visitors[only(house)], asyncio.get_running_loop().time())
+    assert not server.server.attendance.vanish_count(
+        server.server.clients[only(server)], asyncio.get_running_loop().time()
+    )
 
 
-def only(house: Open) -> str:
+def only(server: Open) -> str:
     """The id of the only client that is there."""
-    [id] = house.house.visitors
+    [id] = server.server.clients
     return id

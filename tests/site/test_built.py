@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from fairplay.cli.main import VERBS
+from fairplay.cli.main import SUBCOMMANDS
 from fairplay.games import GAMES
-from tests.some import some
-from tools.tables import ROOT
+from tests.nonempty import nonempty
+from tools.readme_tables import ROOT
 
 LOADED = {"src", "srcset", "data", "poster", "background"}  # attributes of which a browser loads the value
 LOADING_LINKS = {"stylesheet", "icon", "preload", "prefetch", "modulepreload", "preconnect", "dns-prefetch", "manifest"}
@@ -50,13 +50,13 @@ def loaded_from_elsewhere(page: str) -> list[str]:
     return [value for value in (*loads.found, *inside) if ELSEWHERE.match(value)]
 
 
-def built(folder: Path) -> Path:
-    """The site, in a folder."""
-    command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--strict", "--site-dir", str(folder)]
+def built(directory: Path) -> Path:
+    """The site, in a directory."""
+    command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--strict", "--site-dir", str(directory)]
     environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout + done.stderr) == (0, "")
-    return folder
+    return directory
 
 
 @pytest.fixture(scope="module")
@@ -65,11 +65,11 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_nothing_is_loaded_from_elsewhere(site: Path) -> None:
-    for page in some(site.rglob("*.html")):
+    for page in nonempty(site.rglob("*.html")):
         assert loaded_from_elsewhere(page.read_text()) == [], page
-    for sheet in some(site.rglob("*.css")):
+    for sheet in nonempty(site.rglob("*.css")):
         assert styles(sheet.read_text()) == [], sheet
-    for picture in some(site.rglob("*.svg")):
+    for picture in nonempty(site.rglob("*.svg")):
         assert loaded_from_elsewhere(picture.read_text()) == [], picture
 
 
@@ -95,7 +95,7 @@ def test_a_link_that_has_to_be_followed_is_no_load() -> None:
 
 
 def test_no_diagram_is_left_for_a_library_that_would_be_loaded(site: Path) -> None:
-    assert not [page for page in some(site.rglob("*.html")) if 'class="mermaid"' in page.read_text()]
+    assert not [page for page in nonempty(site.rglob("*.html")) if 'class="mermaid"' in page.read_text()]
     assert '<svg xmlns="http://www.w3.org/2000/svg"' in (site / "files/ARCHITECTURE.html").read_text()
 
 
@@ -104,7 +104,7 @@ def test_the_page_of_a_game_has_its_rules_and_its_ladder(game: str, site: Path) 
     text = re.sub(r"<[^>]+>", "", (site / f"games/{game}.html").read_text())
     clauses = re.findall(r"\*\*(\d\.\d)\*\*", (ROOT / f"src/fairplay/games/{game}/RULES.md").read_text())
 
-    assert [clause for clause in some(clauses) if clause not in text] == []
+    assert [clause for clause in nonempty(clauses) if clause not in text] == []
     assert "95 %" in text
     assert "in full" not in text
 
@@ -112,17 +112,17 @@ def test_the_page_of_a_game_has_its_rules_and_its_ladder(game: str, site: Path) 
 def test_the_help_of_every_verb_is_there(site: Path) -> None:
     text = (site / "reference/command.html").read_text()
 
-    assert [verb for verb in some(VERBS) if f"Usage: fairplay {verb}" not in text] == []
+    assert [verb for verb in nonempty(SUBCOMMANDS) if f"Usage: fairplay {verb}" not in text] == []
 
 
 def test_everything_that_is_public_is_in_the_reference(site: Path) -> None:
     import fairplay
 
     found: set[str] = set()
-    for page in some((site / "reference").glob("*.html")):
+    for page in nonempty((site / "reference").glob("*.html")):
         loads = Loads()
         loads.feed(page.read_text())
         found |= loads.anchors
-    types = {"Answer", "Event", "Fact", "Message", "Parting", "Ranking", "Seat", "Strategy", "__version__"}
+    types = {"Answer", "Event", "Fact", "Message", "CloseReason", "Ranking", "Seat", "Strategy", "__version__"}
 
     assert {name for name in fairplay.__all__ if f"fairplay.{name}" not in found} == types  # they are but other names

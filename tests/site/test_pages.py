@@ -8,16 +8,16 @@ from pathlib import Path
 import click
 import pytest
 
-from fairplay.cli.main import load
-from tests.games.others import nothing_known
-from tests.some import some
-from tools.tables import ROOT
+from fairplay.cli.main import load_command
+from tests.games.external_games import forget_external_games
+from tests.nonempty import nonempty
+from tools.readme_tables import ROOT
 
-__all__ = ["nothing_known"]
+__all__ = ["forget_external_games"]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 COMMAND = re.compile(r"^ {4}fairplay (?!VERB)(.*?)(?:  +#.*| > .*| \| .*)?$", re.MULTILINE)
 PYTHON = re.compile(r"^```python( title=.*)?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-FILES = ("FILE", "a.jsonl", "cup.toml", "house.toml", "house.pem", "key.pem", "ann.token", "bot.py", "my_bot.py")
+FILES = ("FILE", "a.jsonl", "cup.toml", "server.toml", "server.pem", "key.pem", "ann.token", "bot.py", "my_bot.py")
 
 
 def short(page: Path) -> str:
@@ -32,7 +32,7 @@ def test_the_examples_of_a_page_hold(page: Path) -> None:
     assert found.failed == 0
 
 
-@pytest.mark.usefixtures("nothing_known")
+@pytest.mark.usefixtures("forget_external_games")
 @pytest.mark.parametrize("page", [page for page in PAGES if COMMAND.search(page.read_text())], ids=short)
 def test_every_command_on_a_page_is_understood(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
@@ -41,11 +41,11 @@ def test_every_command_on_a_page_is_understood(page: Path, tmp_path: Path, monke
         Path(name).touch()
     for name in ("cup", "games"):
         Path(name).mkdir()
-    for line in some(COMMAND.findall(page.read_text())):
+    for line in nonempty(COMMAND.findall(page.read_text())):
         line = re.sub(r"\bK\b", "3", line)  # which stands for a number
         line = re.sub(r"py:race:Race", "py:tic_tac_toe:TicTacToe", line)  # which is there
         verb, *words = shlex.split(line)
-        command = load(verb)
+        command = load_command(verb)
         assert command is not None, line
         try:
             command.make_context(verb, words)
@@ -58,4 +58,4 @@ def test_every_command_on_a_page_is_understood(page: Path, tmp_path: Path, monke
 def test_python_on_pages_has_a_prompt_or_is_a_file_that_a_tutorial_writes_and_runs() -> None:
     boxes = [(short(page), *found) for page in PAGES for found in PYTHON.findall(page.read_text())]
 
-    assert [(page, code) for page, title, code in some(boxes) if not title and not code.startswith(">>> ")] == []
+    assert [(page, code) for page, title, code in nonempty(boxes) if not title and not code.startswith(">>> ")] == []

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Request, ViewportSize, expect
 
-from tests.page.browser import needs_chromium, started
+from tests.nonempty import nonempty
+from tests.page.browser import needs_chromium, start_browser
 from tests.site.test_built import built
-from tests.some import some
 
 pytestmark = needs_chromium
 ELSEWHERE = ("404.html", "files")  # for servers alone; and sources, which all look alike
@@ -22,7 +22,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def browser(site: Path) -> Iterator[Browser]:
-    with started() as it:
+    with start_browser() as it:
         yield it
 
 
@@ -50,7 +50,9 @@ def test_no_page_is_wider_than_a_phone_and_no_request_leaves_it(browser: Browser
     left: list[Request] = []
     tab = browser.new_page(viewport=PHONE)
     tab.on("request", lambda request: left.append(request) if leaves(request) else None)
-    for page in some(page for page in sorted(site.rglob("*.html")) if page.relative_to(site).parts[0] not in ELSEWHERE):
+    for page in nonempty(
+        page for page in sorted(site.rglob("*.html")) if page.relative_to(site).parts[0] not in ELSEWHERE
+    ):
         tab.goto(page.as_uri())
         assert tab.evaluate("document.documentElement.scrollWidth") <= PHONE["width"], page
     assert left == []

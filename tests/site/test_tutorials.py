@@ -1,15 +1,15 @@
-"""Walk through every tutorial and how-to in a fresh folder, command by command, and find what it shows."""
+"""Walk through every tutorial and how-to in a fresh directory, command by command, and find what it shows."""
 
 import socket
 from pathlib import Path
 
 import pytest
 
-from tests.site.walking import boxes, walking
-from tools.tables import ROOT
+from tests.site.tutorial_runs import code_blocks, run_tutorials
+from tools.readme_tables import ROOT
 
 PAGES = sorted(page for part in ("tutorials", "howto") for page in (ROOT / "docs" / part).glob("*.md"))
-WALKED = [page for page in PAGES if any(box.language == "console" for box in boxes(page.read_text()))]
+WALKED = [page for page in PAGES if any(box.language == "console" for box in code_blocks(page.read_text()))]
 
 
 def free_ports(count: int) -> list[str]:
@@ -24,8 +24,8 @@ def free_ports(count: int) -> list[str]:
 def test_a_page_can_be_walked_through(page: Path, tmp_path: Path) -> None:
     ports = dict(zip(("4000", "8080"), free_ports(2), strict=True))
 
-    with walking(tmp_path, ports) as walk:
-        walk.go(page.read_text())
+    with run_tutorials(tmp_path, ports) as walk:
+        walk.run_page(page.read_text())
 
 
 def test_every_tutorial_is_walked_through() -> None:
@@ -45,10 +45,10 @@ def test_every_tutorial_is_walked_through() -> None:
     ids=["another word", "more", "an exit code", "no file", "another word in a terminal that stays", "after Ctrl-C"],
 )
 def test_a_page_that_is_not_true_is_noticed(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tests.site.walking.PATIENCE", 2.0)
+    monkeypatch.setattr("tests.site.tutorial_runs.OUTPUT_TIMEOUT_S", 2.0)
 
-    with walking(tmp_path, {}) as walk, pytest.raises(AssertionError):
-        walk.go(page)
+    with run_tutorials(tmp_path, {}) as walk, pytest.raises(AssertionError):
+        walk.run_page(page)
 
 
 def test_what_is_true_is_passed(tmp_path: Path) -> None:
@@ -58,7 +58,7 @@ def test_what_is_true_is_passed(tmp_path: Path) -> None:
         '```console title="there"\n$ trap "echo out" INT; echo in; sleep 60\nin\n^C\nout\n```\n'
     )
 
-    with walking(tmp_path, {"4000": "1234"}) as walk:
-        walk.go(page)
+    with run_tutorials(tmp_path, {"4000": "1234"}) as walk:
+        walk.run_page(page)
 
     assert (tmp_path / "a.txt").read_text() == "port 1234\nb\n"

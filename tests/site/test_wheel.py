@@ -8,15 +8,15 @@ from zipfile import ZipFile
 
 import pytest
 
-from fairplay.games import GAMES, title
-from tests.some import some
-from tests.wheels import needs_compiler, wheel_at
-from tools.tables import ROOT
+from fairplay.games import GAMES, game_info
+from tests.nonempty import nonempty
+from tests.wheels import build_wheel, needs_compiler
+from tools.readme_tables import ROOT
 
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return wheel_at(tmp_path_factory.mktemp("made"))
+    return build_wheel(tmp_path_factory.mktemp("made"))
 
 
 @pytest.fixture(scope="module")
@@ -35,8 +35,10 @@ def alone() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "FAIRPLAY_"))}
 
 
-def said(command: Path, *arguments: str, folder: Path) -> str:
-    done = subprocess.run([command, *arguments], cwd=folder, env=alone(), capture_output=True, text=True, check=False)
+def said(command: Path, *arguments: str, directory: Path) -> str:
+    done = subprocess.run(
+        [command, *arguments], cwd=directory, env=alone(), capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -50,7 +52,9 @@ def test_the_wheel_holds_what_users_need_and_nothing_else(wheel: Path) -> None:
     assert {top for top in tops if not top.endswith(".dist-info")} == {"fairplay", "fairplay_command.py"}
     added = {name for name in names if ".dist-info/" not in name} - ours
     assert added <= {"fairplay/_kernels.abi3.so"}  # what is built here, and nothing that lies about
-    for game in some(GAMES):
+    assert not [name for name in names if name.startswith("fairplay/kernels/") and name.endswith((".c", ".h"))]
+    assert "fairplay/cli/bot_templates/bot.c" in names
+    for game in nonempty(GAMES):
         assert f"fairplay/games/{game}/RULES.md" in names
     assert {"fairplay/page/replay.html", "fairplay/page/replay.js", "fairplay/py.typed"} <= set(names)
 
@@ -59,7 +63,16 @@ def test_the_wheel_holds_what_users_need_and_nothing_else(wheel: Path) -> None:
 def test_the_kernels_are_inside(wheel: Path, command: Path, tmp_path: Path) -> None:
     assert "fairplay/_kernels.abi3.so" in ZipFile(wheel).namelist()
     done = subprocess.run([command, "doctor"], cwd=tmp_path, env=alone(), capture_output=True, text=True, check=False)
-    assert "House players think with the kernels in C." in done.stdout
+    assert "Built-in players think with the kernels in C." in done.stdout
+
+
+def test_no_tool_for_developers_can_be_asked_for_as_an_extra(wheel: Path) -> None:
+    with ZipFile(wheel) as file:
+        (metadata,) = (name for name in file.namelist() if name.endswith(".dist-info/METADATA"))
+        lines = file.read(metadata).decode().splitlines()
+
+    extras = {line.removeprefix("Provides-Extra: ") for line in lines if line.startswith("Provides-Extra: ")}
+    assert extras == {"web", "tournament", "cluster", "server", "images"}
 
 
 def test_no_tool_for_developers_comes_with_it(command: Path) -> None:
@@ -73,13 +86,13 @@ def test_no_tool_for_developers_comes_with_it(command: Path) -> None:
 
 @pytest.mark.parametrize("game", GAMES)
 def test_a_match_is_played_drawn_and_made_a_page(game: str, command: Path, tmp_path: Path) -> None:
-    players = [list(title(game).house)[1]] * 3  # at random a match of Q may last a minute
+    players = [list(game_info(game).built_in)[1]] * 3  # at random a match of Q may last a minute
 
-    said(command, "play", game, *players, "--seed", "7", "--journal", "games", "--quiet", folder=tmp_path)
+    said(command, "play", game, *players, "--seed", "7", "--journal", "games", "--quiet", directory=tmp_path)
     (journal,) = map(str, (tmp_path / "games").glob("*.jsonl"))
-    verified = said(command, "verify", journal, folder=tmp_path)
-    said(command, "draw", journal, "-o", "board.svg", folder=tmp_path)
-    said(command, "replay", journal, "-o", "game.html", folder=tmp_path)
+    verified = said(command, "verify", journal, directory=tmp_path)
+    said(command, "draw", journal, "-o", "board.svg", directory=tmp_path)
+    said(command, "replay", journal, "-o", "game.html", directory=tmp_path)
 
     assert "same result" in verified
     assert (tmp_path / "board.svg").read_text().startswith("<svg")
@@ -91,7 +104,7 @@ def test_a_bot_in_a_file_plays_as_a_program(command: Path, tmp_path: Path) -> No
         "from fairplay.games.fish import Fish\n\ndef take_turn(view):\n    return next(Fish().actions(view))\n"
     )
 
-    told = said(command, "play", "fish", "me=./bot.py", "random", "--seed", "7", "--quiet", folder=tmp_path)
+    told = said(command, "play", "fish", "me=./bot.py", "random", "--seed", "7", "--quiet", directory=tmp_path)
 
     assert "me" in told
     assert "is out" not in told

@@ -15,10 +15,10 @@ from unittest.mock import patch
 import pytest
 
 from fairplay.cli.main import main
-from fairplay.games import GAMES, title
-from fairplay.render.text import breadth, stand_in
-from tests.alike import one_id
-from tests.cli.command import SCRIPT, SMALL, Done, fairplay, script
+from fairplay.games import GAMES, game_info
+from fairplay.render.text import display_width, replacement
+from tests.cli.command import INSTALLED_COMMAND, SMALL_BOARD, CommandResult, run_fairplay, run_script
+from tests.match_ids import fixed_match_id
 from tests.python_path import python_path
 
 CHEAT = """
@@ -52,24 +52,32 @@ every_verb = pytest.mark.parametrize("verb", VERBS)
 
 @pytest.fixture(scope="module")
 def games(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with one journal, of a match in which somebody with a name in Chinese was ejected."""
-    folder = tmp_path_factory.mktemp("games")
-    (folder / "cheat.py").write_text(CHEAT)
+    """A directory with one journal, of a match in which somebody with a name in Chinese was ejected."""
+    directory = tmp_path_factory.mktemp("games")
+    (directory / "cheat.py").write_text(CHEAT)
     done = play(
-        "q", "安=in-process:cheat:take_turn", "Zoë=dag", "best", "--seed", "7", "--journal", str(folder), within=folder
+        "q",
+        "安=in-process:cheat:take_turn",
+        "Zoë=dag",
+        "best",
+        "--seed",
+        "7",
+        "--journal",
+        str(directory),
+        within=directory,
     )
     assert done.code == 0
-    return folder
+    return directory
 
 
-def play(*arguments: str, within: Path) -> Done:
-    return script("play", *arguments, environment={"PYTHONPATH": python_path(within)})
+def play(*arguments: str, within: Path) -> CommandResult:
+    return run_script("play", *arguments, environment={"PYTHONPATH": python_path(within)})
 
 
 def arguments(verb: str, games: Path) -> list[str]:
     """The command line of a verb; all of them come out the same every time."""
     (path,) = games.glob("*.jsonl")
-    fish = ["play", "fish", "Zoë=random", "安=in-process:cheat:take_turn", "--seed", "7", *SMALL]
+    fish = ["play", "fish", "Zoë=random", "安=in-process:cheat:take_turn", "--seed", "7", *SMALL_BOARD]
     return {
         "help": ["--help"],
         "games": ["games"],
@@ -97,7 +105,7 @@ def said(verb: str, games: Path, output: TextIO) -> tuple[int, str]:
     with (
         patch.object(sys, "argv", ["fairplay", *arguments(verb, games)]),
         patch.object(sys, "path", [str(games), *sys.path]),
-        one_id(),
+        fixed_match_id(),
         redirect_stdout(output),
         redirect_stderr(err),
     ):
@@ -122,14 +130,14 @@ def written(verb: str, games: Path, encoding: str) -> tuple[int, str, str]:
         return code, os.read(output.fileno(), 2**20).decode(encoding), err
 
 
-def run(verb: str, games: Path, **options: Any) -> Done:
+def run(verb: str, games: Path, **options: Any) -> CommandResult:
     """The same in a process of its own."""
     environment = {"PYTHONPATH": python_path(games), **options.pop("environment", {})}
-    return script(*arguments(verb, games), environment=environment, **options)
+    return run_script(*arguments(verb, games), environment=environment, **options)
 
 
 def in_ascii(text: str) -> str:
-    return "".join(sign if sign.isascii() else stand_in(sign) for sign in text)
+    return "".join(sign if sign.isascii() else replacement(sign) for sign in text)
 
 
 # What the encoding cannot hold
@@ -173,7 +181,7 @@ def test_a_file_whose_name_is_no_text_is_named_as_well_as_it_can_be(games: Path,
     odd = os.fsencode(tmp_path) + b"/\xff.jsonl"
     Path(os.fsdecode(odd)).write_bytes(path.read_bytes())
 
-    done = subprocess.run([SCRIPT, "verify", odd], capture_output=True, check=False)
+    done = subprocess.run([INSTALLED_COMMAND, "verify", odd], capture_output=True, check=False)
 
     assert (done.returncode, done.stderr) == (0, b"")
     assert done.stdout.startswith(os.fsencode(tmp_path) + b"/?.jsonl: same result, ")
@@ -181,19 +189,19 @@ def test_a_file_whose_name_is_no_text_is_named_as_well_as_it_can_be(games: Path,
 
 @pytest.mark.parametrize("game", GAMES)
 def test_whatever_a_board_is_drawn_with_has_a_stand_in_that_is_as_wide(game: str) -> None:
-    shelf = title(game)
+    shelf = game_info(game)
     drawn = [shelf.text(shelf.rules().view(state, None), ()) for state in shelf.examples.values()]
     signs = {sign for text in drawn for sign in text if not sign.isascii()}
 
     assert drawn
-    assert {sign: stand_in(sign) for sign in signs if "?" in stand_in(sign)} == {}
-    assert {sign: stand_in(sign) for sign in signs if len(stand_in(sign)) != breadth(sign)} == {}
+    assert {sign: replacement(sign) for sign in signs if "?" in replacement(sign)} == {}
+    assert {sign: replacement(sign) for sign in signs if len(replacement(sign)) != display_width(sign)} == {}
 
 
 def test_the_shapes_of_q_stay_different() -> None:
     from fairplay.games.q.terminal import SIGNS
 
-    assert len({stand_in(sign) for sign in SIGNS.values()}) == len(SIGNS) == 6
+    assert len({replacement(sign) for sign in SIGNS.values()}) == len(SIGNS) == 6
 
 
 def test_the_result_is_said_even_if_no_board_can_be_drawn(
@@ -203,10 +211,10 @@ def test_the_result_is_said_even_if_no_board_can_be_drawn(
         raise RuntimeError("no pencil")
 
     monkeypatch.setattr("fairplay.games.fish.terminal.text", broken)
-    title.cache_clear()
-    request.addfinalizer(title.cache_clear)
+    game_info.cache_clear()
+    request.addfinalizer(game_info.cache_clear)
 
-    done = fairplay("play", "fish", "ann=greedy", "bob=random", *SMALL, "--seed", "7")
+    done = run_fairplay("play", "fish", "ann=greedy", "bob=random", *SMALL_BOARD, "--seed", "7")
 
     assert done.code == 0
     assert "observer Reporter was dropped: RuntimeError" in done.err
@@ -239,7 +247,7 @@ def test_a_terminal_gets_colours_unless_somebody_does_not_want_any(
     env = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
     env |= {"TERM": "xterm-256color", "PYTHONPATH": python_path(games), **environment}
 
-    with subprocess.Popen([SCRIPT, *arguments(verb, games)], stdout=end, env=env) as process:
+    with subprocess.Popen([INSTALLED_COMMAND, *arguments(verb, games)], stdout=end, env=env) as process:
         os.close(end)
         shown = b""
         while chunk := read_terminal(terminal):
@@ -289,20 +297,20 @@ def test_so_it_is_in_a_process_of_its_own(verb: str, games: Path) -> None:
 def test_the_match_is_recorded_to_its_end_all_the_same(tmp_path: Path) -> None:
     end = nobody_reads()
 
-    done = script("play", "fish", "greedy", "random", *SMALL, "--journal", str(tmp_path), stdout=end)
+    done = run_script("play", "fish", "greedy", "random", *SMALL_BOARD, "--journal", str(tmp_path), stdout=end)
     os.close(end)
 
     (path,) = tmp_path.glob("*.jsonl")
     assert (done.code, done.err) == (0, "")
-    assert "same result" in script("verify", str(path)).out
+    assert "same result" in run_script("verify", str(path)).out
 
 
 def test_nor_does_one_who_does_not_hear_complaints() -> None:
     end = nobody_reads()
 
     with Path("/dev/full").open("w") as full:
-        assert script("play", "chess", "a", "b", stderr=full).code == 2
-    assert script("play", "chess", "a", "b", stderr=end).code == 2
+        assert run_script("play", "chess", "a", "b", stderr=full).code == 2
+    assert run_script("play", "chess", "a", "b", stderr=end).code == 2
     os.close(end)
 
 
@@ -322,6 +330,6 @@ def test_so_it_is_for_the_whole_process(verb: str, games: Path) -> None:
 
 
 def test_with_a_closed_output_a_match_is_played_for_nobody() -> None:
-    done = script("play", "fish", "greedy", "random", *SMALL, preexec_fn=lambda: os.close(1))
+    done = run_script("play", "fish", "greedy", "random", *SMALL_BOARD, preexec_fn=lambda: os.close(1))
 
     assert (done.code, done.out, done.err) == (0, "", "")

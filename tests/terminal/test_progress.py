@@ -15,23 +15,23 @@ from fairplay.core.game import Moment
 from fairplay.core.messages import Evidence
 from fairplay.hosting.spec import Entrant
 from fairplay.terminal import progress
-from fairplay.terminal.progress import MOST_ATTEMPTS, MOST_EJECTIONS, Bar, Progress, Silent
-from fairplay.tournament.counted import Counted
+from fairplay.terminal.progress import MAX_SHOWN_ATTEMPTS, MAX_SHOWN_EJECTIONS, BarProgress, Progress, SilentProgress
+from fairplay.tournament.counted_match import CountedMatch
 from fairplay.tournament.events import (
     AttemptFailed,
-    BotTried,
+    BotChecked,
+    BotChecksBegan,
     MatchEnded,
     PlayerEjected,
     RoundBegan,
     TournamentEnded,
     TournamentEvent,
-    TrialsBegan,
 )
-from tests.cli.command import SCRIPT
-from tests.cli.cup_files import ENOUGH, SLOW, cup_file, nappers
+from tests.cli.command import INSTALLED_COMMAND
+from tests.cli.tournament_files import SLOW_KEYS, TIMEOUT_S, install_napping_player, write_tournament_file
 
 PLAYERS = ("ann", "bob")
-ENDED = MatchEnded(Counted(match="m1", deal=0, names=PLAYERS))
+ENDED = MatchEnded(CountedMatch(match="m1", deal=0, names=PLAYERS))
 
 
 def ejected(name: str) -> PlayerEjected:
@@ -56,17 +56,17 @@ def seen(watcher: Progress, *events: object, after: float = 2.0) -> str:
         for event in events:
             watcher.observe(event)  # type: ignore[arg-type]
     with patch.object(time, "monotonic", lambda: after):
-        return watcher.line
+        return watcher.status_line
 
 
 def test_it_says_what_is_waited_for_before_the_first_match() -> None:
     watcher = watching()
 
-    assert (watcher.line, watcher.share) == ("starting", 0)
-    assert seen(watcher, TrialsBegan(PLAYERS), BotTried("ann", "")) == "trying out the bots, 1 of 2"
-    assert watcher.share == 0.5
-    assert seen(watcher, BotTried("bob", ""), began(1, 40, 0)) == "0 of 40 matches"
-    assert watcher.share == 0
+    assert (watcher.status_line, watcher.done_share) == ("starting", 0)
+    assert seen(watcher, BotChecksBegan(PLAYERS), BotChecked("ann", "")) == "trying out the bots, 1 of 2"
+    assert watcher.done_share == 0.5
+    assert seen(watcher, BotChecked("bob", ""), began(1, 40, 0)) == "0 of 40 matches"
+    assert watcher.done_share == 0
 
 
 def test_the_line_has_the_rate_and_the_time_that_is_left() -> None:
@@ -75,7 +75,7 @@ def test_the_line_has_the_rate_and_the_time_that_is_left() -> None:
     line = seen(watcher, began(1, 400, 40), *[ENDED] * 10, ejected("ann"))
 
     assert line == "50 of 400 matches, 5.0 per second, 1 min 10 s left, 1 ejection"
-    assert watcher.share == 0.125
+    assert watcher.done_share == 0.125
     assert seen(watcher, TournamentEnded(())) == "all matches are over"
 
 
@@ -110,9 +110,9 @@ def test_where_the_number_of_rounds_is_known_all_of_them_are_meant() -> None:
     events = [began(1, 10, 0), *[ENDED] * 10, began(2, 10, 0), *[ENDED] * 5]
 
     assert seen(swiss, *events, after=3) == "round 2 of 4, 5 of 10 matches, 5.0 per second, 5 s left"
-    assert swiss.share == 15 / 40
+    assert swiss.done_share == 15 / 40
     assert seen(knock_out, *events, after=3) == "round 2, 5 of 10 matches, 5.0 per second, 1 s left of this round"
-    assert knock_out.share == 0.5
+    assert knock_out.done_share == 0.5
 
 
 def test_the_rate_is_that_since_the_first_round_began() -> None:
@@ -125,7 +125,7 @@ def test_the_rate_is_that_since_the_first_round_began() -> None:
             watcher.observe(event)
 
     with patch.object(time, "monotonic", lambda: 12.0):
-        assert watcher.line == "round 2 of 2, 0 of 10 matches, 5.0 per second, 2 s left"
+        assert watcher.status_line == "round 2 of 2, 0 of 10 matches, 5.0 per second, 2 s left"
 
 
 def test_a_round_more_than_was_thought_has_matches_left() -> None:
@@ -141,10 +141,10 @@ def test_who_fails_again_and_again_hides_nobody(capsys: pytest.CaptureFixture[st
 
     said = capsys.readouterr().err.splitlines()
     assert (
-        said[:MOST_EJECTIONS]
-        == ["fairplay: b�[2Jad was ejected from m00001: timed out, no answer within 1 s"] * MOST_EJECTIONS
+        said[:MAX_SHOWN_EJECTIONS]
+        == ["fairplay: b�[2Jad was ejected from m00001: timed out, no answer within 1 s"] * MAX_SHOWN_EJECTIONS
     )
-    assert said[MOST_EJECTIONS:] == [
+    assert said[MAX_SHOWN_EJECTIONS:] == [
         "fairplay: more ejections of b�[2Jad are only counted",
         f"fairplay: {'x' * 39}… was ejected from m00001: timed out, no answer within 1 s",
     ]
@@ -157,7 +157,7 @@ def test_attempts_are_told_of_until_there_are_too_many(capsys: pytest.CaptureFix
     line = seen(watcher, began(1, 40, 0), *[AttemptFailed("m1", 1, "played again")] * 30)
 
     assert capsys.readouterr().err.splitlines() == [
-        *["fairplay: attempt 1 at m1 does not count: played again"] * MOST_ATTEMPTS,
+        *["fairplay: attempt 1 at m1 does not count: played again"] * MAX_SHOWN_ATTEMPTS,
         "fairplay: more attempts that do not count are only counted",
     ]
     assert line == "0 of 40 matches, 30 void attempts"
@@ -180,12 +180,12 @@ def test_without_a_terminal_there_is_a_line_now_and_then(capsys: pytest.CaptureF
 @pytest.mark.parametrize(
     ("term", "terminal", "bar", "quiet", "kind"),
     [
-        ("xterm", True, True, False, Bar),
+        ("xterm", True, True, False, BarProgress),
         ("dumb", True, True, False, Progress),
         ("unknown", True, True, False, Progress),
         ("xterm", False, True, False, Progress),
         ("xterm", True, False, False, Progress),
-        ("xterm", True, True, True, Silent),
+        ("xterm", True, True, True, SilentProgress),
     ],
 )
 def test_a_bar_is_shown_where_it_can_move(
@@ -194,7 +194,7 @@ def test_a_bar_is_shown_where_it_can_move(
     monkeypatch.setenv("TERM", term)
     monkeypatch.setattr("sys.stderr.isatty", lambda: terminal, raising=False)
 
-    assert type(progress.progress(list, 1, quiet=quiet, bar=bar)) is kind
+    assert type(progress.make_progress(list, 1, quiet=quiet, bar=bar)) is kind
 
 
 class Clock:
@@ -215,7 +215,7 @@ def test_standings_that_take_long_are_looked_at_the_less_often(monkeypatch: pyte
     clock = Clock(look=1.0)
     monkeypatch.setattr(time, "monotonic", lambda: clock.now)
 
-    with Bar(clock.rows, 1) as bar:
+    with BarProgress(clock.rows, 1) as bar:
         bar.observe(began(1, 100, 0))
         for _ in range(50):
             clock.now += 1.0
@@ -231,7 +231,7 @@ def test_a_tournament_that_goes_on_shows_the_standings_before_its_next_match_is_
     clock = Clock(look=0.0)
     monkeypatch.setattr(time, "monotonic", lambda: clock.now)
 
-    with Bar(clock.rows, 1) as bar:
+    with BarProgress(clock.rows, 1) as bar:
         clock.now = 5.0
         bar.observe(began(1, 40, counted))
 
@@ -239,14 +239,14 @@ def test_a_tournament_that_goes_on_shows_the_standings_before_its_next_match_is_
 
 
 def test_the_bar_on_a_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    nappers(tmp_path, monkeypatch)
-    path = cup_file(tmp_path, **SLOW)
+    install_napping_player(tmp_path, monkeypatch)
+    path = write_tournament_file(tmp_path, **SLOW_KEYS)
     pid, terminal = pty.fork()
     if not pid:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         env = {**os.environ, "NAP": "0.03", "TERM": "xterm", "NO_COLOR": "1", "COLUMNS": "80", "LINES": "24"}
-        os.execve(SCRIPT, ["fairplay", "tournament", str(path), "--jobs", "1"], env)
-    shown, deadline = "", time.monotonic() + ENOUGH
+        os.execve(INSTALLED_COMMAND, ["fairplay", "tournament", str(path), "--jobs", "1"], env)
+    shown, deadline = "", time.monotonic() + TIMEOUT_S
     while not re.search(r"\d of 24 matches, .*\r\n.*\r\n#  name .*rating", shown):
         assert time.monotonic() < deadline, shown
         shown += os.read(terminal, 65536).decode()

@@ -7,7 +7,7 @@ import pytest
 from examples.games.connect_four import ConnectFour, Drop
 from examples.games.tic_tac_toe import TicTacToe
 from fairplay.games.q import Q
-from fairplay.testing.goldens import check_golden, story_of
+from fairplay.testing.goldens import check_golden, golden_text
 
 
 class Leaning(ConnectFour, frozen=True):
@@ -33,7 +33,7 @@ def test_a_match_is_written_once_and_then_held_against(tmp_path: Path) -> None:
 
 def test_other_rules_are_noticed_and_the_line_is_named(tmp_path: Path) -> None:
     file = tmp_path / "four.txt"
-    file.write_text(story_of(ConnectFour(), "golden"))
+    file.write_text(golden_text(ConnectFour(), "golden"))
 
     with pytest.raises(AssertionError, match=r"four.txt, line \d+: it was .*, and now is "):
         check_golden(Leaning(), file)
@@ -43,6 +43,6 @@ def test_other_rules_are_noticed_and_the_line_is_named(tmp_path: Path) -> None:
 
 
 def test_a_seed_tells_one_story_and_another_another() -> None:
-    assert story_of(TicTacToe(), "a") == story_of(TicTacToe(), "a")
-    assert story_of(TicTacToe(), "a") != story_of(TicTacToe(), "b")
-    assert "3 seats" in story_of(Q(), "a", seats=3)
+    assert golden_text(TicTacToe(), "a") == golden_text(TicTacToe(), "a")
+    assert golden_text(TicTacToe(), "a") != golden_text(TicTacToe(), "b")
+    assert "3 seats" in golden_text(Q(), "a", seats=3)

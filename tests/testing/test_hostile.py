@@ -4,28 +4,28 @@ from typing import Any
 
 import pytest
 
-from fairplay.core.chance import derive, seed_from
+from fairplay.core.chance import derive_seed, seed_from_text
 from fairplay.core.events import Fault
 from fairplay.core.game import Game, Moment
 from fairplay.core.match import Match
 from fairplay.core.roles import Channel
-from fairplay.games import GAMES, title
+from fairplay.games import GAMES, game_info
 from fairplay.games.fish import Fish
 from fairplay.games.q import Q
 from fairplay.games.q.examples import EXAMPLES as Q_EXAMPLES
 from fairplay.games.q.examples import position
 from fairplay.games.tsuro import Tsuro
 from fairplay.referee.drivers import play
-from fairplay.referee.local import Local
-from fairplay.testing.hostile import SHELF, Bad, Hanging
-from fairplay.testing.scripted import Scripted
+from fairplay.referee.local_channel import LocalChannel
+from fairplay.testing.hostile import HOSTILE_PLAYERS, HangingChannel, HostilePlayer
+from fairplay.testing.scripted import ScriptedChannel
 
 TABLES: dict[str, tuple[Game[Any, Any, Any], int]] = {
     "fish": (Fish(rows=5, columns=5), 3),
     "tsuro": (Tsuro(), 4),
     "q": (Q(), 3),
 }
-SEATINGS = [(name, game) for name, bad in SHELF.items() for game in TABLES if bad.fits(game)]
+SEATINGS = [(name, game) for name, bad in HOSTILE_PLAYERS.items() for game in TABLES if bad.applies_to(game)]
 GIVEN = {  # a position in which the cheat is possible, where it is not from the start
     "cheats: bad-ask-for-tiles": Q_EXAMPLES["only passing"],
     "cheats: not-a-line": position(
@@ -36,20 +36,20 @@ GIVEN = {  # a position in which the cheat is possible, where it is not from the
 
 def match_of(name: str, game: str) -> Match[Any, Any, Any]:
     rules, seats = TABLES[game]
-    state = GIVEN[name] if name in GIVEN else rules.deal(seats, seed_from("hostile"))
+    state = GIVEN[name] if name in GIVEN else rules.deal(seats, seed_from_text("hostile"))
     return Match(rules, state, tuple(f"p{seat}" for seat in range(seats))[: len(getattr(state, "hands", range(seats)))])
 
 
 def honest(game: str, seat: int) -> Channel:
     rules, _ = TABLES[game]
-    return Local(title(game).house["random"].make("", derive(bytes(32), f"seat {seat}")), rules)
+    return LocalChannel(game_info(game).built_in["random"].make("", derive_seed(bytes(32), f"seat {seat}")), rules)
 
 
-def played(bad: Bad, match: Match[Any, Any, Any], at: int) -> Match[Any, Any, Any]:
+def played(bad: HostilePlayer, match: Match[Any, Any, Any], at: int) -> Match[Any, Any, Any]:
     game = match.game.name
-    strategy = title(game).house["random"].make("", derive(bytes(32), f"seat {at}"))
+    strategy = game_info(game).built_in["random"].make("", derive_seed(bytes(32), f"seat {at}"))
     seats = range(len(match.names))
-    return play(match, [bad.seat(strategy, match.game) if seat == at else honest(game, seat) for seat in seats])
+    return play(match, [bad.make_channel(strategy, match.game) if seat == at else honest(game, seat) for seat in seats])
 
 
 def test_every_game_is_tried() -> None:
@@ -58,7 +58,7 @@ def test_every_game_is_tried() -> None:
 
 @pytest.mark.parametrize(("name", "game"), SEATINGS)
 def test_a_bad_player_is_ejected_for_what_it_declares_and_the_others_play_on(name: str, game: str) -> None:
-    bad, match = SHELF[name], match_of(name, game)
+    bad, match = HOSTILE_PLAYERS[name], match_of(name, game)
 
     final = played(bad, match, 0)
 
@@ -73,11 +73,16 @@ def test_a_bad_player_is_ejected_for_what_it_declares_and_the_others_play_on(nam
 @pytest.mark.parametrize("game", TABLES)
 def test_a_table_of_nothing_but_bad_players_comes_to_an_end(game: str) -> None:
     rules, seats = TABLES[game]
-    strategy = title(game).house["random"].make("", bytes(32))
-    bad = [SHELF["raises in the greeting"], SHELF["answers junk"], SHELF["hangs in the turn"], SHELF["exits"]][:seats]
+    strategy = game_info(game).built_in["random"].make("", bytes(32))
+    bad = [
+        HOSTILE_PLAYERS["raises in the greeting"],
+        HOSTILE_PLAYERS["answers junk"],
+        HOSTILE_PLAYERS["hangs in the turn"],
+        HOSTILE_PLAYERS["exits"],
+    ][:seats]
     match = Match(rules, rules.deal(seats, bytes(32)), tuple(f"p{seat}" for seat in range(seats)))
 
-    final = play(match, [one.seat(strategy, rules) for one in bad])
+    final = play(match, [one.make_channel(strategy, rules) for one in bad])
 
     assert final.result.ranking == ()
     assert sorted(ejected.seat for ejected in final.result.ejected) == list(range(seats))
@@ -85,10 +90,10 @@ def test_a_table_of_nothing_but_bad_players_comes_to_an_end(game: str) -> None:
 
 def test_who_hangs_on_its_third_call_answers_the_first_two() -> None:
     rules = Q()
-    strategy = title("q").house["dag"].make("", bytes(32))
+    strategy = game_info("q").built_in["dag"].make("", bytes(32))
     match = Match(rules, rules.deal(2, bytes(32)), ("ann", "bob"))
 
-    final = play(match, [Hanging(Local(strategy, rules), Moment.TURN, 3), Local(strategy, rules)])
+    final = play(match, [HangingChannel(LocalChannel(strategy, rules), Moment.TURN, 3), LocalChannel(strategy, rules)])
 
     [ejected] = final.result.ejected
     assert (ejected.seat, ejected.fault, ejected.moment) == (0, Fault.TIMED_OUT, Moment.TURN)
@@ -96,8 +101,8 @@ def test_who_hangs_on_its_third_call_answers_the_first_two() -> None:
 
 
 def test_a_hanging_channel_is_closed_with_the_one_behind_it() -> None:
-    behind = Scripted([])
+    behind = ScriptedChannel([])
 
-    Hanging(behind, Moment.TURN).close(None)
+    HangingChannel(behind, Moment.TURN).close(None)
 
     assert behind.closed == [None]

@@ -10,13 +10,13 @@ import pytest
 from msgspec.structs import replace
 
 from fairplay import Ejected, End, Fault, Moment, Receipt, Result
-from fairplay.games import GAMES, title
+from fairplay.games import GAMES, game_info
 from fairplay.games.fish import Fish
 from fairplay.games.q import Q
 from fairplay.games.tsuro import Tsuro
 from fairplay.protocol import wire
 from fairplay.referee.changes import Change
-from tests.examples.programs import AnyMatch, dealt, played
+from tests.examples.programs import AnyMatch, deal_match, play_match
 from tools import schema
 
 SCHEMA: dict[str, Any] = json.loads(schema.PATH.read_text())
@@ -92,9 +92,9 @@ def short(match: AnyMatch) -> AnyMatch:
 
 
 MATCHES = {
-    "fish": (dealt(Fish(rows=4, columns=4, holes=1), ["ann", "bob"], "1"), ["greedy", "random"]),
-    "tsuro": (dealt(Tsuro(size=5), ["ann", "bob", "cyd"], "1"), ["survivor", "random", "random"]),
-    "q": (short(dealt(Q(), ["ann", "bob"], "1")), ["dag", "dag"]),
+    "fish": (deal_match(Fish(rows=4, columns=4, holes=1), ["ann", "bob"], "1"), ["greedy", "random"]),
+    "tsuro": (deal_match(Tsuro(size=5), ["ann", "bob", "cyd"], "1"), ["survivor", "random", "random"]),
+    "q": (short(deal_match(Q(), ["ann", "bob"], "1")), ["dag", "dag"]),
 }
 
 
@@ -109,14 +109,14 @@ def line(number: int, **changes: Any) -> dict[str, Any]:
 
 
 def test_the_schema_is_up_to_date() -> None:
-    assert schema.PATH.read_text() == schema.text(), "run python -m tools.schema"
+    assert schema.PATH.read_text() == schema.schema_text(), "run python -m tools.schema"
     assert schema.schema() == SCHEMA
 
 
 def test_every_game_is_in_the_schema_with_its_actions() -> None:
     assert set(SCHEMA["$defs"]) >= {f"{game}.{part}" for game in GAMES for part in ("action", "view")}
-    assert {game for game in GAMES if f"{game}.news" in SCHEMA["$defs"]} == {g for g in GAMES if title(g).has_news}
-    assert all(title(game).rules.action == schema.parts_of(game).action for game in GAMES)
+    assert {game for game in GAMES if f"{game}.news" in SCHEMA["$defs"]} == {g for g in GAMES if game_info(g).has_news}
+    assert all(game_info(game).rules.action == schema.game_types(game).action for game in GAMES)
 
 
 def test_every_word_of_the_schema_is_known_here_and_every_reference_leads_somewhere() -> None:
@@ -126,10 +126,10 @@ def test_every_word_of_the_schema_is_known_here_and_every_reference_leads_somewh
 
 @pytest.mark.parametrize("name", GAMES)
 def test_the_lines_of_a_match_fit_the_schema(name: str) -> None:
-    match, house = MATCHES[name]
-    bot = [sys.executable, "-m", "fairplay.bot", house[0]]
+    match, server = MATCHES[name]
+    bot = [sys.executable, "-m", "fairplay.bot", server[0]]
 
-    done = played(match, [bot, *house[1:]])
+    done = play_match(match, [bot, *server[1:]])
 
     kinds = set()
     asked: dict[str, Any] = {}
@@ -151,25 +151,28 @@ def test_the_lines_of_a_match_fit_the_schema(name: str) -> None:
 def test_what_is_said_of_the_ejected_fits_the_schema() -> None:
     ejected = Ejected(1, Fault.ILLEGAL, Moment.TURN, "rule 3.2: there is no tile at [9, 9]", "3.2")
     result = Result((frozenset({0}),), (ejected,), (4, -1), "00", Receipt(3, "ff"))
-    end = wire.question(End(result), Fish(), match_id="m", turn=3, nonce="n", limit=5.0)
+    end = wire.encode_question(End(result), Fish(), match_id="m", turn=3, nonce="n", limit=5.0)
 
-    for text in (wire.goodbye("m", ejected), end):
+    for text in (wire.encode_goodbye("m", ejected), end):
         assert fits(json.loads(text), target("message"))
 
 
 @pytest.mark.parametrize("name", GAMES)
 def test_what_is_said_of_a_change_fits_the_schema(name: str) -> None:
-    said = json.loads(wire.changed(Change(MATCHES[name][0])))
+    said = json.loads(wire.encode_changed(Change(MATCHES[name][0])))
 
     assert fits(said, target("message"))
     assert fits(said["view"], target(f"{name}.view"))
 
 
-def test_what_a_house_says_fits_the_schema() -> None:
+def test_what_a_server_says_fits_the_schema() -> None:
     hello = wire.Hello(match="", turn=0, nonce="n", limit=5.0, protocol=1)
-    welcome, suspended = wire.Welcome(name="ann", window=30.0, token="t"), wire.Suspended(why="it stops", again=2.0)
+    welcome, suspended = (
+        wire.Welcome(name="ann", reconnect_window=30.0, token="t"),
+        wire.Suspended(why="it stops", retry_after=2.0),
+    )
 
-    for said in (hello, welcome, wire.Welcome(name="ann", window=30.0), suspended):
+    for said in (hello, welcome, wire.Welcome(name="ann", reconnect_window=30.0), suspended):
         assert fits(json.loads(wire.encode(said)), target("message"))
 
 

@@ -10,29 +10,33 @@ import pytest
 
 from fairplay.cli.main import fairplay  # whose help options click keeps with a command
 from fairplay.cli.serve import serve
-from fairplay.cli.serving.options import option_for
+from fairplay.cli.serving.options import make_option
 from fairplay.core.errors import BadRequest
-from fairplay.server.settings import HouseSettings, Offer, Strangers, read_settings, settings_in
-from tools import settings
-from tools.marks import filled
+from fairplay.server.settings import ConnectionLimits, Offer, ServerSettings, declared_settings, read_settings
+from tools import server_settings
+from tools.page_sections import replace_section
 
-TABLES = {"": HouseSettings, "strangers.": Strangers, "games.": Offer}
+TABLES = {"": ServerSettings, "connection_limits.": ConnectionLimits, "games.": Offer}
 KEYS = [prefix + key for prefix, table in TABLES.items() for key in table.__struct_encode_fields__]
-SETTINGS = [key for key in KEYS if key not in ("games", "strangers")]  # these are tables
-ALL_IN_FORCE = re.sub(r"^#(?=\w)", "", settings.EXAMPLE.read_text(), flags=re.MULTILINE)
+SETTINGS = [key for key in KEYS if key not in ("games", "connection_limits")]  # these are tables
+ALL_IN_FORCE = re.sub(r"^#(?=\w)", "", server_settings.EXAMPLE.read_text(), flags=re.MULTILINE)
 HELP = serve.get_help(click.Context(serve, info_name="serve", terminal_width=200, **fairplay.context_settings))
 
 
 def test_the_docs_and_the_example_are_up_to_date() -> None:
-    assert settings.PAGE.read_text() == filled(settings.PAGE, "settings", settings.table()), "run `make tables`"
-    assert settings.EXAMPLE.read_text() == settings.example(), "run `make tables`"
+    assert server_settings.PAGE.read_text() == replace_section(
+        server_settings.PAGE, "settings", server_settings.settings_table()
+    ), "run `make tables`"
+    assert server_settings.EXAMPLE.read_text() == server_settings.example_file(), "run `make tables`"
 
 
 @pytest.mark.parametrize("key", SETTINGS)
 def test_a_setting_is_read_from_a_file_and_refused_with_its_place(key: str, tmp_path: Path) -> None:
     table, _, name = key.rpartition(".")
-    path = tmp_path / "house.toml"
-    text = {"": "", "strangers": "[strangers]\n", "games": "[[games]]\n"}[table] + f"{name} = 1979-05-27\n"
+    path = tmp_path / "server.toml"
+    text = {"": "", "connection_limits": "[connection_limits]\n", "games": "[[games]]\n"}[
+        table
+    ] + f"{name} = 1979-05-27\n"
     path.write_text(text if "game" in key else f"{text}[[games]]\ngame = 'fish'\n")
 
     with pytest.raises(BadRequest) as refused:
@@ -43,18 +47,18 @@ def test_a_setting_is_read_from_a_file_and_refused_with_its_place(key: str, tmp_
 
 @pytest.mark.parametrize("key", SETTINGS)
 def test_a_setting_has_an_option_with_its_help(key: str) -> None:
-    [(option, usual, said)] = [row[1:] for row in settings.listed() if row[0] == key]
+    [(option, usual, said)] = [row[1:] for row in server_settings.settings_rows() if row[0] == key]
     name = option.strip("`").split()[0]
 
     assert re.search(rf"^ +{name}\b|\b{name}\b", HELP, re.MULTILINE)
-    if not key.startswith("strangers.") and key != "games.game":
+    if not key.startswith("connection_limits.") and key != "games.game":
         assert f"{said}  [default: {usual}]" * bool(usual) in HELP
         assert said in HELP
 
 
 @pytest.mark.parametrize("key", SETTINGS)
 def test_a_setting_is_in_the_docs_once(key: str) -> None:
-    assert settings.PAGE.read_text().count(f"\n| `{key}` | ") == 1
+    assert server_settings.PAGE.read_text().count(f"\n| `{key}` | ") == 1
 
 
 @pytest.mark.parametrize("key", SETTINGS)
@@ -62,25 +66,27 @@ def test_a_setting_is_in_the_example_and_explained(key: str) -> None:
     table, _, name = key.rpartition(".")
     tables = tomllib.loads(ALL_IN_FORCE)
 
-    assert name in {"": tables, "strangers": tables["strangers"], "games": tables["games"][0]}[table]
+    assert name in {"": tables, "connection_limits": tables["connection_limits"], "games": tables["games"][0]}[table]
     assert re.search(rf"^{name} = .*  # \w", ALL_IN_FORCE, re.MULTILINE)
 
 
 def test_the_example_with_all_settings_in_force_is_read(tmp_path: Path) -> None:
-    (tmp_path / "house.toml").write_text(ALL_IN_FORCE)
+    (tmp_path / "server.toml").write_text(ALL_IN_FORCE)
 
-    assert read_settings(tmp_path / "house.toml").websocket == 4001
+    assert read_settings(tmp_path / "server.toml").websocket == 4001
 
 
 def test_a_field_is_all_that_a_new_setting_takes() -> None:
-    new = msgspec.defstruct("New", [("port_of_mine", HouseSettings.__annotations__["port"], 7)])
-    [(field, setting)] = settings_in(new)
+    new = msgspec.defstruct("New", [("port_of_mine", ServerSettings.__annotations__["port"], 7)])
+    [(field, setting)] = declared_settings(new)
 
-    [option, _] = click.command()(option_for(field, setting)(lambda **said: None)).get_params(
+    [option, _] = click.command()(make_option(field, setting)(lambda **said: None)).get_params(
         click.Context(serve, **fairplay.context_settings)
     )
 
-    assert list(settings.lines(new)) == ["port_of_mine = 7        # Listen at this port; 0: any that is free.\n"]
+    assert list(server_settings.setting_lines(new)) == [
+        "port_of_mine = 7        # Listen at this port; 0: any that is free.\n"
+    ]
     assert option.opts == ["--port-of-mine"]
     assert isinstance(option, click.Option)
     assert option.help == "Listen at this port; 0: any that is free.  [default: 7]"

@@ -11,38 +11,38 @@ from typing import Any
 from fairplay.core.events import Acted
 from fairplay.games.fish import Fish
 
-FLAG = "FAIRPLAY_TEST_FLAG"  # the file that says that something has happened already
+FLAG_VARIABLE = "FAIRPLAY_TEST_FLAG"  # the file that says that something has happened already
 
 
-class Steady:
+class FirstActionPlayer:
     """Takes the first action that there is."""
 
     def take_turn(self, view: Any) -> Any:
         return next(iter(islice(Fish().actions(view), 1)))
 
 
-class Cheat(Steady):
-    """Is never lawful."""
+class Cheat(FirstActionPlayer):
+    """Is never legal."""
 
     def take_turn(self, view: Any) -> Any:
         return {"type": "win"}
 
 
-class Crasher(Steady):
+class Crasher(FirstActionPlayer):
     """Raises at its first turn."""
 
     def take_turn(self, view: Any) -> Any:
         raise RuntimeError("enough")
 
 
-class BadLoser(Steady):
+class BadLoser(FirstActionPlayer):
     """Raises when it hears the result."""
 
     def end(self, result: Any) -> None:
         raise RuntimeError("a bad loser")
 
 
-class Picky(Steady):
+class FailsOnSomeDeals(FirstActionPlayer):
     """Takes offence at every second deal."""
 
     def start(self, seat: int, names: tuple[str, ...], view: Any) -> None:
@@ -50,25 +50,25 @@ class Picky(Steady):
             raise RuntimeError("what a board")
 
 
-class Killer(Steady):
+class KillsWorker(FirstActionPlayer):
     """Kills the process that it plays in, whenever it is to move."""
 
     def take_turn(self, view: Any) -> Any:
         os.kill(os.getpid(), signal.SIGKILL)
 
 
-class KillerOnce(Steady):
+class KillsWorkerOnce(FirstActionPlayer):
     """Does so once."""
 
     def take_turn(self, view: Any) -> Any:
         try:
-            Path(os.environ[FLAG]).touch(exist_ok=False)
+            Path(os.environ[FLAG_VARIABLE]).touch(exist_ok=False)
             os.kill(os.getpid(), signal.SIGKILL)
         except FileExistsError:
             return super().take_turn(view)
 
 
-class Slow(Steady):
+class Slow(FirstActionPlayer):
     """Thinks long about everything."""
 
     def take_turn(self, view: Any) -> Any:
@@ -76,25 +76,25 @@ class Slow(Steady):
         return super().take_turn(view)
 
 
-class Waiting(Steady):
+class WaitsForFlag(FirstActionPlayer):
     """Waits until something has happened."""
 
     def take_turn(self, view: Any) -> Any:
         deadline = time.monotonic() + 60
-        while not Path(os.environ[FLAG]).exists() and time.monotonic() < deadline:
+        while not Path(os.environ[FLAG_VARIABLE]).exists() and time.monotonic() < deadline:
             time.sleep(0.01)
         return super().take_turn(view)
 
 
-class Watcher:
+class NotingObserver:
     """Notes what it sees, and in which process."""
 
     def observe(self, event: Any, match: Any) -> None:
-        with Path(os.environ[FLAG]).open("a") as file:
+        with Path(os.environ[FLAG_VARIABLE]).open("a") as file:
             file.write(f"{type(event).__name__} {os.getpid()}\n")
 
 
-class Interrupter:
+class InterruptingObserver:
     """Is as good as Ctrl-C at the first action that it sees."""
 
     def observe(self, event: Any, match: Any) -> None:
@@ -102,7 +102,7 @@ class Interrupter:
             signal.raise_signal(signal.SIGINT)
 
 
-class Stubborn(Steady):
+class IgnoresInterrupt(FirstActionPlayer):
     """Is not to be interrupted."""
 
     def take_turn(self, view: Any) -> Any:
@@ -114,11 +114,11 @@ class Stubborn(Steady):
                 continue
 
 
-class Interrupted(Steady):
+class NotesInterrupt(FirstActionPlayer):
     """Waits until it is interrupted, and notes that."""
 
     def take_turn(self, view: Any) -> Any:
-        path = Path(os.environ[FLAG])
+        path = Path(os.environ[FLAG_VARIABLE])
         path.touch()
         try:
             time.sleep(60)
@@ -127,7 +127,7 @@ class Interrupted(Steady):
             raise
 
 
-class Leaver(Steady):
+class LeavesBeforeLosing(FirstActionPlayer):
     """Leaves before it can lose: it knows how many turns a match has."""
 
     def start(self, seat: int, names: tuple[str, ...], view: Any) -> None:

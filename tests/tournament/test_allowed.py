@@ -9,10 +9,10 @@ from msgspec.structs import replace
 from fairplay.core.errors import BadRequest
 from fairplay.hosting.spec import Entrant
 from fairplay.tournament.courses import FishCourse, TsuroCourse
-from fairplay.tournament.formats.allowed import check
+from fairplay.tournament.formats.validation import check_format
 from fairplay.tournament.settings import Duplicate, KnockOut, Ladder, RoundRobin, Swiss, Versus
 from fairplay.tournament.spec import FormatSettings
-from tests.tournament.conducting import cup_of
+from tests.tournament.format_runs import make_spec
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def test_what_cannot_be_played_is_refused_in_one_line(
     game: str, players: int, settings: FormatSettings, says: str
 ) -> None:
     with pytest.raises(BadRequest) as refused:
-        check(cup_of(players, settings, game=game))
+        check_format(make_spec(players, settings, game=game))
 
     assert says in str(refused.value)
     assert "\n" not in str(refused.value)
@@ -52,48 +52,48 @@ def test_what_cannot_be_played_is_refused_in_one_line(
 
 def test_a_board_on_which_so_many_find_no_place_is_refused() -> None:
     small = {"rows": 2, "columns": 4}
-    check(cup_of(4, RoundRobin(table=2), parameters=small))
+    check_format(make_spec(4, RoundRobin(table=2), parameters=small))
     for settings in (RoundRobin(table=3), FishCourse()):
         with pytest.raises(BadRequest, match="3 players with 3 penguins each"):
-            check(cup_of(4, settings, parameters=small))
+            check_format(make_spec(4, settings, parameters=small))
 
 
 @pytest.mark.parametrize(
-    "address", ["tcp:4000", "ws:4000", "visitor:7", "human", "in-process:tests.tournament.players:Steady"]
+    "address", ["tcp:4000", "ws:4000", "client:7", "human", "in-process:tests.tournament.players:Steady"]
 )
 @pytest.mark.parametrize("settings", [Duplicate(), Versus()])
 def test_a_player_that_is_not_started_afresh_may_not_see_a_hidden_deal_twice(address: str, settings: Any) -> None:
-    cup = cup_of(2, settings, game="q")
-    guest = replace(cup, players=(cup.players[0], Entrant(address, "ann")))
+    tournament = make_spec(2, settings, game="q")
+    guest = replace(tournament, players=(tournament.players[0], Entrant(address, "ann")))
 
-    check(cup)
-    check(replace(guest, game="fish"))
-    check(replace(guest, format=RoundRobin()))
+    check_format(tournament)
+    check_format(replace(guest, game="fish"))
+    check_format(replace(guest, format=RoundRobin()))
     with pytest.raises(BadRequest, match=rf"ann \({address}\) is not .* all hands and the pile") as refused:
-        check(guest)
+        check_format(guest)
     assert "\n" not in str(refused.value)
 
 
 def test_a_program_that_is_started_afresh_may_play_a_hidden_deal_twice(tmp_path: Path) -> None:
     bot = tmp_path / "bot.py"
     bot.touch()
-    cup = cup_of(2, Duplicate(), game="q")
+    tournament = make_spec(2, Duplicate(), game="q")
 
-    check(replace(cup, players=(Entrant(str(bot), "file"), Entrant("exec:./bot --fast", "program"))))
+    check_format(replace(tournament, players=(Entrant(str(bot), "file"), Entrant("exec:./bot --fast", "program"))))
 
 
 def test_two_players_of_one_name_are_refused() -> None:
-    cup = cup_of(2, RoundRobin())
+    tournament = make_spec(2, RoundRobin())
 
     with pytest.raises(BadRequest, match="2 players are called 'p00'"):
-        check(replace(cup, players=cup.players + cup.players[:1]))
+        check_format(replace(tournament, players=tournament.players + tournament.players[:1]))
 
 
 @pytest.mark.parametrize(
     "settings", [RoundRobin(), Duplicate(), Swiss(), KnockOut(), FishCourse(), Ladder(), Versus(), Duplicate(table=2)]
 )
 def test_all_else_is_allowed(settings: FormatSettings) -> None:
-    check(cup_of(2, settings))
+    check_format(make_spec(2, settings))
 
 
 @pytest.mark.parametrize(
@@ -101,8 +101,8 @@ def test_all_else_is_allowed(settings: FormatSettings) -> None:
     [(2, Versus(games=2)), (2, Versus(elo0=-4000, elo1=4000)), (3, Duplicate(table=3)), (4, RoundRobin(table=4))],
 )
 def test_what_just_fits_is_allowed(players: int, settings: FormatSettings) -> None:
-    check(cup_of(players, settings))
+    check_format(make_spec(players, settings))
 
 
 def test_the_tsuro_course_is_allowed() -> None:
-    check(cup_of(3, TsuroCourse(), game="tsuro"))
+    check_format(make_spec(3, TsuroCourse(), game="tsuro"))

@@ -5,19 +5,19 @@ from itertools import product
 
 import pytest
 
-from fairplay.tournament.counted import Names, Ranking
+from fairplay.tournament.counted_match import Names, Ranking
 from fairplay.tournament.courses import Course, FishCourse, TsuroCourse
 from fairplay.tournament.formats.courses import fish_sizes, tsuro_sizes
-from tests.some import some
-from tests.tournament.conducting import (
-    Verdict,
-    all_expelled,
-    all_tied,
-    by_number,
-    conducted,
-    cup_of,
-    names,
-    void,
+from tests.nonempty import nonempty
+from tests.tournament.format_runs import (
+    MatchVerdict,
+    all_tie,
+    entrant_names,
+    expel_all,
+    lower_number_wins,
+    make_spec,
+    run_format,
+    void_match,
 )
 
 NEVER = 9
@@ -83,19 +83,19 @@ def tsuro_ends(left: Names, kicked: dict[str, int], rule: str, turn: int = 0) ->
 
 @pytest.mark.parametrize("players", range(2, 41))
 def test_fish_is_allocated_as_the_course_says(players: int) -> None:
-    rounds, _ = conducted(cup_of(players, FishCourse()), by_number)
+    rounds, _ = run_format(make_spec(players, FishCourse()), lower_number_wins)
     everybody = [f"p{number:02}" for number in range(players)]
 
-    assert [list(names(spec)) for spec in rounds[0]] == fish_games(everybody)
+    assert [list(entrant_names(spec)) for spec in rounds[0]] == fish_games(everybody)
     assert [len(spec.entrants) for spec in rounds[0]] == fish_sizes(players)
 
 
 @pytest.mark.parametrize("players", range(3, 41))
 def test_tsuro_is_allocated_as_the_course_says(players: int) -> None:
-    rounds, _ = conducted(cup_of(players, TsuroCourse(), game="tsuro"), by_number)
+    rounds, _ = run_format(make_spec(players, TsuroCourse(), game="tsuro"), lower_number_wins)
     everybody = [f"p{number:02}" for number in range(players)]
 
-    assert [list(names(spec)) for spec in rounds[0]] == tsuro_games(everybody)
+    assert [list(entrant_names(spec)) for spec in rounds[0]] == tsuro_games(everybody)
     assert [len(spec.entrants) for spec in rounds[0]] == tsuro_sizes(players)
 
 
@@ -114,16 +114,16 @@ def test_whoever_is_kicked_whenever_it_ends_as_the_course_says(course: str, play
     rounds = 3 if players < 7 else 2  # in which somebody may be kicked
     settings: Course = FishCourse() if course == "fish" else TsuroCourse()
     everybody = tuple(f"p{number:02}" for number in range(players))
-    for when in some(product([*range(rounds), NEVER], repeat=players)):
+    for when in nonempty(product([*range(rounds), NEVER], repeat=players)):
         kicked = dict(zip(everybody, when, strict=True))
 
-        def judged(seats: Names, turn: int, kicked: dict[str, int] = kicked) -> Verdict:
+        def judged(seats: Names, turn: int, kicked: dict[str, int] = kicked) -> MatchVerdict:
             stay = [name for name in seats if kicked[name] != turn]
             found = dict(zip(stay, places(len(stay), rule), strict=True))
             out = [name for name in seats if name not in found]
             return tuple(found.get(name, len(stay) + 1) for name in seats), out
 
-        _, ranking = conducted(cup_of(players, settings, game=course), judged)
+        _, ranking = run_format(make_spec(players, settings, game=course), judged)
 
         ends = fish_ends if course == "fish" else tsuro_ends
         assert ranking == ends(everybody, kicked, rule), kicked
@@ -131,8 +131,8 @@ def test_whoever_is_kicked_whenever_it_ends_as_the_course_says(course: str, play
 
 @pytest.mark.parametrize("players", [*range(5, 12), 40])
 def test_two_rounds_with_the_same_winners_end_fish(players: int) -> None:
-    for judge in (all_tied, void):
-        rounds, ranking = conducted(cup_of(players, FishCourse()), judge)
+    for judge in (all_tie, void_match):
+        rounds, ranking = run_format(make_spec(players, FishCourse()), judge)
 
         assert len(rounds) == 2
         assert ranking == (tuple(f"p{number:02}" for number in range(players)),)
@@ -140,8 +140,8 @@ def test_two_rounds_with_the_same_winners_end_fish(players: int) -> None:
 
 @pytest.mark.parametrize("players", [*range(6, 12), 40])
 def test_a_round_that_removes_nobody_ends_tsuro(players: int) -> None:
-    for judge in (all_tied, void):
-        rounds, ranking = conducted(cup_of(players, TsuroCourse(), game="tsuro"), judge)
+    for judge in (all_tie, void_match):
+        rounds, ranking = run_format(make_spec(players, TsuroCourse(), game="tsuro"), judge)
 
         assert len(rounds) == 1
         assert ranking == (tuple(f"p{number:02}" for number in range(players)),)
@@ -150,21 +150,21 @@ def test_a_round_that_removes_nobody_ends_tsuro(players: int) -> None:
 @pytest.mark.parametrize("players", range(3, 41))
 def test_if_everybody_is_kicked_nobody_wins(players: int) -> None:
     courses: list[tuple[Course, str]] = [(FishCourse(), "fish"), (TsuroCourse(), "tsuro")]
-    for course, game in some(courses):
-        rounds, ranking = conducted(cup_of(players, course, game=game), all_expelled)
+    for course, game in nonempty(courses):
+        rounds, ranking = run_format(make_spec(players, course, game=game), expel_all)
 
         assert len(rounds) == 1
         assert ranking == ((),)
 
 
 def test_of_fish_everybody_is_ranked_by_how_far_they_came() -> None:
-    _, ranking = conducted(cup_of(10, FishCourse()), by_number)
+    _, ranking = run_format(make_spec(10, FishCourse()), lower_number_wins)
 
     assert ranking == (("p00",), ("p04", "p08"), ("p01", "p02", "p03", "p05", "p06", "p07", "p09"))
 
 
 def test_of_tsuro_the_last_game_is_the_ranking() -> None:
-    rounds, ranking = conducted(cup_of(7, TsuroCourse(), game="tsuro"), by_number)
+    rounds, ranking = run_format(make_spec(7, TsuroCourse(), game="tsuro"), lower_number_wins)
 
-    assert [names(spec) for spec in rounds[-1]] == [("p00", "p01", "p04", "p05")]
+    assert [entrant_names(spec) for spec in rounds[-1]] == [("p00", "p01", "p04", "p05")]
     assert ranking == (("p00",), ("p01",), ("p04",), ("p05",))

@@ -9,17 +9,17 @@ from fairplay.hosting.spec import Entrant
 from fairplay.tournament.courses import FishCourse, TsuroCourse
 from fairplay.tournament.settings import Duplicate, KnockOut, Ladder, RoundRobin, Swiss, Versus
 from fairplay.tournament.spec import FormatSettings
-from tests.some import some
-from tests.tournament.conducting import (
+from tests.nonempty import nonempty
+from tests.tournament.format_runs import (
     Judge,
-    Verdict,
-    all_expelled,
-    all_tied,
-    by_number,
-    conducted,
-    cup_of,
-    names,
-    void,
+    MatchVerdict,
+    all_tie,
+    entrant_names,
+    expel_all,
+    lower_number_wins,
+    make_spec,
+    run_format,
+    void_match,
 )
 
 OF_TWO: list[FormatSettings] = [Swiss(6, 2), KnockOut(2, 2), Ladder(6)]
@@ -39,7 +39,7 @@ DECIDED_BY_RATINGS = (RoundRobin, Duplicate, Versus)
 def at_random(seed: str) -> Judge:
     random = Random(seed)
 
-    def judged(seats: tuple[str, ...], turn: int) -> Verdict:
+    def judged(seats: tuple[str, ...], turn: int) -> MatchVerdict:
         if random.random() < 0.2:
             return (), [name for name in seats if random.random() < 0.2]
         return tuple(random.randint(1, 2) for _ in seats), [name for name in seats if random.random() < 0.1]
@@ -49,15 +49,15 @@ def at_random(seed: str) -> Judge:
 
 @pytest.mark.parametrize(("game", "players", "settings"), FORMATS)
 def test_whatever_comes_back_it_ends(game: str, players: int, settings: FormatSettings) -> None:
-    cup = cup_of(players, settings, game=game)
-    judges = [void, all_tied, all_expelled, by_number, *map(at_random, "abcdefgh")]
+    tournament = make_spec(players, settings, game=game)
+    judges = [void_match, all_tie, expel_all, lower_number_wins, *map(at_random, "abcdefgh")]
 
     def newcomers(turn: int) -> Sequence[Entrant]:
         return [Entrant("random", f"new {turn}")]
 
-    for judge in some(judges):
+    for judge in nonempty(judges):
         for arriving in (newcomers, lambda turn: ()):
-            rounds, ranking = conducted(cup, judge, arriving)
+            rounds, ranking = run_format(tournament, judge, arriving)
 
             assert rounds
             ranked = [name for rank in ranking for name in rank]
@@ -70,16 +70,16 @@ def test_whatever_comes_back_it_ends(game: str, players: int, settings: FormatSe
 
 @pytest.mark.parametrize(("game", "players", "settings"), FORMATS)
 def test_who_is_expelled_is_not_ranked(game: str, players: int, settings: FormatSettings) -> None:
-    rounds, ranking = conducted(cup_of(players, settings, game=game), all_expelled)
+    rounds, ranking = run_format(make_spec(players, settings, game=game), expel_all)
 
-    seated = {name for matches in rounds for spec in matches for name in names(spec)}
+    seated = {name for matches in rounds for spec in matches for name in entrant_names(spec)}
     assert seated.isdisjoint(name for rank in ranking for name in rank)
 
 
 @pytest.mark.parametrize(("game", "players", "settings"), FORMATS)
 def test_the_same_seed_gives_the_same(game: str, players: int, settings: FormatSettings) -> None:
-    one, other = (conducted(cup_of(players, settings, game=game), at_random("x")) for _ in range(2))
+    one, other = (run_format(make_spec(players, settings, game=game), at_random("x")) for _ in range(2))
 
     assert one == other
-    another = conducted(cup_of(players, settings, game=game, seed="another"), at_random("x"))
+    another = run_format(make_spec(players, settings, game=game, seed="another"), at_random("x"))
     assert {spec.seed for spec in one[0][0]}.isdisjoint(spec.seed for spec in another[0][0])

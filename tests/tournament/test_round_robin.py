@@ -9,21 +9,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairplay.core.chance import Lots
-from fairplay.tournament.formats.meetings import tables
-from fairplay.tournament.formats.seating import rotated, seated, square
+from fairplay.core.chance import SeededRandom
+from fairplay.tournament.formats.meetings import meeting_tables
+from fairplay.tournament.formats.seating import assign_seats, rotate_seats, seat_orders
 from fairplay.tournament.settings import Duplicate, RoundRobin
-from tests.some import some
-from tests.tournament.conducting import by_number, conducted, cup_of, names
+from tests.nonempty import nonempty
+from tests.tournament.format_runs import entrant_names, lower_number_wins, make_spec, run_format
 
 GAMES = (1, 2, 3, 5, 7, 10, 16, 31, 45, 100, 301)
 NAMED = {2: "fish", 3: "tsuro", 4: "tsuro", 5: "tsuro"}
 
 
 def schedule(players: int, table: int, games: int) -> list[tuple[str, ...]]:
-    (matches,), ranking = conducted(cup_of(players, RoundRobin(games, table), game=NAMED[table]), by_number)
+    (matches,), ranking = run_format(make_spec(players, RoundRobin(games, table), game=NAMED[table]), lower_number_wins)
     assert ranking == ()
-    return [names(spec) for spec in matches]
+    return [entrant_names(spec) for spec in matches]
 
 
 def spread(counts: Counter[str] | Counter[frozenset[str]], of: int) -> int:
@@ -60,8 +60,8 @@ def test_everybody_plays_and_sits_everywhere_as_often_as_everybody_else(players:
 def test_all_pairs_meet_once_before_any_meets_twice() -> None:
     for players in range(2, 41):
         pairs = players * (players - 1) // 2
-        for games in some({pairs, pairs - 1, pairs + 1, 3 * pairs + players // 2, 2 * pairs - players // 3} - {0}):
-            drawn = tables(players, 2, games, Lots(b"seed"))
+        for games in nonempty({pairs, pairs - 1, pairs + 1, 3 * pairs + players // 2, 2 * pairs - players // 3} - {0}):
+            drawn = meeting_tables(players, 2, games, SeededRandom(b"seed"))
 
             assert spread(Counter(frozenset(map(str, pair)) for pair in drawn), pairs) <= 1
             assert spread(Counter(str(one) for pair in drawn for one in pair), players) <= 1
@@ -69,8 +69,8 @@ def test_all_pairs_meet_once_before_any_meets_twice() -> None:
 
 @pytest.mark.parametrize("table", [3, 4, 5])
 def test_at_larger_tables_opponents_are_nearly_even(table: int) -> None:
-    for players in some(range(table, 41, 3)):
-        drawn = tables(players, table, 1000, Lots(b"seed"))
+    for players in nonempty(range(table, 41, 3)):
+        drawn = meeting_tables(players, table, 1000, SeededRandom(b"seed"))
 
         met = Counter(frozenset(pair) for one in drawn for pair in combinations(one, 2))
         assert max(met.values()) - min(met[frozenset(pair)] for pair in combinations(range(players), 2)) <= 4
@@ -80,7 +80,7 @@ def test_at_larger_tables_opponents_are_nearly_even(table: int) -> None:
     st.integers(2, 5).flatmap(lambda size: st.lists(st.permutations(range(size + 3)).map(lambda p: tuple(p[:size]))))
 )
 def test_whoever_meets_whom_everybody_sits_in_each_seat_once_in_a_block(drawn: list[tuple[int, ...]]) -> None:
-    seatings = seated(drawn)
+    seatings = assign_seats(drawn)
 
     assert [sorted(seats) for seats in seatings] == [sorted(table) for table in drawn]
     for player in {player for table in drawn for player in table}:
@@ -102,7 +102,7 @@ def test_ten_thousand_matches_are_soon_scheduled_and_even() -> None:
 def test_a_square_has_everybody_in_each_seat_once_and_neighbours_evenly(size: int) -> None:
     behind: Counter[tuple[int, int]] = Counter()
     for mirrored in (False, True):
-        orders = square(size, mirrored=mirrored)
+        orders = seat_orders(size, mirrored=mirrored)
 
         assert [sorted(column) for column in zip(*orders, strict=True)] == [list(range(size))] * size
         assert [sorted(order) for order in orders] == [list(range(size))] * size
@@ -114,14 +114,14 @@ def test_a_square_has_everybody_in_each_seat_once_and_neighbours_evenly(size: in
 
 @pytest.mark.parametrize("size", [2, 4])
 def test_at_an_even_table_each_sits_directly_behind_each_other_once(size: int) -> None:
-    behind = [(order[seat], order[seat + 1]) for order in square(size) for seat in range(size - 1)]
+    behind = [(order[seat], order[seat + 1]) for order in seat_orders(size) for seat in range(size - 1)]
 
     assert sorted(behind) == sorted(permutations(range(size), 2))
 
 
 def test_where_everybody_sits_at_each_table_seats_rotate() -> None:
-    assert schedule(3, 3, 4) == [rotated(("p00", "p01", "p02"), game) for game in range(4)]
-    assert [rotated("ab", game) for game in range(4)] == [("a", "b"), ("b", "a"), ("b", "a"), ("a", "b")]
+    assert schedule(3, 3, 4) == [rotate_seats(("p00", "p01", "p02"), game) for game in range(4)]
+    assert [rotate_seats("ab", game) for game in range(4)] == [("a", "b"), ("b", "a"), ("b", "a"), ("a", "b")]
 
 
 @pytest.mark.parametrize(
@@ -138,42 +138,47 @@ def test_where_everybody_sits_at_each_table_seats_rotate() -> None:
 )
 def test_each_deal_of_a_duplicate_is_played_in_all_seats(players: int, table: int, orders: str) -> None:
     deals = 24
-    cup = cup_of(players, Duplicate(deals, table, orders), game=NAMED[table])
+    tournament = make_spec(players, Duplicate(deals, table, orders), game=NAMED[table])
 
-    (matches,), ranking = conducted(cup, by_number)
+    (matches,), ranking = run_format(tournament, lower_number_wins)
 
     assert ranking == ()
-    groups = {seed: [names(spec) for spec in matches if spec.seed == seed] for seed in {spec.seed for spec in matches}}
+    groups = {
+        seed: [entrant_names(spec) for spec in matches if spec.seed == seed] for seed in {spec.seed for spec in matches}
+    }
     assert len(groups) == deals
-    for group in some(groups.values()):
+    for group in nonempty(groups.values()):
         assert len(set(group)) == len(group) == (factorial(table) if orders == "all" else table)
         assert len({frozenset(seats) for seats in group}) == 1
         assert set(Counter((name, seat) for seats in group for seat, name in enumerate(seats)).values()) == {
             len(group) // table
         }
     assert all(spec.sealed for spec in matches)
-    assert spread(Counter(name for seats in map(names, matches) for name in seats), players) <= len(matches) // deals
+    assert (
+        spread(Counter(name for seats in map(entrant_names, matches) for name in seats), players)
+        <= len(matches) // deals
+    )
 
 
 def test_neighbours_are_mirrored_every_second_time_of_the_same_players() -> None:
-    (matches,), _ = conducted(cup_of(4, Duplicate(8, 3, "balanced"), game="tsuro"), by_number)
+    (matches,), _ = run_format(make_spec(4, Duplicate(8, 3, "balanced"), game="tsuro"), lower_number_wins)
 
-    behind = Counter((seats[at - 1], seats[at]) for seats in map(names, matches) for at in range(3))
+    behind = Counter((seats[at - 1], seats[at]) for seats in map(entrant_names, matches) for at in range(3))
     assert set(behind.values()) == {6}
 
 
 def test_a_round_robin_is_open_about_its_seeds() -> None:
-    (matches,), _ = conducted(cup_of(4, RoundRobin(30, 2)), by_number)
+    (matches,), _ = run_format(make_spec(4, RoundRobin(30, 2)), lower_number_wins)
 
-    assert not any(spec.sealed for spec in some(matches))
+    assert not any(spec.sealed for spec in nonempty(matches))
     assert len({spec.seed for spec in matches}) == 30
 
 
 def test_who_plays_more_is_drawn_and_not_taken_from_the_file() -> None:
     firsts = {
-        names(spec)
+        entrant_names(spec)
         for seed in "abcdefgh"
-        for spec in conducted(cup_of(9, RoundRobin(1, 2), seed=seed), by_number)[0][0]
+        for spec in run_format(make_spec(9, RoundRobin(1, 2), seed=seed), lower_number_wins)[0][0]
     }
 
     assert len(firsts) > 4

@@ -11,13 +11,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairplay.hosting.spec import Entrant
-from fairplay.tournament.counted import Counted
-from fairplay.tournament.formats.pairing import paired
-from fairplay.tournament.formats.sizes import sizes_near
-from fairplay.tournament.formats.swiss import Score
+from fairplay.tournament.counted_match import CountedMatch
+from fairplay.tournament.formats.pairing import pair_by_standing
+from fairplay.tournament.formats.swiss import SwissScores
+from fairplay.tournament.formats.table_sizes import choose_table_sizes
 from fairplay.tournament.settings import Swiss
-from tests.some import some
-from tests.tournament.conducting import Verdict, all_tied, by_number, conducted, cup_of, names, void
+from tests.nonempty import nonempty
+from tests.tournament.format_runs import (
+    MatchVerdict,
+    all_tie,
+    entrant_names,
+    lower_number_wins,
+    make_spec,
+    run_format,
+    void_match,
+)
 
 SMALL = {"rows": 2, "columns": 4}  # a board for two or four, as three have nine penguins
 
@@ -34,7 +42,7 @@ def test_whoever_wins_goes_and_comes(players: int, table: int, rounds: int, smal
     points: defaultdict[str, Fraction] = defaultdict(Fraction)
     gone, come = defaultdict[int, set[str]](set), defaultdict[int, set[str]](set)
 
-    def judged(seats: tuple[str, ...], turn: int) -> Verdict:
+    def judged(seats: tuple[str, ...], turn: int) -> MatchVerdict:
         if random.random() < 0.1:
             points.update({name: points[name] + Fraction(1, 2) for name in seats})
             return (), ()
@@ -51,13 +59,13 @@ def test_whoever_wins_goes_and_comes(players: int, table: int, rounds: int, smal
         come[turn - 1] |= {f"n{turn}"} if random.random() < 0.2 else set()
         return [Entrant("random", name) for name in come[turn - 1]]
 
-    cup = cup_of(players, Swiss(rounds, table), parameters=SMALL if small else {})
-    played, ranking = conducted(cup, judged, arriving)
+    tournament = make_spec(players, Swiss(rounds, table), parameters=SMALL if small else {})
+    played, ranking = run_format(tournament, judged, arriving)
 
-    there, byes = {one.name for one in cup.players}, Counter[str]()
+    there, byes = {one.name for one in tournament.players}, Counter[str]()
     for turn, matches in enumerate(played):
-        assert max(Counter(name for spec in matches for name in names(spec)).values()) == 1
-        idle = there - {name for spec in matches for name in names(spec)}
+        assert max(Counter(name for spec in matches for name in entrant_names(spec)).values()) == 1
+        idle = there - {name for spec in matches for name in entrant_names(spec)}
         assert len(idle) == (len(there) % 2 if small else 0)
         assert all(byes[name] == min(byes[one] for one in there) for name in idle)
         byes.update(idle)
@@ -73,30 +81,32 @@ def test_whoever_wins_goes_and_comes(players: int, table: int, rounds: int, smal
 @pytest.mark.parametrize("table", [2, 3, 4])
 def test_nobody_has_a_bye_where_tables_of_another_size_do(table: int) -> None:
     for players in range(2, 41):
-        rounds, _ = conducted(cup_of(players, Swiss(3, table)), all_tied)
+        rounds, _ = run_format(make_spec(players, Swiss(3, table)), all_tie)
 
-        assert all(sum(len(spec.entrants) for spec in matches) == players for matches in some(rounds))
+        assert all(sum(len(spec.entrants) for spec in matches) == players for matches in nonempty(rounds))
 
 
 def test_tables_are_near_the_size_that_is_wanted() -> None:
-    assert sizes_near(20, 4, range(2, 5)) == (4, 4, 4, 4, 4)
-    assert sizes_near(21, 4, range(3, 6)) == (5, 4, 4, 4, 4)
-    assert sizes_near(22, 4, range(3, 6)) == (4, 4, 4, 4, 3, 3)
-    assert sizes_near(5, 3, [3]) == (3,)
-    assert sizes_near(7, 3, [3, 4]) == (4, 3)
-    assert sizes_near(2, 3, [3, 4, 5]) == ()
+    assert choose_table_sizes(20, 4, range(2, 5)) == (4, 4, 4, 4, 4)
+    assert choose_table_sizes(21, 4, range(3, 6)) == (5, 4, 4, 4, 4)
+    assert choose_table_sizes(22, 4, range(3, 6)) == (4, 4, 4, 4, 3, 3)
+    assert choose_table_sizes(5, 3, [3]) == (3,)
+    assert choose_table_sizes(7, 3, [3, 4]) == (4, 3)
+    assert choose_table_sizes(2, 3, [3, 4, 5]) == ()
     for players in range(2, 60):
         for size in (2, 3, 4):
-            assert max(abs(one - size) for one in sizes_near(players, size, range(2, 5))) <= (1 if players > 5 else 2)
+            assert max(abs(one - size) for one in choose_table_sizes(players, size, range(2, 5))) <= (
+                1 if players > 5 else 2
+            )
 
 
 def test_nobody_has_two_byes_before_everybody_had_one() -> None:
     for players in (3, 5, 9):
-        cup = cup_of(players, Swiss(3 * players, 2), parameters=SMALL)
-        everybody = {one.name for one in cup.players}
-        rounds, _ = conducted(cup, by_number)
+        tournament = make_spec(players, Swiss(3 * players, 2), parameters=SMALL)
+        everybody = {one.name for one in tournament.players}
+        rounds, _ = run_format(tournament, lower_number_wins)
 
-        byes = [everybody - {name for spec in matches for name in names(spec)} for matches in rounds]
+        byes = [everybody - {name for spec in matches for name in entrant_names(spec)} for matches in rounds]
 
         assert [len(idle) for idle in byes] == [1] * (3 * players)
         for cycle in range(0, 3 * players, players):
@@ -104,113 +114,120 @@ def test_nobody_has_two_byes_before_everybody_had_one() -> None:
 
 
 def test_a_bye_goes_to_the_last() -> None:
-    rounds, _ = conducted(cup_of(5, Swiss(2, 2), parameters=SMALL), by_number)
+    rounds, _ = run_format(make_spec(5, Swiss(2, 2), parameters=SMALL), lower_number_wins)
     (first,), (second,) = (
-        {f"p{number:02}" for number in range(5)} - {name for spec in matches for name in names(spec)}
+        {f"p{number:02}" for number in range(5)} - {name for spec in matches for name in entrant_names(spec)}
         for matches in rounds
     )
 
-    assert second in {max(names(spec)) for spec in rounds[0]}
+    assert second in {max(entrant_names(spec)) for spec in rounds[0]}
     assert first != second
 
 
 def test_who_has_no_match_has_half_a_point() -> None:
-    rounds, ranking = conducted(cup_of(3, Swiss(1, 2), parameters=SMALL), by_number)
-    first, second = names(rounds[0][0])
+    rounds, ranking = run_format(make_spec(3, Swiss(1, 2), parameters=SMALL), lower_number_wins)
+    first, second = entrant_names(rounds[0][0])
     (idle,) = {"p00", "p01", "p02"} - {first, second}
 
     assert ranking == ((min(first, second),), (idle,), (max(first, second),))
 
 
 def test_the_best_is_first_and_the_worst_is_last() -> None:
-    rounds, ranking = conducted(cup_of(8, Swiss(3, 2)), by_number)
+    rounds, ranking = run_format(make_spec(8, Swiss(3, 2)), lower_number_wins)
 
     assert (ranking[0], ranking[-1], len(rounds)) == (("p00",), ("p07",), 3)
 
 
 def test_of_equals_whoever_met_stronger_ones_is_first() -> None:
-    score = Score()
+    score = SwissScores()
     for seats in ("ab", "cd", "ac", "bd"):
-        score.add([], [Counted(match=seats, deal=0, names=tuple(seats), places=(1, 2))])
+        score.add([], [CountedMatch(match=seats, deal=0, names=tuple(seats), places=(1, 2))])
     score.add(
         [],
         [
-            Counted(match="x", deal=0, names=("b", "e"), places=(2, 1)),
-            Counted(match="y", deal=0, names=("c", "f"), places=(2, 1)),
+            CountedMatch(match="x", deal=0, names=("b", "e"), places=(2, 1)),
+            CountedMatch(match="y", deal=0, names=("c", "f"), places=(2, 1)),
         ],
     )
-    score.add([], [Counted(match="z", deal=0, names=("e", "f"), places=(1, 2))])
+    score.add([], [CountedMatch(match="z", deal=0, names=("e", "f"), places=(1, 2))])
 
     assert score.ranking("abcdef") == (("a", "e"), ("b",), ("c", "f"), ("d",))
 
 
 def test_what_is_equal_stays_equal() -> None:
-    for judge in (all_tied, void):
-        _, ranking = conducted(cup_of(8, Swiss(3, 4)), judge)
+    for judge in (all_tie, void_match):
+        _, ranking = run_format(make_spec(8, Swiss(3, 4)), judge)
 
         assert [sorted(rank) for rank in ranking] == [[f"p{number:02}" for number in range(8)]]
 
 
 def test_thirds_are_added_up_exactly() -> None:
-    score = Score()
+    score = SwissScores()
     for number in range(30):
-        score.add([], [Counted(match=str(number), deal=number, names=tuple("abcd"), places=(1, 2, 3, 4))])
+        score.add([], [CountedMatch(match=str(number), deal=number, names=tuple("abcd"), places=(1, 2, 3, 4))])
 
     assert score.points == {"a": 30, "b": 20, "c": 10, "d": 0}
 
 
 def test_winners_play_winners() -> None:
-    rounds, _ = conducted(cup_of(16, Swiss(2, 2)), by_number)
-    winners = {min(names(spec)) for spec in rounds[0]}
+    rounds, _ = run_format(make_spec(16, Swiss(2, 2)), lower_number_wins)
+    winners = {min(entrant_names(spec)) for spec in rounds[0]}
 
-    assert all(len(winners & set(names(spec))) in (0, 2) for spec in rounds[1])
+    assert all(len(winners & set(entrant_names(spec))) in (0, 2) for spec in rounds[1])
 
 
 @pytest.mark.parametrize(
     ("players", "table", "rounds", "again"), [(16, 2, 7, 0), (8, 2, 7, 2), (9, 3, 4, 2), (24, 4, 4, 3)]
 )
 def test_few_meet_again(players: int, table: int, rounds: int, again: int) -> None:
-    for seed in some("abc"):
-        played, _ = conducted(
-            cup_of(players, Swiss(rounds, table), seed=seed, game="tsuro" if table > 2 else "fish"), by_number
+    for seed in nonempty("abc"):
+        played, _ = run_format(
+            make_spec(players, Swiss(rounds, table), seed=seed, game="tsuro" if table > 2 else "fish"),
+            lower_number_wins,
         )
-        met = Counter(frozenset(pair) for one in played for spec in one for pair in combinations(names(spec), 2))
+        met = Counter(
+            frozenset(pair) for one in played for spec in one for pair in combinations(entrant_names(spec), 2)
+        )
 
         assert sum(times - 1 for times in met.values()) <= again
 
 
 @pytest.mark.parametrize(("players", "table"), [(8, 2), (9, 2), (20, 2), (9, 3), (20, 4), (13, 4)])
 def test_seats_are_balanced(players: int, table: int) -> None:
-    for seed in some("abc"):
+    for seed in nonempty("abc"):
         random = Random(seed)
 
-        def judged(seats: tuple[str, ...], turn: int, random: Random = random) -> Verdict:
+        def judged(seats: tuple[str, ...], turn: int, random: Random = random) -> MatchVerdict:
             return tuple(random.sample(range(1, len(seats) + 1), len(seats))), ()
 
-        rounds, _ = conducted(cup_of(players, Swiss(12, table), seed=seed), judged)
-        sat = Counter((name, seat) for one in rounds for spec in one for seat, name in enumerate(names(spec)))
+        rounds, _ = run_format(make_spec(players, Swiss(12, table), seed=seed), judged)
+        sat = Counter((name, seat) for one in rounds for spec in one for seat, name in enumerate(entrant_names(spec)))
         each = [[sat[f"p{number:02}", seat] for seat in range(2)] for number in range(players)]
 
         assert max(max(one) - min(one) for one in each) <= 3
 
 
 def test_the_first_round_is_drawn_and_not_taken_from_the_file() -> None:
-    firsts = {conducted(cup_of(8, Swiss(1, 2), seed=seed), by_number)[0][0][0].entrants for seed in "abcdefgh"}
+    firsts = {
+        run_format(make_spec(8, Swiss(1, 2), seed=seed), lower_number_wins)[0][0][0].entrants for seed in "abcdefgh"
+    }
 
     assert len(firsts) > 4
 
 
 def test_players_with_equal_points_are_drawn_anew_each_round() -> None:
-    rounds, _ = conducted(cup_of(8, Swiss(6, 2)), void)
+    rounds, _ = run_format(make_spec(8, Swiss(6, 2)), void_match)
 
-    drawn = {frozenset(frozenset(names(spec)) for spec in matches) for matches in rounds}
+    drawn = {frozenset(frozenset(entrant_names(spec)) for spec in matches) for matches in rounds}
     assert len(drawn) > 4
 
 
 def test_a_newcomer_begins_with_nothing_and_plays_at_once() -> None:
     newcomer = Entrant("random", "new")
 
-    rounds, ranking = conducted(cup_of(6, Swiss(4, 2)), by_number, lambda turn: [newcomer] if turn == 2 else [])
+    rounds, ranking = run_format(
+        make_spec(6, Swiss(4, 2)), lower_number_wins, lambda turn: [newcomer] if turn == 2 else []
+    )
 
     assert [sum(newcomer in spec.entrants for spec in matches) for matches in rounds] == [0, 0, 1, 1]
     assert ranking[-1] != ("p00",) and "new" in {name for rank in ranking for name in rank}
@@ -219,21 +236,23 @@ def test_a_newcomer_begins_with_nothing_and_plays_at_once() -> None:
 def test_pairs_change_tables_only_to_avoid_meetings() -> None:
     order = "abcdefgh"
 
-    assert paired(order, [2, 2, 2, 2], {}) == [tuple(order[at : at + 2]) for at in range(0, 8, 2)]
-    assert paired(order, [4, 4], {}) == [tuple("abcd"), tuple("efgh")]
-    assert paired(order, [2] * 4, {frozenset("ab"): 1})[:2] == [("a", "c"), ("b", "d")]
+    assert pair_by_standing(order, [2, 2, 2, 2], {}) == [tuple(order[at : at + 2]) for at in range(0, 8, 2)]
+    assert pair_by_standing(order, [4, 4], {}) == [tuple("abcd"), tuple("efgh")]
+    assert pair_by_standing(order, [2] * 4, {frozenset("ab"): 1})[:2] == [("a", "c"), ("b", "d")]
     often = {frozenset("ad"): 5, frozenset("bc"): 5}
-    assert paired("abcd", [2, 2], {**often, frozenset("ab"): 2, frozenset("ac"): 1, frozenset("bd"): 1})[0] == (
+    assert pair_by_standing("abcd", [2, 2], {**often, frozenset("ab"): 2, frozenset("ac"): 1, frozenset("bd"): 1})[
+        0
+    ] == (
         "a",
         "c",
     )
-    assert paired(order, [2] * 4, {frozenset(pair): 3 for pair in combinations(order, 2)})[0] == ("a", "b")
+    assert pair_by_standing(order, [2] * 4, {frozenset(pair): 3 for pair in combinations(order, 2)})[0] == ("a", "b")
 
 
 def test_who_had_a_match_that_does_not_count_has_not_met_the_other() -> None:
-    score = Score()
+    score = SwissScores()
 
-    score.add((), [Counted(match="1", deal=0, names=("a", "b"), void="a fault of the host")])
+    score.add((), [CountedMatch(match="1", deal=0, names=("a", "b"), void="a fault of the host")])
 
     assert not score.met
     assert score.points == {"a": Fraction(1, 2), "b": Fraction(1, 2)}

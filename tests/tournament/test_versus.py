@@ -5,19 +5,28 @@ from random import Random
 
 import pytest
 
-from fairplay.tournament.counted import Counted
-from fairplay.tournament.formats.versus import AT_ONCE, verdict_of
-from fairplay.tournament.rating.sequential import Test
+from fairplay.tournament.counted_match import CountedMatch
+from fairplay.tournament.formats.versus import DEALS_PER_ROUND, sequential_status
+from fairplay.tournament.rating.sequential import SequentialTest
 from fairplay.tournament.settings import Versus
-from tests.some import some
-from tests.tournament.conducting import Judge, Verdict, all_tied, by_number, conducted, cup_of, names, void
+from tests.nonempty import nonempty
+from tests.tournament.format_runs import (
+    Judge,
+    MatchVerdict,
+    all_tie,
+    entrant_names,
+    lower_number_wins,
+    make_spec,
+    run_format,
+    void_match,
+)
 
 
 def often(share: float) -> Judge:
     """The first wins so often."""
     random = Random("versus")
 
-    def judged(seats: tuple[str, ...], turn: int) -> Verdict:
+    def judged(seats: tuple[str, ...], turn: int) -> MatchVerdict:
         won = random.random() < share
         return tuple(1 if (name == "p00") == won else 2 for name in seats), ()
 
@@ -26,55 +35,55 @@ def often(share: float) -> Judge:
 
 @pytest.mark.parametrize(("share", "decided"), [(0.75, "elo1"), (0.25, "elo0")])
 def test_it_stops_when_the_test_decides(share: float, decided: str) -> None:
-    settings, counted = Versus(elo0=0, elo1=50), list[Counted]()
-    cup = cup_of(2, settings)
+    settings, counted = Versus(elo0=0, elo1=50), list[CountedMatch]()
+    tournament = make_spec(2, settings)
 
-    rounds, ranking = conducted(cup, often(share), stored=counted)
+    rounds, ranking = run_format(tournament, often(share), stored=counted)
 
     assert ranking == ()
-    assert {len(matches) for matches in rounds} == {2 * AT_ONCE}
-    before = [match for match in counted if match.deal < AT_ONCE * (len(rounds) - 1)]
-    assert verdict_of(cup, settings, before).decided is None
-    assert verdict_of(cup, settings, counted).decided == decided
-    assert verdict_of(cup, settings, counted[::-1]) == verdict_of(cup, settings, counted)
+    assert {len(matches) for matches in rounds} == {2 * DEALS_PER_ROUND}
+    before = [match for match in counted if match.deal < DEALS_PER_ROUND * (len(rounds) - 1)]
+    assert sequential_status(tournament, settings, before).decided is None
+    assert sequential_status(tournament, settings, counted).decided == decided
+    assert sequential_status(tournament, settings, counted[::-1]) == sequential_status(tournament, settings, counted)
 
 
 def test_what_was_decided_stays_decided() -> None:
-    settings, counted = Versus(elo0=0, elo1=50), list[Counted]()
-    cup = cup_of(2, settings)
-    conducted(cup, often(0.75), stored=counted)
+    settings, counted = Versus(elo0=0, elo1=50), list[CountedMatch]()
+    tournament = make_spec(2, settings)
+    run_format(tournament, often(0.75), stored=counted)
     lost = [
-        Counted(match=str(number), deal=1000 + number // 2, names=("p00", "p01"), places=(2, 1))
+        CountedMatch(match=str(number), deal=1000 + number // 2, names=("p00", "p01"), places=(2, 1))
         for number in range(2000)
     ]
 
-    assert verdict_of(cup, settings, counted + lost) == verdict_of(cup, settings, counted)
+    assert sequential_status(tournament, settings, counted + lost) == sequential_status(tournament, settings, counted)
 
 
-@pytest.mark.parametrize("judge", [void, all_tied, often(0.525)])
+@pytest.mark.parametrize("judge", [void_match, all_tie, often(0.525)])
 def test_it_stops_when_the_games_are_over(judge: Judge) -> None:
-    rounds, _ = conducted(cup_of(2, Versus(elo0=0, elo1=30, games=185)), judge)
+    rounds, _ = run_format(make_spec(2, Versus(elo0=0, elo1=30, games=185)), judge)
 
     assert [len(matches) for matches in rounds] == [40, 40, 40, 40, 24]
 
 
 @pytest.mark.parametrize("players", [2, 3, 4])
 def test_each_deal_has_everybody_in_each_seat_once(players: int) -> None:
-    (matches,), _ = conducted(cup_of(players, Versus(games=10 * players, table=players)), all_tied)
+    (matches,), _ = run_format(make_spec(players, Versus(games=10 * players, table=players)), all_tie)
 
     groups = [matches[at : at + players] for at in range(0, len(matches), players)]
     assert len({spec.seed for spec in matches}) == len(groups) == 10
-    for group in some(groups):
+    for group in nonempty(groups):
         assert len({spec.seed for spec in group}) == 1
         assert all(spec.sealed for spec in group)
-        sat = Counter((name, seat) for spec in group for seat, name in enumerate(names(spec)))
+        sat = Counter((name, seat) for spec in group for seat, name in enumerate(entrant_names(spec)))
         assert set(sat.values()) == {1}
 
 
 def test_at_a_table_of_three_each_sits_behind_each_other_equally_often() -> None:
-    (matches,), _ = conducted(cup_of(3, Versus(games=12, table=3)), all_tied)
+    (matches,), _ = run_format(make_spec(3, Versus(games=12, table=3)), all_tie)
 
-    behind = Counter((seats[seat - 1], seats[seat]) for seats in map(names, matches) for seat in range(3))
+    behind = Counter((seats[seat - 1], seats[seat]) for seats in map(entrant_names, matches) for seat in range(3))
     assert len(behind) == 6
     assert set(behind.values()) == {6}
 
@@ -82,49 +91,49 @@ def test_at_a_table_of_three_each_sits_behind_each_other_equally_often() -> None
 def test_the_errors_that_are_asked_for_are_those_of_the_test() -> None:
     settings = Versus(alpha=0.01, beta=0.2)
 
-    verdict = verdict_of(cup_of(2, settings), settings, [])
+    verdict = sequential_status(make_spec(2, settings), settings, [])
 
-    assert (verdict.low, verdict.high) == Test(settings.elo0, settings.elo1, 0.01, 0.2).bounds
+    assert (verdict.low, verdict.high) == SequentialTest(settings.elo0, settings.elo1, 0.01, 0.2).bounds
 
 
 def test_who_fills_the_table_decides_nothing() -> None:
-    def filler_differs(seats: tuple[str, ...], turn: int) -> Verdict:
+    def filler_differs(seats: tuple[str, ...], turn: int) -> MatchVerdict:
         return tuple(1 if name == "p02" else 2 for name in seats), ()
 
-    settings, counted = Versus(games=600, table=3), list[Counted]()
-    cup = cup_of(3, settings)
-    conducted(cup, filler_differs, stored=counted)
+    settings, counted = Versus(games=600, table=3), list[CountedMatch]()
+    tournament = make_spec(3, settings)
+    run_format(tournament, filler_differs, stored=counted)
 
-    verdict = verdict_of(cup, settings, counted)
+    verdict = sequential_status(tournament, settings, counted)
     assert (verdict.groups, verdict.decided) == (200, None)
 
 
 def test_it_stops_when_one_of_them_is_expelled() -> None:
-    for name in some(["p00", "p01", "p02"]):
+    for name in nonempty(["p00", "p01", "p02"]):
 
-        def expelled(seats: tuple[str, ...], turn: int, name: str = name) -> Verdict:
-            return by_number(seats, turn)[0], [name] if turn == 1 else []
+        def expelled(seats: tuple[str, ...], turn: int, name: str = name) -> MatchVerdict:
+            return lower_number_wins(seats, turn)[0], [name] if turn == 1 else []
 
-        rounds, _ = conducted(cup_of(3, Versus(elo0=-1, elo1=1, table=3)), expelled)
+        rounds, _ = run_format(make_spec(3, Versus(elo0=-1, elo1=1, table=3)), expelled)
 
         assert len(rounds) == 2
 
 
 def test_a_deal_that_was_not_played_in_all_seats_says_nothing() -> None:
     settings = Versus()
-    cup = cup_of(2, settings)
+    tournament = make_spec(2, settings)
     matches = [
-        Counted(match="1", deal=0, names=("p00", "p01"), places=(1, 2)),
-        Counted(match="2", deal=0, names=("p01", "p00"), void="cancelled"),
-        Counted(match="3", deal=1, names=("p00", "p01"), places=(1, 2)),
-        Counted(match="4", deal=1, names=("p01", "p00"), places=(1, 2)),
+        CountedMatch(match="1", deal=0, names=("p00", "p01"), places=(1, 2)),
+        CountedMatch(match="2", deal=0, names=("p01", "p00"), void="cancelled"),
+        CountedMatch(match="3", deal=1, names=("p00", "p01"), places=(1, 2)),
+        CountedMatch(match="4", deal=1, names=("p01", "p00"), places=(1, 2)),
     ]
 
-    assert verdict_of(cup, settings, matches).groups == 1
+    assert sequential_status(tournament, settings, matches).groups == 1
 
 
 def test_a_deal_of_which_a_match_is_missing_says_nothing() -> None:
     settings = Versus()
-    matches = [Counted(match="1", deal=0, names=("p00", "p01"), places=(1, 2))]
+    matches = [CountedMatch(match="1", deal=0, names=("p00", "p01"), places=(1, 2))]
 
-    assert verdict_of(cup_of(2, settings), settings, matches).groups == 0
+    assert sequential_status(make_spec(2, settings), settings, matches).groups == 0

@@ -15,10 +15,10 @@ import pytest
 import fairplay
 from fairplay.core.messages import Answered, TakeTurn
 from fairplay.games.fish import Fish
-from fairplay.players.remote import Remote
+from fairplay.players.remote import RemoteChannel
 from fairplay.transport.event_loop import TimingEventLoop, new_event_loop, run
-from tests.players.lines import Scripted, answering
-from tests.some import some
+from tests.nonempty import nonempty
+from tests.players.scripted_connections import ScriptedConnection, reply_with
 
 GAME = Fish(rows=4, columns=4)
 TURN = TakeTurn(GAME.view(GAME.deal(2, bytes(32)), 0))
@@ -32,10 +32,10 @@ class Looks:
     def __init__(self) -> None:
         self.seen: list[tuple[float, float]] = []
 
-    def begin_look(self, now: float) -> None:
+    def begin_poll(self, now: float) -> None:
         pass
 
-    def end_look(self, since: float, now: float) -> None:
+    def end_poll(self, since: float, now: float) -> None:
         self.seen.append((since, now))
 
 
@@ -51,7 +51,7 @@ def test_a_loop_tells_when_it_looks_and_for_how_long_it_waited() -> None:
 
     since, seen = run(wait())
 
-    assert all(since <= began <= ended for began, ended in some(seen))
+    assert all(since <= began <= ended for began, ended in nonempty(seen))
     assert max(ended - began for began, ended in seen) > 0.005
 
 
@@ -115,7 +115,9 @@ def test_a_loop_runs_in_another_thread_too() -> None:
 
 def test_the_loop_of_a_caller_is_left_as_it_is() -> None:
     async def ask() -> object:
-        return await Remote(Scripted((0.0, answering({"type": "place", "at": [0, 0]}))), GAME).ask(TURN)
+        return await RemoteChannel(ScriptedConnection((0.0, reply_with({"type": "place", "at": [0, 0]}))), GAME).ask(
+            TURN
+        )
 
     loop = asyncio.new_event_loop()
     before = dict(vars(loop._selector))  # type: ignore[attr-defined]
@@ -130,7 +132,7 @@ def test_the_loop_of_a_caller_is_left_as_it_is() -> None:
 def test_nothing_of_ours_is_run_on_another_loop() -> None:
     calls = [
         f"{path.relative_to(SOURCES)}:{call.lineno}"
-        for path in some(SOURCES.rglob("*.py"))
+        for path in nonempty(SOURCES.rglob("*.py"))
         if path.name != "event_loop.py"
         for call in ast.walk(ast.parse(path.read_text()))
         if isinstance(call, ast.Call) and starts_a_usual_loop(call)

@@ -12,20 +12,20 @@ from fairplay.core.events import Event
 from fairplay.core.match import Match
 from fairplay.core.messages import Answer, Answered, Message
 from fairplay.games.fish import Fish
-from fairplay.hosting.table import Here
-from fairplay.players.address import house_strategy
-from fairplay.players.process import Program
-from fairplay.players.remote import Remote
+from fairplay.hosting.table import AsyncLocalChannel
+from fairplay.players.address import built_in_strategy
+from fairplay.players.process import ProgramConnection
+from fairplay.players.remote import RemoteChannel
 from fairplay.protocol import wire
 from fairplay.referee.drivers import play, play_async
-from fairplay.referee.host import dealt
-from fairplay.referee.local import Local
-from fairplay.sandbox.cell import Cell
-from fairplay.sandbox.level import Level, Sandbox
-from fairplay.transport.connection import Connection, SocketConnection
-from fairplay.transport.line import Heard, Line
-from fairplay.transport.websocket import DialledWebSocket, HostedWebSocket
-from tests.players.lines import Clockwork
+from fairplay.referee.local_channel import LocalChannel
+from fairplay.referee.referee import deal_match
+from fairplay.sandbox.policy import SandboxLevel, SandboxPolicy
+from fairplay.sandbox.sandboxed_command import SandboxedCommand
+from fairplay.transport.connection import Connection, Received
+from fairplay.transport.sockets import SocketConnection, TcpConnection
+from fairplay.transport.websocket import ClientWebSocket, ServerWebSocket
+from tests.players.scripted_connections import VirtualTimeLoop
 
 GAME = Fish(rows=3, columns=3)
 Split = Callable[[bytes], list[bytes]]
@@ -79,7 +79,7 @@ def split_at(at: int) -> Split:
 class Ends(NamedTuple):
     """Both ends of a connection, and what carries their words."""
 
-    ours: Line
+    ours: Connection
     theirs: SocketConnection
     carriers: tuple[InMemory, InMemory]
 
@@ -92,16 +92,19 @@ def joined(ours: SocketConnection, theirs: SocketConnection, split: Split) -> En
 
 
 def over_tcp(split: Split) -> Ends:
-    return joined(Connection(), Connection(), split)
+    return joined(TcpConnection(), TcpConnection(), split)
 
 
 def over_websocket(split: Split) -> Ends:
-    return joined(HostedWebSocket(), DialledWebSocket("ws://localhost/"), split)
+    return joined(ServerWebSocket(), ClientWebSocket("ws://localhost/"), split)
 
 
 def over_pipes(split: Split) -> Ends:
     """The line to a program without the program."""
-    program, theirs = Program(Cell((sys.executable,), Sandbox(Level.NONE))), Connection()
+    program, theirs = (
+        ProgramConnection(SandboxedCommand((sys.executable,), SandboxPolicy(SandboxLevel.NONE))),
+        TcpConnection(),
+    )
     program._stdin = stdin = InMemory(split, arrives_at(theirs))
     stdout = InMemory(split, program._stdout_pipe().data_received)
     theirs.connection_made(stdout)
@@ -114,20 +117,20 @@ class Player:
     def __init__(self, connection: SocketConnection, answers: list[bytes]) -> None:
         self._connection = connection
         self._answers = iter(answers)
-        connection.listen(self._hear)
+        connection.on_receive(self._hear)
 
-    def _hear(self, heard: Heard) -> None:
+    def _hear(self, heard: Received) -> None:
         assert isinstance(heard, bytes), heard
         nonce = msgspec.json.decode(heard)["nonce"]
         self._connection.send(b'{"nonce":"%b","answer":%b}\n' % (nonce.encode(), next(self._answers)))
-        self._connection.listen(self._hear)
+        self._connection.on_receive(self._hear)
 
 
-class Noted(Local):
+class Noted(LocalChannel):
     """A player in this process whose answers are written down."""
 
     def __init__(self) -> None:
-        super().__init__(house_strategy(GAME.name, "greedy"), GAME)
+        super().__init__(built_in_strategy(GAME.name, "greedy"), GAME)
         self.answers = [b"null"]  # to hello
 
     def ask(self, message: Message) -> Answer:
@@ -138,19 +141,19 @@ class Noted(Local):
 
 
 def the_match() -> Match[Any, Any, Any]:
-    return dealt(GAME, ("ann", "bob"), bytes([3] * 32), match_id="m")
+    return deal_match(GAME, ("ann", "bob"), bytes([3] * 32), match_id="m")
 
 
 def in_process() -> tuple[list[Event], list[bytes]]:
     """The facts of the match, and the answers of its first player."""
     facts: list[Event] = []
     noted = Noted()
-    other = Local(house_strategy(GAME.name, "greedy"), GAME)
-    play(the_match(), [noted, other], inform=lambda event, match: facts.append(event))
+    other = LocalChannel(built_in_strategy(GAME.name, "greedy"), GAME)
+    play(the_match(), [noted, other], on_event=lambda event, match: facts.append(event))
     return facts, noted.answers
 
 
-class Quiet(Remote):
+class Quiet(RemoteChannel):
     """The channel to the player; how it is closed is the business of other tests."""
 
     async def close(self, parting: object) -> None:
@@ -163,8 +166,8 @@ async def at_a_distance(ends: Ends, answers: list[bytes]) -> list[Event]:
     remote = Quiet(ends.ours, GAME)
     assert isinstance(await remote.hello(), Answered)
     facts: list[Event] = []
-    here = Here(Local(house_strategy(GAME.name, "greedy"), GAME))
-    await play_async(the_match(), [remote, here], inform=lambda event, match: facts.append(event))
+    here = AsyncLocalChannel(LocalChannel(built_in_strategy(GAME.name, "greedy"), GAME))
+    await play_async(the_match(), [remote, here], on_event=lambda event, match: facts.append(event))
     return facts
 
 
@@ -180,7 +183,7 @@ def test_facts_are_the_same_wherever_what_is_said_is_split(over: Callable[[Split
             longest, at = max(carrier.longest for carrier in ends.carriers), at + 1
         return at
 
-    with asyncio.Runner(loop_factory=Clockwork) as runner:
+    with asyncio.Runner(loop_factory=VirtualTimeLoop) as runner:
         assert runner.run(every_split()) > 200
 
 
@@ -191,5 +194,5 @@ def test_facts_are_the_same_byte_by_byte(over: Callable[[Split], Ends]) -> None:
     async def byte_by_byte() -> list[Event]:
         return await at_a_distance(over(lambda data: [bytes([byte]) for byte in data]), answers)
 
-    with asyncio.Runner(loop_factory=Clockwork) as runner:
+    with asyncio.Runner(loop_factory=VirtualTimeLoop) as runner:
         assert runner.run(byte_by_byte()) == expected

@@ -15,24 +15,24 @@ import pytest
 from fairplay.core.events import Fault
 from fairplay.core.messages import Answer, Answered, Failed, TakeTurn
 from fairplay.games.fish import Fish
-from fairplay.players.remote import Remote
+from fairplay.players.remote import RemoteChannel
 from fairplay.protocol.limits import Limits
 from fairplay.transport import event_loop
 from fairplay.transport import timer as timers
-from fairplay.transport.connection import over_tcp
-from fairplay.transport.timer import LAGS, PERIOD, Timer
-from tests.players.lines import Clockwork, Scripted, answering, in_clockwork
+from fairplay.transport.sockets import accept_tcp
+from fairplay.transport.timer import LOOP_CHECK_INTERVAL_S, LOOP_DELAYS, Timer
+from tests.players.scripted_connections import ScriptedConnection, VirtualTimeLoop, reply_with, run_in_virtual_time
 
 GAME = Fish(rows=4, columns=4)
 TURN = TakeTurn(GAME.view(GAME.deal(2, bytes(32)), 0))
-PLACES = answering({"type": "place", "at": [0, 0]})
+PLACES = reply_with({"type": "place", "at": [0, 0]})
 BUSY, FREE = 0.045, 0.005  # seconds of a loop that is stalled 45 ms out of every 50
 
 
 class Stalls:
     """Keep a loop busy in pieces, with or without a pause between them, and count what was lost by it."""
 
-    def __init__(self, loop: Clockwork, busy: float, free: float) -> None:
+    def __init__(self, loop: VirtualTimeLoop, busy: float, free: float) -> None:
         self.lost = 0.0
         self._loop = loop
         self._busy = busy
@@ -60,30 +60,30 @@ def charged(answers: list[Answer]) -> float:
 
 @pytest.mark.parametrize(("busy", "free"), [(BUSY, 0.0), (BUSY, FREE), (0.010, 0.0), (0.3, 0.001)])
 def test_an_instant_player_is_hardly_charged_on_a_loop_that_is_busy_in_pieces(busy: float, free: float) -> None:
-    async def turns(loop: Clockwork) -> list[Answer]:
-        line = Scripted(*[(0.0002, PLACES)] * 40)
-        remote = Remote(line, GAME, limits=Limits(bank=2.0))
+    async def turns(loop: VirtualTimeLoop) -> list[Answer]:
+        line = ScriptedConnection(*[(0.0002, PLACES)] * 40)
+        remote = RemoteChannel(line, GAME, limits=Limits(bank=2.0))
         stalls = Stalls(loop, busy, free)
         answers = [await remote.ask(TURN) for _ in range(40)]
         stalls.over()
         return answers
 
-    assert charged(in_clockwork(turns)) < 0.050
+    assert charged(run_in_virtual_time(turns)) < 0.050
 
 
 def test_instant_players_are_hardly_charged_for_the_work_that_each_other_makes() -> None:
-    async def room(loop: Clockwork) -> float:
-        remote = Remote(Scripted(*[(0.0002, PLACES)] * 40), GAME)
+    async def room(loop: VirtualTimeLoop) -> float:
+        remote = RemoteChannel(ScriptedConnection(*[(0.0002, PLACES)] * 40), GAME)
         answers = []
         for _ in range(40):
             answers.append(await remote.ask(TURN))
             loop.pass_time(0.0001)  # with what follows from an answer: 4 ms for all rooms, which is no long delay
         return charged(answers)
 
-    async def rooms(loop: Clockwork) -> list[float]:
+    async def rooms(loop: VirtualTimeLoop) -> list[float]:
         return await asyncio.gather(*(room(loop) for _ in range(40)))
 
-    assert max(in_clockwork(rooms)) < 0.050
+    assert max(run_in_virtual_time(rooms)) < 0.050
 
 
 BOTS = r"""
@@ -131,7 +131,7 @@ def test_instant_bots_are_hardly_charged_by_a_host_that_is_busy_in_earnest(rooms
             await asyncio.sleep(free)
 
     async def room(line: socket.socket) -> tuple[float, float]:
-        remote = Remote(await over_tcp(line), GAME, limits=Limits(bank=60.0))
+        remote = RemoteChannel(await accept_tcp(line), GAME, limits=Limits(bank=60.0))
         asked, answers = 0.0, []
         try:
             for _ in range(turns):
@@ -157,16 +157,16 @@ def test_instant_bots_are_hardly_charged_by_a_host_that_is_busy_in_earnest(rooms
 
 
 def test_one_who_is_quick_is_charged_exactly_while_nobody_is_late() -> None:
-    async def turns(loop: Clockwork) -> list[Answer]:
-        remote = Remote(Scripted((0.0007, PLACES), (0.004, PLACES)), GAME)
+    async def turns(loop: VirtualTimeLoop) -> list[Answer]:
+        remote = RemoteChannel(ScriptedConnection((0.0007, PLACES), (0.004, PLACES)), GAME)
         return [await remote.ask(TURN), await remote.ask(TURN)]
 
-    assert [answer.took for answer in in_clockwork(turns)] == pytest.approx([0.0007, 0.004], abs=1e-6)
+    assert [answer.took for answer in run_in_virtual_time(turns)] == pytest.approx([0.0007, 0.004], abs=1e-6)
 
 
 def test_a_question_counts_from_when_the_loop_gets_round_to_it() -> None:
-    async def turns(loop: Clockwork) -> list[Answer]:
-        remote = Remote(Scripted(*[(0.1, PLACES)] * 3), GAME)
+    async def turns(loop: VirtualTimeLoop) -> list[Answer]:
+        remote = RemoteChannel(ScriptedConnection(*[(0.1, PLACES)] * 3), GAME)
         answers = []
         for late in (0.0, 0.010, 0.015):
             asking = asyncio.ensure_future(remote.ask(TURN))
@@ -174,7 +174,7 @@ def test_a_question_counts_from_when_the_loop_gets_round_to_it() -> None:
             answers.append(await asking)
         return answers
 
-    assert [answer.took for answer in in_clockwork(turns)] == pytest.approx([0.1, 0.09, 0.085], abs=1e-6)
+    assert [answer.took for answer in run_in_virtual_time(turns)] == pytest.approx([0.1, 0.09, 0.085], abs=1e-6)
 
 
 # Players that are slow.
@@ -183,29 +183,31 @@ def test_a_question_counts_from_when_the_loop_gets_round_to_it() -> None:
 @pytest.mark.parametrize(("busy", "free"), [(BUSY, 0.0), (BUSY, FREE), (0.3, 0.02), (0.004, 0.0)])
 @pytest.mark.parametrize("limit", [0.2, 1.0])
 def test_who_never_answers_is_out_and_has_gained_no_more_than_was_lost(busy: float, free: float, limit: float) -> None:
-    async def wait(loop: Clockwork) -> tuple[Answer, float, float]:
+    async def wait(loop: VirtualTimeLoop) -> tuple[Answer, float, float]:
         stalls = Stalls(loop, busy, free)
         since = loop.now
-        answer = await Remote(Scripted(), GAME, limits=Limits(move=limit)).ask(TURN)
+        answer = await RemoteChannel(ScriptedConnection(), GAME, limits=Limits(move=limit)).ask(TURN)
         stalls.over()
         return answer, loop.now - since, stalls.lost
 
-    answer, waited, lost = in_clockwork(wait)
+    answer, waited, lost = run_in_virtual_time(wait)
 
     assert isinstance(answer, Failed) and answer.fault is Fault.TIMED_OUT
-    assert limit <= waited <= limit + lost + (timers.HANDS + 1) * busy
+    assert limit <= waited <= limit + lost + (timers.REPLY_LOOP_TURNS + 1) * busy
     assert answer.took == pytest.approx(limit, abs=0.06)
 
 
 def test_a_loop_that_looks_often_enough_gives_nothing_to_who_still_thinks() -> None:
-    async def wait(loop: Clockwork) -> float:
-        stalls = Stalls(loop, timers.INSTANT / 2, 0.0)
+    async def wait(loop: VirtualTimeLoop) -> float:
+        stalls = Stalls(loop, timers.IGNORED_DELAY_S / 2, 0.0)
         since = loop.now
-        await Remote(Scripted(), GAME, limits=Limits(move=1.0)).ask(TURN)
+        await RemoteChannel(ScriptedConnection(), GAME, limits=Limits(move=1.0)).ask(TURN)
         stalls.over()
         return loop.now - since
 
-    assert in_clockwork(wait) == pytest.approx(1.0, abs=(timers.HANDS + 3) * timers.INSTANT / 2)
+    assert run_in_virtual_time(wait) == pytest.approx(
+        1.0, abs=(timers.REPLY_LOOP_TURNS + 3) * timers.IGNORED_DELAY_S / 2
+    )
 
 
 def test_who_answers_too_late_in_earnest_is_out_also_on_a_busy_loop() -> None:
@@ -218,7 +220,7 @@ def test_who_answers_too_late_in_earnest_is_out_also_on_a_busy_loop() -> None:
         ours, theirs = socket.socketpair()
         others = asyncio.create_task(busy())
         with theirs:
-            remote = Remote(await over_tcp(ours), GAME, limits=Limits(move=0.2))
+            remote = RemoteChannel(await accept_tcp(ours), GAME, limits=Limits(move=0.2))
             since = time.monotonic()
             answer = await remote.ask(TURN)
             assert time.monotonic() - since >= 0.2
@@ -232,44 +234,44 @@ def test_who_answers_too_late_in_earnest_is_out_also_on_a_busy_loop() -> None:
 
 
 def test_a_slow_answer_is_charged_for_all_but_the_delay_in_which_it_came() -> None:
-    async def turn(loop: Clockwork) -> Answer:
+    async def turn(loop: VirtualTimeLoop) -> Answer:
         loop.call_later(0.8, loop.pass_time, 0.5)
-        return await Remote(Scripted((0.9, PLACES)), GAME).ask(TURN)
+        return await RemoteChannel(ScriptedConnection((0.9, PLACES)), GAME).ask(TURN)
 
-    answer = in_clockwork(turn)
+    answer = run_in_virtual_time(turn)
 
     assert isinstance(answer, Answered)
-    assert answer.took == pytest.approx(0.8, abs=2 * PERIOD)
+    assert answer.took == pytest.approx(0.8, abs=2 * LOOP_CHECK_INTERVAL_S)
     assert answer.evidence is not None
     assert answer.evidence().credited == pytest.approx(0.504, abs=0.006)
 
 
 def test_a_delay_counts_once_for_everybody_who_waits() -> None:
-    async def wait(loop: Clockwork) -> list[Answer]:
+    async def wait(loop: VirtualTimeLoop) -> list[Answer]:
         loop.call_later(0.3, loop.pass_time, 0.5)
-        remotes = [Remote(Scripted(), GAME, limits=Limits(move=1.0)) for _ in range(20)]
+        remotes = [RemoteChannel(ScriptedConnection(), GAME, limits=Limits(move=1.0)) for _ in range(20)]
         answers: list[Answer] = await asyncio.gather(*(remote.ask(TURN) for remote in remotes))
-        assert loop.now == pytest.approx(1000.0 + 1.5, abs=2 * PERIOD)
+        assert loop.now == pytest.approx(1000.0 + 1.5, abs=2 * LOOP_CHECK_INTERVAL_S)
         return answers
 
-    for answer in in_clockwork(wait):
+    for answer in run_in_virtual_time(wait):
         assert isinstance(answer, Failed)
         assert answer.evidence.taken == pytest.approx(1.0, abs=0.0005)
         assert answer.evidence.credited == pytest.approx(0.495, abs=0.006)
 
 
 def test_a_delay_before_the_question_is_not_given_back() -> None:
-    async def wait(loop: Clockwork) -> Answer:
-        before = asyncio.ensure_future(Remote(Scripted((3.0, PLACES)), GAME).ask(TURN))
+    async def wait(loop: VirtualTimeLoop) -> Answer:
+        before = asyncio.ensure_future(RemoteChannel(ScriptedConnection((3.0, PLACES)), GAME).ask(TURN))
         await asyncio.sleep(0.5)
         loop.pass_time(1.0)  # somebody waits already, and the loop is late when the question is asked
         since = loop.now
-        answer = await Remote(Scripted((0.7, PLACES)), GAME, limits=Limits(move=0.5)).ask(TURN)
+        answer = await RemoteChannel(ScriptedConnection((0.7, PLACES)), GAME, limits=Limits(move=0.5)).ask(TURN)
         assert loop.now - since == pytest.approx(0.5, abs=0.001)
         await before
         return answer
 
-    answer = in_clockwork(wait)
+    answer = run_in_virtual_time(wait)
 
     assert isinstance(answer, Failed)
     assert (answer.evidence.limit, answer.evidence.credited) == (0.5, 0.0)
@@ -279,7 +281,7 @@ def test_a_delay_before_the_question_is_not_given_back() -> None:
 # What it costs.
 
 
-async def looks(loop: Clockwork, work: Awaitable[Any]) -> int:
+async def looks(loop: VirtualTimeLoop, work: Awaitable[Any]) -> int:
     """How often a loop looks around until some work is done."""
     before = loop.leap.looks
     await work
@@ -287,40 +289,40 @@ async def looks(loop: Clockwork, work: Awaitable[Any]) -> int:
 
 
 def test_the_loop_has_no_more_to_do_for_many_who_wait_than_for_one() -> None:
-    async def wait(loop: Clockwork, seats: int) -> int:
-        remotes = [Remote(Scripted(), GAME) for _ in range(seats)]
+    async def wait(loop: VirtualTimeLoop, seats: int) -> int:
+        remotes = [RemoteChannel(ScriptedConnection(), GAME) for _ in range(seats)]
         return await looks(loop, asyncio.gather(*(remote.ask(TURN) for remote in remotes)))
 
-    one, many = (in_clockwork(lambda loop, seats=seats: wait(loop, seats)) for seats in (1, 300))  # type: ignore[misc]
+    one, many = (run_in_virtual_time(lambda loop, seats=seats: wait(loop, seats)) for seats in (1, 300))  # type: ignore[misc]
 
-    assert one < 1.1 * 5.0 / PERIOD
+    assert one < 1.1 * 5.0 / LOOP_CHECK_INTERVAL_S
     assert many < one + 50
 
 
 def test_nothing_ticks_when_nobody_waits() -> None:
-    async def idle(loop: Clockwork) -> int:
-        await Remote(Scripted((1.0, PLACES)), GAME).ask(TURN)
+    async def idle(loop: VirtualTimeLoop) -> int:
+        await RemoteChannel(ScriptedConnection((1.0, PLACES)), GAME).ask(TURN)
         return await looks(loop, asyncio.sleep(5.0))
 
-    assert in_clockwork(idle) < 10
+    assert run_in_virtual_time(idle) < 10
 
 
 def test_no_loop_is_kept_for_what_was_measured_on_it() -> None:
     gc.collect()
-    before = len(LAGS)
+    before = len(LOOP_DELAYS)
 
     for _ in range(5):
-        in_clockwork(lambda loop: Remote(Scripted((1.0, PLACES)), GAME).ask(TURN))
+        run_in_virtual_time(lambda loop: RemoteChannel(ScriptedConnection((1.0, PLACES)), GAME).ask(TURN))
     gc.collect()
 
-    assert len(LAGS) <= before
+    assert len(LOOP_DELAYS) <= before
 
 
 # Cancellations: ours, and those of others.
 
 
 def test_the_time_is_up_for_what_is_awaited_and_the_task_goes_on() -> None:
-    async def work(loop: Clockwork) -> float:
+    async def work(loop: VirtualTimeLoop) -> float:
         with pytest.raises(TimeoutError), Timer(1.0):
             await asyncio.sleep(5)
         task = asyncio.current_task()
@@ -328,45 +330,45 @@ def test_the_time_is_up_for_what_is_awaited_and_the_task_goes_on() -> None:
         await asyncio.sleep(1)
         return loop.now
 
-    assert in_clockwork(work) == pytest.approx(1002.0, abs=0.01)
+    assert run_in_virtual_time(work) == pytest.approx(1002.0, abs=0.01)
 
 
 def test_a_cancellation_by_others_stays_one() -> None:
-    async def wait(loop: Clockwork) -> None:
+    async def wait(loop: VirtualTimeLoop) -> None:
         with Timer(1.0):
             await asyncio.sleep(5)
 
-    async def cancel(loop: Clockwork, after: float) -> None:
+    async def cancel(loop: VirtualTimeLoop, after: float) -> None:
         task = asyncio.ensure_future(wait(loop))
         loop.call_later(after, task.cancel)
         with pytest.raises(asyncio.CancelledError):
             await task
 
-    in_clockwork(lambda loop: cancel(loop, 0.5))
+    run_in_virtual_time(lambda loop: cancel(loop, 0.5))
 
 
 def test_a_cancellation_by_others_in_the_very_moment_when_the_time_is_up_stays_one() -> None:
-    async def wait(loop: Clockwork) -> None:
+    async def wait(loop: VirtualTimeLoop) -> None:
         timer = Timer(1.0)
         loop.call_later(0.9, loop.call_at, loop.now + 1.0, also, timer)
         with timer:
             await asyncio.sleep(5)
 
     def also(timer: Timer) -> None:
-        if timer._is_up:
+        if timer._timed_out:
             timer._task.cancel()
         else:
             asyncio.get_running_loop().call_soon(also, timer)
 
-    async def cancel(loop: Clockwork) -> None:
+    async def cancel(loop: VirtualTimeLoop) -> None:
         with pytest.raises(asyncio.CancelledError):
             await asyncio.ensure_future(wait(loop))
 
-    in_clockwork(cancel)
+    run_in_virtual_time(cancel)
 
 
 def test_an_outer_time_out_is_told_from_ours() -> None:
-    async def work(loop: Clockwork) -> list[str]:
+    async def work(loop: VirtualTimeLoop) -> list[str]:
         said = []
         for outer, inner in ((0.5, 1.0), (1.0, 0.5)):
             try:
@@ -380,7 +382,7 @@ def test_an_outer_time_out_is_told_from_ours() -> None:
                 said.append("theirs")
         return said
 
-    assert in_clockwork(work) == ["theirs", "ours"]
+    assert run_in_virtual_time(work) == ["theirs", "ours"]
 
 
 def test_a_failure_in_the_very_moment_of_a_cancellation_makes_no_noise(caplog: pytest.LogCaptureFixture) -> None:
@@ -406,8 +408,8 @@ def test_a_failure_in_the_very_moment_of_a_cancellation_makes_no_noise(caplog: p
 
 
 def test_no_time_at_all_is_up_at_once() -> None:
-    async def ask(loop: Clockwork) -> None:
+    async def ask(loop: VirtualTimeLoop) -> None:
         with pytest.raises(TimeoutError), Timer(0.0):
             raise AssertionError("nobody gets here")
 
-    in_clockwork(ask)
+    run_in_virtual_time(ask)

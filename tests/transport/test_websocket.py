@@ -17,14 +17,14 @@ from websockets.uri import parse_uri
 
 from fairplay.core.events import Ejected, Event, Fault
 from fairplay.core.game import Moment
-from fairplay.players.door import Door, listen_websocket
+from fairplay.players.listener import Listener, listen_websocket
 from fairplay.protocol import wire
 from fairplay.protocol.limits import Limits
 from fairplay.referee.drivers import play_async
-from fairplay.transport.line import Closed, Line, received
-from fairplay.transport.websocket import MAX_PIECES_PER_S, WebSocket, over_websocket
-from tests.players.dialled import serve_dialled
-from tests.players.test_door import (
+from fairplay.transport.connection import Connection, ConnectionClosed, receive
+from fairplay.transport.websocket import MAX_NON_MESSAGE_FRAMES_PER_S, WebSocketConnection, accept_websocket
+from tests.players.host_connection import serve_at_host
+from tests.players.test_listener import (
     EXPECTED,
     FISH,
     GREEDY,
@@ -43,7 +43,6 @@ from tests.players.test_door import (
     ejection,
     goes_at_once,
     guesses_the_nonce,
-    house,
     in_process,
     match_with,
     play_honestly,
@@ -51,6 +50,7 @@ from tests.players.test_door import (
     resets_at_once,
     run,
     sends_without_end,
+    server,
     speaks_tls,
     stranger,
     the_match,
@@ -104,18 +104,18 @@ class Surfer(Client):
         await Client.say(self, data)
 
 
-async def surfing(door: Door, **headers: str) -> Surfer:
+async def surfing(listener: Listener, **headers: str) -> Surfer:
     """A client whose handshake went well."""
-    surfer, response = await shaken(door, **headers)
+    surfer, response = await shaken(listener, **headers)
     assert response is not None
     assert response.status_code == 101
     return surfer
 
 
-async def shaken(door: Door, **headers: str) -> tuple[Surfer, Response | None]:
+async def shaken(listener: Listener, **headers: str) -> tuple[Surfer, Response | None]:
     """A client, and what the host says to its request."""
-    streams = await asyncio.open_connection(door.host, door.port)
-    protocol = ClientProtocol(parse_uri(f"ws://{door.address}/"))
+    streams = await asyncio.open_connection(listener.host, listener.port)
+    protocol = ClientProtocol(parse_uri(f"ws://{listener.address}/"))
     request = protocol.connect()
     for name, value in headers.items():
         request.headers[name] = value
@@ -139,15 +139,15 @@ async def shaken(door: Door, **headers: str) -> tuple[Surfer, Response | None]:
 
 async def meet(behave: Behaviour, *, limits: Limits = LIMITS) -> tuple[Played, Any]:
     """A match of Fish with a client in seat 1, and what the client makes of it."""
-    with listen_websocket("0") as door:
-        coming = asyncio.create_task(visit(door, behave))
-        (guest,) = await door.seat(FISH, limits=limits)
+    with listen_websocket("0") as listener:
+        coming = asyncio.create_task(visit(listener, behave))
+        (guest,) = await listener.accept_players(FISH, limits=limits)
         played = await match_with(guest)
         return played, await coming
 
 
-async def visit(door: Door, behave: Behaviour) -> Any:
-    surfer = await surfing(door)
+async def visit(listener: Listener, behave: Behaviour) -> Any:
+    surfer = await surfing(listener)
     try:
         return await behave(surfer)
     finally:
@@ -171,9 +171,9 @@ def bad_from(question: int, bad: Way) -> Behaviour:
     return honest(way)
 
 
-def serve(door: Door, game: AnyGame, seat: int, name: str) -> None:
+def serve(listener: Listener, game: AnyGame, seat: int, name: str) -> None:
     """A player as people write them: blocking, somewhere else."""
-    assert serve_dialled(f"ws://{door.address}/path", lambda known: house(known, seat, name), name=name) is None
+    assert serve_at_host(f"ws://{listener.address}/path", lambda known: server(known, seat, name), name=name) is None
 
 
 # The honest
@@ -184,16 +184,21 @@ def test_a_match_over_websocket_is_the_match_in_this_process(name: str) -> None:
     game, players = TABLES[name]
 
     async def host() -> Played:
-        doors = [listen_websocket("0") for _ in players]
+        listeners = [listen_websocket("0") for _ in players]
         clients = [
-            asyncio.create_task(asyncio.to_thread(serve, door, game, seat, player))
-            for seat, (door, player) in enumerate(zip(doors, players, strict=True))
+            asyncio.create_task(asyncio.to_thread(serve, listener, game, seat, player))
+            for seat, (listener, player) in enumerate(zip(listeners, players, strict=True))
         ]
-        guests = [guest for (guest,) in await asyncio.gather(*(door.seat(game, limits=LIMITS) for door in doors))]
+        guests = [
+            guest
+            for (guest,) in await asyncio.gather(
+                *(listener.accept_players(game, limits=LIMITS) for listener in listeners)
+            )
+        ]
         assert [guest.name for guest in guests] == list(players)
         facts: list[Event] = []
-        table = [guest.remote for guest in guests]
-        match = await play_async(the_match(game, players), table, inform=lambda event, match: facts.append(event))
+        table = [guest.channel for guest in guests]
+        match = await play_async(the_match(game, players), table, on_event=lambda event, match: facts.append(event))
         await asyncio.gather(*clients)
         return Played(facts, match.result)
 
@@ -225,7 +230,7 @@ def test_replies_may_come_in_many_fragments_turn_after_turn() -> None:
 
     since = time.monotonic()
     assert run(meet(honest(way))) == (EXPECTED, None)
-    assert sent[0] / (time.monotonic() - since) > MAX_PIECES_PER_S, "too slow to show anything"
+    assert sent[0] / (time.monotonic() - since) > MAX_NON_MESSAGE_FRAMES_PER_S, "too slow to show anything"
 
 
 def test_the_result_is_the_same_byte_by_byte() -> None:
@@ -257,11 +262,11 @@ def test_a_few_copies_of_a_reply_in_one_segment_are_passed_over() -> None:
 
 def test_a_frame_may_come_with_the_request_for_the_connection() -> None:
     async def host() -> None:
-        with listen_websocket("0") as door:
-            seating = asyncio.create_task(door.seat(FISH, limits=LIMITS, within=0.3))
-            protocol = ClientProtocol(parse_uri(f"ws://{door.address}/"))
+        with listen_websocket("0") as listener:
+            seating = asyncio.create_task(listener.accept_players(FISH, limits=LIMITS, timeout_s=0.3))
+            protocol = ClientProtocol(parse_uri(f"ws://{listener.address}/"))
             protocol.send_request(protocol.connect())
-            surfer = Surfer(*await asyncio.open_connection(door.host, door.port), protocol)
+            surfer = Surfer(*await asyncio.open_connection(listener.host, listener.port), protocol)
             ping = Frame(Opcode.PING, b"early").serialize(mask=True)
             await surfer.raw(b"".join(protocol.data_to_send()) + ping)
             data = b""
@@ -270,16 +275,16 @@ def test_a_frame_may_come_with_the_request_for_the_connection() -> None:
             assert data.startswith(b"HTTP/1.1 101 ")
             (guest,) = await seating
             surfer.hang_up()
-            await guest.remote.close(None)
+            await guest.channel.close(None)
 
     run(host())
 
 
 def test_a_ping_is_answered_while_others_think() -> None:
     async def host() -> None:
-        with listen_websocket("0") as door:
-            seating = asyncio.create_task(door.seat(FISH, limits=LIMITS))
-            surfer = await surfing(door)
+        with listen_websocket("0") as listener:
+            seating = asyncio.create_task(listener.accept_players(FISH, limits=LIMITS))
+            surfer = await surfing(listener)
             question = await surfer.hear()
             assert question is not None
             await surfer.say(reply(question))
@@ -287,7 +292,7 @@ def test_a_ping_is_answered_while_others_think() -> None:
             await surfer.frame(Opcode.PING, b"are you there?")
             answer = await surfer.next_frame()
             assert answer == Frame(Opcode.PONG, b"are you there?")
-            await guest.remote.close(None)
+            await guest.channel.close(None)
             last = await surfer.next_frame()
             assert last is not None
             assert last.opcode is Opcode.CLOSE
@@ -384,7 +389,7 @@ async def sends_a_huge_frame(surfer: Surfer, text: bytes) -> None:
 
 
 async def sends_a_frame_that_is_a_little_too_long(surfer: Surfer, text: bytes) -> None:
-    await surfer.frame(Opcode.TEXT, text + b" " * (wire.MOST_BYTES + 1 - len(text)))
+    await surfer.frame(Opcode.TEXT, text + b" " * (wire.MAX_LINE_BYTES + 1 - len(text)))
 
 
 async def announces_an_endless_frame(surfer: Surfer, text: bytes) -> None:
@@ -421,7 +426,7 @@ LATE = (Fault.TIMED_OUT, "no answer within 0.3 s")
 NO_RULES = (Fault.MALFORMED, "broke the rules of WebSocket")
 GONE = (Fault.GONE, "the connection was closed")
 TOO_MUCH = (Fault.FLOOD, "sent more than 8192 bytes at once")
-TOO_MANY = (Fault.FLOOD, f"sent more than {MAX_PIECES_PER_S} frames a second that are no message")
+TOO_MANY = (Fault.FLOOD, f"sent more than {MAX_NON_MESSAGE_FRAMES_PER_S} frames a second that are no message")
 BAD: list[tuple[Way, tuple[Fault, str]]] = [
     (says_nothing, LATE),
     (pings_instead, LATE),
@@ -469,11 +474,11 @@ def test_whoever_misbehaves_on_its_turn_is_out_and_the_match_goes_on(bad: Way, e
 @pytest.mark.parametrize("bad", [way for way, _ in BAD if way is not floods_with_old_answers], ids=called)
 def test_whoever_misbehaves_at_hello_gets_no_seat(bad: Way) -> None:
     async def host() -> Played:
-        with listen_websocket("0") as door:
-            first = asyncio.create_task(visit(door, bad_from(0, bad)))
-            seating = asyncio.create_task(door.seat(FISH, limits=LIMITS))
+        with listen_websocket("0") as listener:
+            first = asyncio.create_task(visit(listener, bad_from(0, bad)))
+            seating = asyncio.create_task(listener.accept_players(FISH, limits=LIMITS))
             await asyncio.sleep(0.01)
-            second = asyncio.create_task(visit(door, honest()))
+            second = asyncio.create_task(visit(listener, honest()))
             (guest,) = await seating
             played = await match_with(guest)
             await asyncio.gather(first, second)
@@ -505,16 +510,16 @@ def test_who_closes_is_answered_with_a_close() -> None:
 
 @pytest.mark.alone
 def test_whoever_never_reads_is_given_up_in_time() -> None:
-    lines: list[Line] = []
+    lines: list[Connection] = []
 
-    async def line(connection: socket.socket) -> Line:
-        lines.append(await over_websocket(connection))
+    async def line(connection: socket.socket) -> Connection:
+        lines.append(await accept_websocket(connection))
         return lines[-1]
 
     async def host() -> None:
-        with Door("127.0.0.1", 0, line) as door:
-            seating = asyncio.create_task(door.seat(FISH, limits=LIMITS))
-            surfer = await surfing(door)
+        with Listener("127.0.0.1", 0, line) as listener:
+            seating = asyncio.create_task(listener.accept_players(FISH, limits=LIMITS))
+            surfer = await surfing(listener)
             question = await surfer.hear()
             assert question is not None
             await surfer.say(reply(question))
@@ -522,7 +527,7 @@ def test_whoever_never_reads_is_given_up_in_time() -> None:
             surfer.writer.transport.pause_reading()  # type: ignore[attr-defined]
             lines[0].send(b"x" * 50_000_000)
             since = time.monotonic()
-            await guest.remote.close(Ejected(0, Fault.TIMED_OUT, Moment.TURN, "no answer"))
+            await guest.channel.close(Ejected(0, Fault.TIMED_OUT, Moment.TURN, "no answer"))
             assert time.monotonic() - since < LIMITS.goodbye + 0.5
             surfer.hang_up()
 
@@ -530,16 +535,16 @@ def test_whoever_never_reads_is_given_up_in_time() -> None:
 
 
 def test_what_needs_no_answer_is_offered_unless_somebody_is_behind_or_gone() -> None:
-    lines: list[Line] = []
+    lines: list[Connection] = []
 
-    async def line(connection: socket.socket) -> Line:
-        lines.append(await over_websocket(connection))
+    async def line(connection: socket.socket) -> Connection:
+        lines.append(await accept_websocket(connection))
         return lines[-1]
 
     async def host() -> None:
-        with Door("127.0.0.1", 0, line) as door:
-            seating = asyncio.create_task(door.seat(FISH, limits=LIMITS))
-            surfer = await surfing(door)
+        with Listener("127.0.0.1", 0, line) as listener:
+            seating = asyncio.create_task(listener.accept_players(FISH, limits=LIMITS))
+            surfer = await surfing(listener)
             question = await surfer.hear()
             assert question is not None
             await surfer.say(reply(question))
@@ -557,7 +562,7 @@ def test_what_needs_no_answer_is_offered_unless_somebody_is_behind_or_gone() -> 
                 assert await surfer.hear() == {"news": "x" * 100_000}
             assert lines[0].offer(b'{"news":2}\n')
             assert await surfer.hear() == {"news": 2}
-            await guest.remote.close(None)
+            await guest.channel.close(None)
             assert not lines[0].offer(b'{"news":3}\n')
             surfer.hang_up()
 
@@ -565,19 +570,19 @@ def test_what_needs_no_answer_is_offered_unless_somebody_is_behind_or_gone() -> 
 
 
 @asynccontextmanager
-async def line_and_surfer() -> AsyncIterator[tuple[WebSocket, Surfer]]:
+async def line_and_surfer() -> AsyncIterator[tuple[WebSocketConnection, Surfer]]:
     """Both ends of a WebSocket over which something was said."""
-    with Door("127.0.0.1", 0) as door:
-        coming = asyncio.create_task(surfing(door))
+    with Listener("127.0.0.1", 0) as listener:
+        coming = asyncio.create_task(surfing(listener))
         loop = asyncio.get_running_loop()
-        line = await over_websocket((await loop.sock_accept(door._socket))[0])
+        line = await accept_websocket((await loop.sock_accept(listener._socket))[0])
         line.send(b'{"news":1}\n')
         surfer = await coming
         try:
             yield line, surfer
         finally:
             surfer.hang_up()
-            await line.hang_up(b"", 0)
+            await line.close(b"", 0)
 
 
 @pytest.mark.parametrize("leave", [Surfer.hang_up, Surfer.reset, lambda surfer: surfer.writer.write_eof()])
@@ -586,12 +591,12 @@ def test_a_loss_is_told_once_while_nobody_asks(leave: Callable[[Surfer], None]) 
         told: list[str] = []
         lost = asyncio.Event()
         async with line_and_surfer() as (line, surfer):
-            line.when_lost(lambda: told.append("in time"))
-            line.when_lost(lost.set)
+            line.on_lost(lambda: told.append("in time"))
+            line.on_lost(lost.set)
             assert told == []
             leave(surfer)
             await lost.wait()
-            line.when_lost(lambda: told.append("late"))
+            line.on_lost(lambda: told.append("late"))
         return told
 
     assert run(host()) == ["in time", "late"]
@@ -600,29 +605,29 @@ def test_a_loss_is_told_once_while_nobody_asks(leave: Callable[[Surfer], None]) 
 def test_behind_a_request_that_is_refused_nothing_is_kept() -> None:
     async def host() -> int:
         ours, theirs = socket.socketpair()
-        line = await over_websocket(ours)
+        line = await accept_websocket(ours)
         with theirs:
             theirs.setblocking(False)
             for _ in range(20):
                 await asyncio.get_running_loop().sock_sendall(
-                    theirs, b"GET / HTTP/1.1\r\n\r\n" + b"x" * wire.MOST_BYTES
+                    theirs, b"GET / HTTP/1.1\r\n\r\n" + b"x" * wire.MAX_LINE_BYTES
                 )
                 await asyncio.sleep(0)
-            with pytest.raises(Closed, match="did not ask for a WebSocket"):
-                await received(line)
-            await line.hang_up(b"", 0)
+            with pytest.raises(ConnectionClosed, match="did not ask for a WebSocket"):
+                await receive(line)
+            await line.close(b"", 0)
         return len(line._rest) + len(line._server.reader.buffer)
 
-    assert run(host()) < 2 * wire.MOST_BYTES
+    assert run(host()) < 2 * wire.MAX_LINE_BYTES
 
 
 def test_who_waits_on_a_line_that_is_hung_up_hears_that_it_is_closed() -> None:
     async def host() -> None:
         async with line_and_surfer() as (line, _):
-            waiting = asyncio.create_task(received(line))
+            waiting = asyncio.create_task(receive(line))
             await asyncio.sleep(0)
-            await line.hang_up(b"", 0)
-            with pytest.raises(Closed):
+            await line.close(b"", 0)
+            with pytest.raises(ConnectionClosed):
                 await waiting
 
     run(host())
@@ -676,11 +681,11 @@ async def asks_for_a_page_and_goes_on_talking(client: Client) -> None:
 )
 def test_a_stranger_that_comes_first_takes_no_seat(behave: Callable[[Client], Awaitable[None]]) -> None:
     async def host() -> Played:
-        with listen_websocket("0") as door:
-            first = asyncio.create_task(stranger(door, behave))
-            seating = asyncio.create_task(door.seat(FISH, limits=LIMITS))
+        with listen_websocket("0") as listener:
+            first = asyncio.create_task(stranger(listener, behave))
+            seating = asyncio.create_task(listener.accept_players(FISH, limits=LIMITS))
             await asyncio.sleep(0.02)
-            second = asyncio.create_task(visit(door, honest()))
+            second = asyncio.create_task(visit(listener, honest()))
             (guest,) = await seating
             played = await match_with(guest)
             await asyncio.gather(first, second)
@@ -702,28 +707,28 @@ def test_a_stranger_that_comes_first_takes_no_seat(behave: Callable[[Client], Aw
 )
 def test_a_request_that_is_not_for_a_player_is_refused(headers: dict[str, str], status: int) -> None:
     async def host() -> int | None:
-        with listen_websocket("0") as door:
-            seating = asyncio.create_task(door.seat(FISH, limits=LIMITS, within=0.3))
-            surfer, response = await shaken_with(door, headers)
+        with listen_websocket("0") as listener:
+            seating = asyncio.create_task(listener.accept_players(FISH, limits=LIMITS, timeout_s=0.3))
+            surfer, response = await shaken_with(listener, headers)
             surfer.hang_up()
             (guest,) = await seating
-            await guest.remote.close(None)
+            await guest.channel.close(None)
             return response
 
     assert run(host()) == status
 
 
-async def shaken_with(door: Door, headers: dict[str, str]) -> tuple[Client, int | None]:
+async def shaken_with(listener: Listener, headers: dict[str, str]) -> tuple[Client, int | None]:
     """A client with some headers of its own, and the status that it gets."""
     lines = {
-        "Host": door.address,
+        "Host": listener.address,
         "Upgrade": "websocket",
         "Connection": "Upgrade",
         "Sec-WebSocket-Key": "AAAAAAAAAAAAAAAAAAAAAA==",
         "Sec-WebSocket-Version": "13",
         **headers,
     }
-    client = Client(*await asyncio.open_connection(door.host, door.port))
+    client = Client(*await asyncio.open_connection(listener.host, listener.port))
     text = "".join(f"{name}: {value}\r\n" for name, value in lines.items())
     await client.say(f"GET / HTTP/1.1\r\n{text}\r\n".encode())
     answer = await client.reader.readline()
@@ -732,12 +737,12 @@ async def shaken_with(door: Door, headers: dict[str, str]) -> tuple[Client, int 
 
 def test_no_compression_is_agreed_on() -> None:
     async def host() -> str | None:
-        with listen_websocket("0") as door:
-            seating = asyncio.create_task(door.seat(FISH, limits=LIMITS, within=0.3))
-            surfer, response = await shaken(door, **{"Sec-WebSocket-Extensions": "permessage-deflate"})
+        with listen_websocket("0") as listener:
+            seating = asyncio.create_task(listener.accept_players(FISH, limits=LIMITS, timeout_s=0.3))
+            surfer, response = await shaken(listener, **{"Sec-WebSocket-Extensions": "permessage-deflate"})
             surfer.hang_up()
             (guest,) = await seating
-            await guest.remote.close(None)
+            await guest.channel.close(None)
             assert response is not None
             return response.headers.get("Sec-WebSocket-Extensions")
 

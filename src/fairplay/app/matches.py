@@ -7,14 +7,14 @@ from typing import NamedTuple
 
 from fairplay.core.errors import BadRequest
 from fairplay.core.roles import Observer
-from fairplay.hosting.run import Hosted, new_match
-from fairplay.hosting.sitting import Sitting
+from fairplay.hosting.prepared_match import PreparedMatch
+from fairplay.hosting.run import HostedMatch, new_match
 from fairplay.hosting.spec import MatchSpec, Outcome
-from fairplay.journal.requests import check_id
-from fairplay.players.location import Command, far
-from fairplay.referee.host import Referee
+from fairplay.journal.options import check_match_id
+from fairplay.players.location import Command, parse_remote_address
+from fairplay.referee.referee import Referee
 
-Show = Callable[[Hosted], AbstractContextManager[Sequence[Observer]]]
+ShowMatch = Callable[[HostedMatch], AbstractContextManager[Sequence[Observer]]]
 
 
 class PlayedMatch(NamedTuple):
@@ -25,17 +25,21 @@ class PlayedMatch(NamedTuple):
     bot_logs: list[Path]
 
 
-def prepare_match(spec: MatchSpec) -> Sitting:
+def prepare_match(spec: MatchSpec) -> PreparedMatch:
     """The oldest match of this very spec that was interrupted in its journal, or else a new one."""
     if spec.journal is None:
         return new_match(spec)
-    from fairplay.hosting.records import interrupted  # for a quick start: only what is recorded needs it
+    from fairplay.hosting.records import resume_interrupted  # for a quick start: only what is recorded needs it
 
-    return interrupted(spec) or new_match(spec)
+    return resume_interrupted(spec) or new_match(spec)
 
 
 def play_match(
-    sitting: Sitting, observers: Sequence[Observer] = (), *, pictures: Path | None = None, show: Show | None = None
+    prepared: PreparedMatch,
+    observers: Sequence[Observer] = (),
+    *,
+    pictures: Path | None = None,
+    show: ShowMatch | None = None,
 ) -> PlayedMatch:
     """Play a match to its end; its pictures are drawn into a directory of its own in `pictures`.
 
@@ -43,37 +47,45 @@ def play_match(
     was interrupted.
     """
     referee, drawn = Referee(), None
-    hosted = Hosted(sitting, referee)
-    with closing(sitting.held), show(hosted) if show is not None else nullcontext(()) as more:
+    hosted = HostedMatch(prepared, referee)
+    with closing(prepared.open_record), show(hosted) if show is not None else nullcontext(()) as more:
         if pictures is not None:
-            drawn = pictures_of(sitting, pictures)
-            from fairplay.observers.painter import Painter, for_spectators, into  # for a quick start: few want any
+            drawn = picture_directory(prepared, pictures)
+            from fairplay.observers.painter import (  # for a quick start: few want any
+                Painter,
+                file_writer,
+                spectator_picture,
+            )
 
-            referee.subscribe(Painter(into(drawn), for_spectators, sitting.facts, digits=3))
+            referee.subscribe(Painter(file_writer(drawn), spectator_picture, prepared.facts, digits=3))
         for observer in (*observers, *more):
             referee.subscribe(observer)
         hosted.play()
     found = drawn if drawn is not None and drawn.is_dir() else None  # it may have vanished meanwhile
-    return PlayedMatch(hosted.outcome(), found, bot_logs_of(sitting))
+    return PlayedMatch(hosted.outcome(), found, bot_log_files(prepared))
 
 
-def pictures_of(sitting: Sitting, directory: Path) -> Path:
+def picture_directory(prepared: PreparedMatch, directory: Path) -> Path:
     """Where the pictures of a match are drawn. Raises BadRequest if there is no such place."""
-    check_id(sitting.match.id)  # before it is part of a path: somebody else may have written the record
+    check_match_id(prepared.match.id)  # before it is part of a path: somebody else may have written the record
     try:
         directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise BadRequest(f"{directory} cannot be made: {error.strerror}") from None
-    return directory / sitting.match.id
+    return directory / prepared.match.id
 
 
-def bot_logs_of(sitting: Sitting) -> list[Path]:
+def bot_log_files(prepared: PreparedMatch) -> list[Path]:
     """The files with what programs said on stderr, if it is kept."""
-    if sitting.bot_logs is None:
+    if prepared.bot_logs is None:
         return []
     from fairplay.players.bot_log import log_path  # for a quick start: few want any
 
-    match = sitting.match
-    programs = [seat for seat in sorted(match.seated) if isinstance(far(sitting.addresses[seat]), Command)]
-    paths = [log_path(sitting.bot_logs, match.names[seat], match.id) for seat in programs]
+    match = prepared.match
+    programs = [
+        seat
+        for seat in sorted(match.remaining_seats)
+        if isinstance(parse_remote_address(prepared.addresses[seat]), Command)
+    ]
+    paths = [log_path(prepared.bot_logs, match.names[seat], match.id) for seat in programs]
     return [path for path in paths if path.is_file()]

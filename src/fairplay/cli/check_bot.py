@@ -10,17 +10,17 @@ from fairplay.cli.options.match_options import (
     bot_logs_option,
     in_process_option,
     limit_option,
-    limits_named,
-    placed,
+    parse_limit_option,
+    parse_pairs,
+    place_players,
     refuse_unreadable,
     sandbox_option,
-    settings,
 )
-from fairplay.diagnosis.gate import Gate
-from fairplay.diagnosis.trials import bot_named, trials_for
+from fairplay.diagnosis.bot_check import BotChecker
+from fairplay.diagnosis.bot_trials import list_trials, parse_bot
 from fairplay.players.address import split_label
 from fairplay.players.bot_log import log_path
-from fairplay.terminal.output import Teller, in_colour
+from fairplay.terminal.output import FlushingWriter, supports_colour
 
 
 @click.command("check-bot")
@@ -44,7 +44,7 @@ def check_bot(
 ) -> None:
     """Check that PLAYER is ready for matches of GAME.
 
-    It is started, plays three small games with house players and one alone, and takes a turn in odd positions: all as
+    It is started, plays three small games with built-in players and one alone, and takes a turn in odd positions: all as
     in a real match, and the same every time. The exit code is 0 if it is ready, and 1 if not.
 
     \b
@@ -53,14 +53,14 @@ def check_bot(
       fairplay check-bot q exec:"node my_bot.js" --limit 2
     """
     refuse_unreadable((player, *parameters))
-    (player,) = placed([player], in_process=in_process)
-    chosen, named = settings(parameters), {"--limit": limit, "--sandbox": sandbox}
+    (player,) = place_players([player], in_process=in_process)
+    chosen, named = parse_pairs(parameters), {"--limit": limit, "--sandbox": sandbox}
     options = [word for name, value in named.items() if value for word in (name, value)]
-    bot = bot_named(player, game, limits_named(limit), sandbox, options, logs=bot_logs)
-    trials = trials_for(bot, chosen)
-    gate = Gate(bot, Teller(sys.stdout), colour=in_colour(sys.stdout))
+    bot = parse_bot(player, game, parse_limit_option(limit), sandbox, options, logs=bot_logs)
+    trials = list_trials(bot, chosen)
+    gate = BotChecker(bot, FlushingWriter(sys.stdout), colour=supports_colour(sys.stdout))
     with redirect_stdout(sys.stderr):  # what players in this process print must not come between our lines
         gate.check_all(trials)
     if bot_logs is not None and bot.command is not None:
         click.echo(f"bot logs: {log_path(bot_logs, split_label(player)[0], 'start').parent}")
-    context.exit(1 if gate.failed else 0)
+    context.exit(1 if gate.checks_failed else 0)

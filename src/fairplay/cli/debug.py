@@ -8,28 +8,35 @@ import click
 from msgspec.structs import replace
 
 from fairplay.cli.options.journals import file_argument
-from fairplay.cli.options.match_options import limit_option, limits_named, refuse_unreadable, sandbox_option
+from fairplay.cli.options.match_options import limit_option, parse_limit_option, refuse_unreadable, sandbox_option
 from fairplay.core.chance import SEED_BYTES
 from fairplay.core.errors import BadRequest
 from fairplay.core.events import Ejected
 from fairplay.core.game import Moment, Seat
-from fairplay.diagnosis.comparison import reason, when
-from fairplay.diagnosis.in_process import candid
-from fairplay.diagnosis.stage import Stage
-from fairplay.diagnosis.troubles import counted
-from fairplay.games import title
-from fairplay.hosting.sitting import AnyMatch, seat_key
-from fairplay.hosting.table import OPEN, Table
+from fairplay.diagnosis.advice import format_count
+from fairplay.diagnosis.comparison import ejection_reason, format_moment
+from fairplay.diagnosis.debug_session import DebugSession
+from fairplay.diagnosis.traced_player import open_traced_player
+from fairplay.games import game_info
+from fairplay.hosting.prepared_match import AnyMatch, seat_key
+from fairplay.hosting.table import NO_SANDBOX, Table
 from fairplay.hosting.terms import terms_on_record
-from fairplay.journal.replay import Recorded, about, seat_of
-from fairplay.journal.transcript import Heard, transcript
-from fairplay.journal.verify import read_lawful
-from fairplay.players.address import IN_PROCESS, split_label
-from fairplay.players.location import HUMAN, Location, Near, far, near, of_the_house
-from fairplay.players.remote import DEFAULT
-from fairplay.referee.host import distinct
-from fairplay.terminal.matches import tell_evidence
-from fairplay.terminal.output import Teller, in_colour
+from fairplay.journal.replay import RecordedMatch, find_seat, journal_errors
+from fairplay.journal.transcript import TranscriptEntry, transcript
+from fairplay.journal.verification import read_legal
+from fairplay.players.address import IN_PROCESS_PREFIX, split_label
+from fairplay.players.location import (
+    HUMAN,
+    LocalAddress,
+    Location,
+    is_built_in,
+    parse_local_address,
+    parse_remote_address,
+)
+from fairplay.players.remote import DEFAULT_LIMITS
+from fairplay.referee.referee import distinct_names
+from fairplay.terminal.matches import print_evidence
+from fairplay.terminal.output import FlushingWriter, supports_colour
 from fairplay.transport import event_loop
 
 
@@ -67,7 +74,7 @@ def debug(
     record. The exit code is 0 if the answer on turn N is the same; without --turn, if all are. Otherwise it is 1.
 
     With --play-on the match then goes on with that answer. The others answer as in the record, as long as all goes as
-    it did; then players of the house take their seats. Or name one for each other seat that was not ejected by then, in
+    it did; then built-in players take their seats. Or name one for each other seat that was not ejected by then, in
     the order of the seats. Nobody is run because the record names it.
 
     \b
@@ -80,41 +87,46 @@ def debug(
         raise BadRequest("other players are for a match that goes on: write --play-on, or leave them out")
     if play_on and turn is None:
         raise BadRequest("--play-on goes on from a turn: write --turn N")
-    with about(file):
-        recorded = read_lawful(file)
-    seat, (_, address) = seat_of(recorded, whose), split_label(player)
+    with journal_errors(file):
+        recorded = read_legal(file)
+    seat, (_, address) = find_seat(recorded, whose), split_label(player)
     heard = list(transcript(recorded, seat))
-    heard = heard if turn is None else up_to(turn, heard, recorded, seat)
-    match, rest = recorded.at(heard[-1].facts), dict[Seat, str]()
+    heard = heard if turn is None else cut_at_turn(turn, heard, recorded, seat)
+    match, rest = recorded.match_after(heard[-1].facts), dict[Seat, str]()
     if play_on:
-        names, rest = with_others(recorded, match, seat, others)
+        names, rest = seat_others(recorded, match, seat, others)
         match = replace(match, names=names)
-    refuse_unfit(address, rest.values(), in_process=in_process)
+    check_player(address, rest.values(), in_process=in_process)
     programs = [*([] if in_process else [address]), *rest.values()]
-    terms = terms_on_record(recorded, programs, limits_named(limit), sandbox, [str(Path(file).parent)])
-    game, seed = recorded.game.name, recorded.at(0).seed or bytes(SEED_BYTES)  # if not known, the same every time
+    terms = terms_on_record(recorded, programs, parse_limit_option(limit), sandbox, [str(Path(file).parent)])
+    game, seed = (
+        recorded.game.name,
+        recorded.match_after(0).seed or bytes(SEED_BYTES),
+    )  # if not known, the same every time
 
     def find(address: str, seat: Seat) -> Location:
-        return far(address, title(game).option) or near(address, game, seat_key(seed, seat))
+        return parse_remote_address(address, game_info(game).option) or parse_local_address(
+            address, game, seat_key(seed, seat)
+        )
 
     def find_player() -> Location:
-        return Near(candid(game, address, seat, seed)) if in_process else find(address, seat)
+        return LocalAddress(open_traced_player(game, address, seat, seed)) if in_process else find(address, seat)
 
-    places, tell = {other: find(one, other) for other, one in rest.items()}, Teller(sys.stdout)
-    stage = Stage(recorded, seat, turn, heard, match, tell, colour=in_colour(sys.stdout))
-    with Table(places, limits=terms.limits or DEFAULT, sandbox=terms.sandbox or OPEN) as table:
-        same = event_loop.run(stage.perform(address, find_player, terms, table, rest if play_on else None))
+    places, tell = {other: find(one, other) for other, one in rest.items()}, FlushingWriter(sys.stdout)
+    stage = DebugSession(recorded, seat, turn, heard, match, tell, colour=supports_colour(sys.stdout))
+    with Table(places, limits=terms.limits or DEFAULT_LIMITS, sandbox=terms.sandbox or NO_SANDBOX) as table:
+        same = event_loop.run(stage.run(address, find_player, terms, table, rest if play_on else None))
     tell.check()
-    tell_evidence(stage.notes.evidence, match.names)
+    print_evidence(stage.timing.evidence, match.names)
     context.exit(0 if same else 1)
 
 
-def refuse_unfit(address: str, others: Iterable[str], *, in_process: bool) -> None:
+def check_player(address: str, others: Iterable[str], *, in_process: bool) -> None:
     """Take players that can be started here; into this process only what is asked for, and is for Python."""
-    if in_process and not (address.startswith(("py:", IN_PROCESS)) or address.endswith(".py")):
+    if in_process and not (address.startswith(("py:", IN_PROCESS_PREFIX)) or address.endswith(".py")):
         raise BadRequest(f"{address} cannot be loaded in this process: name ./file.py or py:module:Name")
     for other in (*(() if in_process else (address,)), *others):
-        if other.startswith(IN_PROCESS):
+        if other.startswith(IN_PROCESS_PREFIX):
             raise BadRequest(
                 f"{other} would be loaded into this process, which is for PLAYER and with --in-process only"
             )
@@ -122,38 +134,41 @@ def refuse_unfit(address: str, others: Iterable[str], *, in_process: bool) -> No
             raise BadRequest(f"{other} cannot be debugged: name the program, for it is started here")
 
 
-def up_to(turn: int, heard: Sequence[Heard], recorded: Recorded, seat: Seat) -> list[Heard]:
+def cut_at_turn(
+    turn: int, heard: Sequence[TranscriptEntry], recorded: RecordedMatch, seat: Seat
+) -> list[TranscriptEntry]:
     """What a seat heard up to and with a turn of its own."""
     name, turns = recorded.names[seat], heard[-1].turn
     if turn < 1:
         raise BadRequest(f"turns are counted from 1, so there is no turn {turn}")
     if turn > turns:
-        had = f"{name} had only {counted(turns, 'turn')}, so there is no turn {turn}"
+        had = f"{name} had only {format_count(turns, 'turn')}, so there is no turn {turn}"
         for fact in recorded.facts:
             if isinstance(fact, Ejected) and fact.seat == seat and fact.moment is not Moment.FAREWELL:
-                had = f"{name} was ejected ({when(heard[-1])}), so there is no turn {turn}: {reason(fact)}"
+                moment = format_moment(heard[-1])
+                had = f"{name} was ejected ({moment}), so there is no turn {turn}: {ejection_reason(fact)}"
         raise BadRequest(had)
     last = next(index for index, one in enumerate(heard) if one.turn == turn)
     return list(heard[: last + 1])
 
 
-def with_others(
-    recorded: Recorded, match: AnyMatch, seat: Seat, others: Sequence[str]
+def seat_others(
+    recorded: RecordedMatch, match: AnyMatch, seat: Seat, others: Sequence[str]
 ) -> tuple[tuple[str, ...], dict[Seat, str]]:
     """The names of all who go on with a match, and who takes the other seats when the record is at its end.
 
-    That is whoever was named; else the player of the house that sat there, or the first one where somebody else did.
+    That is whoever was named; else the player of the server that sat there, or the first one where somebody else did.
     """
-    rest = [other for other in sorted(match.seated) if other != seat]
+    rest = [other for other in sorted(match.remaining_seats) if other != seat]
     names, game = list(match.names), recorded.opening.game
     if not others:
         sat = dict(enumerate(recorded.opening.players))
-        first = next(iter(title(game).house))
-        return match.names, {one: sat[one] if of_the_house(sat.get(one, ""), game) else first for one in rest}
+        first = next(iter(game_info(game).built_in))
+        return match.names, {one: sat[one] if is_built_in(sat.get(one, ""), game) else first for one in rest}
     if len(others) != len(rest):
         raise BadRequest(f"others still at the table: {len(rest)}, but named behind PLAYER: {len(others)}")
     chosen = {}
     for other, text in zip(rest, others, strict=True):
         name, chosen[other] = split_label(text)
         names[other] = names[other] if name == text else name
-    return tuple(distinct(names)), chosen
+    return tuple(distinct_names(names)), chosen

@@ -2,17 +2,17 @@
 
 import click
 
-from fairplay.cli.options.eyes import eyes_of
-from fairplay.cli.options.files import ending_of, is_small, put, warn_without_fonts, width_option
+from fairplay.cli.options.files import file_suffix, is_small, warn_without_fonts, width_option, write_file
 from fairplay.cli.options.journals import file_argument
+from fairplay.cli.options.viewpoint import viewing_seat
 from fairplay.journal.pictures import picture_at
-from fairplay.journal.replay import about
-from fairplay.journal.verify import read_lawful
+from fairplay.journal.replay import journal_errors
+from fairplay.journal.verification import read_legal
 from fairplay.render.raster import png
-from fairplay.render.svg import resized
+from fairplay.render.svg import resize
 
 STDOUT = "-"
-WIDTH = 1200  # of a PNG
+DEFAULT_PICTURE_WIDTH_PX = 1200  # of a PNG
 
 
 @click.command()
@@ -34,17 +34,17 @@ def draw(file: str, at: int | None, seat: str | None, width: int | None, dark: b
 
     Where hands are hidden, they are drawn once the match has ended and its deal is no secret any more.
     """
-    ending = STDOUT if output == STDOUT else ending_of(output, (".svg", ".png"), "pictures")
-    with about(file):
-        recorded = read_lawful(file)
-    picture = picture_at(recorded, at, eyes_of(recorded, file, seat), dark=dark, small=is_small(width))
+    ending = STDOUT if output == STDOUT else file_suffix(output, (".svg", ".png"), "pictures")
+    with journal_errors(file):
+        recorded = read_legal(file)
+    picture = picture_at(recorded, at, viewing_seat(recorded, file, seat), dark=dark, small=is_small(width))
     if ending == ".png":
         warn_without_fonts()
-        put(output, png(picture, width or WIDTH))
+        write_file(output, png(picture, width or DEFAULT_PICTURE_WIDTH_PX))
     else:
-        picture = picture if width is None else resized(picture, width)
+        picture = picture if width is None else resize(picture, width)
         if output == STDOUT:  # in ASCII, so that it is the same picture whatever the encoding of the output
             click.echo(picture.encode("ascii", "xmlcharrefreplace").decode(), nl=False)
             return
-        put(output, picture.encode())
+        write_file(output, picture.encode())
     click.echo(f"picture: {output}")

@@ -7,21 +7,29 @@ from pathlib import Path
 
 import click
 
-from fairplay.cli.client.joining import OTHERS, Outcome, named, patience_option, sandbox_option, say, wait_option
+from fairplay.cli.client.joining import (
+    JOINING_PLAYER_ADDRESSES,
+    JoinOutcome,
+    idle_timeout_option,
+    parse_player,
+    print_message,
+    sandbox_option,
+    wait_option,
+)
 from fairplay.cli.options.game import GAME
 from fairplay.cli.options.match_options import bot_logs_option, log_messages, pondering_option, refuse_unreadable
 from fairplay.core.errors import BadRequest
-from fairplay.games import EXTERNAL, GAMES, game_options, rules_of
+from fairplay.games import EXTERNAL_GAMES, GAMES, game_options, rules_of
 from fairplay.hosting.terms import missing_measures, terms_for
-from fairplay.players.address import IN_PROCESS
-from fairplay.players.location import HUMAN, Command, Invitation, far, of_the_house
+from fairplay.players.address import IN_PROCESS_PREFIX
+from fairplay.players.location import HUMAN, Command, ListenAddress, is_built_in, parse_remote_address
 from fairplay.players.session import HostSession
 from fairplay.protocol import wire
 from fairplay.protocol.player_side import PlayerSide
 from fairplay.transport import event_loop
-from fairplay.transport.places import reason
+from fairplay.transport.endpoint import describe_os_error
 
-TOKEN = "FAIRPLAY_TOKEN"  # the variable of the environment that may have one
+TOKEN_VARIABLE = "FAIRPLAY_TOKEN"  # the variable of the environment that may have one
 
 
 @click.command()
@@ -33,15 +41,15 @@ TOKEN = "FAIRPLAY_TOKEN"  # the variable of the environment that may have one
     help="What others are to call the player, if the host agrees; you are called by your name on this machine.",
 )
 @wait_option
-@patience_option
+@idle_timeout_option
 @click.option(
-    "--game", type=GAME, help="What to play at a house, if not anything; py:module:Name for a game of your own."
+    "--game", type=GAME, help="What to play at a server, if not anything; py:module:Name for a game of your own."
 )
-@click.option("--matches", type=click.IntRange(1), metavar="N", help="Leave a house after so many matches.")
+@click.option("--matches", type=click.IntRange(1), metavar="N", help="Leave a server after so many matches.")
 @click.option(
     "--token-file",
     metavar="FILE",
-    help=f"A file with the token of the player at a house; or put it into the environment, as {TOKEN}.",
+    help=f"A file with the token of the player at a server; or put it into the environment, as {TOKEN_VARIABLE}.",
 )
 @click.option(
     "--ca", metavar="FILE", help="With TLS: a file with the certificates to trust, if not those of this machine."
@@ -72,11 +80,11 @@ def join(
     The host waits for it with: fairplay play GAME tcp:PORT ...; over WebSocket with ws:PORT, and then write
     ws://HOST:PORT here. People need more time than programs, so the host should give it: --limit 300
 
-    The player is any that can play on this machine: a house player of the game, a file ./my_bot.py, py:module:Name or
+    The player is any that can play on this machine: a built-in player of the game, a file ./my_bot.py, py:module:Name or
     any program exec:"node bot.js", which run in a sandbox, or human: you. A program reads and writes lines as it
     does with fairplay play; it is started for each match, and ends with it. What it says on stderr is shown here.
 
-    At a house (fairplay serve) the player signs up, with its token or as a guest, and stays until the house hangs up.
+    At a server (fairplay serve) the player signs up, with its token or as a guest, and stays until the server hangs up.
     When the line is lost, it comes back by itself; when it is ejected or crashes, it signs in again for the next match,
     unless it is you. Ctrl-C gives its seat up. Where there is a certificate, write tls://HOST:PORT or wss://HOST:PORT.
 
@@ -84,58 +92,61 @@ def join(
     was lost.
     """
     refuse_unreadable((host, player, name or "", game or "", token_file or "", ca or ""))
-    name, player = named(player, name)
+    name, player = parse_player(player, name)
     if verbose:
         log_messages()
-    where = far(player, game_options())
-    if isinstance(where, Invitation):
-        raise BadRequest(f"{player!r} cannot join a match: it takes a house player, {OTHERS}")
+    where = parse_remote_address(player, game_options())
+    if isinstance(where, ListenAddress):
+        raise BadRequest(f"{player!r} cannot join a match: it takes a built-in player, {JOINING_PLAYER_ADDRESSES}")
     for option, given in {"--sandbox": sandbox, "--pondering": pondering, "--bot-logs": bot_logs}.items():
         if given and not isinstance(where, Command):
             raise BadRequest(f"{option} makes no sense with {player}, which is no program")
     wire.check_name(name)
     if game is not None:
         rules_of(game)
-    of_a_game = where is None and not player.startswith(IN_PROCESS)
-    if of_a_game and not any(of_the_house(player, one) for one in ([game] if game else GAMES)):
-        raise BadRequest(f"there is no player {player!r} of {game or 'any game'}; it takes a house player, {OTHERS}")
+    of_a_game = where is None and not player.startswith(IN_PROCESS_PREFIX)
+    if of_a_game and not any(is_built_in(player, one) for one in ([game] if game else GAMES)):
+        raise BadRequest(
+            f"there is no player {player!r} of {game or 'any game'}; "
+            f"it takes a built-in player, {JOINING_PLAYER_ADDRESSES}"
+        )
     person = player == HUMAN
-    name = name or own_name() if person else name
+    name = name or user_name() if person else name
 
-    token = token_in(token_file)
+    token = read_token(token_file)
     if token and name is None:
         raise BadRequest("a token is of a name: say which, with --name")
     hidden = [place for place in (token_file, bot_logs) if place]
-    terms = terms_for((player,), None, sandbox, hidden, EXTERNAL, pondering=pondering)
+    terms = terms_for((player,), None, sandbox, hidden, EXTERNAL_GAMES, pondering=pondering)
     for missing in missing_measures(terms):
-        say(missing)
+        print_message(missing)
 
     side = PlayerSide(name=name, token=token, game=game or "", person=person, matches=matches, idle_timeout_s=patience)
-    from fairplay.cli.client.playing import JoiningPlayer, play_on  # which need much that --help does not
+    from fairplay.cli.client.playing import JoiningPlayer, play_session  # which need much that --help does not
 
     joining = JoiningPlayer(player, where if isinstance(where, Command) else None, terms, name, bot_logs)
-    how = event_loop.run(play_on(joining, HostSession(host, side, tell=say, wait=wait, ca=ca)))
-    context.exit(0 if how is Outcome.ENDED else 1)
+    how = event_loop.run(play_session(joining, HostSession(host, side, on_status=print_message, wait=wait, ca=ca)))
+    context.exit(0 if how is JoinOutcome.ENDED else 1)
 
 
-def token_in(file: str | None) -> str:
+def read_token(file: str | None) -> str:
     """The token of the player, from a file or the environment; never from the command line, which everybody sees."""
-    where = TOKEN if file is None else file
+    where = TOKEN_VARIABLE if file is None else file
     try:
-        token = os.environ.get(TOKEN, "") if file is None else Path(file).read_text(encoding="ascii")
+        token = os.environ.get(TOKEN_VARIABLE, "") if file is None else Path(file).read_text(encoding="ascii")
     except OSError as error:
-        raise BadRequest(f"{where} cannot be read: {reason(error)}") from None
+        raise BadRequest(f"{where} cannot be read: {describe_os_error(error)}") from None
     except UnicodeDecodeError:
         raise BadRequest(f"{where} holds no token") from None
     token = token.strip()
-    if not token.isprintable() or len(token) > wire.LONGEST_TOKEN or " " in token or (file is not None and not token):
+    if not token.isprintable() or len(token) > wire.MAX_TOKEN_CHARS or " " in token or (file is not None and not token):
         raise BadRequest(f"{where} holds no token")
     return token
 
 
-def own_name() -> str | None:
+def user_name() -> str | None:
     """What whoever sits here is called on this machine, as far as it is a name here; None: not at all."""
     try:
-        return re.sub(r"[^A-Za-z0-9_-]+", "-", getpass.getuser()).strip("-")[: wire.LONGEST_NAME] or None
+        return re.sub(r"[^A-Za-z0-9_-]+", "-", getpass.getuser()).strip("-")[: wire.MAX_NAME_CHARS] or None
     except (KeyError, OSError, ImportError):  # nobody has heard of them
         return None

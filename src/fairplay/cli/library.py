@@ -1,4 +1,4 @@
-"""fairplay library: list the matches in a folder, find some of them, look at one."""
+"""fairplay library: list the matches in a directory, find some of them, look at one."""
 
 import json
 import re
@@ -16,34 +16,34 @@ import click
 import msgspec
 
 from fairplay.cli.options.game import GAME, game_option
+from fairplay.cli.options.match_options import parse_pairs as parameters
 from fairplay.cli.options.match_options import refuse_unreadable
-from fairplay.cli.options.match_options import settings as parameters
 from fairplay.core.errors import BadRequest
 from fairplay.core.events import Fault
-from fairplay.games import EXTERNAL, is_known, no_game, title
-from fairplay.journal.library import Query, find, look_up
-from fairplay.journal.summary import Seated, Status, Summary
-from fairplay.render.text import aligned, printable
-from fairplay.terminal.output import with_bar
-from fairplay.tournament.places import FILE, MATCHES
+from fairplay.games import EXTERNAL_GAMES, game_info, is_known, unknown_game_message
+from fairplay.journal.library import Query, find_match, find_matches
+from fairplay.journal.summary import SeatSummary, Status, Summary
+from fairplay.render.text import align_columns, printable
+from fairplay.terminal.output import progress_bar
+from fairplay.tournament.layout import LOG_FILE, MATCHES_DIR
 
 HEADINGS = ("id", "started", "game", "players by rank", "ejected", "facts", "status")
-COLOURS = {"finished": "green", "unfinished": "yellow", "damaged": "red", "unreadable": "red"}
+STATUS_COLOURS = {"finished": "green", "unfinished": "yellow", "damaged": "red", "unreadable": "red"}
 DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2})?")
-MANY = 100  # journals to be read that are worth a bar
-LONGEST = 40  # signs of a name in a table
-LONGEST_REASON = 200
-LONGEST_LINE = 4000
-MOST_ON_TERMINAL = 300  # matches in a table that fits itself to the terminal, which takes its time
+MIN_JOURNALS_FOR_PROGRESS = 100  # journals to be read that are worth a bar
+MAX_LISTED_NAME_CHARS = 40  # signs of a name in a table
+MAX_STATUS_REASON_CHARS = 200
+MAX_DETAIL_LINE_CHARS = 4000
+MAX_TERMINAL_MATCHES = 300  # matches in a table that fits itself to the terminal, which takes its time
 
 
-def journals_in(_: click.Context, __: click.Parameter, folder: str) -> str:
-    """Where the journals are: of a tournament, in a folder of their own."""
-    return str(Path(folder) / MATCHES) if (Path(folder) / FILE).is_file() else folder
+def journal_directory(_: click.Context, __: click.Parameter, directory: str) -> str:
+    """Where the journals are: of a tournament, in a directory of their own."""
+    return str(Path(directory) / MATCHES_DIR) if (Path(directory) / LOG_FILE).is_file() else directory
 
 
-folder_argument = click.argument(
-    "folder", metavar="DIR", type=click.Path(exists=True, file_okay=False), callback=journals_in
+directory_argument = click.argument(
+    "directory", metavar="DIR", type=click.Path(exists=True, file_okay=False), callback=journal_directory
 )
 limit_option = click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Only the newest N.")
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object per match instead.")
@@ -51,32 +51,32 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print one JS
 
 @click.group()
 def library() -> None:
-    """Look for matches in a folder of journals, or of a tournament.
+    """Look for matches in a directory of journals, or of a tournament.
 
     Wherever a verb takes the FILE of a match, it takes DIR/ID too, with an id as it is listed here; and the id alone
-    if DIR is the folder where you are, or lies in it.
+    if DIR is the directory where you are, or lies in it.
 
-    What is known of them is kept in the folder, in .index.sqlite, which is always brought up to date first and can be
+    What is known of them is kept in the directory, in .index.sqlite, which is always brought up to date first and can be
     deleted at any time.
     """
 
 
 @library.command("list")
-@folder_argument
+@directory_argument
 @game_option
 @limit_option
 @json_option
-def list_all(folder: str, limit: int | None, as_json: bool) -> None:
+def list_all(directory: str, limit: int | None, as_json: bool) -> None:
     """List the matches in DIR.
 
     The newest come first. A match is finished, unfinished, damaged (no journal, or one that was changed), or
     unreadable (of rules or a format that are not known here, or a file that cannot be opened).
     """
-    tell(folder, find(folder, Query(limit=limit), watch=watched), as_json=as_json)
+    print_matches(directory, find_matches(directory, Query(limit=limit), progress=show_progress), as_json=as_json)
 
 
 @library.command("find")
-@folder_argument
+@directory_argument
 @click.option("--game", type=GAME, help="Of this game; py:module:Name for one of your own.")
 @click.option("--player", "players", multiple=True, metavar="NAME|ADDRESS", help="With this player; may be repeated.")
 @click.option("--winner", metavar="NAME", help="Won by this player, alone or in a tie.")
@@ -92,7 +92,7 @@ def list_all(folder: str, limit: int | None, as_json: bool) -> None:
 @limit_option
 @json_option
 def find_some(
-    folder: str,
+    directory: str,
     game: str | None,
     players: tuple[str, ...],
     winner: str | None,
@@ -110,7 +110,7 @@ def find_some(
     """
     refuse_unreadable((*players, *settings, winner or ""))
     if game is not None and not is_known(game):
-        raise BadRequest(no_game(game))
+        raise BadRequest(unknown_game_message(game))
     query = Query(
         game=game,
         status=Status(status) if status else None,
@@ -118,29 +118,29 @@ def find_some(
         winner=winner,
         fault=Fault(fault) if fault and fault != "any" else None,
         any_fault=fault == "any",
-        since=None if since is None else moment("--since", since),
-        until=None if until is None else moment("--until", until, end=True),
+        since=None if since is None else parse_date("--since", since),
+        until=None if until is None else parse_date("--until", until, end=True),
         parameters=parameters(settings, "--with"),
         limit=limit,
     )
-    tell(folder, find(folder, query, watch=watched), as_json=as_json)
+    print_matches(directory, find_matches(directory, query, progress=show_progress), as_json=as_json)
 
 
 @library.command("show")
-@folder_argument
+@directory_argument
 @click.argument("id")
 @game_option
-def show_one(folder: str, id: str) -> None:
+def show_one(directory: str, id: str) -> None:
     """Show all about one match in DIR.
 
     It is the one whose id begins with ID. The commands that one may want next are shown as well.
     """
     refuse_unreadable([id])
-    for line in card(look_up(folder, id, watch=watched), folder):
+    for line in format_details(find_match(directory, id, progress=show_progress), directory):
         click.echo(line)
 
 
-def moment(option: str, text: str, *, end: bool = False) -> float:
+def parse_date(option: str, text: str, *, end: bool = False) -> float:
     """A day or a minute of local time, in seconds: its beginning, or its end."""
     try:
         if (written := DATE.fullmatch(text)) is None:
@@ -155,66 +155,70 @@ def moment(option: str, text: str, *, end: bool = False) -> float:
         return inf if day.year > FIRST_YEAR else -inf
 
 
-def watched(ids: Sequence[str]) -> Iterable[str]:
+def show_progress(ids: Sequence[str]) -> Iterable[str]:
     """The journals that are to be read, with a bar where there are many."""
-    return with_bar(ids, "reading journals", MANY)
+    return progress_bar(ids, "reading journals", MIN_JOURNALS_FOR_PROGRESS)
 
 
-def tell(folder: str, found: Sequence[Summary], *, as_json: bool) -> None:
+def print_matches(directory: str, found: Sequence[Summary], *, as_json: bool) -> None:
     """Print the matches as they were asked for."""
     if as_json:
         for one in found:
-            click.echo(json.dumps(as_plain(one, folder), separators=(",", ":")))  # nothing but ASCII reaches a terminal
+            click.echo(
+                json.dumps(match_fields(one, directory), separators=(",", ":"))
+            )  # nothing but ASCII reaches a terminal
     elif not found:
         click.echo("no matches")
-    elif sys.stdout.isatty() and len(found) <= MOST_ON_TERMINAL:
-        print_table([row(one) for one in found])
+    elif sys.stdout.isatty() and len(found) <= MAX_TERMINAL_MATCHES:
+        print_table([format_row(one) for one in found])
     else:
-        click.echo("\n".join(aligned([HEADINGS, *(row(one) for one in found)])))
+        click.echo("\n".join(align_columns([HEADINGS, *(format_row(one) for one in found)])))
 
 
-def as_plain(one: Summary, folder: str) -> dict[str, Any]:
+def match_fields(one: Summary, directory: str) -> dict[str, Any]:
     """A match as it is told to programs; docs/library.md lists the fields."""
     plain: dict[str, Any] = msgspec.to_builtins(one)
-    times = {key: in_utc(plain[key]) for key in ("started", "last", "ended")}
-    return {**plain, **times, "path": str(Path(folder) / one.file)}
+    times = {key: format_utc(plain[key]) for key in ("started", "last", "ended")}
+    return {**plain, **times, "path": str(Path(directory) / one.file)}
 
 
-def row(one: Summary) -> tuple[str, ...]:
+def format_row(one: Summary) -> tuple[str, ...]:
     """A match as a line of a table."""
     return (
-        printable(one.short, LONGEST),
-        in_local_time(one.started, "%Y-%m-%d %H:%M"),
-        printable(one.game, LONGEST) or "-",
-        ranking(one) or "-",
-        ", ".join(f"{label(seated)} {seated.fault.in_words}" for seated in one.seats if seated.fault),
-        count(one.facts),
-        state(one),
+        printable(one.short, MAX_LISTED_NAME_CHARS),
+        format_local_time(one.started, "%Y-%m-%d %H:%M"),
+        printable(one.game, MAX_LISTED_NAME_CHARS) or "-",
+        format_ranking(one) or "-",
+        ", ".join(f"{format_label(seated)} {seated.fault.description}" for seated in one.seats if seated.fault),
+        format_count(one.facts),
+        describe_status(one),
     )
 
 
-def state(one: Summary) -> str:
+def describe_status(one: Summary) -> str:
     """The status of a match, with the reason if there is one."""
-    return f"{one.status.value}: {printable(one.reason, LONGEST_REASON)}" if one.reason else one.status.value
+    return f"{one.status.value}: {printable(one.reason, MAX_STATUS_REASON_CHARS)}" if one.reason else one.status.value
 
 
-def count(facts: int | None) -> str:
+def format_count(facts: int | None) -> str:
     """How many facts there are, if anybody can tell."""
     return "-" if facts is None else str(facts)
 
 
-def ranking(one: Summary) -> str:
+def format_ranking(one: Summary) -> str:
     """The names by rank, ties joined by "="; by seat as long as nobody is ranked."""
     if one.status is not Status.FINISHED:
-        return ", ".join(map(label, one.seats))
+        return ", ".join(map(format_label, one.seats))
     ranked = sorted((seated.rank, seat) for seat, seated in enumerate(one.seats) if seated.rank)
-    groups = ["=".join(label(one.seats[seat]) for _, seat in group) for _, group in groupby(ranked, lambda at: at[0])]
+    groups = [
+        "=".join(format_label(one.seats[seat]) for _, seat in group) for _, group in groupby(ranked, lambda at: at[0])
+    ]
     return ", ".join(groups if ranked and ranked[0][0] == 1 else ["(nobody)", *groups])
 
 
-def label(seated: Seated) -> str:
+def format_label(seated: SeatSummary) -> str:
     """A name that is fit for a table."""
-    return printable(seated.name, LONGEST)
+    return printable(seated.name, MAX_LISTED_NAME_CHARS)
 
 
 def print_table(rows: Iterable[Sequence[str]]) -> None:
@@ -227,55 +231,58 @@ def print_table(rows: Iterable[Sequence[str]]) -> None:
     for heading in HEADINGS:
         table.add_column(heading, no_wrap=heading in ("id", "started", "facts"), overflow="fold")
     for *cells, status in rows:
-        colour = COLOURS[status.partition(":")[0]]
+        colour = STATUS_COLOURS[status.partition(":")[0]]
         table.add_row(*map(Text, cells), Text(status, style=colour))  # Text: what stands in it is no mark-up
     Console().print(table)
 
 
-def card(one: Summary, folder: str) -> list[str]:
+def format_details(one: Summary, directory: str) -> list[str]:
     """The lines that tell all about one match."""
-    path = str(Path(folder) / one.file)
+    path = str(Path(directory) / one.file)
     values = " ".join(f"{name}={value}" for name, value in one.parameters.items())
     about = [
-        ("match", printable(one.id, LONGEST_REASON)),
-        *([("renamed from", printable(one.match, LONGEST_REASON))] if one.match not in ("", one.id) else []),
-        ("status", state(one)),
-        ("game", printable(f"{one.game}, version {one.rules} of its rules" if one.game else "-", LONGEST_REASON)),
-        ("parameters", printable(values or "-", LONGEST_LINE)),
-        ("started", in_local_time(one.started)),
-        ("last fact", in_local_time(one.last)),
-        ("ended", in_local_time(one.ended)),
-        ("facts", count(one.facts)),
-        ("file", printable(path, LONGEST_LINE)),
+        ("match", printable(one.id, MAX_STATUS_REASON_CHARS)),
+        *([("renamed from", printable(one.match, MAX_STATUS_REASON_CHARS))] if one.match not in ("", one.id) else []),
+        ("status", describe_status(one)),
+        (
+            "game",
+            printable(f"{one.game}, version {one.rules} of its rules" if one.game else "-", MAX_STATUS_REASON_CHARS),
+        ),
+        ("parameters", printable(values or "-", MAX_DETAIL_LINE_CHARS)),
+        ("started", format_local_time(one.started)),
+        ("last fact", format_local_time(one.last)),
+        ("ended", format_local_time(one.ended)),
+        ("facts", format_count(one.facts)),
+        ("file", printable(path, MAX_DETAIL_LINE_CHARS)),
     ]
     seats = (
-        [("seat", "rank", "score", "name", "player", ""), *map(place, range(len(one.seats)), one.seats)]
+        [("seat", "rank", "score", "name", "player", ""), *map(format_seat, range(len(one.seats)), one.seats)]
         if one.seats
         else []
     )
-    next_steps = [("to " + aim, printable(command, LONGEST_LINE)) for aim, command in steps(one, folder)]
-    return [*aligned(about), "", *aligned(seats), *([""] if seats else []), *aligned(next_steps)]
+    steps = [("to " + aim, printable(command, MAX_DETAIL_LINE_CHARS)) for aim, command in next_steps(one, directory)]
+    return [*align_columns(about), "", *align_columns(seats), *([""] if seats else []), *align_columns(steps)]
 
 
-def place(seat: int, seated: Seated) -> tuple[str, ...]:
+def format_seat(seat: int, seated: SeatSummary) -> tuple[str, ...]:
     """Who sat at a seat and what became of them, as a line of a table."""
     out = ""
     if seated.fault and seated.moment:
-        out = f"ejected: {seated.fault.in_words} ({seated.moment.value}), {seated.why}"
+        out = f"ejected: {seated.fault.description} ({seated.moment.value}), {seated.why}"
     rank = str(seated.rank) if seated.rank else "-"
     score = "-" if seated.score is None else str(seated.score)
     return (
         str(seat),
         rank,
         score,
-        *(printable(text, LONGEST_REASON) for text in (seated.name, seated.address or "-", out)),
+        *(printable(text, MAX_STATUS_REASON_CHARS) for text in (seated.name, seated.address or "-", out)),
     )
 
 
-def steps(one: Summary, folder: str) -> Iterator[tuple[str, str]]:
+def next_steps(one: Summary, directory: str) -> Iterator[tuple[str, str]]:
     """What one may want to do next with a match: the aim, and the command."""
-    option = title(one.game).option if one.game in EXTERNAL else ()
-    path = " ".join([shlex.quote(str(Path(folder) / one.file)), *option])
+    option = game_info(one.game).option if one.game in EXTERNAL_GAMES else ()
+    path = " ".join([shlex.quote(str(Path(directory) / one.file)), *option])
     if one.status in (Status.FINISHED, Status.UNFINISHED):
         yield "see it again", f"fairplay replay {path}"
         if any(seated.fault for seated in one.seats):
@@ -284,11 +291,11 @@ def steps(one: Summary, folder: str) -> Iterator[tuple[str, str]]:
         if all(seated.address for seated in one.seats):
             yield "go on with it", f"fairplay resume {path}"
         else:  # nobody knows who played, so it becomes a match of its own
-            yield "go on from there", f"fairplay resume {path} PLAYER... --journal {shlex.quote(folder)}"
+            yield "go on from there", f"fairplay resume {path} PLAYER... --journal {shlex.quote(directory)}"
     yield "check it", f"fairplay verify {path}"
 
 
-def in_local_time(at: float | None, form: str = "%Y-%m-%d %H:%M:%S") -> str:
+def format_local_time(at: float | None, form: str = "%Y-%m-%d %H:%M:%S") -> str:
     """A moment for people; what is no moment in any calendar is a question mark."""
     try:
         return "-" if at is None else datetime.fromtimestamp(at).strftime(form)
@@ -296,7 +303,7 @@ def in_local_time(at: float | None, form: str = "%Y-%m-%d %H:%M:%S") -> str:
         return "?"
 
 
-def in_utc(at: float | None) -> str | None:
+def format_utc(at: float | None) -> str | None:
     """A moment for programs."""
     try:
         return None if at is None else datetime.fromtimestamp(at, UTC).isoformat().replace("+00:00", "Z")

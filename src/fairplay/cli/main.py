@@ -9,22 +9,22 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from fairplay.cli.options.interrupts import sigterm_interrupts
+from fairplay.cli.options.interrupts import interrupt_on_sigterm
 from fairplay.core.errors import FairplayError, HostFault
 from fairplay.core.version import VERSION
 from fairplay.render.text import printable
-from fairplay.terminal.output import plain_output, silence
+from fairplay.terminal.output import discard_output, use_safe_output
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
     from click.shell_completion import CompletionItem
 
-LONGEST_ERROR = 2000
-ASKED = "_FAIRPLAY_COMPLETE"  # in the environment: a shell wants to complete a command line
-LISTED = ("game", "player", "players")  # if they are left out, it is said what there is
-GROUP = "fairplay.commands"  # of entry points: verbs that are no part of this package of verbs
-VERBS = {  # in the order in which a newcomer needs them; each has a file of its own, which says the same and more
+MAX_ERROR_CHARS = 2000
+COMPLETION_VARIABLE = "_FAIRPLAY_COMPLETE"  # in the environment: a shell wants to complete a command line
+COMPLETED_ARGUMENTS = ("game", "player", "players")  # if they are left out, it is said what there is
+ENTRY_POINT_GROUP = "fairplay.commands"  # of entry points: verbs that are no part of this package of verbs
+SUBCOMMANDS = {  # in the order in which a newcomer needs them; each has a file of its own, which says the same and more
     "games": "List the games and their parameters.",
     "rules": "Print the rules of GAME, with a picture.",
     "players": "List the players that GAME knows.",
@@ -34,61 +34,63 @@ VERBS = {  # in the order in which a newcomer needs them; each has a file of its
     "new-bot": "Write a bot for GAME to begin with.",
     "check-bot": "Check that PLAYER is ready for matches of GAME.",
     "join": "Let PLAYER take part in matches that are hosted elsewhere.",
-    "serve": "Keep a house where programs come to play GAME.",
+    "serve": "Keep a server where programs come to play GAME.",
     "token": "Make a token for NAME, and print it.",
-    "status": "Ask a house what goes on there.",
-    "watch": "Follow a match that is played at a house.",
+    "status": "Ask a server what goes on there.",
+    "watch": "Follow a match that is played at a server.",
     "replay": "Show the match in FILE again.",
     "draw": "Draw the board of the match in FILE.",
     "verify": "Referee the matches in FILEs again.",
     "resume": "Play the match in FILE on.",
     "why": "Tell why players were ejected from the match in FILE.",
-    "why-not": "Say whether an ACTION is lawful in a view of GAME.",
+    "why-not": "Say whether an ACTION is legal in a view of GAME.",
     "debug": "Give PLAYER again what a seat of the match in FILE heard.",
-    "library": "Look for matches in a folder of journals, or of a tournament.",
+    "library": "Look for matches in a directory of journals, or of a tournament.",
     "doctor": "Say what can be kept from players that are programs.",
 }
 
 
-def load(verb: str) -> click.Command | None:
+def load_command(verb: str) -> click.Command | None:
     """Load a verb, if there is such a one: nobody waits for what the others need."""
     command: click.Command | None = None
-    if verb in VERBS:
+    if verb in SUBCOMMANDS:
         name = verb.replace("-", "_")
         command = getattr(import_module(f"fairplay.cli.{name}"), name)
-    elif entry := verbs_beside().get(verb):
+    elif entry := plugin_commands().get(verb):
         command = entry.load()
     return command
 
 
 @cache
-def verbs_beside() -> "dict[str, EntryPoint]":
+def plugin_commands() -> "dict[str, EntryPoint]":
     """The verbs that stand beside this package, by name; nothing of them is loaded."""
     from importlib.metadata import distributions  # which takes a while, and few verbs need
 
-    ours = islice(distributions(name="fairplay"), 1)  # none, where it runs from a folder and was not installed
-    return {entry.name: entry for one in ours for entry in one.entry_points.select(group=GROUP)}
+    ours = islice(distributions(name="fairplay"), 1)  # none, where it runs from a directory and was not installed
+    return {entry.name: entry for one in ours for entry in one.entry_points.select(group=ENTRY_POINT_GROUP)}
 
 
-class Verbs(click.Group):
+class Commands(click.Group):
     """The verbs, each loaded when it is asked for."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return [*VERBS, *verbs_beside()]
+        return [*SUBCOMMANDS, *plugin_commands()]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        command = load(cmd_name)
-        if command is None or ASKED not in os.environ:
+        command = load_command(cmd_name)
+        if command is None or COMPLETION_VARIABLE not in os.environ:
             return command
-        from fairplay.cli.options.completion import known  # for a quick start: only a shell asks
+        from fairplay.cli.options.completion import add_suggestions  # for a quick start: only a shell asks
 
-        return known(command)
+        return add_suggestions(command)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the verbs, without loading what has a line here."""
-        beside = {verb: command.get_short_help_str(100) for verb in verbs_beside() if (command := load(verb))}
+        beside = {
+            verb: command.get_short_help_str(100) for verb in plugin_commands() if (command := load_command(verb))
+        }
         with formatter.section("Commands"):
-            formatter.write_dl([*VERBS.items(), *beside.items()])
+            formatter.write_dl([*SUBCOMMANDS.items(), *beside.items()])
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
         """The verbs that begin so."""
@@ -98,7 +100,7 @@ class Verbs(click.Group):
         return [*(CompletionItem(verb) for verb in self.list_commands(ctx) if verb.startswith(incomplete)), *options]
 
 
-@click.group(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(VERSION, prog_name="fairplay")
 def fairplay() -> None:
     """The referee for board games played by programs.
@@ -109,11 +111,11 @@ def fairplay() -> None:
 
 def main() -> None:
     """Run the command; a bad request ends with one line and exit code 2, a fault of ours with 3, Ctrl-C with 130."""
-    if ASKED in os.environ:
-        from fairplay.cli.options.completion import answer  # for a quick start: only a shell asks
+    if COMPLETION_VARIABLE in os.environ:
+        from fairplay.cli.options.completion import answer_shell  # for a quick start: only a shell asks
 
-        answer(fairplay)
-    with plain_output(), sigterm_interrupts():
+        answer_shell(fairplay)
+    with use_safe_output(), interrupt_on_sigterm():
         run()
 
 
@@ -124,7 +126,7 @@ def run() -> None:
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.ctx.get_help() if error.ctx else "")
     except click.MissingParameter as error:
-        fail(f"{error.format_message()}{what_there_is(error)}", 2)
+        fail(f"{error.format_message()}{describe_choices(error)}", 2)
     except click.ClickException as error:
         fail(error.format_message(), 2)
     except HostFault as error:
@@ -134,16 +136,18 @@ def run() -> None:
     except click.Abort as error:
         fail(str(error.__cause__ or "") or "interrupted", 130)
     except OSError as error:  # of all other files something was said before
-        silence(sys.stdout)
+        discard_output(sys.stdout)
         fail(f"the output cannot be written: {error.strerror}", 3)
 
 
-def what_there_is(missing: click.MissingParameter) -> str:
+def describe_choices(missing: click.MissingParameter) -> str:
     """What to say behind the name of something that was left out: what it may be, if that is known."""
     from fairplay.cli.options.completion import FINDERS, players  # for a quick start: only errors need them
 
     param, context = missing.param, missing.ctx
-    find = FINDERS.get((param.param_type_name, param.name or "")) if param and param.name in LISTED else None
+    find = (
+        FINDERS.get((param.param_type_name, param.name or "")) if param and param.name in COMPLETED_ARGUMENTS else None
+    )
     if find is None or param is None or context is None or param.type.get_missing_message(param, context):
         return ""
     files = ["./file.py"] if find is players else []
@@ -153,5 +157,5 @@ def what_there_is(missing: click.MissingParameter) -> str:
 
 def fail(why: str, code: int) -> NoReturn:
     """Say in one line what is wrong, and end."""
-    click.echo(f"fairplay: {printable(why, LONGEST_ERROR)}", err=True)
+    click.echo(f"fairplay: {printable(why, MAX_ERROR_CHARS)}", err=True)
     sys.exit(code)

@@ -1,4 +1,4 @@
-"""fairplay new-bot: write a bot to begin with, which plays lawfully as it is."""
+"""fairplay new-bot: write a bot to begin with, which plays legally as it is."""
 
 import re
 import shlex
@@ -11,34 +11,38 @@ import click
 
 from fairplay.cli.options.game import game_argument
 from fairplay.core.errors import BadRequest
-from fairplay.games import rules_of, title
+from fairplay.games import game_info, rules_of
 from fairplay.kit.game import BoardGame
+from fairplay.render.formatting import shell_quote
 from fairplay.render.text import printable
-from fairplay.render.words import quoted
 
-NAME = re.compile(r"[\w.+ -]+")  # of a file: it stands in comments, and no language has a meaning for any of this there
-PLAIN = re.compile(r"[\w./+:= '-]+")  # what stays as it is between two quotes, in any shell
-BLANK = re.compile(r"(?m)(^[^$\n]*|)\$(commands|game|name|class|part)\b")  # with what stands before it on its line
-PATH, MADE, CLASS = "PATH", "MADE", "CLASS"  # in a command: the file, what is made of it, and the class in it
-JAVA = ("java", "-Xmx256m", "-XX:+UseSerialGC")  # with little memory and few threads, whatever the machine has
+BOT_NAME = re.compile(
+    r"[\w.+ -]+"
+)  # of a file: it stands in comments, and no language has a meaning for any of this there
+SHELL_SAFE = re.compile(r"[\w./+:= '-]+")  # what stays as it is between two quotes, in any shell
+PLACEHOLDER = re.compile(
+    r"(?m)(^[^$\n]*|)\$(commands|game|name|class|part)\b"
+)  # with what stands before it on its line
+PATH, COMPILED, CLASS = "PATH", "MADE", "CLASS"  # in a command: the file, what is made of it, and the class in it
+JAVA_COMMAND = ("java", "-Xmx256m", "-XX:+UseSerialGC")  # with little memory and few threads, whatever the machine has
 
 
 class Language(NamedTuple):
     """How bots are called, compiled and run."""
 
-    ending: str
-    runs: tuple[str, ...]  # the words of the command that plays; none: the file or program is a player as it is
-    compiles: tuple[str, ...] = ()
+    suffix: str
+    run_command: tuple[str, ...]  # the words of the command that plays; none: the file or program is a player as it is
+    compile_command: tuple[str, ...] = ()
 
 
 LANGUAGES = {
     "python": Language(".py", ()),
     "js": Language(".js", ("node", PATH)),
-    "java": Language(".java", (*JAVA, "-cp", MADE, CLASS), ("javac", "-d", MADE, PATH)),
-    "c": Language(".c", (), ("gcc", "-O2", "-o", MADE, PATH)),
-    "go": Language(".go", (), ("go", "build", "-o", MADE, PATH)),
+    "java": Language(".java", (*JAVA_COMMAND, "-cp", COMPILED, CLASS), ("javac", "-d", COMPILED, PATH)),
+    "c": Language(".c", (), ("gcc", "-O2", "-o", COMPILED, PATH)),
+    "go": Language(".go", (), ("go", "build", "-o", COMPILED, PATH)),
 }
-BY_ENDING = {language.ending: name for name, language in LANGUAGES.items()}
+LANGUAGE_BY_SUFFIX = {language.suffix: name for name, language in LANGUAGES.items()}
 
 
 @click.command("new-bot")
@@ -48,7 +52,7 @@ BY_ENDING = {language.ending: name for name, language in LANGUAGES.items()}
 def new_bot(game: str, path: str | None, language: str | None) -> None:
     """Write a bot for GAME to begin with.
 
-    It plays lawfully as it is, and says what to change. FILE is made anew, and never overwritten; if it is not named,
+    It plays legally as it is, and says what to change. FILE is made anew, and never overwritten; if it is not named,
     the bot is called after its game.
 
     \b
@@ -60,10 +64,10 @@ def new_bot(game: str, path: str | None, language: str | None) -> None:
     rules_of(game)
     language = language_of(path, language)
     path = path or default_name(game, language)
-    text = written(game, language, Path(path).name)
-    create(path, text)
+    text = render_bot(game, language, Path(path).name)
+    create_file(path, text)
     click.echo(f"{printable(path, len(path))} is written. It plays as it is; change it, and go on with:\n")
-    for command in commands(game, language, path):
+    for command in shell_commands(game, language, path):
         click.echo(f"  {command}")
 
 
@@ -72,29 +76,33 @@ def language_of(path: str | None, asked: str | None) -> str:
     if path is None:
         return asked or next(iter(LANGUAGES))
     ending = Path(path).suffix
-    if ending not in BY_ENDING:
-        raise BadRequest(f"{path}: name a file that ends with {', '.join(BY_ENDING)}: that is the language of the bot")
-    if asked not in (None, BY_ENDING[ending]):
-        raise BadRequest(f"{path} would be in {BY_ENDING[ending]}, not in {asked}: leave --language or the name out")
-    if not NAME.fullmatch(Path(path).name):
+    if ending not in LANGUAGE_BY_SUFFIX:
+        raise BadRequest(
+            f"{path}: name a file that ends with {', '.join(LANGUAGE_BY_SUFFIX)}: that is the language of the bot"
+        )
+    if asked not in (None, LANGUAGE_BY_SUFFIX[ending]):
+        raise BadRequest(
+            f"{path} would be in {LANGUAGE_BY_SUFFIX[ending]}, not in {asked}: leave --language or the name out"
+        )
+    if not BOT_NAME.fullmatch(Path(path).name):
         raise BadRequest(f"{path}: name a file by letters, digits, spaces and any of . _ - +")
-    return BY_ENDING[ending]
+    return LANGUAGE_BY_SUFFIX[ending]
 
 
 def default_name(game: str, language: str) -> str:
     """What a bot is called if nobody says."""
-    ending = LANGUAGES[language].ending
-    return f"{class_of(game)}{ending}" if language == "java" else f"{game}_bot{ending}"
+    ending = LANGUAGES[language].suffix
+    return f"{class_name(game)}{ending}" if language == "java" else f"{game}_bot{ending}"
 
 
-def class_of(game: str) -> str:
+def class_name(game: str) -> str:
     """What a bot is called where it is a class."""
     return f"{rules_of(game).__name__}Bot"
 
 
-def written(game: str, language: str, name: str) -> str:
+def render_bot(game: str, language: str, name: str) -> str:
     """The text of a bot in a file of this name: a skeleton with the game's part in it; in Python the part is all."""
-    file, rules = f"bot{LANGUAGES[language].ending}", rules_of(game)
+    file, rules = f"bot{LANGUAGES[language].suffix}", rules_of(game)
     homes = [rules.__module__.rpartition(".")[0]]  # a game of somebody else's may be one file
     homes += ["fairplay.kit"] if issubclass(rules, BoardGame) else []
     known = (files(home) / "bots" / file for home in homes if home)
@@ -102,39 +110,39 @@ def written(game: str, language: str, name: str) -> str:
     if knows is None:
         raise BadRequest(f"{game} brings no bot in {language} to begin with; docs/protocol.md says what one has to do")
     part = knows.read_text(encoding="utf-8")
-    skeleton = files("fairplay.cli") / "skeletons" / file
+    skeleton = files("fairplay.cli") / "bot_templates" / file
     text = skeleton.read_text(encoding="utf-8") if skeleton.is_file() else part
-    lines, values = commands(game, language, name), {"game": rules.__name__, "name": game}
-    values |= {"class": class_of(game), "part": part.rstrip("\n")}
+    lines, values = shell_commands(game, language, name), {"game": rules.__name__, "name": game}
+    values |= {"class": class_name(game), "part": part.rstrip("\n")}
 
     def filled(blank: re.Match[str]) -> str:
         before, what = blank.groups()
         return "\n".join(before + line for line in (lines if what == "commands" else [values[what]]))
 
-    return BLANK.sub(filled, text)
+    return PLACEHOLDER.sub(filled, text)
 
 
-def commands(game: str, language: str, path: str) -> list[str]:
+def shell_commands(game: str, language: str, path: str) -> list[str]:
     """What to do with a bot in a file, as a shell takes it: compile it if need be, try it out, and play."""
     ending, runs, compiles = LANGUAGES[language]
     path = f"./{path}" if path.startswith("-") else path
-    words = {PATH: path, MADE: path.removesuffix(ending), CLASS: class_of(game)}
-    player = words[MADE if compiles else PATH]
-    player = quoted(player if "/" in player else f"./{player}")
+    words = {PATH: path, COMPILED: path.removesuffix(ending), CLASS: class_name(game)}
+    player = words[COMPILED if compiles else PATH]
+    player = shell_quote(player if "/" in player else f"./{player}")
     if runs:
         line = shlex.join(words.get(word, word) for word in runs)
-        player = f'exec:"{line}"' if PLAIN.fullmatch(line) else quoted(f"exec:{line}")
-    shelf = title(game)
-    house = [name for name, one in shelf.house.items() if not one.thinks]
-    others = islice(cycle(house[1:] or house), shelf.rules.seats[0] - 1)
+        player = f'exec:"{line}"' if SHELL_SAFE.fullmatch(line) else shell_quote(f"exec:{line}")
+    shelf = game_info(game)
+    server = [name for name, one in shelf.built_in.items() if not one.is_slow]
+    others = islice(cycle(server[1:] or server), shelf.rules.seats[0] - 1)
     return [
-        *([" ".join(quoted(words.get(word, word)) for word in compiles)] if compiles else []),
+        *([" ".join(shell_quote(words.get(word, word)) for word in compiles)] if compiles else []),
         " ".join(["fairplay check-bot", game, player, *shelf.option]),
         " ".join(["fairplay play", game, f"me={player}", *others, *shelf.option]),
     ]
 
 
-def create(path: str, text: str) -> None:
+def create_file(path: str, text: str) -> None:
     """Make a new file. Raises BadRequest if there is one already, or if it cannot be made."""
     try:
         Path(path).touch(exist_ok=False)

@@ -8,22 +8,22 @@ import click
 from fairplay.app.matches import prepare_match
 from fairplay.cli.options.game import game_argument
 from fairplay.cli.options.match_options import (
-    limits_named,
     log_messages,
     match_options,
-    placed,
+    parse_limit_option,
+    parse_pairs,
+    place_players,
     pondering_option,
     refuse_unreadable,
-    settings,
 )
 from fairplay.cli.options.tournament_options import jobs_option, out_option
 from fairplay.core.errors import BadRequest
-from fairplay.games import game_with
-from fairplay.hosting.sitting import in_journal
+from fairplay.games import make_game
+from fairplay.hosting.prepared_match import as_match_record
 from fairplay.hosting.spec import Entrant, MatchSpec, seed_options
-from fairplay.journal.requests import Sync
+from fairplay.journal.options import Durability
 from fairplay.players.address import split_label
-from fairplay.referee.host import seats_by_age
+from fairplay.referee.referee import seats_by_age
 from fairplay.terminal.matches import show_match
 
 
@@ -67,7 +67,7 @@ def play(
 ) -> None:
     """Play a match of GAME between PLAYERs and show it.
 
-    A player is a house player (see: fairplay players GAME), a file ./my_bot.py, a module py:module:Name or any program
+    A player is a built-in player (see: fairplay players GAME), a file ./my_bot.py, a module py:module:Name or any program
     exec:"./bot --flag", which run in a sandbox, or tcp:PORT and ws:PORT for somebody who will join; NAME=PLAYER gives
     it a label. You yourself are human: fairplay play fish human greedy
 
@@ -75,38 +75,38 @@ def play(
     --games and --out. For anything more than a few players at one table see: fairplay tournament --help.
     """
     refuse_unreadable((*players, *parameters, seed or ""))
-    players = placed(players, in_process=in_process)
-    rules = game_with(game, settings(parameters))
-    seating = seats_by_age(rules, len(players), numbers(ages))
+    players = place_players(players, in_process=in_process)
+    rules = make_game(game, parse_pairs(parameters))
+    seating = seats_by_age(rules, len(players), parse_ages(ages))
     if games is not None:
         single = {f"--{name}": shown[name] for name in ("events", "pictures", "lines", "pace")}
         single |= {"--journal": directory, "--ages": ages, "--verbose": verbose}
-        refuse_together("--games", {**single, f"--sync {sync}": sync != Sync.BATCH.value})
+        refuse_together("--games", {**single, f"--sync {sync}": sync != Durability.BATCH.value})
         from fairplay.app.tournaments import table_tournament  # for a quick start: one match needs neither
         from fairplay.terminal.progress import show_tournament
 
-        terms = {"limits": limits_named(limit), "sandbox": sandbox, "pondering": pondering, **seed_options(seed)}
-        cup = table_tournament(rules, [entrant_from(player) for player in players], games, **terms)
-        return show_tournament(cup, out, jobs=jobs, quiet=shown["quiet"], bot_logs=bot_logs)
+        terms = {"limits": parse_limit_option(limit), "sandbox": sandbox, "pondering": pondering, **seed_options(seed)}
+        tournament = table_tournament(rules, [parse_entrant(player) for player in players], games, **terms)
+        return show_tournament(tournament, out, jobs=jobs, quiet=shown["quiet"], bot_logs=bot_logs)
     refuse_together("a single match", {"--jobs": jobs, "--out": out})
     if verbose:
         log_messages()
     spec = MatchSpec(
         game=game,
-        entrants=tuple(entrant_from(players[index]) for index in seating),
+        entrants=tuple(parse_entrant(players[index]) for index in seating),
         parameters=rules.parameters(),
-        limits=limits_named(limit),
+        limits=parse_limit_option(limit),
         sandbox=sandbox,
         pondering=pondering,
         journal=directory,
-        sync=Sync(sync),
+        sync=Durability(sync),
         bot_logs=bot_logs,
         **seed_options(seed),
     )
-    sitting = prepare_match(spec)
-    if (record := in_journal(sitting.held)) is not None:
+    prepared = prepare_match(spec)
+    if (record := as_match_record(prepared.open_record)) is not None:
         click.echo(f"fairplay: going on with {record.path}", err=True)
-    return show_match(sitting, **shown)
+    return show_match(prepared, **shown)
 
 
 def refuse_together(what: str, others: Mapping[str, Any]) -> None:
@@ -116,13 +116,13 @@ def refuse_together(what: str, others: Mapping[str, Any]) -> None:
             raise BadRequest(f"{option} makes no sense with {what}; see: fairplay play --help")
 
 
-def entrant_from(text: str) -> Entrant:
+def parse_entrant(text: str) -> Entrant:
     """The entrant that a person means by NAME=PLAYER, or only PLAYER."""
     label, address = split_label(text)
     return Entrant(address, "" if label == text else label)
 
 
-def numbers(ages: str | None) -> list[int] | None:
+def parse_ages(ages: str | None) -> list[int] | None:
     """The ages of --ages."""
     try:
         return None if ages is None else [int(age) for age in ages.split(",")]

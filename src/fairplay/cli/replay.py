@@ -5,19 +5,19 @@ from functools import partial
 
 import click
 
-from fairplay.cli.options.eyes import eyes_of
-from fairplay.cli.options.files import SECONDS, Film, width_option, write_replay
+from fairplay.cli.options.files import GIF_FRAME_S, GifOptions, width_option, write_replay
 from fairplay.cli.options.journals import file_argument
 from fairplay.cli.options.match_options import lines_option
+from fairplay.cli.options.viewpoint import viewing_seat
 from fairplay.core.errors import BadRequest
 from fairplay.core.events import Ended, Started
-from fairplay.games import title
-from fairplay.journal.replay import about
-from fairplay.journal.verify import read_lawful
-from fairplay.observers.reporter import Reporter, in_words
-from fairplay.terminal.output import can_be_drawn_on, in_colour, size_of
-from fairplay.terminal.screen import keyboard
-from fairplay.terminal.stepping import step_through
+from fairplay.games import game_info
+from fairplay.journal.replay import journal_errors
+from fairplay.journal.verification import read_legal
+from fairplay.observers.reporter import Reporter, describe_event
+from fairplay.terminal.output import supports_colour, supports_drawing, terminal_size
+from fairplay.terminal.screen import keyboard_fd
+from fairplay.terminal.stepper import step_through
 
 
 @click.command()
@@ -33,7 +33,7 @@ from fairplay.terminal.stepping import step_through
 )
 @lines_option
 @width_option
-@click.option("--seconds", type=float, metavar="S", help=f"In a GIF, for each position.  [default: {SECONDS}]")
+@click.option("--seconds", type=float, metavar="S", help=f"In a GIF, for each position.  [default: {GIF_FRAME_S}]")
 @click.option("--dark", is_flag=True, help="In a GIF, for a dark page.")
 def replay(
     file: str,
@@ -52,28 +52,28 @@ def replay(
 
     Where hands are hidden, --seat shows them once the match has ended and its deal is no secret any more.
     """
-    film = Film(width, seconds, seat, dark)
-    if output is None and film != Film(seat=seat):
+    film = GifOptions(width, seconds, seat, dark)
+    if output is None and film != GifOptions(seat=seat):
         raise BadRequest("--width, --seconds and --dark are for a GIF, which -o names")
     if output is not None:
         if at is not None:
             raise BadRequest("--at is for a board on the terminal; a file has all of them")
         write_replay(file, output, film)
         return
-    with about(file):
-        recorded = read_lawful(file)
-    eyes, text = eyes_of(recorded, file, seat), title(recorded.opening.game).text
-    draw = partial(text, colour=in_colour(sys.stdout), width=size_of(sys.stdout)[0])
+    with journal_errors(file):
+        recorded = read_legal(file)
+    eyes, text = viewing_seat(recorded, file, seat), game_info(recorded.opening.game).text
+    draw = partial(text, colour=supports_colour(sys.stdout), width=terminal_size(sys.stdout)[0])
     if at is not None:
-        match = recorded.at(at)
+        match = recorded.match_after(at)
         for fact in recorded.facts[:at][-1:]:
-            click.echo("\n".join([*in_words(fact, match.names), ""]))
+            click.echo("\n".join([*describe_event(fact, match.names), ""]))
         click.echo(draw(match.view(eyes), match.names))
         return
-    if not lines and keyboard() is not None and can_be_drawn_on(sys.stdout):
+    if not lines and keyboard_fd() is not None and supports_drawing(sys.stdout):
         step_through(recorded, text, eyes)
         return
-    match = recorded.at(0)
+    match = recorded.match_after(0)
     reporter = Reporter(partial(click.echo, nl=False), draw, narrow=sys.stdout.isatty(), seat=eyes)
     reporter.observe(Started(match.names, match.commitment), match)
     for fact in recorded.facts:

@@ -8,18 +8,24 @@ from typing import Any
 import click
 
 from fairplay.cli.options.journals import file_argument
-from fairplay.cli.options.match_options import limits_named, log_messages, match_options, placed, refuse_unreadable
+from fairplay.cli.options.match_options import (
+    log_messages,
+    match_options,
+    parse_limit_option,
+    place_players,
+    refuse_unreadable,
+)
 from fairplay.core.errors import BadRequest
 from fairplay.core.match import Match
-from fairplay.hosting.records import branch_of, gone_on_with, journal_in, refuse_imports
-from fairplay.hosting.sitting import Sitting, external_players
+from fairplay.hosting.prepared_match import PreparedMatch, external_players
+from fairplay.hosting.records import open_journal, prepare_branch, refuse_imports, resume_match
 from fairplay.hosting.terms import terms_on_record
-from fairplay.journal.replay import Recorded, about, read
-from fairplay.journal.requests import Sync, Unmarked
-from fairplay.journal.verify import read_lawful
+from fairplay.journal.options import Durability, WithoutMac
+from fairplay.journal.replay import RecordedMatch, journal_errors, read_journal
+from fairplay.journal.verification import read_legal
 from fairplay.players.address import split_label
-from fairplay.referee.host import complain, distinct
-from fairplay.render.words import quoted
+from fairplay.referee.referee import distinct_names, print_warning
+from fairplay.render.formatting import shell_quote
 from fairplay.terminal.matches import show_match
 
 
@@ -58,62 +64,62 @@ def resume(
     refuse_unreadable(players)
     if verbose:
         log_messages()
-    players = placed(players, in_process=in_process)
-    limits, here = limits_named(limit), not players and at is None
+    players = place_players(players, in_process=in_process)
+    limits, here = parse_limit_option(limit), not players and at is None
     if here and directory is not None:
         raise BadRequest("--journal is for a branch, with PLAYERs or --at; else the match goes on in its own file")
     if here:
-        journal = journal_in(Path(file).parent, Sync(sync), warn=complain if trust else None)
-        with naming_players(file):
-            sitting = gone_on_with(file, limits, sandbox, journal, trusted=trust, bot_logs=bot_logs)
+        journal = open_journal(Path(file).parent, Durability(sync), warn=print_warning if trust else None)
+        with name_refused_players(file):
+            prepared = resume_match(file, limits, sandbox, journal, trusted=trust, bot_logs=bot_logs)
         if trust:
-            tell_players(file, sitting)
-        return show_match(sitting, **shown)
-    with about(file), naming_players(file):
+            announce_players(file, prepared)
+        return show_match(prepared, **shown)
+    with journal_errors(file), name_refused_players(file):
         vouched_for = trust or bool(players)  # on the command line
-        recorded = read_lawful(file) if vouched_for else journal_in(Path(file).parent, Sync(sync)).own(file)
-    match = recorded.at(at)
-    names, addresses = seating(recorded, match, players)
-    run = [addresses[seat] for seat in sorted(match.seated)]  # whoever was ejected is of no concern any more
+        recorded = read_legal(file) if vouched_for else open_journal(Path(file).parent, Durability(sync)).read_own(file)
+    match = recorded.match_after(at)
+    names, addresses = seat_players(recorded, match, players)
+    run = [addresses[seat] for seat in sorted(match.remaining_seats)]  # whoever was ejected is of no concern any more
     if not players:
         refuse_imports(file, run)
-    folders = [place for place in (directory, bot_logs, str(Path(file).parent)) if place]
-    terms = terms_on_record(recorded, run, limits, sandbox, folders)
-    branches = None if directory is None else journal_in(directory, Sync(sync), warn=complain)
-    sitting = branch_of(recorded, at, names, addresses, terms, branches)._replace(bot_logs=bot_logs)
+    directories = [place for place in (directory, bot_logs, str(Path(file).parent)) if place]
+    terms = terms_on_record(recorded, run, limits, sandbox, directories)
+    branches = None if directory is None else open_journal(directory, Durability(sync), warn=print_warning)
+    prepared = prepare_branch(recorded, at, names, addresses, terms, branches)._replace(bot_logs=bot_logs)
     if trust and not players:
-        tell_players(file, sitting)
-    return show_match(sitting, **shown)
+        announce_players(file, prepared)
+    return show_match(prepared, **shown)
 
 
-def tell_players(file: str, sitting: Sitting) -> None:
+def announce_players(file: str, prepared: PreparedMatch) -> None:
     """Say which programs and ports of a journal are about to be run and opened, before any of them is."""
-    for seat in sorted(sitting.match.seated):
-        for address in programs_and_ports(sitting.match.game.name, [sitting.addresses[seat]]):
-            complain(f"{quoted(file)} names the player of seat {seat}: {quoted(address)}")
+    for seat in sorted(prepared.match.remaining_seats):
+        for address in programs_and_ports(prepared.match.game.name, [prepared.addresses[seat]]):
+            print_warning(f"{shell_quote(file)} names the player of seat {seat}: {shell_quote(address)}")
 
 
 @contextmanager
-def naming_players(file: str) -> Iterator[None]:
+def name_refused_players(file: str) -> Iterator[None]:
     """Let the refusal of a journal that is not ours name the programs and ports that --trust would run and open."""
     try:
         yield
-    except Unmarked as error:
+    except WithoutMac as error:
         try:
-            opening = read(file).opening
+            opening = read_journal(file).opening
         except BadRequest:  # nobody can resume it
             raise error from None
-        named = ", ".join(quoted(address) for address in programs_and_ports(opening.game, opening.players))
-        raise Unmarked(f"{error}; it names these players: {named}" if named else str(error)) from None
+        named = ", ".join(shell_quote(address) for address in programs_and_ports(opening.game, opening.players))
+        raise WithoutMac(f"{error}; it names these players: {named}" if named else str(error)) from None
 
 
 def programs_and_ports(game: str, addresses: Iterable[str]) -> list[str]:
     """The players that a journal can have run or let in; clients that came to a server cannot be sent for."""
-    return [one for one in external_players(game, addresses) if not one.startswith("visitor:")]
+    return [one for one in external_players(game, addresses) if not one.startswith("client:")]
 
 
-def seating(
-    recorded: Recorded, match: Match[Any, Any, Any], players: Sequence[str]
+def seat_players(
+    recorded: RecordedMatch, match: Match[Any, Any, Any], players: Sequence[str]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The names and the addresses by seat: those of the record, and of whoever takes a seat now."""
     names, addresses = list(match.names), list(recorded.opening.players)
@@ -121,10 +127,10 @@ def seating(
         if not players:
             raise BadRequest("the record does not say who played, so name the players")
         addresses = list(names)
-    seats = sorted(match.seated)
+    seats = sorted(match.remaining_seats)
     if players and len(players) != len(seats):
         raise BadRequest(f"{len(seats)} players are still at the table, not {len(players)}")
     for seat, text in zip(seats, players, strict=False):
         label, addresses[seat] = split_label(text)
         names[seat] = names[seat] if label == text else label
-    return tuple(distinct(names)), tuple(addresses)
+    return tuple(distinct_names(names)), tuple(addresses)

@@ -7,16 +7,16 @@ from typing import Any
 import click
 
 from fairplay.cli.options.game import game_argument
-from fairplay.core.chance import seed_from
+from fairplay.core.chance import seed_from_text
 from fairplay.core.game import Game
-from fairplay.core.roles import HousePlayer
-from fairplay.games import Title, title
-from fairplay.render.book import book
-from fairplay.terminal.output import in_colour, size_of
+from fairplay.core.roles import BuiltInPlayer
+from fairplay.games import GameInfo, game_info
+from fairplay.render.rule_book import format_rule_book
+from fairplay.terminal.output import supports_colour, terminal_size
 
-NAMES = ("ann", "bob", "cyd", "dan", "eve")
-SEED = "rules 284"  # of which every game makes a good picture
-MOST_TURNS = 24  # of the match of which a position is drawn
+EXAMPLE_NAMES = ("ann", "bob", "cyd", "dan", "eve")
+EXAMPLE_SEED = "rules 284"  # of which every game makes a good picture
+MAX_EXAMPLE_TURNS = 24  # of the match of which a position is drawn
 
 
 @click.command()
@@ -26,32 +26,32 @@ def rules(game: str) -> None:
 
     An illegal action names the clause that it breaks: these are the clauses.
     """
-    shelf = title(game)
-    width, colour = size_of(sys.stdout)[0], in_colour(sys.stdout)
-    for line in book(shelf.book, width=width, colour=colour):
+    shelf = game_info(game)
+    width, colour = terminal_size(sys.stdout)[0], supports_colour(sys.stdout)
+    for line in format_rule_book(shelf.rule_book, width=width, colour=colour):
         click.echo(line)
     click.echo("")
-    for line in book("## A position, as whoever is on turn sees it", width=width, colour=colour):
+    for line in format_rule_book("## A position, as whoever is on turn sees it", width=width, colour=colour):
         click.echo(line)
     click.echo("")
-    click.echo(picture(shelf, width=width, colour=colour))
-    others = " ".join([next(iter(shelf.house))] * (shelf.rules.seats[0] - 1))
+    click.echo(draw_example(shelf, width=width, colour=colour))
+    others = " ".join([next(iter(shelf.built_in))] * (shelf.rules.seats[0] - 1))
     click.echo(f"\nTry it: {' '.join(['fairplay play', game, 'human', others, *shelf.option])}")
 
 
-def picture(shelf: Title, **look: Any) -> str:
-    """Somewhere in a small match between house players, the same every time: two thirds of the way."""
+def draw_example(shelf: GameInfo, **look: Any) -> str:
+    """Somewhere in a small match between built-in players, the same every time: two thirds of the way."""
     game = shelf.rules.with_parameters(shelf.quick)
     seats = game.seats[0]
-    views = list(seen(game, next(iter(shelf.house.values())), seats))
-    return shelf.text(views[len(views) * 2 // 3], NAMES[:seats], **look)
+    views = list(example_views(game, next(iter(shelf.built_in.values())), seats))
+    return shelf.text(views[len(views) * 2 // 3], EXAMPLE_NAMES[:seats], **look)
 
 
-def seen(game: Game[Any, Any, Any], house: HousePlayer, seats: int) -> Iterator[Any]:
+def example_views(game: Game[Any, Any, Any], built_in: BuiltInPlayer, seats: int) -> Iterator[Any]:
     """The first turns of a match, each as it is seen by whoever is on turn."""
-    players = [house.make("", seed_from(f"{SEED} {seat}")) for seat in range(seats)]
-    state = game.deal(seats, seed_from(SEED))
-    for _ in range(MOST_TURNS):
+    players = [built_in.make("", seed_from_text(f"{EXAMPLE_SEED} {seat}")) for seat in range(seats)]
+    state = game.deal(seats, seed_from_text(EXAMPLE_SEED))
+    for _ in range(MAX_EXAMPLE_TURNS):
         if (seat := game.turn(state)) is None:
             return
         view = game.view(state, seat)

@@ -10,15 +10,15 @@ from fairplay.tournament.result import read_result, require_extras
 
 
 @click.command()
-@click.argument("folder", metavar="DIR", type=click.Path(exists=True, file_okay=False))
+@click.argument("directory", metavar="DIR", type=click.Path(exists=True, file_okay=False))
 @game_option
-def standings(folder: str) -> None:
+def standings(directory: str) -> None:
     """Show who is ahead in the tournament in DIR.
 
     It may be running, interrupted or finished.
     """
     require_extras()
-    result = read_result(Path(folder))
-    kind, state = result.cup.format.__struct_config__.tag, "over" if result.over else "not over yet"
-    click.echo(f"{result.cup.game}, {kind}: {len(result.counted)} matches, {state}\n")
+    result = read_result(Path(directory))
+    kind, state = result.spec.format.__struct_config__.tag, "over" if result.finished else "not over yet"
+    click.echo(f"{result.spec.game}, {kind}: {len(result.counted)} matches, {state}\n")
     show_standings(result)

@@ -1,4 +1,4 @@
-"""fairplay token: make a token for a player of a house, by which it is known again."""
+"""fairplay token: make a token for a player of a server, by which it is known again."""
 
 import os
 from collections.abc import Iterator
@@ -10,14 +10,18 @@ import click
 
 from fairplay.cli.options.match_options import refuse_unreadable
 from fairplay.core.errors import BadRequest
-from fairplay.server.sign_in.tokens import TOKENS, hashes_in, make_token, revoke_token
-from fairplay.transport.places import reason
+from fairplay.server.sign_in.tokens import TOKENS_FILE, make_token, read_hashes, revoke_token
+from fairplay.transport.endpoint import describe_os_error
 
 
 @click.command()
 @click.argument("name", required=False)
 @click.option(
-    "--folder", metavar="DIR", type=click.Path(file_okay=False), help="The server's directory.  [default: house]"
+    "--dir",
+    "directory",
+    metavar="DIR",
+    type=click.Path(file_okay=False),
+    help="The server's directory.  [default: server]",
 )
 @click.option(
     "--tournament",
@@ -28,57 +32,57 @@ from fairplay.transport.places import reason
 @click.option("--revoke", is_flag=True, help="Let the token of NAME count no more.")
 @click.option("--list", "listed", is_flag=True, help="Print the names that have a token.")
 def token(
-    name: str | None, folder: str | None, tournament: str | None, output: str | None, revoke: bool, listed: bool
+    name: str | None, directory: str | None, tournament: str | None, output: str | None, revoke: bool, listed: bool
 ) -> None:
     """Make a token for NAME, and print it.
 
-    Only whoever has the token can play as NAME at the house. It is shown this once, as only its hash is kept. A house
+    Only whoever has the token can play as NAME at the server. It is shown this once, as only its hash is kept. A server
     that is open knows it at once. Players take it from a file or from the environment:
 
     \b
       fairplay token ann -o ann.token
       fairplay join HOST:PORT ./my_bot.py --name ann --token-file ann.token
     """
-    refuse_unreadable((name or "", folder or "", tournament or "", output or ""))
-    where = directory(folder, tournament)
+    refuse_unreadable((name or "", directory or "", tournament or "", output or ""))
+    where = server_directory(directory, tournament)
     if output is not None and (revoke or listed):
         raise BadRequest("-o makes no sense without a new token")
     if listed:
         if name is not None or revoke:
             raise BadRequest("--list stands alone")
-        click.echo("".join(f"{each}\n" for each in sorted(hashes_in(where / TOKENS))), nl=False)
+        click.echo("".join(f"{each}\n" for each in sorted(read_hashes(where / TOKENS_FILE))), nl=False)
     elif name is None:
         raise BadRequest("for whom? Name a player, or say --list")
     elif revoke:
         revoke_token(where, name)
     elif output is not None:
-        with new_file(Path(output)) as file:
+        with create_private_file(Path(output)) as file:
             file.write(f"{make_token(where, name)}\n")
     else:
         click.echo(make_token(where, name))
 
 
-def directory(folder: str | None, tournament: str | None) -> Path:
+def server_directory(directory: str | None, tournament: str | None) -> Path:
     """The directory of the server that is meant."""
     if tournament is None:
-        return Path("house" if folder is None else folder)
-    if folder is not None:
-        raise BadRequest("--folder and --tournament make no sense together")
-    from fairplay.tournament.file import read_sign_up  # for a quick start: few tokens are for one
+        return Path("server" if directory is None else directory)
+    if directory is not None:
+        raise BadRequest("--dir and --tournament make no sense together")
+    from fairplay.tournament.spec_file import read_sign_up_settings  # for a quick start: few tokens are for one
 
-    read_sign_up(Path(tournament))
+    read_sign_up_settings(Path(tournament))
     return Path(tournament).with_suffix("")
 
 
 @contextmanager
-def new_file(path: Path) -> Iterator[TextIO]:
+def create_private_file(path: Path) -> Iterator[TextIO]:
     """A file that only its owner can read, and that is not left behind if nothing comes of it."""
     try:
         file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     except FileExistsError:
         raise BadRequest(f"{path} exists already, and is not overwritten") from None
     except (OSError, ValueError) as error:
-        raise BadRequest(f"{path} cannot be written: {reason(error)}") from None
+        raise BadRequest(f"{path} cannot be written: {describe_os_error(error)}") from None
     with ExitStack() as undo:
         undo.callback(path.unlink, missing_ok=True)
         with os.fdopen(file, "w") as opened:

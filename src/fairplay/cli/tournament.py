@@ -9,10 +9,10 @@ from fairplay.cli.options.game import GAME, game_option
 from fairplay.cli.options.match_options import bot_logs_option, in_process_option
 from fairplay.cli.options.tournament_options import jobs_option, out_option
 from fairplay.core.errors import BadRequest
-from fairplay.players.location import kept_in_process
+from fairplay.players.location import keep_in_process
 from fairplay.terminal.progress import show_tournament
-from fairplay.tournament.file import read_cup
-from fairplay.tournament.template import template
+from fairplay.tournament.spec_file import read_tournament
+from fairplay.tournament.template import tournament_template
 
 
 @click.command()
@@ -45,23 +45,23 @@ def tournament(
 
     Begin with:  fairplay tournament --init fish > cup.toml
 
-    All that happens is kept in a folder, by default FILE: tournament.jsonl, the journals of all matches, and at the end
+    All that happens is kept in a directory, by default FILE: tournament.jsonl, the journals of all matches, and at the end
     results.json, results.csv and report.html. If it is interrupted, by whatever, the same command again goes on with
     it, also with the matches that were being played.
     """
     if game is not None:
         if file is not None:
             raise BadRequest("--init takes no file: it prints one")
-        click.echo(template(game), nl=False)
+        click.echo(tournament_template(game), nl=False)
         return
     if file is None:
         raise BadRequest("name a file, such as cup.toml; to begin with: fairplay tournament --init GAME > cup.toml")
     path = Path(file)
-    cup = read_cup(path)
+    spec = read_tournament(path)
     if in_process:
-        cup = replace(cup, players=tuple(replace(one, address=kept_in_process(one.address)) for one in cup.players))
+        spec = replace(spec, players=tuple(replace(one, address=keep_in_process(one.address)) for one in spec.players))
     if out is None:
         out = str(path.with_suffix(""))
         if out == file:
-            raise BadRequest(f"{file} would be its own folder; name another with --out")
-    show_tournament(cup, out, jobs=jobs, executor=executor, quiet=quiet, hidden=[file], bot_logs=bot_logs)
+            raise BadRequest(f"{file} would be its own directory; name another with --out")
+    show_tournament(spec, out, jobs=jobs, executor=executor, quiet=quiet, hidden=[file], bot_logs=bot_logs)

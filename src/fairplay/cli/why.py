@@ -6,13 +6,13 @@ import click
 import msgspec
 
 from fairplay.cli.options.journals import file_argument
-from fairplay.diagnosis.why import for_people, told
-from fairplay.journal.appeal import appeals
-from fairplay.journal.replay import about, seat_of
-from fairplay.journal.verify import read_lawful
-from fairplay.observers.reporter import label
-from fairplay.render.words import plain
-from fairplay.terminal.output import in_colour
+from fairplay.diagnosis.ejection_explanation import explain_ejection, text_fields
+from fairplay.journal.ejection_report import ejection_reports
+from fairplay.journal.replay import find_seat, journal_errors
+from fairplay.journal.verification import read_legal
+from fairplay.observers.reporter import printable_name
+from fairplay.render.formatting import format_json
+from fairplay.terminal.output import supports_colour
 
 
 @click.command()
@@ -23,19 +23,21 @@ def why(file: str, whose: str | None, as_data: bool) -> None:
     """Tell why players were ejected from the match in FILE.
 
     For each of them, in order: the fault, the rule and its text, what the player was shown, what it answered, what
-    would have been lawful, and the commands that show it again. FILE is a journal, and is refereed again first.
+    would have been legal, and the commands that show it again. FILE is a journal, and is refereed again first.
     """
-    with about(file):
-        recorded = read_lawful(file)
-    seat = None if whose is None else seat_of(recorded, whose)
-    found = [appeal for appeal in appeals(recorded) if seat in (None, appeal.seat)]
+    with journal_errors(file):
+        recorded = read_legal(file)
+    seat = None if whose is None else find_seat(recorded, whose)
+    found = [appeal for appeal in ejection_reports(recorded) if seat in (None, appeal.seat)]
     if as_data:
         for appeal in found:
-            click.echo(plain({**msgspec.to_builtins(appeal), **for_people(appeal, recorded, file)}))
+            click.echo(format_json({**msgspec.to_builtins(appeal), **text_fields(appeal, recorded, file)}))
     elif found:
-        colour = in_colour(sys.stdout)
-        click.echo("\n\n\n".join("\n".join(told(appeal, recorded, file, colour=colour)) for appeal in found))
+        colour = supports_colour(sys.stdout)
+        click.echo(
+            "\n\n\n".join("\n".join(explain_ejection(appeal, recorded, file, colour=colour)) for appeal in found)
+        )
     elif seat is None:
         click.echo("nobody was ejected")
     else:
-        click.echo(f"{label(recorded.names[seat])}, seat {seat}, was not ejected")
+        click.echo(f"{printable_name(recorded.names[seat])}, seat {seat}, was not ejected")

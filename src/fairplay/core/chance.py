@@ -8,47 +8,47 @@ from itertools import chain, count, islice
 from typing import Any
 
 SEED_BYTES = 32
-WORD = 2**64 - 1
-BLOCK = 136  # what SHAKE-256 squeezes out at once
+MASK_64 = 2**64 - 1
+BLOCK_BYTES = 136  # what SHAKE-256 squeezes out at once
 
 
-def seed_from(text: str) -> bytes:
+def seed_from_text(text: str) -> bytes:
     """The seed that a person means: 64 hex digits as they are, anything else by its hash.
 
-    >>> seed_from("7").hex()[:16]
+    >>> seed_from_text("7").hex()[:16]
     '1eb562fa446913c7'
     """
-    if is_whole(text):
+    if is_full_seed(text):
         return bytes.fromhex(text)
     return sha256(b"fairplay" + text.encode()).digest()
 
 
-def is_whole(text: str) -> bool:
+def is_full_seed(text: str) -> bool:
     """Is this text a whole seed? Anything shorter can be guessed."""
     return len(text) == 2 * SEED_BYTES and all(digit in "0123456789abcdefABCDEF" for digit in text)
 
 
-def commitment_to(seed: bytes, match_id: str) -> str:
+def seed_commitment(seed: bytes, match_id: str) -> str:
     """What is published before a match: it binds the host to the seed, and does not tell it.
 
     The id of the match goes into it, so that nobody can tell whether two matches are dealt from one seed.
 
-    >>> commitment_to(bytes(32), "a")[:16], commitment_to(bytes(32), "b")[:16]
+    >>> seed_commitment(bytes(32), "a")[:16], seed_commitment(bytes(32), "b")[:16]
     ('41a0370c3d9f4277', '7ec8020a087ee172')
     """
     return sha256(seed + match_id.encode()).hexdigest()
 
 
-def derive(seed: bytes, purpose: str) -> bytes:
+def derive_seed(seed: bytes, purpose: str) -> bytes:
     """A seed for one purpose, from which the first cannot be found again."""
     return hmac.digest(seed, purpose.encode(), "sha256")
 
 
-class Lots:
+class SeededRandom:
     """An endless stream of lots; fair, because what does not divide evenly is drawn again."""
 
     def __init__(self, seed: bytes) -> None:
-        self._bytes = chain.from_iterable(shake_256(seed + n.to_bytes(8, "big")).digest(BLOCK) for n in count())
+        self._bytes = chain.from_iterable(shake_256(seed + n.to_bytes(8, "big")).digest(BLOCK_BYTES) for n in count())
 
     def below(self, limit: int) -> int:
         """A number from 0 to limit - 1, each as likely as the others."""
@@ -95,18 +95,18 @@ class Dice:
     """Numbers for playouts, quick instead of unpredictable: SplitMix64, from another start for each number."""
 
     def __init__(self, seed: bytes, number: int) -> None:
-        self._state = _mixed(int.from_bytes(seed[:8], "little") + number)
+        self._state = _mix(int.from_bytes(seed[:8], "little") + number)
 
     def below(self, limit: int) -> int:
         """A number from 0 to limit - 1; of a small limit each is as likely as the others."""
-        self._state = self._state + 0x9E3779B97F4A7C15 & WORD
-        return (_mixed(self._state) >> 32) * limit >> 32
+        self._state = self._state + 0x9E3779B97F4A7C15 & MASK_64
+        return (_mix(self._state) >> 32) * limit >> 32
 
 
-def _mixed(number: int) -> int:
-    number &= WORD
-    number = (number ^ number >> 30) * 0xBF58476D1CE4E5B9 & WORD
-    number = (number ^ number >> 27) * 0x94D049BB133111EB & WORD
+def _mix(number: int) -> int:
+    number &= MASK_64
+    number = (number ^ number >> 30) * 0xBF58476D1CE4E5B9 & MASK_64
+    number = (number ^ number >> 27) * 0x94D049BB133111EB & MASK_64
     return number ^ number >> 31
 
 

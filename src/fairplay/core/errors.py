@@ -3,7 +3,7 @@
     FairplayError
     ├── IllegalAction      a player's: the action breaks a rule of the game
     ├── BadRequest         the caller's: an unknown name, an impossible set-up, a bad parameter
-    │   └── BadJournal     the file's: unreadable, unfinished, edited or unlawful
+    │   └── BadJournal     the file's: unreadable, unfinished, edited or illegal
     ├── NotOnTurn          of whoever looks ahead: it asks for the actions of somebody who is not on turn
     └── HostFault          ours: the match stops, and nobody is punished for it
 
@@ -76,7 +76,7 @@ class HostFault(FairplayError):
 
 
 @contextmanager
-def at(where: object, wrong: type[BadRequest] = BadRequest) -> Iterator[None]:
+def error_location(where: object, wrong: type[BadRequest] = BadRequest) -> Iterator[None]:
     """Say where it is that something is wrong."""
     try:
         yield

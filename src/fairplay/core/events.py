@@ -21,13 +21,13 @@ class Fault(Enum):
     FLOOD = "flood"  # far too much
 
     @property
-    def in_words(self) -> str:
+    def description(self) -> str:
         """The fault as people say it."""
         return self.value.replace("_", " ")
 
 
 class Acted(msgspec.Struct, frozen=True, gc=False, tag="acted"):
-    """A seat acted, lawfully.
+    """A seat acted, legally.
 
     Attributes:
         seat: the seat that acted.

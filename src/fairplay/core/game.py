@@ -97,7 +97,7 @@ class Game(msgspec.Struct, Generic[State, View, Action], metaclass=GameMeta, fro
         try:
             msgspec.convert({parameter: value}, cls, strict=False)
         except (msgspec.ValidationError, UnicodeError):
-            about = cls.about_parameters()[parameter]
+            about = cls.parameter_descriptions()[parameter]
             raise BadRequest(f"{cls.name} cannot be played with {parameter}={value} ({parameter}: {about})") from None
 
     @classmethod
@@ -106,7 +106,7 @@ class Game(msgspec.Struct, Generic[State, View, Action], metaclass=GameMeta, fro
         return cls.with_parameters(parameters)
 
     @classmethod
-    def about_parameters(cls) -> dict[str, str]:
+    def parameter_descriptions(cls) -> dict[str, str]:
         """What each parameter means: the descriptions in their types."""
         hints = get_type_hints(cls, include_extras=True)
         metas = {field.name: getattr(hints[field.name], "__metadata__", ()) for field in msgspec.structs.fields(cls)}
@@ -181,7 +181,7 @@ class Game(msgspec.Struct, Generic[State, View, Action], metaclass=GameMeta, fro
         """
         return [self._playout(state, Dice(seed, number)) for number in numbers]
 
-    def drawn(self, view: View, dice: Dice) -> Action | None:
+    def random_action(self, view: View, dice: Dice) -> Action | None:
         """An action for a playout, each legal one as likely as the others; None: there is none.
 
         A game in which there are too many to list them draws otherwise.
@@ -191,7 +191,7 @@ class Game(msgspec.Struct, Generic[State, View, Action], metaclass=GameMeta, fro
 
     def _playout(self, state: State, dice: Dice) -> tuple[int, ...]:
         while (seat := self.turn(state)) is not None:
-            action = self.drawn(self.view(state, seat), dice)
+            action = self.random_action(self.view(state, seat), dice)
             state = self.eject(state, seat, Moment.TURN) if action is None else self.apply(state, action)
         scores = self.scores(state)
         if scores is None:

@@ -4,12 +4,12 @@ from typing import Any, Generic, Protocol
 
 import msgspec
 
-from fairplay.core.chance import commitment_to
+from fairplay.core.chance import seed_commitment
 from fairplay.core.events import Acted, Ejected, Fact, Result
 from fairplay.core.game import Action, Game, Moment, News, Seat, State, View
 
 
-class Visible(Protocol):
+class VisibleMatch(Protocol):
     """What can be told and drawn of a match: a match has it, and what spectators elsewhere know of one."""
 
     @property
@@ -50,7 +50,7 @@ class Match(msgspec.Struct, Generic[State, View, Action], frozen=True, gc=False)
     state: State
     names: tuple[str, ...]
     ejected: tuple[Ejected, ...] = ()
-    owed: tuple[News, ...] = ()
+    pending_news: tuple[News, ...] = ()
     seed: bytes | None = None
     id: str = ""
     sealed: bool = False
@@ -61,7 +61,7 @@ class Match(msgspec.Struct, Generic[State, View, Action], frozen=True, gc=False)
         return self.game.turn(self.state)
 
     @property
-    def seated(self) -> tuple[Seat, ...]:
+    def remaining_seats(self) -> tuple[Seat, ...]:
         """Whoever was not ejected: first those still in the game from the next to move, then the eliminated."""
         order = self.game.order(self.state)
         if not self.ejected and len(order) == len(self.names):
@@ -73,7 +73,7 @@ class Match(msgspec.Struct, Generic[State, View, Action], frozen=True, gc=False)
     @property
     def commitment(self) -> str | None:
         """What is published of the deal before anybody sits down; None if there was none."""
-        return None if self.seed is None else commitment_to(self.seed, self.id)
+        return None if self.seed is None else seed_commitment(self.seed, self.id)
 
     @property
     def result(self) -> Result:
@@ -102,7 +102,7 @@ class Match(msgspec.Struct, Generic[State, View, Action], frozen=True, gc=False)
             return Match(self.game, state, self.names, self.ejected, owed, self.seed, self.id, self.sealed)
         state, owed = self.state, ()
         if fact.moment is not Moment.TURN:  # the others still have to be told
-            owed = tuple(news for news in self.owed if news.seat != fact.seat)
+            owed = tuple(news for news in self.pending_news if news.seat != fact.seat)
         if fact.moment is not Moment.FAREWELL:  # the game is over then, and its ranking is fixed
             state = self.game.eject(state, fact.seat, fact.moment)
         return Match(self.game, state, self.names, (*self.ejected, fact), owed, self.seed, self.id, self.sealed)

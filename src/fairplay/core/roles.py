@@ -17,11 +17,11 @@ A = TypeVar("A")
 
 Strategy = Callable[[V], A]  # a player without memory: from a view to an action
 AnyStrategy = Strategy[Any, Any]
-Parting = Ejected | Receipt | None  # what is said last: why one is out, a receipt for the result, or nothing
+CloseReason = Ejected | Receipt | None  # what is said last: why one is out, a receipt for the result, or nothing
 Cheat = Callable[[Any], Any]  # from a view to an illegal action, whose docstring begins with the clause; None: not now
 
 
-class HousePlayer(msgspec.Struct, frozen=True):
+class BuiltInPlayer(msgspec.Struct, frozen=True):
     """A strategy that comes with a game, known by its name.
 
     `make` is given the parameter behind the name ("" if there is none; BadRequest if it makes no sense) and 32 secret
@@ -29,13 +29,13 @@ class HousePlayer(msgspec.Struct, frozen=True):
     as it would have.
     """
 
-    about: str  # one line
+    description: str  # one line
     make: Callable[[str, bytes], Strategy[Any, Any]]
-    thinks: bool = False  # does it take its time, where there are no kernels? How long depends on its parameter
+    is_slow: bool = False  # does it take its time, where there are no kernels? How long depends on its parameter
 
 
 class Rated(msgspec.Struct, frozen=True):
-    """How strong a house player was beside the others of its game, in Elo: who stands 100 higher scores 64 %."""
+    """How strong a built-in player was beside the others of its game, in Elo: who stands 100 higher scores 64 %."""
 
     rating: int
     low: int | None  # where the rating may be, in 95 of 100 measurements; None: anywhere below
@@ -43,36 +43,36 @@ class Rated(msgspec.Struct, frozen=True):
     matches: int
 
 
-def house_player(name: str, about: str, choose: Callable[[bytes], Strategy[Any, Any]]) -> HousePlayer:
-    """A house player that takes no parameter, and is made from the seat's bytes alone."""
+def built_in_player(name: str, description: str, choose: Callable[[bytes], Strategy[Any, Any]]) -> BuiltInPlayer:
+    """A built-in player that takes no parameter, and is made from the seat's bytes alone."""
 
     def make(parameter: str, key: bytes) -> Strategy[Any, Any]:
         if parameter:
             raise BadRequest(f"{name} takes no parameter, so {parameter!r} makes no sense")
         return choose(key)
 
-    return HousePlayer(about, make)
+    return BuiltInPlayer(description, make)
 
 
-def house_player_by(
+def built_in_player_with_number(
     name: str,
-    about: str,
+    description: str,
     does: str,
     numbers: range,
-    usual: int,
+    default: int,
     choose: Callable[[int, bytes], Strategy[Any, Any]],
     *,
-    thinks: bool = False,
-) -> HousePlayer:
-    """A house player that takes a number, and does so much: "tries {} tiles" is said to who gives another one."""
+    is_slow: bool = False,
+) -> BuiltInPlayer:
+    """A built-in player that takes a number, and does so much: "tries {} tiles" is said to who gives another one."""
 
     def make(parameter: str, key: bytes) -> Strategy[Any, Any]:
         if parameter and not (re.fullmatch("[1-9][0-9]{0,8}", parameter) and int(parameter) in numbers):
             what = does.format(f"{numbers[0]} to {numbers[-1]}")
-            raise BadRequest(f"{name} {what}, as in {name}:{usual}; not {parameter!r}")
-        return choose(int(parameter or usual), key)
+            raise BadRequest(f"{name} {what}, as in {name}:{default}; not {parameter!r}")
+        return choose(int(parameter or default), key)
 
-    return HousePlayer(f"{about}; {name}:N, {usual} if not said", make, thinks)
+    return BuiltInPlayer(f"{description}; {name}:N, {default} if not said", make, is_slow)
 
 
 class Player(Protocol):
@@ -98,43 +98,43 @@ class Observer(Protocol):
 class Channel(Protocol):
     """The way to a player. It never raises: whatever goes wrong at the other end is a `Failed`.
 
-    To a player that wants to hear of every change it also is a `referee.changes.TellsChanges`.
+    To a player that wants to hear of every change it also is a `referee.changes.ChangeListener`.
     """
 
     def ask(self, message: Message) -> Answer:
         """Say it, and wait for the answer."""
 
-    def close(self, parting: Parting) -> None:
+    def close(self, parting: CloseReason) -> None:
         """Say some bounded last words and cut the line; called once, by the driver."""
 
 
 class AsyncChannel(Protocol):
-    """The same, awaited. One may do more: see `QuickChannel` and `LastingChannel`."""
+    """The same, awaited. One may do more: see `CallbackChannel` and `PersistentChannel`."""
 
     async def ask(self, message: Message) -> Answer:
         """Say it, and wait for the answer."""
 
-    async def close(self, parting: Parting) -> float | None:
+    async def close(self, parting: CloseReason) -> float | None:
         """Say some bounded last words and cut the line; called once, by the driver.
 
         Of a player that was ejected as it took too long: by how many seconds its answer came too late, if it came.
         """
 
 
-class QuickChannel(AsyncChannel, Protocol):
+class CallbackChannel(AsyncChannel, Protocol):
     """A channel over which one can ask without anybody waiting: to wake somebody for an answer takes a while."""
 
-    def put(self, message: Message, then: Callable[[Answer | HostFault], None]) -> bool:
+    def ask_with_callback(self, message: Message, then: Callable[[Answer | HostFault], None]) -> bool:
         """Say it, and have this called with the answer, or a fault of ours. False: it has to be awaited."""
 
-    def forget(self) -> None:
+    def stop_waiting(self) -> None:
         """Nobody wants to hear the answer any more."""
 
 
-class LastingChannel(AsyncChannel, Protocol):
+class PersistentChannel(AsyncChannel, Protocol):
     """A channel that outlasts a match, so that there may be nothing to wait for at its end."""
 
-    def part(self, parting: Parting) -> bool:
+    def try_close(self, parting: CloseReason) -> bool:
         """Say the last words at once, and raise nothing. False: it has to be closed."""
 
 
@@ -147,13 +147,13 @@ class Record(Protocol):
     def write(self, event: Event, message: Message | None, answer: Answer | None) -> bool:
         """Keep the event, with the message and the answer that led to it. True: settle before anybody is told."""
 
-    def write_late(self, seat: Seat, overrun: float) -> None:
+    def write_late_answer(self, seat: Seat, overrun: float) -> None:
         """Keep that the answer of an ejected player came so many seconds too late; that changes nothing."""
 
-    def settle(self) -> None:
+    def make_durable(self) -> None:
         """Come back when all that was written would survive a power cut, if that was asked for at all."""
 
-    async def settled(self) -> None:
+    async def make_durable_async(self) -> None:
         """The same, awaited: whatever waits for a disk, the event loop does not."""
 
     def receipt(self) -> Receipt | None:
@@ -163,7 +163,7 @@ class Record(Protocol):
         """Let go of it; a match that did not end stays unfinished."""
 
 
-class Unrecorded:
+class NullRecord:
     """The record of a match that nobody keeps, where time stands still."""
 
     def clock(self) -> float:
@@ -172,13 +172,13 @@ class Unrecorded:
     def write(self, event: Event, message: Message | None, answer: Answer | None) -> bool:
         return False
 
-    def write_late(self, seat: Seat, overrun: float) -> None:
+    def write_late_answer(self, seat: Seat, overrun: float) -> None:
         pass
 
-    def settle(self) -> None:
+    def make_durable(self) -> None:
         pass
 
-    async def settled(self) -> None:
+    async def make_durable_async(self) -> None:
         pass
 
     def receipt(self) -> None:
@@ -188,4 +188,4 @@ class Unrecorded:
         pass
 
 
-UNRECORDED = Unrecorded()
+NULL_RECORD = NullRecord()

@@ -1,3 +1,3 @@
 """Say which fairplay this is; journals carry it."""
 
-VERSION = "0.1.0"
+VERSION = "0.2.0"

@@ -6,96 +6,98 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 from fairplay.core.game import Game
-from fairplay.core.roles import Cheat, HousePlayer, Rated
+from fairplay.core.roles import BuiltInPlayer, Cheat, Rated
 
-GAMES = {"fish": "Fish", "tsuro": "Tsuro", "q": "Q"}  # the folder of each game, and what its rules are called there
+GAMES = {"fish": "Fish", "tsuro": "Tsuro", "q": "Q"}  # the directory of each game, and what its rules are called there
 
 Rules = type[Game[Any, Any, Any]]
 
 
-class External(NamedTuple):
+class ExternalGame(NamedTuple):
     """A game that does not come with fairplay."""
 
     rules: Rules
     source: str  # what another process finds it by: its name if it is installed, py:module:Name, or "" if it cannot
 
 
-EXTERNAL: dict[str, External] = {}  # the registry of this process, by name; `registry` fills it
+EXTERNAL_GAMES: dict[str, ExternalGame] = {}  # the registry of this process, by name; `registry` fills it
 
 
-def all_alike(_: Any) -> tuple[()]:
+def no_looks(_: Any) -> tuple[()]:
     """No piece of this game is anybody's."""
     return ()
 
 
-def as_it_is(one: Any, _: Any) -> Any:
+def identity(one: Any, _: Any) -> Any:
     """No parameter of this game has to fit its states, and nothing of it is foreseen."""
     return one
 
 
-FOUND: dict[str, tuple[Any, ...]] = {  # where what a title holds is found: the file, the name in it, or else what
-    "house": ("strategies", "HOUSE"),
+PARTS: dict[str, tuple[Any, ...]] = {  # where what a title holds is found: the file, the name in it, or else what
+    "built_in": ("strategies", "BUILT_IN"),
     "ladder": ("strategies", "LADDER", ()),
     "ratings": ("ratings", "RATINGS", {}),
     "text": ("terminal", "text"),
     "svg": ("draw", "svg"),
-    "looks": ("roster", "looks", all_alike),
-    "write": ("notation", "write"),
-    "read": ("notation", "read"),
+    "looks": ("roster", "looks", no_looks),
+    "format_action": ("notation", "format_action"),
+    "parse_action": ("notation", "parse_action"),
     "help": ("notation", "HELP"),
-    "foresee": ("notation", "foresee", as_it_is),
+    "preview": ("notation", "preview", identity),
     "examples": ("examples", "EXAMPLES"),
     "quick": ("examples", "QUICK", {}),
-    "fitting": ("examples", "fitting", as_it_is),
+    "game_for_state": ("examples", "game_for_state", identity),
     "cheats": ("cheats", "CHEATS"),
-    "seldom": ("cheats", "SELDOM", frozenset()),
+    "rare_cheats": ("cheats", "RARE_CHEATS", frozenset()),
 }
 
 
-class Title:
-    """A game as it stands on the shelf: what the files of its folder hold, each loaded when it is first asked for.
+class GameInfo:
+    """A game as it stands on the shelf: what the files of its directory hold, each loaded when it is first asked for.
 
     A game of somebody else's is one module, which may hold all of this too; what it does not, the kit has.
     """
 
     rules: Rules
-    house: Mapping[str, HousePlayer]  # the players that come with it
+    built_in: Mapping[str, BuiltInPlayer]  # the players that come with it
     ladder: Sequence[str]  # those of them who are rated, by address; none: whoever is in benchmarks/ladders
     ratings: Mapping[str, Rated]  # how strong they are, by address, as far as that was measured; the strongest first
     text: Callable[..., str]  # (view, names, *, colour, width, height, before) -> for the terminal, what is new marked
     svg: Callable[..., str]  # (view, names, *, before, around, dark, small) -> a picture; what is new since `before` is
     # marked, and there is room for the board of `around`, which came of this one
     looks: Callable[[Any], Sequence[Any]]  # (view) -> the Look of everybody's pieces, by seat; none: nobody owns any
-    write: Callable[[Any], str]  # (action) -> what a person types for it
-    read: Callable[[Any, str], Any]  # (view, words) -> the action that a person means, or BadRequest
+    format_action: Callable[[Any], str]  # (action) -> what a person types for it
+    parse_action: Callable[[Any, str], Any]  # (view, words) -> the action that a person means, or BadRequest
     help: str  # what can be typed
-    foresee: Callable[[Any, Any], Any]  # (view, action) -> what its player would see right after it, as far as it knows
+    preview: Callable[[Any, Any], Any]  # (view, action) -> what its player would see right after it, as far as it knows
     examples: Mapping[str, Any]  # named states, which tests share
     quick: Mapping[str, Any]  # parameters for a match that is soon over
-    fitting: Callable[[Any, Any], Game[Any, Any, Any]]  # (game, state) -> the game with parameters that fit the state
+    game_for_state: Callable[
+        [Any, Any], Game[Any, Any, Any]
+    ]  # (game, state) -> the game with parameters that fit the state
     cheats: Mapping[str, Cheat]  # by names that no other game has
-    seldom: frozenset[str]  # cheats that are not possible from the start on
+    rare_cheats: frozenset[str]  # cheats that are not possible from the start on
 
     def __init__(self, name: str) -> None:
         self.rules = rules_of(name)
         self._name = name
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return title, (self._name,)  # so that a copy from another process is the same title again
+        return game_info, (self._name,)  # so that a copy from another process is the same title again
 
     def __getattr__(self, name: str) -> Any:
-        if name not in FOUND:
+        if name not in PARTS:
             raise AttributeError(f"a title has no {name!r}")
         if self._name in GAMES:
-            value = self._in_folder(*FOUND[name])
+            value = self._from_package(*PARTS[name])
         else:
-            from fairplay.games.registry import part  # start-up: only games of others need it
+            from fairplay.games.registry import external_part  # start-up: only games of others need it
 
-            value = part(self.rules, name, *FOUND[name])
+            value = external_part(self.rules, name, *PARTS[name])
         setattr(self, name, value)
         return value
 
-    def _in_folder(self, file: str, inside: str, *otherwise: Any) -> Any:
+    def _from_package(self, file: str, inside: str, *otherwise: Any) -> Any:
         module = f"{__name__}.{self._name}.{file}"
         try:
             return getattr(import_module(module), inside, *otherwise)
@@ -105,13 +107,13 @@ class Title:
             return otherwise[0]
 
     @property
-    def book(self) -> str:
+    def rule_book(self) -> str:
         """The rule book, as Markdown with numbered clauses; empty: nobody wrote one."""
         if self._name in GAMES:
             from importlib.resources import files  # which takes its time to load
 
             return files(f"{__name__}.{self._name}").joinpath("RULES.md").read_text(encoding="utf-8")
-        from fairplay.kit.book import rule_book
+        from fairplay.kit.rule_book import rule_book
 
         return rule_book(self.rules)
 
@@ -119,7 +121,7 @@ class Title:
     def source(self) -> str:
         """What another process finds it by: its name, or py:module:Name. Empty: it exists in this process alone."""
         own = self._name if self.rules.__module__ == f"{__name__}.{self._name}.game" else ""
-        return own if self._name in GAMES else external(self._name).source
+        return own if self._name in GAMES else external_game(self._name).source
 
     @property
     def option(self) -> tuple[str, ...]:
@@ -133,15 +135,15 @@ class Title:
 
 
 @cache
-def title(name: str) -> Title:
+def game_info(name: str) -> GameInfo:
     """The game of this name; there is only one."""
-    return Title(name)
+    return GameInfo(name)
 
 
-def game_with(name: str, parameters: Mapping[str, Any]) -> Game[Any, Any, Any]:
+def make_game(name: str, parameters: Mapping[str, Any]) -> Game[Any, Any, Any]:
     """The game of this name with these parameters; numbers may be given as text.
 
-    >>> game_with("fish", {"rows": "5"})
+    >>> make_game("fish", {"rows": "5"})
     Fish(rows=5, columns=8, fish='random', holes=0, colours='fixed', cramped=False)
     """
     return rules_of(name).with_parameters(parameters)
@@ -153,25 +155,25 @@ def rules_of(name: str) -> Rules:
     Nothing is imported because of a name that a stranger chose, but for what is installed: see `registry`.
     """
     if name not in GAMES:
-        return external(name).rules
+        return external_game(name).rules
     rules: Rules = getattr(import_module(f"{__name__}.{name}.game"), GAMES[name])
     return rules
 
 
-def external(name: str) -> External:
+def external_game(name: str) -> ExternalGame:
     """An external game. Raises BadRequest if there is none."""
-    if name not in EXTERNAL:
+    if name not in EXTERNAL_GAMES:
         from fairplay.games import registry  # which takes its time to load
 
-        registry.find(name)
-    return EXTERNAL[name]
+        registry.register_installed(name)
+    return EXTERNAL_GAMES[name]
 
 
-def no_game(name: str) -> str:
+def unknown_game_message(name: str) -> str:
     """What to say of a name that no game has."""
-    from fairplay.render.words import meant  # start-up: only errors need it
+    from fairplay.render.formatting import suggestion  # start-up: only errors need it
 
-    said = meant(name, [*GAMES, *external_names()])
+    said = suggestion(name, [*GAMES, *external_names()])
     own = "" if said.endswith("?") else "; one of your own is named by --game py:module:Name"
     return f"there is no game {name!r}{said}{own}"
 
@@ -183,9 +185,9 @@ def is_known(name: str) -> bool:
 
 def external_names() -> list[str]:
     """The names of all external games, of which perhaps not all can be loaded."""
-    from fairplay.games.registry import brought_by_packages  # start-up: only games of others need it
+    from fairplay.games.registry import installed_games  # start-up: only games of others need it
 
-    return sorted({*EXTERNAL, *brought_by_packages()} - {*GAMES})
+    return sorted({*EXTERNAL_GAMES, *installed_games()} - {*GAMES})
 
 
 def register(game: str | Rules) -> str:
@@ -194,13 +196,13 @@ def register(game: str | Rules) -> str:
         return game
     from fairplay.games import registry  # start-up: only external games need it
 
-    known = (name for name, one in EXTERNAL.items() if game in (one.source, one.rules))
+    known = (name for name, one in EXTERNAL_GAMES.items() if game in (one.source, one.rules))
     return next(known, "") or registry.load(game)
 
 
 def game_options() -> tuple[str, ...]:
     """The options by which a command line names all games that were registered here by their addresses."""
-    return tuple(word for name in EXTERNAL for word in title(name).option)
+    return tuple(word for name in EXTERNAL_GAMES for word in game_info(name).option)
 
 
 def take_game_options(words: list[str]) -> list[str]:

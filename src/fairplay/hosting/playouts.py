@@ -6,11 +6,11 @@ from itertools import chain
 from math import ceil
 from typing import Any
 
-from fairplay.core.chance import derive
+from fairplay.core.chance import derive_seed
 from fairplay.core.errors import BadRequest
 from fairplay.core.game import Game
 
-BATCH = 2000  # playouts at most, after which somebody may interrupt
+MAX_BATCH_PLAYOUTS = 2000  # playouts at most, after which somebody may interrupt
 
 
 def playouts(game: Game[Any, Any, Any], state: Any, n: int, seed: bytes, threads: int = 1) -> list[tuple[int, ...]]:
@@ -27,7 +27,7 @@ def playouts(game: Game[Any, Any, Any], state: Any, n: int, seed: bytes, threads
     """
     if n < 0 or threads < 1:
         raise BadRequest(f"{n} playouts in {threads} threads cannot be played; it takes at least one thread")
-    key, batches = derive(seed, "playouts"), batches_of(n, threads)
+    key, batches = derive_seed(seed, "playouts"), split_batches(n, threads)
     if threads == 1:
         return list(chain.from_iterable(game.playouts(state, numbers, key) for numbers in batches))
     pool = ThreadPoolExecutor(threads)
@@ -37,12 +37,12 @@ def playouts(game: Game[Any, Any, Any], state: Any, n: int, seed: bytes, threads
         pool.shutdown(cancel_futures=True)
 
 
-def batches_of(n: int, threads: int) -> Iterator[range]:
+def split_batches(n: int, threads: int) -> Iterator[range]:
     """The numbers from 0 to n - 1, some at a time, and as many times for each thread as for the others.
 
-    >>> [len(numbers) for numbers in batches_of(10_000, threads=2)]
+    >>> [len(numbers) for numbers in split_batches(10_000, threads=2)]
     [1667, 1667, 1667, 1667, 1667, 1665]
     """
-    turns = ceil(n / (threads * BATCH)) or 1
+    turns = ceil(n / (threads * MAX_BATCH_PLAYOUTS)) or 1
     size = ceil(n / (threads * turns)) or 1
     return (range(start, min(start + size, n)) for start in range(0, n, size))

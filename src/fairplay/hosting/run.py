@@ -13,17 +13,24 @@ from fairplay.core.errors import BadRequest, HostFault
 from fairplay.core.game import Seat
 from fairplay.core.roles import AsyncChannel, Observer, Record
 from fairplay.games import register
-from fairplay.hosting.notes import Notes
-from fairplay.hosting.sitting import AnyMatch, Sitting, in_journal, path_of, to_hide, unrecorded
-from fairplay.hosting.spec import MatchSpec, Outcome, turns_of
-from fairplay.hosting.terms import asked_for, terms_for
-from fairplay.journal.requests import Finished, check_id
-from fairplay.referee.blame import host_to_blame
-from fairplay.referee.closing import close_all_async, surely
+from fairplay.hosting.prepared_match import (
+    AnyMatch,
+    PreparedMatch,
+    as_match_record,
+    begin_unrecorded,
+    hidden_paths,
+    journal_path,
+)
+from fairplay.hosting.spec import MatchSpec, Outcome, summarise_turns
+from fairplay.hosting.terms import terms_for, with_people_limit
+from fairplay.hosting.timing_record import TimingRecord
+from fairplay.journal.options import Finished, check_match_id
+from fairplay.referee.closing import close_all_async, finish_despite_cancellation
 from fairplay.referee.drivers import play, play_async
-from fairplay.referee.host import Referee, complain, dealt
-from fairplay.referee.loading import loaded, named_in_module
-from fairplay.referee.local import Local
+from fairplay.referee.host_faults import as_host_fault
+from fairplay.referee.loading import load_from_module, run_loader
+from fairplay.referee.local_channel import LocalChannel
+from fairplay.referee.referee import Referee, deal_match, print_warning
 
 if TYPE_CHECKING:  # where all players are in this process, nobody needs it
     import asyncio
@@ -33,16 +40,16 @@ if TYPE_CHECKING:  # where all players are in this process, nobody needs it
 
 def run(spec: MatchSpec, observers: Sequence[Observer] = ()) -> Outcome:
     """Play a match to its end, in this process. A fault of the host is in the outcome; raises only BadRequest."""
-    hosted: Hosted | None = None
+    hosted: HostedMatch | None = None
     try:
-        hosted = hosted_for(spec, observers)
+        hosted = host_match(spec, observers)
         hosted.play()
     except Finished:
-        from fairplay.hosting.records import outcome_on_record  # where nothing is recorded, nobody needs it
+        from fairplay.hosting.records import recorded_outcome  # where nothing is recorded, nobody needs it
 
-        return outcome_on_record(spec)
+        return recorded_outcome(spec)
     except HostFault as fault:
-        return failed(spec, hosted, fault)
+        return failed_outcome(spec, hosted, fault)
     return hosted.outcome()
 
 
@@ -51,7 +58,7 @@ async def run_async(
     observers: Sequence[Observer] = (),
     *,
     ready: "asyncio.Event | None" = None,
-    gathered: Mapping[Seat, AsyncChannel] | None = None,
+    channels: Mapping[Seat, AsyncChannel] | None = None,
 ) -> Outcome:
     """The same, awaited: any number of matches can be played in one event loop.
 
@@ -60,69 +67,69 @@ async def run_async(
     """
     import asyncio
 
-    from fairplay.hosting.records import outcome_on_record  # where nobody is awaited, nobody needs them
-    from fairplay.hosting.table import Gathering
+    from fairplay.hosting.records import recorded_outcome  # where nobody is awaited, nobody needs them
+    from fairplay.hosting.table import ConnectedTable
 
-    hosted: Hosted | None = None
+    hosted: HostedMatch | None = None
     try:
-        hosted = hosted_for(spec, observers, None if gathered is None else Gathering(gathered))
+        hosted = host_match(spec, observers, None if channels is None else ConnectedTable(channels))
         await hosted.play_async(ready)
     except Finished:
-        return outcome_on_record(spec)
+        return recorded_outcome(spec)
     except HostFault as fault:
         task = asyncio.current_task()
         if task is not None and task.cancelling():  # whoever called us off does not want to hear of anything else
             raise asyncio.CancelledError from fault
-        return failed(spec, hosted, fault)
+        return failed_outcome(spec, hosted, fault)
     return hosted.outcome()
 
 
-def hosted_for(spec: MatchSpec, observers: Sequence[Observer], table: "Table | None" = None) -> "Hosted":
+def host_match(spec: MatchSpec, observers: Sequence[Observer], table: "Table | None" = None) -> "HostedMatch":
     """A match that is about to be played, watched by these observers and by those that the spec names."""
     referee = Referee()
-    for observer in (*observers, *(opened_observer(address) for address in spec.observers)):
+    for observer in (*observers, *(load_observer(address) for address in spec.observers)):
         referee.subscribe(observer)
-    return Hosted(sitting_for(spec), referee, table)
+    return HostedMatch(prepare_from_spec(spec), referee, table)
 
 
-class Hosted:
+class HostedMatch:
     """One match from the moment when its players are sent for, and what is known of it afterwards."""
 
-    def __init__(self, sitting: Sitting, referee: Referee, table: "Table | None" = None) -> None:
-        self.match: AnyMatch = sitting.match  # with the names that people have, once they sit; at last the final one
-        self.notes = Notes()
+    def __init__(self, prepared: PreparedMatch, referee: Referee, table: "Table | None" = None) -> None:
+        self.match: AnyMatch = prepared.match  # with the names that people have, once they sit; at last the final one
+        self.timing = TimingRecord()
         self.record: Record | None = None  # None: it was not begun
         self.ended = False
         self._took = 0.0
-        self.sitting = sitting
+        self.prepared = prepared
         self._referee = referee
-        self._own = table  # None: one is made for the sitting
+        self._given_table = table  # None: one is made for the prepared
 
     def play(self) -> AnyMatch:
         """Play the match to its end. Where all players are in this process, nobody has to be waited for."""
         with ExitStack() as leaving:
-            leaving.callback(self.sitting.held.close)
-            near = None if self._own else self.sitting.near()
+            leaving.callback(self.prepared.open_record.close)
+            near = None if self._given_table else self.prepared.local_players()
             if near is None:
                 from fairplay.transport import event_loop  # where all players are in this process, nobody needs it
 
                 refuse_running_loop()
                 return event_loop.run(self._play_at(self._table(leaving), leaving))
             self._begin(leaving)
-            channels = {seat: Local(player, self.match.game, self.notes.clock) for seat, player in near.items()}
-            inform = leaving.enter_context(self._referee.informing())
-            with host_to_blame(self.match.game):
-                return self._end(play(self.match, channels, self.notes, inform, resumed=self.sitting.resumed))
+            channels = {seat: LocalChannel(player, self.match.game, self.timing.clock) for seat, player in near.items()}
+            inform = leaving.enter_context(self._referee.match_observers())
+            with as_host_fault(self.match.game):
+                return self._end(play(self.match, channels, self.timing, inform, resumed=self.prepared.resumed))
 
     async def play_async(self, ready: "asyncio.Event | None" = None) -> AnyMatch:
         """The same, awaited; with an event, those who sit wait for it."""
         with ExitStack() as leaving:
-            leaving.callback(self.sitting.held.close)
+            leaving.callback(self.prepared.open_record.close)
             return await self._play_at(self._table(leaving), leaving, ready)
 
     def outcome(self, host_fault: str = "") -> Outcome:
         """What came of it."""
-        record, written, result = self.record, in_journal(self.record), None
+        record, written, result = self.record, as_match_record(self.record), None
         if self.ended:
             result = replace(self.match.result, receipt=None if record is None else record.receipt())
         return Outcome(
@@ -131,40 +138,46 @@ class Hosted:
             result=result,
             host_fault=host_fault,
             journal=None if written is None else written.file,
-            evidence=tuple(self.notes.evidence),
-            turns=() if record is None else turns_of(self.notes.took, len(self.match.names)),
+            evidence=tuple(self.timing.evidence),
+            turns=() if record is None else summarise_turns(self.timing.turn_times, len(self.match.names)),
             took=self._took,
         )
 
     async def _play_at(self, table: "Table", leaving: ExitStack, ready: "asyncio.Event | None" = None) -> AnyMatch:
-        from fairplay.hosting.table import called  # where all players are in this process, nobody needs it
+        from fairplay.hosting.table import resolve_names  # where all players are in this process, nobody needs it
 
-        sitting, match = self.sitting, self.match
+        prepared, match = self.prepared, self.match
         if ready is None:
             self._begin(leaving)
-        inform = leaving.enter_context(self._referee.informing())
+        inform = leaving.enter_context(self._referee.match_observers())
         try:
-            seating = await table.seated(
-                match.game, match_id=match.id, took=sitting.took, names=match.names, clock=self.notes.clock
+            seating = await table.seat_players(
+                match.game,
+                match_id=match.id,
+                turn_times=prepared.turn_times,
+                names=match.names,
+                clock=self.timing.clock,
             )
             if ready is not None:
-                await self._begin_when(ready, seating, leaving)
-            labels = list(sitting.labels)
+                await self._begin_on_event(ready, seating, leaving)
+            labels = list(prepared.labels)
             for ejected in match.ejected:  # who is out already is called what it was called
                 labels[ejected.seat] = match.names[ejected.seat]
-            self.match = replace(match, names=called(labels, sitting.addresses, seating.names))
-            if (written := in_journal(self.record)) is not None:
+            self.match = replace(match, names=resolve_names(labels, prepared.addresses, seating.names))
+            if (written := as_match_record(self.record)) is not None:
                 written.enforced = tuple(seating.enforced.get(seat, "") for seat in range(len(labels)))
-            with host_to_blame(match.game):
-                final = await play_async(self.match, seating.channels, self.notes, inform, resumed=sitting.resumed)
+            with as_host_fault(match.game):
+                final = await play_async(self.match, seating.channels, self.timing, inform, resumed=prepared.resumed)
             return self._end(final)  # and all of it is settled
         except BaseException:
             if self.record is not None:
                 with suppress(HostFault):  # which closing the record will tell
-                    await surely(self.record.settled())  # so that closing it waits for no disk
+                    await finish_despite_cancellation(
+                        self.record.make_durable_async()
+                    )  # so that closing it waits for no disk
             raise
 
-    async def _begin_when(self, ready: "asyncio.Event", seating: "Seating", leaving: ExitStack) -> None:
+    async def _begin_on_event(self, ready: "asyncio.Event", seating: "Seating", leaving: ExitStack) -> None:
         """Wait for the event with nothing on record, so that others may play the match meanwhile."""
         try:
             await ready.wait()
@@ -175,12 +188,12 @@ class Hosted:
 
     def _table(self, leaving: ExitStack) -> "Table":
         """Where everybody sits; it is closed on every path, as everything is."""
-        return leaving.enter_context(self._own or self.sitting.table())
+        return leaving.enter_context(self._given_table or self.prepared.table())
 
     def _begin(self, leaving: ExitStack) -> Record:
-        self.record = self.sitting.begin(self.match)
+        self.record = self.prepared.begin_record(self.match)
         leaving.callback(self.record.close)
-        self.notes = Notes(self.record, self.sitting.took)
+        self.timing = TimingRecord(self.record, self.prepared.turn_times)
         self._since = time.monotonic()
         return self.record
 
@@ -189,32 +202,32 @@ class Hosted:
         return match
 
 
-def sitting_for(spec: MatchSpec) -> Sitting:
+def prepare_from_spec(spec: MatchSpec) -> PreparedMatch:
     """A new match; or the one with the id that the spec gives, if it was begun before and interrupted."""
     if spec.journal is not None and spec.id:
-        check_id(spec.id)  # before it is part of a path
+        check_match_id(spec.id)  # before it is part of a path
         if os.path.lexists(f"{spec.journal}/{spec.id}.jsonl"):  # in a tenth of the time of asking a Path
-            from fairplay.hosting.records import gone_on_with_by  # where nothing is recorded, nobody needs them
-            from fairplay.journal.unfinished import has_begun
+            from fairplay.hosting.records import resume_spec_match  # where nothing is recorded, nobody needs them
+            from fairplay.journal.unfinished_matches import has_begun
 
-            if has_begun(path_of(spec)):
+            if has_begun(journal_path(spec)):
                 register(spec.game)
-                return gone_on_with_by(spec, path_of(spec))
+                return resume_spec_match(spec, journal_path(spec))
     return new_match(spec)
 
 
-def new_match(spec: MatchSpec) -> Sitting:
+def new_match(spec: MatchSpec) -> PreparedMatch:
     """A match that is dealt now."""
-    game, journal, labels, addresses = spec.rules(), None, spec.labels, spec.addresses
+    game, journal, labels, addresses = spec.load_game(), None, spec.labels, spec.addresses
     if spec.journal is not None:
-        from fairplay.hosting.records import journal_in  # where nothing is recorded, nobody needs it
+        from fairplay.hosting.records import open_journal  # where nothing is recorded, nobody needs it
 
-        journal = journal_in(spec.journal, spec.sync, spec.key, warn=complain)
-    limits = asked_for(spec.limits, addresses)
-    terms = terms_for(addresses, limits, spec.sandbox, to_hide(spec), [game.name], pondering=spec.pondering)
-    with host_to_blame(game):
-        match = dealt(game, labels, spec.seed, match_id=spec.id or None, sealed=spec.sealed)
-    begin: Callable[[AnyMatch], Record] = unrecorded
+        journal = open_journal(spec.journal, spec.sync, spec.key, warn=print_warning)
+    limits = with_people_limit(spec.limits, addresses)
+    terms = terms_for(addresses, limits, spec.sandbox, hidden_paths(spec), [game.name], pondering=spec.pondering)
+    with as_host_fault(game):
+        match = deal_match(game, labels, spec.seed, match_id=spec.id or None, sealed=spec.sealed)
+    begin: Callable[[AnyMatch], Record] = begin_unrecorded
     if journal is not None:
         begin = partial(
             journal.begin,
@@ -222,9 +235,9 @@ def new_match(spec: MatchSpec) -> Sitting:
             drawn=spec.seed is None,
             guessable=spec.guessable,
             pondering=spec.pondering,
-            **terms.kept,
+            **terms.journal_fields,
         )
-    return Sitting(match, labels, addresses, terms, begin, guessable=spec.guessable, bot_logs=spec.bot_logs)
+    return PreparedMatch(match, labels, addresses, terms, begin, guessable=spec.guessable, bot_logs=spec.bot_logs)
 
 
 def refuse_running_loop() -> None:
@@ -241,19 +254,19 @@ def refuse_running_loop() -> None:
     )
 
 
-def failed(spec: MatchSpec, hosted: Hosted | None, fault: HostFault) -> Outcome:
+def failed_outcome(spec: MatchSpec, hosted: HostedMatch | None, fault: HostFault) -> Outcome:
     """What comes of a match if the host fails; None: it did so before there was a match."""
     if hosted is None:
         return Outcome(id=spec.id, names=spec.labels, result=None, host_fault=str(fault))
     return hosted.outcome(str(fault))
 
 
-def opened_observer(address: str) -> Observer:
+def load_observer(address: str) -> Observer:
     """The observer at an address, py:module:Name."""
     if not address.startswith("py:"):
         raise BadRequest(f"{address!r} names no observer; write py:module:Name")
-    found = named_in_module(address, "observer")
-    observer: Observer = loaded(address, found) if isinstance(found, type) else found
-    if not callable(loaded(address, lambda: getattr(observer, "observe", None))):
+    found = load_from_module(address, "observer")
+    observer: Observer = run_loader(address, found) if isinstance(found, type) else found
+    if not callable(run_loader(address, lambda: getattr(observer, "observe", None))):
         raise BadRequest(f"what {address} names is no observer: it has no method observe(event, match)")
     return observer

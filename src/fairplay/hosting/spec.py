@@ -5,15 +5,15 @@ from typing import Any, Self
 
 import msgspec
 
-from fairplay.core.chance import SEED_BYTES, is_whole, seed_from
+from fairplay.core.chance import SEED_BYTES, is_full_seed, seed_from_text
 from fairplay.core.errors import BadRequest
 from fairplay.core.events import Result
 from fairplay.core.game import Game, Seat
 from fairplay.core.messages import Evidence
-from fairplay.games import GAMES, game_with, register, title
-from fairplay.journal.requests import Sync, check_id
+from fairplay.games import GAMES, game_info, make_game, register
+from fairplay.journal.options import Durability, check_match_id
 from fairplay.protocol.limits import Limits
-from fairplay.referee.host import distinct, seats_by_age
+from fairplay.referee.referee import distinct_names, seats_by_age
 
 
 class Entrant(msgspec.Struct, frozen=True):
@@ -71,17 +71,17 @@ class MatchSpec(msgspec.Struct, frozen=True, kw_only=True):
     bot_logs: str | None = None
     hidden: tuple[str, ...] = ()
     key: str | None = None
-    sync: Sync = Sync.BATCH
+    sync: Durability = Durability.BATCH
     observers: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, game: Game[Any, Any, Any], entrants: Sequence[Entrant], **rest: Any) -> Self:
+    def from_game(cls, game: Game[Any, Any, Any], entrants: Sequence[Entrant], **rest: Any) -> Self:
         """The same for a game that is at hand. What exists in this process alone is refused, as it cannot travel."""
         if game.name not in GAMES:
             register(type(game))
         try:
             msgspec.to_builtins(game)  # which no iterator gets through, and some would never end
-            same: Game[Any, Any, Any] | None = game_with(game.name, game.parameters())
+            same: Game[Any, Any, Any] | None = make_game(game.name, game.parameters())
         except BadRequest as error:
             raise BadRequest(f"this game of {game.name} cannot travel to where it is played: {error}") from None
         except TypeError:
@@ -91,36 +91,36 @@ class MatchSpec(msgspec.Struct, frozen=True, kw_only=True):
                 f"this game of {game.name} cannot travel to where it is played: "
                 "a rule checker or an iterator of your own is known in this process alone; play it with a Referee"
             )
-        name = title(game.name).source or game.name
+        name = game_info(game.name).source or game.name
         return cls(game=name, entrants=tuple(entrants), parameters=game.parameters(), **rest)
 
     @property
     def labels(self) -> tuple[str, ...]:
         """What those at the table are called as long as nobody knows better; each is called something else."""
-        return tuple(distinct([entrant.label for entrant in self.entrants]))
+        return tuple(distinct_names([entrant.label for entrant in self.entrants]))
 
     @property
     def addresses(self) -> tuple[str, ...]:
         """The addresses of the players, by seat."""
         return tuple(entrant.address for entrant in self.entrants)
 
-    def rules(self) -> Game[Any, Any, Any]:
+    def load_game(self) -> Game[Any, Any, Any]:
         """The game. Raises BadRequest unless the whole spec makes sense."""
         try:  # what was made by hand was not checked when it was made
             msgspec.convert(msgspec.to_builtins(self, builtin_types=(bytes,)), MatchSpec)
         except (msgspec.ValidationError, TypeError) as error:
             raise BadRequest(f"this is no spec of a match: {error}") from None
-        game = game_with(register(self.game), self.parameters)
+        game = make_game(register(self.game), self.parameters)
         seats_by_age(game, len(self.entrants))
         if self.id:
-            check_id(self.id)
+            check_match_id(self.id)
         if self.seed is not None and len(self.seed) != SEED_BYTES:
             raise BadRequest(f"a seed is {SEED_BYTES} bytes, not {len(self.seed)}")
         return game
 
 
-class Turns(msgspec.Struct, frozen=True):
-    """The turns of a seat in a match, in all of its sittings."""
+class TurnSummary(msgspec.Struct, frozen=True):
+    """The turns of a seat in a match, in all of its prepared_matches."""
 
     count: int = 0
     seconds: float = 0.0  # that they took together
@@ -147,16 +147,16 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     host_fault: str = ""
     journal: str | None = None
     evidence: tuple[tuple[Seat, Evidence], ...] = ()
-    turns: tuple[Turns, ...] = ()
+    turns: tuple[TurnSummary, ...] = ()
     took: float = 0.0
 
 
 def seed_options(text: str | None) -> dict[str, Any]:
     """What a spec has to say of a seed in words: 64 hex digits are the seed itself, anything else can be guessed."""
-    return {} if text is None else {"seed": seed_from(text), "guessable": not is_whole(text)}
+    return {} if text is None else {"seed": seed_from_text(text), "guessable": not is_full_seed(text)}
 
 
-def turns_of(took: Mapping[Seat, Sequence[float]], seats: int) -> tuple[Turns, ...]:
+def summarise_turns(took: Mapping[Seat, Sequence[float]], seats: int) -> tuple[TurnSummary, ...]:
     """The turns by seat, from how long each took."""
     each = [took.get(seat, ()) for seat in range(seats)]
-    return tuple(Turns(len(turns), sum(turns), max(turns, default=0.0)) for turns in each)
+    return tuple(TurnSummary(len(turns), sum(turns), max(turns, default=0.0)) for turns in each)

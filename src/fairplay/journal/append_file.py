@@ -11,11 +11,13 @@ from pathlib import Path
 from typing import NoReturn
 
 from fairplay.core.errors import BadRequest, HostFault
-from fairplay.journal.files import NotAFile, refuse_others
-from fairplay.journal.requests import ALWAYS, BATCH, OFF, InUse, Sync
-from fairplay.journal.syncing import Syncer, Told, sync_filesystem, syncfs
+from fairplay.journal.files import NotAFile, check_journal_file
+from fairplay.journal.options import ALWAYS, BATCH, OFF, Durability, InUse
+from fairplay.journal.syncer import OnSynced, Syncer, load_syncfs, sync_filesystem
 
-LAG = 0.05  # seconds: no fact that is older than this is lost to a power cut, unless syncing was switched off
+MAX_UNSYNCED_AGE_S = (
+    0.05  # seconds: no fact that is older than this is lost to a power cut, unless syncing was switched off
+)
 
 
 class Disk:
@@ -39,7 +41,7 @@ class Disk:
 
     write: Callable[[int, bytes], int] = staticmethod(os.write)  # appends, and says how many bytes of it are there
 
-    def cut(self, file: int, size: int) -> None:
+    def truncate(self, file: int, size: int) -> None:
         """Throw away what is behind so many bytes."""
         os.ftruncate(file, size)
 
@@ -67,25 +69,25 @@ class Disk:
         """Let the background sync this file soon."""
         SYNCER.sync_later(file)
 
-    def sync_now(self, file: "AppendFile", told: Told) -> None:
+    def sync_now(self, file: "AppendFile", on_synced: OnSynced) -> None:
         """Let the background sync this file at once, and call this when it has."""
-        SYNCER.sync_now(file, told)
+        SYNCER.sync_now(file, on_synced)
 
     clock: Callable[[], float] = staticmethod(time.monotonic)  # tells how long ago something was written
 
 
 SYNCER = Syncer()
-FILES: "set[AppendFile]" = set()  # those that are open
+OPEN_FILES: "set[AppendFile]" = set()  # those that are open
 
 
-def after_fork() -> None:
+def detach_after_fork() -> None:
     """Leave to the parent what is the parent's: its thread, its files, and its locks on them."""
-    SYNCER.forget()
-    while FILES:
-        FILES.pop().leave_to_parent()
+    SYNCER.reset()
+    while OPEN_FILES:
+        OPEN_FILES.pop().detach_after_fork()
 
 
-os.register_at_fork(after_in_child=after_fork)
+os.register_at_fork(after_in_child=detach_after_fork)
 
 
 class AppendFile:
@@ -94,22 +96,22 @@ class AppendFile:
     Two threads use it: the one that appends, and one in the background that syncs.
     """
 
-    def __init__(self, path: str, file: int, disk: Disk, sync: Sync, size: int) -> None:
+    def __init__(self, path: str, file: int, disk: Disk, sync: Durability, size: int) -> None:
         self.path = path
-        self.unnamed: list[str] = []  # directories that do not durably hold the file yet
+        self.unsynced_directories: list[str] = []  # directories that do not durably hold the file yet
         self._file = file
         self._disk = disk
-        self._mode = sync
+        self._durability = sync
         self._size = self._durable = size  # bytes: all of them, and those that were synced
-        self._since = 0.0  # no byte that was not synced is older than this
-        self._syncing = threading.Lock()
-        self._place: int | None = None  # the number of its file system, once somebody asked
+        self._unsynced_since = 0.0  # no byte that was not synced is older than this
+        self._sync_lock = threading.Lock()
+        self._device: int | None = None  # the number of its file system, once somebody asked
         self._failure: OSError | None = None
-        FILES.add(self)
+        OPEN_FILES.add(self)
 
-    def leave_to_parent(self) -> None:
+    def detach_after_fork(self) -> None:
         """Let go of it in a process that was forked, or else it stayed locked for as long as that lives."""
-        self._syncing = threading.Lock()
+        self._sync_lock = threading.Lock()
         file, self._file = self._file, -1
         if file >= 0:
             with suppress(OSError):
@@ -120,34 +122,40 @@ class AppendFile:
         size, disk = self._size, self._disk
         now = disk.clock()
         if self._failure is not None:
-            self._give_up(self._failure)
+            self._raise_write_error(self._failure)
         try:
             # If all was synced, some time has passed, unless the file is new: did anybody write here behind our back?
-            if (self._durable == size or self._mode is OFF) and size and disk.size(self._file) != size:
-                self._abandon(f"another process has written to {self.path}; this one stops")
+            if (self._durable == size or self._durability is OFF) and size and disk.size(self._file) != size:
+                self._close_and_raise(f"another process has written to {self.path}; this one stops")
             written = disk.write(self._file, text)
         except OSError as error:
-            self._give_up(error if self._file >= 0 else None)
+            self._raise_write_error(error if self._file >= 0 else None)
         if written < len(text):
-            self._abandon(f"the journal {self.path} cannot be written: only {written} of {len(text)} bytes were")
+            self._close_and_raise(
+                f"the journal {self.path} cannot be written: only {written} of {len(text)} bytes were"
+            )
         self._size = size + written
-        if self._mode is BATCH:
+        if self._durability is BATCH:
             if self._durable == size:
-                self._since = now
+                self._unsynced_since = now
                 disk.sync_later(self)
                 return False
-            return now - self._since > LAG  # the disk is slow, so the match waits for it
-        return self._mode is ALWAYS
+            return now - self._unsynced_since > MAX_UNSYNCED_AGE_S  # the disk is slow, so the match waits for it
+        return self._durability is ALWAYS
 
     def sync(self) -> None:
         """Make everything durable that was appended so far, if that was asked for at all."""
-        self.sync_behind()
+        self.sync_pending()
         if self._failure is not None:
-            self._give_up(self._failure)
+            self._raise_write_error(self._failure)
 
-    async def synced(self) -> None:
+    async def sync_async(self) -> None:
         """The same, awaited."""
-        if self._mode is not OFF and (self._durable != self._size or self.unnamed) and self._failure is None:
+        if (
+            self._durability is not OFF
+            and (self._durable != self._size or self.unsynced_directories)
+            and self._failure is None
+        ):
             import asyncio  # where all players are in this process, nobody needs it
 
             loop = asyncio.get_running_loop()
@@ -160,79 +168,79 @@ class AppendFile:
             self._disk.sync_now(self, told)
             await done.wait()
         if self._failure is not None:
-            self._give_up(self._failure)
+            self._raise_write_error(self._failure)
 
-    def is_behind(self) -> bool:
+    def has_unsynced(self) -> bool:
         """Was anything appended, or the file created, that was not synced?"""
-        return self._file >= 0 and (self._durable != self._size or bool(self.unnamed))
+        return self._file >= 0 and (self._durable != self._size or bool(self.unsynced_directories))
 
-    def sync_behind(self) -> bool:
+    def sync_pending(self) -> bool:
         """The same for the thread in the background: if it fails, whoever appends next is told. True: more has come."""
-        with self._syncing:
+        with self._sync_lock:
             since = self._disk.clock()
             target = self._size  # read after the clock: what is not in it is younger than `since`
-            done = self._durable == target and not self.unnamed
-            if done or self._mode is OFF or self._file < 0 or self._failure is not None:
+            done = self._durable == target and not self.unsynced_directories
+            if done or self._durability is OFF or self._file < 0 or self._failure is not None:
                 return False
             try:
                 self._disk.sync(self._file)
-                while self.unnamed:
-                    self._disk.sync_directory(self.unnamed[-1])
-                    self.unnamed.pop()
-                self._since = since
+                while self.unsynced_directories:
+                    self._disk.sync_directory(self.unsynced_directories[-1])
+                    self.unsynced_directories.pop()
+                self._unsynced_since = since
                 self._durable = target
             except OSError as error:
                 self._failure = error  # for good: to sync again would succeed, and prove nothing
                 return False
         return self._size != target
 
-    def filesystem(self) -> int | None:
+    def filesystem_id(self) -> int | None:
         """The number of the file system it is on; None: it has to be synced by itself."""
-        if self._place is not None and self._file >= 0 and self._failure is None:
-            return self._place
-        with self._syncing:
-            if self._file < 0 or self._mode is OFF or self._failure is not None:
+        if self._device is not None and self._file >= 0 and self._failure is None:
+            return self._device
+        with self._sync_lock:
+            if self._file < 0 or self._durability is OFF or self._failure is not None:
                 return None
-            if self._place is None and syncfs() is not None and type(self._disk).sync is Disk.sync:
-                self._place = os.fstat(self._file).st_dev
-            return self._place
+            if self._device is None and load_syncfs() is not None and type(self._disk).sync is Disk.sync:
+                self._device = os.fstat(self._file).st_dev
+            return self._device
 
     def sync_filesystem(self) -> bool:
         """Make everything durable that is on the same file system; False: this file is closed. Raises OSError."""
-        with self._syncing:
+        with self._sync_lock:
             if self._file >= 0:
                 self._disk.sync_filesystem(self._file)
             return self._file >= 0
 
-    def behind(self) -> tuple[float, int]:
+    def timestamped_size(self) -> tuple[float, int]:
         """When, and how many bytes there are; what comes later is younger."""
         since = self._disk.clock()
         return since, self._size
 
-    def is_durable(self, since: float, size: int) -> bool:
+    def mark_durable(self, since: float, size: int) -> bool:
         """So many bytes are, as they were then. True: more has come."""
-        with self._syncing:
+        with self._sync_lock:
             if size > self._durable:
-                self._since = since
+                self._unsynced_since = since
                 self._durable = size
-            self.unnamed.clear()
+            self.unsynced_directories.clear()
         return self._size != size
 
-    def lag(self) -> float:
+    def unsynced_age_s(self) -> float:
         """Seconds since the oldest line that somebody was told of and a power cut would lose, where lines may wait."""
-        waits = self._mode is BATCH and self._durable != self._size and self._file >= 0
-        return self._disk.clock() - self._since if waits else 0.0
+        waits = self._durability is BATCH and self._durable != self._size and self._file >= 0
+        return self._disk.clock() - self._unsynced_since if waits else 0.0
 
-    def cut(self, size: int) -> None:
+    def truncate(self, size: int) -> None:
         """Throw away what is behind so many bytes, and never see it again."""
         if size == self._size:
             return
         try:
-            self._disk.cut(self._file, size)
-            if self._mode is not OFF:
+            self._disk.truncate(self._file, size)
+            if self._durability is not OFF:
                 self._disk.sync(self._file)
         except OSError as error:
-            self._give_up(error)
+            self._raise_write_error(error)
         self._size = self._durable = size
 
     def close(self) -> None:
@@ -241,39 +249,41 @@ class AppendFile:
             return
         self.sync()
         try:
-            self._let_go()
+            self._close_file()
         except OSError as error:
-            self._give_up(error)
+            self._raise_write_error(error)
 
-    def _let_go(self) -> None:
-        with self._syncing:
+    def _close_file(self) -> None:
+        with self._sync_lock:
             file, self._file = self._file, -1
-            FILES.discard(self)
+            OPEN_FILES.discard(self)
             if file >= 0:
                 self._disk.close(file)
 
-    def _give_up(self, error: OSError | None) -> NoReturn:
+    def _raise_write_error(self, error: OSError | None) -> NoReturn:
         self._failure = self._failure or error
-        self._abandon(f"the journal {self.path} cannot be written: {error.strerror if error else 'it is closed'}")
+        self._close_and_raise(
+            f"the journal {self.path} cannot be written: {error.strerror if error else 'it is closed'}"
+        )
 
-    def _abandon(self, why: str) -> NoReturn:
+    def _close_and_raise(self, why: str) -> NoReturn:
         """Stop for good: nothing may follow a torn line."""
         try:
-            self._let_go()
+            self._close_file()
         except OSError as error:
             self._failure = self._failure or error
         raise HostFault(why)
 
 
-def lag() -> float:
+def max_unsynced_age_s() -> float:
     """The longest of those of all files here."""
-    return max((file.lag() for file in tuple(FILES)), default=0.0)
+    return max((file.unsynced_age_s() for file in tuple(OPEN_FILES)), default=0.0)
 
 
-def created(directory: Path, name: str, disk: Disk, sync: Sync) -> AppendFile:
+def create_file(directory: Path, name: str, disk: Disk, sync: Durability) -> AppendFile:
     """A new file, in a directory that is made if it is not there."""
-    folder = str(directory)
-    path, unnamed = f"{folder}/{name}", [folder]
+    directory_path = str(directory)
+    path, unnamed = f"{directory_path}/{name}", [directory_path]
     try:
         try:
             file = disk.create(path)
@@ -282,33 +292,33 @@ def created(directory: Path, name: str, disk: Disk, sync: Sync) -> AppendFile:
             directory.mkdir(parents=True, exist_ok=True)
             file = disk.create(path)
     except FileExistsError:
-        return never_begun(path, disk, sync)
+        return reclaim_unstarted_file(path, disk, sync)
     except ValueError as error:  # no file can be called like that
         raise BadRequest(f"no journal can be written in {str(directory)!r}: {error}") from None
     except OSError as error:
         raise HostFault(f"no journal can be written in {directory}: {error.strerror}") from error
-    made = locked(path, file, disk, sync, new=True)
-    made.unnamed = unnamed
+    made = lock_file(path, file, disk, sync, new=True)
+    made.unsynced_directories = unnamed
     return made
 
 
-def never_begun(path: str, disk: Disk, sync: Sync) -> AppendFile:
+def reclaim_unstarted_file(path: str, disk: Disk, sync: Durability) -> AppendFile:
     """A file that is there, but without a whole first line: whoever made it came to a sudden end, and told nobody."""
-    file = reopened(path, disk, sync)
+    file = reopen_file(path, disk, sync)
     if b"\n" in Path(path).read_bytes():
         file.close()
         raise BadRequest(f"{path}: there is a journal of a match with this id already")
-    file.cut(0)
+    file.truncate(0)
     return file
 
 
-def reopened(path: str, disk: Disk, sync: Sync) -> AppendFile:
+def reopen_file(path: str, disk: Disk, sync: Durability) -> AppendFile:
     """A file that is there, unless another process writes to it.
 
     Whoever wrote it may have come to a sudden end, so nobody knows what of it is durable; from here on all of it is.
     """
     try:
-        refuse_others(Path(path).stat())
+        check_journal_file(Path(path).stat())
         file = disk.open(path)
     except NotAFile as error:
         raise BadRequest(f"{path}: cannot be read: {error.strerror}") from None
@@ -320,13 +330,13 @@ def reopened(path: str, disk: Disk, sync: Sync) -> AppendFile:
         if error.errno == errno.ELOOP:
             raise BadRequest(f"{path}: cannot be read: {error.strerror}") from None
         raise HostFault(f"the journal {path} cannot be opened: {error.strerror}") from error
-    made = locked(path, file, disk, sync, new=False)
-    made.unnamed = [str(Path(path).parent)]
+    made = lock_file(path, file, disk, sync, new=False)
+    made.unsynced_directories = [str(Path(path).parent)]
     made.sync()
     return made
 
 
-def locked(path: str, file: int, disk: Disk, sync: Sync, *, new: bool) -> AppendFile:
+def lock_file(path: str, file: int, disk: Disk, sync: Durability, *, new: bool) -> AppendFile:
     """The file, for this process alone; of a new one it is known that nothing is in it."""
     try:
         disk.lock(file)

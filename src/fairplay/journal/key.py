@@ -15,23 +15,23 @@ class NoKey(HostFault):
     """There is no place where a key could be kept."""
 
 
-def own_key_file() -> Path:
-    """Where the key of whoever runs us is kept. The folder is there for nothing else, and for no program to see."""
-    folder = Path(os.environ.get("XDG_STATE_HOME", ""))
-    if not folder.is_absolute():
-        folder = Path(os.path.expanduser("~"), ".local", "state")  # noqa: PTH111  # which stays as it is without a home
-    if not folder.is_absolute():  # a folder of others, perhaps, with a key that they have put there
+def user_key_file() -> Path:
+    """Where the key of whoever runs us is kept. The directory is there for nothing else, and for no program to see."""
+    directory = Path(os.environ.get("XDG_STATE_HOME", ""))
+    if not directory.is_absolute():
+        directory = Path(os.path.expanduser("~"), ".local", "state")  # noqa: PTH111  # which stays as it is without a home
+    if not directory.is_absolute():  # a directory of others, perhaps, with a key that they have put there
         raise NoKey("no key can be kept: there is no home directory")
-    return folder / "fairplay" / "key"
+    return directory / "fairplay" / "key"
 
 
-def key_in(path: Path | str) -> bytes:
+def load_key(path: Path | str) -> bytes:
     """The key in this file, which is made if it is not there. Raises BadRequest if others may know it, or chose it."""
     path = Path(path)
     try:
         with suppress(FileNotFoundError):
             return read_key(path)
-        make_key(path)
+        create_key(path)
         return read_key(path)
     except OSError as error:
         if error.errno == errno.ELOOP:
@@ -45,14 +45,14 @@ def read_key(path: Path) -> bytes:
     """What is in the file of a key."""
     file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
-        if why := why_no_key(os.fstat(file)):
+        if why := key_file_problem(os.fstat(file)):
             raise BadRequest(f"{path} cannot be our key: {why}")
         return os.read(file, KEY_BYTES)
     finally:
         os.close(file)
 
 
-def why_no_key(status: os.stat_result) -> str:
+def key_file_problem(status: os.stat_result) -> str:
     """Why a file is not to be relied on; "" if it is."""
     if not stat.S_ISREG(status.st_mode):
         return "it is no file"
@@ -63,7 +63,7 @@ def why_no_key(status: os.stat_result) -> str:
     return "" if status.st_size == KEY_BYTES else f"it has {status.st_size} bytes, and not {KEY_BYTES}"
 
 
-def make_key(path: Path) -> None:
+def create_key(path: Path) -> None:
     """Draw a key, unless another process is quicker; nobody ever sees half of one."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     new = path.with_name(f"{path.name}.{os.urandom(8).hex()}")

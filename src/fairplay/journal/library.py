@@ -1,4 +1,4 @@
-"""Answer questions about a folder of journals."""
+"""Answer questions about a directory of journals."""
 
 import json
 import sqlite3
@@ -12,13 +12,13 @@ import msgspec
 
 from fairplay.core.errors import BadRequest
 from fairplay.core.events import Fault
-from fairplay.journal.index import Watch, answer, unpacked
+from fairplay.journal.index import ReportProgress, query_index, unpack_summary
 from fairplay.journal.summary import Status, Summary
 
-SHORTEST = 7  # signs of an id, as git has it
-SEVERAL = 4  # ids that are named when it is not clear which is meant
+MIN_SHORT_ID_CHARS = 7  # signs of an id, as git has it
+MAX_LISTED_IDS = 4  # ids that are named when it is not clear which is meant
 
-FIND = """
+FIND_SQL = """
     select id, summary from matches as one where
         (:game is null or game = :game)
         and (:status is null or status = :status)
@@ -37,7 +37,9 @@ FIND = """
             where given.id = one.id and given.name = asked.key and given.value = asked.value))
     order by started desc, id limit :limit
 """
-LOOK_UP = "select id, summary from matches where substr(id, 1, length(:prefix)) = :prefix order by id <> :prefix, id"
+LOOK_UP_SQL = (
+    "select id, summary from matches where substr(id, 1, length(:prefix)) = :prefix order by id <> :prefix, id"
+)
 
 
 class Query(msgspec.Struct, frozen=True):
@@ -55,16 +57,18 @@ class Query(msgspec.Struct, frozen=True):
     limit: int | None = None  # only so many, the newest
 
 
-EVERYTHING = Query()
+ALL_MATCHES = Query()
 
 
-def unwatched(ids: Sequence[str]) -> Iterable[str]:
+def no_progress(ids: Sequence[str]) -> Iterable[str]:
     """Show nobody how far it is."""
     return ids
 
 
-def find(folder: Path | str, query: Query = EVERYTHING, *, watch: Watch = unwatched) -> list[Summary]:
-    """The matches in a folder that a query asks for, the newest first."""
+def find_matches(
+    directory: Path | str, query: Query = ALL_MATCHES, *, progress: ReportProgress = no_progress
+) -> list[Summary]:
+    """The matches in a directory that a query asks for, the newest first."""
     fault = "any" if query.any_fault else None
     asked = {
         "game": query.game,
@@ -77,35 +81,39 @@ def find(folder: Path | str, query: Query = EVERYTHING, *, watch: Watch = unwatc
         "parameters": json.dumps({name: value.casefold() for name, value in query.parameters.items()}),
         "limit": -1 if query.limit is None else min(query.limit, sys.maxsize),
     }
-    return answer(Path(folder), lambda index, ids: summaries(index, ids, FIND, asked), watch)
+    return query_index(Path(directory), lambda index, ids: summaries(index, ids, FIND_SQL, asked), progress)
 
 
-def look_up(folder: Path | str, prefix: str, *, watch: Watch = unwatched) -> Summary:
+def find_match(directory: Path | str, prefix: str, *, progress: ReportProgress = no_progress) -> Summary:
     """The match whose id begins like this. Raises BadRequest unless there is exactly one."""
-    found = answer(Path(folder), lambda index, ids: summaries(index, ids, LOOK_UP, {"prefix": prefix}), watch)
+    found = query_index(
+        Path(directory), lambda index, ids: summaries(index, ids, LOOK_UP_SQL, {"prefix": prefix}), progress
+    )
     match found:
         case []:
-            raise BadRequest(f"no match in {folder} has an id that begins with {prefix!r}")
+            raise BadRequest(f"no match in {directory} has an id that begins with {prefix!r}")
         case [one, *others] if not others or one.id == prefix:
             return one
-    named = ", ".join([*(one.short for one in found[:SEVERAL]), *(["..."] if len(found) > SEVERAL else [])])
-    raise BadRequest(f"{len(found)} matches in {folder} have ids that begin with {prefix!r}: {named}")
+    named = ", ".join(
+        [*(one.short for one in found[:MAX_LISTED_IDS]), *(["..."] if len(found) > MAX_LISTED_IDS else [])]
+    )
+    raise BadRequest(f"{len(found)} matches in {directory} have ids that begin with {prefix!r}: {named}")
 
 
 def summaries(index: sqlite3.Connection, ids: Sequence[str], select: str, asked: dict[str, Any]) -> list[Summary]:
     """What was asked for; each summary with so much of its id as tells it from all others."""
-    short = shortened(ids)
-    found = [unpacked(id, summary) for id, summary in index.execute(select, asked)]
+    short = short_ids(ids)
+    found = [unpack_summary(id, summary) for id, summary in index.execute(select, asked)]
     return [msgspec.structs.replace(one, short=short[one.id]) for one in found if one.id in short]
 
 
-def shortened(ids: Sequence[str]) -> dict[str, str]:
+def short_ids(ids: Sequence[str]) -> dict[str, str]:
     """For each of the sorted ids a beginning that no other has.
 
-    >>> shortened(["0123456789", "0123456889", "abc", "ffffffffff"])
+    >>> short_ids(["0123456789", "0123456889", "abc", "ffffffffff"])
     {'0123456789': '01234567', '0123456889': '01234568', 'abc': 'abc', 'ffffffffff': 'fffffff'}
     """
-    enough = dict.fromkeys(ids, SHORTEST)
+    enough = dict.fromkeys(ids, MIN_SHORT_ID_CHARS)
     for one, other in pairwise(ids):
         while one[: enough[one]] == other[: enough[one]] and enough[one] < len(one):
             enough[one] += 1

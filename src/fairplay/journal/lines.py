@@ -14,7 +14,7 @@ from fairplay.core.messages import Evidence
 
 FORMAT = 4
 NO_HASH = b"0" * 64  # what the first line is chained to
-MARKED = re.compile(rb'(\{.*)(,"mark":"[0-9a-f]{32}")', re.DOTALL)
+MAC_PATTERN = re.compile(rb'(\{.*)(,"mark":"[0-9a-f]{32}")', re.DOTALL)
 
 
 class Parent(msgspec.Struct, frozen=True):
@@ -70,7 +70,7 @@ class Entry(msgspec.Struct, frozen=True, gc=False, tag="fact", omit_defaults=Tru
     evidence: Evidence | None = None  # what else is known of the failure
 
 
-class Late(msgspec.Struct, frozen=True, tag="late"):
+class LateAnswer(msgspec.Struct, frozen=True, tag="late"):
     """A line in the middle: an ejected player did answer, too late. It changes nothing."""
 
     seq: int
@@ -98,33 +98,33 @@ class Closing(msgspec.Struct, frozen=True, tag="result"):
     result: Result
 
 
-JournalLine = Opening | Seated | Entry | Late | Resumed | Closing
-Middle = Seated | Entry | Late | Resumed
-encode = msgspec.json.Encoder().encode
-decode = msgspec.json.Decoder(JournalLine).decode
+JournalLine = Opening | Seated | Entry | LateAnswer | Resumed | Closing
+MiddleLine = Seated | Entry | LateAnswer | Resumed
+encode_line = msgspec.json.Encoder().encode
+decode_line = msgspec.json.Decoder(JournalLine).decode
 
 
-def seal(chained: bytes) -> bytes:
+def line_hash(chained: bytes) -> bytes:
     """The hash of a line, from the hash before, the id of the match, and the line's bytes up to its own hash."""
     return hexlify(sha256(chained).digest())
 
 
-class Marks:
+class MacKey:
     """The marks of a key: who has it wrote this line, behind all that is before it.
 
     A mark is 16 bytes of BLAKE2b with the key, over what the hash of the line would be made from without it.
     """
 
     def __init__(self, key: bytes) -> None:
-        self._begun = blake2b(digest_size=16, key=key)  # to copy it takes less than to begin anew
+        self._keyed_hash = blake2b(digest_size=16, key=key)  # to copy it takes less than to begin anew
 
-    def of(self, chained: bytes) -> bytes:
+    def mac_field(self, chained: bytes) -> bytes:
         """The mark of a line, as it stands behind the line's bytes."""
-        mark = self._begun.copy()
+        mark = self._keyed_hash.copy()
         mark.update(chained)
         return b',"mark":"%b"' % hexlify(mark.digest())
 
-    def fit(self, before: bytes, match: bytes, body: bytes) -> bool:
+    def verify(self, before: bytes, match: bytes, body: bytes) -> bool:
         """Do a line's bytes bear the mark?"""
-        found = MARKED.fullmatch(body)
-        return found is not None and compare_digest(self.of(before + match + found[1]), found[2])
+        found = MAC_PATTERN.fullmatch(body)
+        return found is not None and compare_digest(self.mac_field(before + match + found[1]), found[2])

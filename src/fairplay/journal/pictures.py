@@ -4,21 +4,21 @@ from collections.abc import Iterator
 from typing import Any
 
 from fairplay.core.game import Seat
-from fairplay.games import title
-from fairplay.journal.replay import Recorded
+from fairplay.games import game_info
+from fairplay.journal.replay import RecordedMatch
 
 
-def picture_at(recorded: Recorded, facts: int | None, seat: Seat | None = None, **look: Any) -> str:
+def picture_at(recorded: RecordedMatch, facts: int | None, seat: Seat | None = None, **look: Any) -> str:
     """The picture after so many facts, or after all of them, as this seat sees it; None: as spectators do."""
     after = len(recorded.entries) if facts is None else facts
-    match = recorded.at(after)
-    before = recorded.at(after - 1).view(seat) if after else None
-    return title(recorded.opening.game).svg(match.view(seat), match.names, before=before, **look)
+    match = recorded.match_after(after)
+    before = recorded.match_after(after - 1).view(seat) if after else None
+    return game_info(recorded.opening.game).svg(match.view(seat), match.names, before=before, **look)
 
 
-def pictures(recorded: Recorded, seat: Seat | None = None, **look: Any) -> Iterator[str]:
+def pictures(recorded: RecordedMatch, seat: Seat | None = None, **look: Any) -> Iterator[str]:
     """The pictures of the beginning and after each fact, in order."""
-    svg, match, before = title(recorded.opening.game).svg, recorded.at(0), None
+    svg, match, before = game_info(recorded.opening.game).svg, recorded.match_after(0), None
     yield svg(match.view(seat), match.names, **look)
     for fact in recorded.facts:
         before, match = match.view(seat), match.after(fact)

@@ -1,4 +1,4 @@
-"""Write matches down as they happen: a folder with a file for each match, and one chained line for each fact."""
+"""Write matches down as they happen: a directory with a file for each match, and one chained line for each fact."""
 
 import os
 import time
@@ -14,30 +14,30 @@ from fairplay.core.game import Game, Seat
 from fairplay.core.match import Match
 from fairplay.core.messages import NO_EVIDENCE, Answer, Answered, Evidence, Failed, Message
 from fairplay.core.version import VERSION
-from fairplay.journal.append_file import AppendFile, Disk, created, reopened
+from fairplay.journal.append_file import AppendFile, Disk, create_file, reopen_file
 from fairplay.journal.lines import (
     FORMAT,
     NO_HASH,
     Closing,
     Entry,
     JournalLine,
-    Late,
-    Marks,
+    LateAnswer,
+    MacKey,
     Opening,
     Parent,
     Resumed,
     Seated,
-    encode,
-    seal,
+    encode_line,
+    line_hash,
 )
-from fairplay.journal.reenact import what_was_shown
-from fairplay.journal.replay import Recorded, ends_with_mark, recorded_in, text_of
-from fairplay.journal.requests import Finished, Sync, Unmarked, check_id
-from fairplay.journal.verify import lawful
-from fairplay.referee.host import drawn_id
-from fairplay.render.words import quoted
+from fairplay.journal.options import Durability, Finished, WithoutMac, check_match_id
+from fairplay.journal.reenactment import shown_value
+from fairplay.journal.replay import RecordedMatch, has_valid_mac, parse_journal, read_bytes
+from fairplay.journal.verification import require_legal
+from fairplay.referee.referee import new_match_id
+from fairplay.render.formatting import shell_quote
 
-REAL = Disk()
+REAL_DISK = Disk()
 
 
 class MatchRecord:
@@ -56,14 +56,14 @@ class MatchRecord:
         file: AppendFile,
         match: Match[Any, Any, Any],
         *,
-        marks: Marks | None = None,
+        mac_key: MacKey | None = None,
         head: bytes = NO_HASH,
         lines: int = 0,
         clock: Callable[[], float],
         now: Callable[[], float],
     ) -> None:
         self.clock = clock
-        self.marks = marks  # of the lines from here on; None: they have none
+        self.mac_key = mac_key  # of the lines from here on; None: they have none
         self._file = file
         self._game = match.game
         self._id = match.id.encode()
@@ -95,9 +95,9 @@ class MatchRecord:
             return self.append(Entry(self._seq, self._now(), took, event))
         match event:
             case Ejected(fault=fault):
-                shown = what_was_shown(self._game, message)
+                shown = shown_value(self._game, message)
                 refused = answer.value if fault is Fault.ILLEGAL and isinstance(answer, Answered) else None
-                evidence = None if answer is None else known_of(answer)
+                evidence = None if answer is None else failure_evidence(answer)
                 return self.append(Entry(self._seq, self._now(), took, event, shown, refused, evidence))
             case Started(names):
                 if self._resumed is not None:
@@ -108,17 +108,17 @@ class MatchRecord:
                 self.over = True
                 return behind
 
-    def write_late(self, seat: Seat, overrun: float) -> None:
+    def write_late_answer(self, seat: Seat, overrun: float) -> None:
         """Add a line that says by how many seconds the answer of an ejected player came too late."""
-        self.append(Late(self._seq, self._now(), seat, overrun * 1e6 // 1 / 1e6))
+        self.append(LateAnswer(self._seq, self._now(), seat, overrun * 1e6 // 1 / 1e6))
 
-    def settle(self) -> None:
+    def make_durable(self) -> None:
         """Come back when all of it is durable, if that was asked for."""
         self._file.sync()
 
-    async def settled(self) -> None:
+    async def make_durable_async(self) -> None:
         """The same, awaited."""
-        await self._file.synced()
+        await self._file.sync_async()
 
     def receipt(self) -> Receipt:
         """Where the record stands."""
@@ -128,18 +128,18 @@ class MatchRecord:
         """Make the file durable and let go of it; a match that did not end stays unfinished."""
         self._file.close()
 
-    def go_on(self, epoch: int, limits: dict[str, float] | None = None, sandbox: str = "") -> None:
+    def set_resumed(self, epoch: int, limits: dict[str, float] | None = None, sandbox: str = "") -> None:
         """Mark that the match was interrupted, once the table is ready again; with terms that are new from here on."""
         self._resumed = Resumed(0, 0.0, VERSION, epoch, limits, sandbox)
 
     def append(self, line: JournalLine) -> bool:
         """Add a line to the chain."""
-        text = encode(line)[:-1]  # without its closing brace
+        text = encode_line(line)[:-1]  # without its closing brace
         chained = self._hash + self._id + text
-        if self.marks is not None:
-            mark = self.marks.of(chained)
+        if self.mac_key is not None:
+            mark = self.mac_key.mac_field(chained)
             text, chained = text + mark, chained + mark
-        head = seal(chained)
+        head = line_hash(chained)
         behind = self._file.append(b'%b,"hash":"%b"}\n' % (text, head))
         self._hash = head
         self._seq += 1
@@ -147,7 +147,7 @@ class MatchRecord:
 
 
 class Journal:
-    """A folder of records, one file for each match, named by the match's id and private to whoever runs it.
+    """A directory of records, one file for each match, named by the match's id and private to whoever runs it.
 
     Any number of matches can be recorded at once. With a key every line is marked, so that whoever has it knows again
     what was written here.
@@ -158,13 +158,13 @@ class Journal:
         directory: Path | str,
         *,
         key: bytes | None = None,
-        sync: Sync = Sync.BATCH,
+        sync: Durability = Durability.BATCH,
         clock: Callable[[], float] = time.perf_counter,
         now: Callable[[], float] = time.time,
-        disk: Disk = REAL,
+        disk: Disk = REAL_DISK,
     ) -> None:
         self.directory = Path(directory)
-        self._marks = None if key is None else Marks(key)
+        self._mac_key = None if key is None else MacKey(key)
         self._sync = sync
         self._clock = clock
         self._now = now
@@ -184,7 +184,7 @@ class Journal:
         """A new file with the opening of a match; `players` are the addresses."""
         seed = match.seed
         if seed is None and not match.id:
-            match = replace(match, id=drawn_id())
+            match = replace(match, id=new_match_id())
         opening = Opening(
             seq=0,
             at=self._now(),
@@ -206,12 +206,12 @@ class Journal:
             sealed=match.sealed,
             state=match.game.pack_state(match.state) if seed is None else None,
         )
-        return self._begun(match, opening, self._marks)
+        return self._create_record(match, opening, self._mac_key)
 
     def branch(
         self,
         match: Match[Any, Any, Any],
-        recorded: Recorded,
+        recorded: RecordedMatch,
         facts: int | None,
         *,
         players: Sequence[str] = (),
@@ -223,7 +223,7 @@ class Journal:
         What was copied is not marked, for it says who was ejected, and names those whom nobody here has named; the
         first line of our own is. Nor are the terms of others kept.
         """
-        before = recorded.before(facts)
+        before = recorded.lines_before(facts)
         opening = replace(
             recorded.opening,
             at=self._now(),
@@ -236,61 +236,63 @@ class Journal:
             commitment=match.commitment,
             parent=Parent(recorded.opening.match, sum(isinstance(line, Entry) for line in before)),
         )
-        record = self._begun(match, opening, None)
+        record = self._create_record(match, opening, None)
         for line in before:
             record.append(replace(line, limits=None, sandbox="") if isinstance(line, Resumed) else line)
-        record.marks = self._marks
-        record.go_on(2 + sum(isinstance(line, Resumed) for line in before))
+        record.mac_key = self._mac_key
+        record.set_resumed(2 + sum(isinstance(line, Resumed) for line in before))
         return record
 
-    def own(self, path: Path | str, game: Game[Any, Any, Any] | None = None, *, trusted: bool = False) -> Recorded:
-        """The lawful journal in this file, finished or not. Raises Unmarked unless we wrote it, or it is trusted."""
-        text = text_of(path)
-        if not (trusted or (self._marks and ends_with_mark(text, os.fsencode(Path(path).stem), self._marks))):
-            file = quoted(str(path))
-            raise Unmarked(
+    def read_own(
+        self, path: Path | str, game: Game[Any, Any, Any] | None = None, *, trusted: bool = False
+    ) -> RecordedMatch:
+        """The legal journal in this file, finished or not. Raises Unmarked unless we wrote it, or it is trusted."""
+        text = read_bytes(path)
+        if not (trusted or (self._mac_key and has_valid_mac(text, os.fsencode(Path(path).stem), self._mac_key))):
+            file = shell_quote(str(path))
+            raise WithoutMac(
                 f"{file} does not bear our mark, for it was begun elsewhere, or changed or renamed since; "
                 f"to go on with it all the same: fairplay resume {file} --trust"
             )
-        return lawful(recorded_in(text, game))
+        return require_legal(parse_journal(text, game))
 
     def resume(
         self, path: Path | str, game: Game[Any, Any, Any] | None = None, *, trusted: bool | None = None
-    ) -> tuple[MatchRecord, Recorded]:
+    ) -> tuple[MatchRecord, RecordedMatch]:
         """The file of an unfinished match, to be gone on with behind its last whole line; and what it holds.
 
         Nothing is written before the table is ready again. Raises InUse if another process plays the match, Unmarked if
         it is neither ours nor trusted (if nothing is said, all are where there is no key), Finished if it has ended,
-        BadJournal if the file is damaged or unlawful.
+        BadJournal if the file is damaged or illegal.
         """
         with ExitStack() as undo:
-            file = reopened(str(path), self._disk, self._sync)
+            file = reopen_file(str(path), self._disk, self._sync)
             undo.callback(file.close)
-            recorded = self.own(path, game, trusted=self._marks is None if trusted is None else trusted)
+            recorded = self.read_own(path, game, trusted=self._mac_key is None if trusted is None else trusted)
             if recorded.closing is not None:
                 raise Finished(f"{path}: this match is finished")
-            file.cut(recorded.size)
+            file.truncate(recorded.whole_bytes)
             undo.pop_all()
-        match, head = recorded.at(None), recorded.heads[-1].encode()
-        lines, marks = len(recorded.heads), self._marks
-        record = MatchRecord(file, match, marks=marks, head=head, lines=lines, clock=self._clock, now=self._now)
-        record.go_on(2 + len(recorded.resumptions))
+        match, head = recorded.match_after(None), recorded.heads[-1].encode()
+        lines, marks = len(recorded.heads), self._mac_key
+        record = MatchRecord(file, match, mac_key=marks, head=head, lines=lines, clock=self._clock, now=self._now)
+        record.set_resumed(2 + len(recorded.resumptions))
         return record, recorded
 
-    def _begun(self, match: Match[Any, Any, Any], opening: Opening, marks: Marks | None) -> MatchRecord:
-        check_id(match.id)
-        file = created(self.directory, f"{match.id}.jsonl", self._disk, self._sync)
-        record = MatchRecord(file, match, marks=marks, clock=self._clock, now=self._now)
+    def _create_record(self, match: Match[Any, Any, Any], opening: Opening, marks: MacKey | None) -> MatchRecord:
+        check_match_id(match.id)
+        file = create_file(self.directory, f"{match.id}.jsonl", self._disk, self._sync)
+        record = MatchRecord(file, match, mac_key=marks, clock=self._clock, now=self._now)
         record.append(opening)
         return record
 
 
-def branched(recorded: Recorded, facts: int | None, names: tuple[str, ...]) -> Match[Any, Any, Any]:
+def branch_match(recorded: RecordedMatch, facts: int | None, names: tuple[str, ...]) -> Match[Any, Any, Any]:
     """A match of its own that begins where another stood after so many facts."""
-    return replace(recorded.at(facts), id=drawn_id(), names=names)
+    return replace(recorded.match_after(facts), id=new_match_id(), names=names)
 
 
-def known_of(answer: Answer) -> Evidence | None:
+def failure_evidence(answer: Answer) -> Evidence | None:
     """What else is known of an answer for which somebody was ejected; None: nothing."""
     if isinstance(answer, Failed):
         return None if answer.evidence == NO_EVIDENCE else answer.evidence

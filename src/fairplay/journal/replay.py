@@ -8,54 +8,54 @@ from typing import Any
 
 import msgspec
 
-from fairplay.core.chance import SEED_BYTES, commitment_to
-from fairplay.core.errors import BadJournal, BadRequest, HostFault, at
+from fairplay.core.chance import SEED_BYTES, seed_commitment
+from fairplay.core.errors import BadJournal, BadRequest, HostFault, error_location
 from fairplay.core.events import Acted, Ejected, Fact, Fault
 from fairplay.core.game import Game, Seat
 from fairplay.core.match import Match
-from fairplay.games import game_with
-from fairplay.journal.files import content
+from fairplay.games import make_game
+from fairplay.journal.files import read_content
 from fairplay.journal.lines import (
     FORMAT,
     NO_HASH,
     Closing,
     Entry,
     JournalLine,
-    Late,
-    Marks,
-    Middle,
+    LateAnswer,
+    MacKey,
+    MiddleLine,
     Opening,
     Resumed,
     Seated,
-    decode,
-    seal,
+    decode_line,
+    line_hash,
 )
-from fairplay.referee.blame import told
+from fairplay.referee.host_faults import describe_rules_error
 
-OPENS = b'{"type":"opening",'
-OUT_OF_PLACE = {
+OPENING_PREFIX = b'{"type":"opening",'
+MISPLACED_LINES = {
     Opening: "a second opening",
     Seated: "a new seating, or one with other names than the host gave,",
     Entry: "a fact before anybody was seated",
-    Late: "a late answer of a player that did not time out, or gave it before,",
+    LateAnswer: "a late answer of a player that did not time out, or gave it before,",
     Closing: "a result that is not the last line",
 }
-STUCK = "nobody could go on here"
-PLAIN_NAME = re.compile(r"[A-Za-z0-9_-]{1,30}")  # that a guest gave itself, and perhaps a number behind it
-SEAL = re.compile(rb',"hash":"([0-9a-f]{64})"\}')
-SEALED = re.compile(rb'(\{.*),"hash":"([0-9a-f]{64})"\}', re.DOTALL)
+CANNOT_CONTINUE = "nobody could go on here"
+GUEST_NAME = re.compile(r"[A-Za-z0-9_-]{1,30}")  # that a guest gave itself, and perhaps a number behind it
+HASH_PATTERN = re.compile(rb',"hash":"([0-9a-f]{64})"\}')
+HASHED_LINE = re.compile(rb'(\{.*),"hash":"([0-9a-f]{64})"\}', re.DOTALL)
 
 
-class Recorded(msgspec.Struct, frozen=True):
+class RecordedMatch(msgspec.Struct, frozen=True):
     """What a journal holds; the chain is whole, the actions are those of the game."""
 
     opening: Opening
-    middle: tuple[Middle, ...]
+    middle: tuple[MiddleLine, ...]
     closing: Closing | None  # None: the match is unfinished
     game: Game[Any, Any, Any]
     heads: tuple[str, ...]  # the hash of each line
-    size: int  # bytes of whole lines
-    torn: int  # bytes behind them, of a line that never came to be
+    whole_bytes: int  # bytes of whole lines
+    torn_bytes: int  # bytes behind them, of a line that never came to be
 
     @property
     def entries(self) -> tuple[Entry, ...]:
@@ -70,17 +70,17 @@ class Recorded(msgspec.Struct, frozen=True):
     @property
     def resumptions(self) -> tuple[int, ...]:
         """After how many facts the match was interrupted and resumed, each time."""
-        return tuple(facts for facts, line in self._counted if isinstance(line, Resumed))
+        return tuple(facts for facts, line in self._numbered_lines if isinstance(line, Resumed))
 
     @property
-    def sittings(self) -> tuple[tuple[int, tuple[str, ...]], ...]:
+    def seatings(self) -> tuple[tuple[int, tuple[str, ...]], ...]:
         """After how many facts everybody was seated, each time, and under which names."""
-        return tuple((facts, line.names) for facts, line in self._counted if isinstance(line, Seated))
+        return tuple((facts, line.names) for facts, line in self._numbered_lines if isinstance(line, Seated))
 
     @property
     def names(self) -> tuple[str, ...]:
         """What people were called last; the labels that were asked for, if nobody ever sat down."""
-        return self.sittings[-1][1] if self.sittings else self.opening.names
+        return self.seatings[-1][1] if self.seatings else self.opening.names
 
     @property
     def limits(self) -> dict[str, float] | None:
@@ -95,23 +95,23 @@ class Recorded(msgspec.Struct, frozen=True):
         return changed[-1] if changed else self.opening.sandbox
 
     @property
-    def _counted(self) -> Iterator[tuple[int, Middle]]:
+    def _numbered_lines(self) -> Iterator[tuple[int, MiddleLine]]:
         """The lines in the middle, each with the number of facts before it."""
         facts = 0
         for line in self.middle:
             yield facts, line
             facts += isinstance(line, Entry)
 
-    def before(self, facts: int | None) -> tuple[Middle, ...]:
+    def lines_before(self, facts: int | None) -> tuple[MiddleLine, ...]:
         """The lines up to so many facts; all of them if not said."""
         entries = self.entries
         return self.middle if facts is None or facts >= len(entries) else self.middle[: entries[facts].seq - 1]
 
-    def at(self, facts: int | None) -> Match[Any, Any, Any]:
+    def match_after(self, facts: int | None) -> Match[Any, Any, Any]:
         """The match after so many facts; after all of them if not said."""
         if facts is not None and not 0 <= facts <= len(self.entries):
             raise BadRequest(f"there is nothing after {facts} facts: the match has {len(self.entries)}")
-        return msgspec.structs.replace(replay(self.opening, self.entries[:facts], self.game), names=self.names)
+        return msgspec.structs.replace(replay_facts(self.opening, self.entries[:facts], self.game), names=self.names)
 
     def _repr_svg_(self) -> str:
         """What a notebook shows of it: its last position, as spectators see it."""
@@ -120,41 +120,41 @@ class Recorded(msgspec.Struct, frozen=True):
         return picture_at(self, None)
 
 
-def read(path: Path | str, game: Game[Any, Any, Any] | None = None) -> Recorded:
+def read_journal(path: Path | str, game: Game[Any, Any, Any] | None = None) -> RecordedMatch:
     """The journal in this file. Raises BadJournal, which names the line, unless every line is in its place.
 
     A last line that was torn is left out: nobody was ever told what it says. The game is made from the opening, or is
     handed over by whoever has the rules that were played by.
     """
-    return recorded_in(text_of(path), game)
+    return parse_journal(read_bytes(path), game)
 
 
-def text_of(path: Path | str) -> bytes:
+def read_bytes(path: Path | str) -> bytes:
     """The bytes in this file, if it can be a journal at all."""
     try:
-        return content(path)
+        return read_content(path)
     except (OSError, ValueError) as error:  # ValueError: no file can be called like that
         raise BadJournal(0, f"cannot be read: {getattr(error, 'strerror', error)}") from None
 
 
-def recorded_in(text: bytes, game: Game[Any, Any, Any] | None = None) -> Recorded:
+def parse_journal(text: bytes, game: Game[Any, Any, Any] | None = None) -> RecordedMatch:
     """The journal of these bytes."""
-    lines, heads, torn = chained(text)
+    lines, heads, torn = parse_lines(text)
     if not lines:
         if not text:
             raise BadJournal(0, "the file is empty")
-        begun = text.startswith(OPENS) or OPENS.startswith(text)
+        begun = text.startswith(OPENING_PREFIX) or OPENING_PREFIX.startswith(text)
         raise BadJournal(1, "the match never began" if begun else "this is no whole line of a journal", 0)
     opening, *middle = lines
     if not isinstance(opening, Opening):
         raise BadJournal(1, "a journal begins with its opening")
-    game = game_of(opening, game)
+    game = load_game(opening, game)
     closing = middle.pop() if middle and isinstance(middle[-1], Closing) else None
     if closing is not None and torn:
         raise BadJournal(len(lines) + 1, "nothing can stand behind the result", len(text) - torn)
-    return Recorded(
+    return RecordedMatch(
         opening,
-        in_the_middle(middle, opening, game),
+        check_middle_lines(middle, opening, game),
         closing if isinstance(closing, Closing) else None,
         game,
         heads,
@@ -163,73 +163,75 @@ def recorded_in(text: bytes, game: Game[Any, Any, Any] | None = None) -> Recorde
     )
 
 
-def chained(text: bytes) -> tuple[list[JournalLine], tuple[str, ...], int]:
+def parse_lines(text: bytes) -> tuple[list[JournalLine], tuple[str, ...], int]:
     """The whole lines, each held against the hash of the one before; their hashes; the bytes of a torn last line."""
     *whole, tail = text.split(b"\n")
     lines: list[JournalLine] = []
     heads: list[str] = []
     before, match, byte = NO_HASH, b"", 0
     for number, line in enumerate(whole, 1):
-        sealed = SEALED.fullmatch(line)
+        sealed = HASHED_LINE.fullmatch(line)
         if sealed is None:
             raise BadJournal(number, "this is no whole line of a journal", byte)
         body, digest = sealed.groups()
         try:
-            value = decode(body + b"}")
+            value = decode_line(body + b"}")
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
             raise BadJournal(number, f"this is no line of a journal: {error}", byte) from None
         if number == 1 and isinstance(value, Opening):
             match = value.match.encode()
         if value.seq != number - 1:
             raise BadJournal(number, f"this line says it is number {value.seq}, but it is {number - 1}", byte)
-        if seal(before + match + body) != digest:
+        if line_hash(before + match + body) != digest:
             raise BadJournal(number, "the hash does not fit: this line or the one before was changed", byte)
         before = digest
         lines.append(value)
         heads.append(digest.decode())
         byte += len(line) + 1
-    for end in SEAL.finditer(tail):  # a line of which all was written, so its end was there once
-        if end.end() < len(tail) and seal(before + match + tail[: end.start()]) == end[1]:
+    for end in HASH_PATTERN.finditer(tail):  # a line of which all was written, so its end was there once
+        if end.end() < len(tail) and line_hash(before + match + tail[: end.start()]) == end[1]:
             raise BadJournal(len(whole) + 1, "the end of this line was changed", byte)
     return lines, tuple(heads), len(tail)
 
 
-def ends_with_mark(text: bytes, match: bytes, marks: Marks) -> bool:
+def has_valid_mac(text: bytes, match: bytes, mac_key: MacKey) -> bool:
     """Does the last whole line of a journal bear its mark, which stands for all that is before it?
 
     Nothing else is looked at: that the chain is whole is for others to say.
     """
     *_, before, last, _ = [b"", b"", *text.split(b"\n")]
-    above, sealed = SEALED.fullmatch(before), SEALED.fullmatch(last)
-    return sealed is not None and marks.fit(NO_HASH if above is None else above[2], match, sealed[1])
+    above, sealed = HASHED_LINE.fullmatch(before), HASHED_LINE.fullmatch(last)
+    return sealed is not None and mac_key.verify(NO_HASH if above is None else above[2], match, sealed[1])
 
 
-def in_the_middle(lines: Iterable[JournalLine], opening: Opening, game: Game[Any, Any, Any]) -> tuple[Middle, ...]:
+def check_middle_lines(
+    lines: Iterable[JournalLine], opening: Opening, game: Game[Any, Any, Any]
+) -> tuple[MiddleLine, ...]:
     """The lines between the opening and the result; nothing can happen before everybody sits."""
-    known: list[Middle] = []
-    sitting = False
+    known: list[MiddleLine] = []
+    prepared = False
     timed_out: set[Seat] = set()
     for line in lines:
         match line:
-            case Entry(fact=fact) if sitting:
-                known.append(with_actions(line, game))
+            case Entry(fact=fact) if prepared:
+                known.append(decode_actions(line, game))
                 if isinstance(fact, Ejected) and fact.fault is Fault.TIMED_OUT:
                     timed_out.add(fact.seat)
-            case Late(seat=seat) if seat in timed_out:
+            case LateAnswer(seat=seat) if seat in timed_out:
                 timed_out.remove(seat)
                 known.append(line)
             case Resumed():
-                sitting = False
+                prepared = False
                 known.append(line)
-            case Seated() if not sitting and can_sit(line, opening):
-                sitting = True
+            case Seated() if not prepared and are_valid_names(line, opening):
+                prepared = True
                 known.append(line)
             case _:
-                raise BadJournal(line.seq + 1, f"{OUT_OF_PLACE[type(line)]} cannot stand here")
+                raise BadJournal(line.seq + 1, f"{MISPLACED_LINES[type(line)]} cannot stand here")
     return tuple(known)
 
 
-def can_sit(line: Seated, opening: Opening) -> bool:
+def are_valid_names(line: Seated, opening: Opening) -> bool:
     """Can these be the names at the table? All are different, and where the host gave a label, it is kept."""
     names, labels, addresses = line.names, opening.names, opening.players
     whole = len(set(names)) == len(names) == len(labels) and len(line.enforced) in (0, len(names))
@@ -238,18 +240,18 @@ def can_sit(line: Seated, opening: Opening) -> bool:
     for seat, (name, label) in enumerate(zip(names, labels, strict=True)):
         address = addresses[seat] if seat < len(addresses) else label
         labelled = label != address and not label.startswith(f"{address}-")
-        if name != label and (labelled or PLAIN_NAME.fullmatch(name) is None):
+        if name != label and (labelled or GUEST_NAME.fullmatch(name) is None):
             return False
     return True
 
 
-def game_of(opening: Opening, game: Game[Any, Any, Any] | None = None) -> Game[Any, Any, Any]:
+def load_game(opening: Opening, game: Game[Any, Any, Any] | None = None) -> Game[Any, Any, Any]:
     """The game that an opening names, if these are its rules; also if it was handed over."""
     if opening.format != FORMAT:
         raise BadJournal(1, f"this is format {opening.format}, and only format {FORMAT} is known")
     if game is None:
         try:
-            game = game_with(opening.game, opening.parameters)
+            game = make_game(opening.game, opening.parameters)
         except BadRequest as error:
             raise BadJournal(1, str(error)) from None
     elif (game.name, game.parameters()) != (opening.game, opening.parameters):
@@ -259,7 +261,7 @@ def game_of(opening: Opening, game: Game[Any, Any, Any] | None = None) -> Game[A
     return game
 
 
-def with_actions(entry: Entry, game: Game[Any, Any, Any]) -> Entry:
+def decode_actions(entry: Entry, game: Game[Any, Any, Any]) -> Entry:
     """The entry with actions of the game in it, which in the file are plain JSON."""
     fact, refused = entry.fact, entry.answer
     try:
@@ -272,16 +274,16 @@ def with_actions(entry: Entry, game: Game[Any, Any, Any]) -> Entry:
     return msgspec.structs.replace(entry, fact=fact, answer=refused)
 
 
-def begin(opening: Opening, game: Game[Any, Any, Any] | None = None) -> Match[Any, Any, Any]:
+def begin_match(opening: Opening, game: Game[Any, Any, Any] | None = None) -> Match[Any, Any, Any]:
     """The match as it was before anything happened; the game is made from the opening, unless it was read with it."""
-    game, seats = game_of(opening) if game is None else game, len(opening.names)
+    game, seats = load_game(opening) if game is None else game, len(opening.names)
     if seats not in game.seats:
         raise BadJournal(1, f"{game.name} is not for {seats} players")
     try:
         if opening.seed is None:
             seed, state = None, game.unpack_state(opening.state)
         else:
-            seed = seed_of(opening)
+            seed = verify_seed(opening)
             state = game.deal(seats, seed)
         order = game.order(state)
     except (BadJournal, HostFault):
@@ -289,41 +291,43 @@ def begin(opening: Opening, game: Game[Any, Any, Any] | None = None) -> Match[An
     except (BadRequest, ValueError) as error:
         raise BadJournal(1, f"no match can begin like this: {error}") from None
     except Exception as error:
-        raise BadJournal(1, f"no match can begin like this: {told(error, game)}") from error
+        raise BadJournal(1, f"no match can begin like this: {describe_rules_error(error, game)}") from error
     if any(seat >= seats for seat in order):
         raise BadJournal(1, "there are more seats in the state than names")
     return Match(game, state, opening.names, seed=seed, id=opening.match, sealed=opening.sealed)
 
 
-def seed_of(opening: Opening) -> bytes:
+def verify_seed(opening: Opening) -> bytes:
     """The seed, if it is the one that the host was bound to."""
     seed = bytes.fromhex(opening.seed or "")
     if len(seed) != SEED_BYTES:
         raise BadJournal(1, f"a seed is {SEED_BYTES} bytes, not {len(seed)}")
-    if commitment_to(seed, opening.match) != opening.commitment:
+    if seed_commitment(seed, opening.match) != opening.commitment:
         raise BadJournal(1, "the deal is not proved: the seed does not fit the commitment to it")
     return seed
 
 
-def replay(opening: Opening, entries: Iterable[Entry], game: Game[Any, Any, Any] | None = None) -> Match[Any, Any, Any]:
-    """The match after the facts of these lines; trusts that they are lawful."""
-    match = begin(opening, game)
+def replay_facts(
+    opening: Opening, entries: Iterable[Entry], game: Game[Any, Any, Any] | None = None
+) -> Match[Any, Any, Any]:
+    """The match after the facts of these lines; trusts that they are legal."""
+    match = begin_match(opening, game)
     for entry in entries:
         try:
             match = match.after(entry.fact)
         except HostFault:
             raise
-        except Exception as error:  # the rules are not what they were, or the facts not lawful
-            raise BadJournal(entry.seq + 1, f"{STUCK}: {told(error, match.game)}") from error
+        except Exception as error:  # the rules are not what they were, or the facts not legal
+            raise BadJournal(entry.seq + 1, f"{CANNOT_CONTINUE}: {describe_rules_error(error, match.game)}") from error
     return match
 
 
-def about(file: Path | str) -> AbstractContextManager[None]:
+def journal_errors(file: Path | str) -> AbstractContextManager[None]:
     """Whatever is wrong with a journal is said with the name of its file."""
-    return at(file, BadJournal)
+    return error_location(file, BadJournal)
 
 
-def seat_of(recorded: Recorded, text: str) -> Seat:
+def find_seat(recorded: RecordedMatch, text: str) -> Seat:
     """The seat that a person means, by its number or by the name of who sat there."""
     names = recorded.names
     known = {name: seat for seat, name in enumerate(names)} | {str(seat): seat for seat in range(len(names))}

@@ -9,12 +9,12 @@ import msgspec
 from fairplay.core.errors import BadJournal, BadRequest
 from fairplay.core.events import Ejected, Fault
 from fairplay.core.game import Moment, Ranking, Seat
-from fairplay.games import game_with
-from fairplay.journal.files import opened, refuse_others
+from fairplay.games import make_game
+from fairplay.journal.files import check_journal_file, open_journal_file
 from fairplay.journal.lines import FORMAT
-from fairplay.journal.replay import Recorded, read
+from fairplay.journal.replay import RecordedMatch, read_journal
 
-LONGEST_OPENING = 2**20
+MAX_OPENING_BYTES = 2**20
 
 
 class Status(Enum):
@@ -26,7 +26,7 @@ class Status(Enum):
     UNREADABLE = "unreadable"  # of rules or a format that are not known here, or a file that cannot be opened
 
 
-class Seated(msgspec.Struct, frozen=True):
+class SeatSummary(msgspec.Struct, frozen=True):
     """Who sat at a seat, and what became of them."""
 
     name: str
@@ -52,8 +52,8 @@ class Summary(msgspec.Struct, frozen=True):
     last: float | None = None  # when the last fact was written
     ended: float | None = None
     facts: int | None = None
-    seats: tuple[Seated, ...] = ()
-    short: str = ""  # what is enough of the id to tell it from the others in the folder
+    seats: tuple[SeatSummary, ...] = ()
+    short: str = ""  # what is enough of the id to tell it from the others in the directory
 
     @property
     def file(self) -> str:
@@ -61,7 +61,7 @@ class Summary(msgspec.Struct, frozen=True):
         return f"{self.id}.jsonl"
 
 
-class Head(msgspec.Struct, frozen=True, tag="opening"):
+class OpeningHeader(msgspec.Struct, frozen=True, tag="opening"):
     """What can be said of a journal from its first line alone, of whatever format it is."""
 
     format: int
@@ -74,23 +74,23 @@ class Head(msgspec.Struct, frozen=True, tag="opening"):
     parameters: dict[str, Any] = {}
 
 
-def summarised(path: Path) -> Summary:
+def summarise_journal(path: Path) -> Summary:
     """What the journal in this file holds. Raises FileNotFoundError if it has gone; whatever else is wrong is said."""
     try:
-        refuse_others(path.stat())
-        return of_sound(path.stem, read(path))
+        check_journal_file(path.stat())
+        return summarise_sound(path.stem, read_journal(path))
     except FileNotFoundError:
         raise
     except OSError as error:
         return Summary(path.stem, Status.UNREADABLE, f"cannot be read: {error.strerror}")
     except BadJournal as error:
-        return of_unsound(path, error)
+        return summarise_unsound(path, error)
 
 
-def of_sound(id: str, recorded: Recorded) -> Summary:
+def summarise_sound(id: str, recorded: RecordedMatch) -> Summary:
     """The summary of a journal whose chain is whole."""
     opening, entries, closing, game = recorded.opening, recorded.entries, recorded.closing, recorded.game
-    ranks = ranks_in(closing.result.ranking) if closing else {}
+    ranks = ranks_by_seat(closing.result.ranking) if closing else {}
     scores = (closing.result.scores if closing else None) or ()
     out = {entry.fact.seat: entry.fact for entry in entries if isinstance(entry.fact, Ejected)}
     return Summary(
@@ -104,15 +104,15 @@ def of_sound(id: str, recorded: Recorded) -> Summary:
         last=entries[-1].at if entries else None,
         ended=closing.at if closing else None,
         facts=len(entries),
-        seats=everybody(recorded.names, opening.players, ranks, out, scores),
+        seats=seat_summaries(recorded.names, opening.players, ranks, out, scores),
     )
 
 
-def of_unsound(path: Path, error: BadJournal) -> Summary:
+def summarise_unsound(path: Path, error: BadJournal) -> Summary:
     """The summary of a file that is no journal for us, with what its first line says if that can be made out."""
     try:
-        with opened(path) as file:
-            head = msgspec.json.decode(file.readline(LONGEST_OPENING), type=Head)
+        with open_journal_file(path) as file:
+            head = msgspec.json.decode(file.readline(MAX_OPENING_BYTES), type=OpeningHeader)
     except FileNotFoundError:
         raise
     except OSError:
@@ -121,28 +121,28 @@ def of_unsound(path: Path, error: BadJournal) -> Summary:
         return Summary(path.stem, Status.DAMAGED, str(error))
     return Summary(
         path.stem,
-        Status.DAMAGED if error.line != 1 or is_known(head) else Status.UNREADABLE,
+        Status.DAMAGED if error.line != 1 or is_supported(head) else Status.UNREADABLE,
         str(error),
         match=head.match,
         game=head.game,
         rules=head.rules,
         started=head.at,
-        seats=everybody(head.names, head.players, {}, {}),
+        seats=seat_summaries(head.names, head.players, {}, {}),
     )
 
 
-def is_known(head: Head) -> bool:
+def is_supported(head: OpeningHeader) -> bool:
     """Is the journal of our format, and its game one of ours?"""
     try:
-        return head.format == FORMAT and game_with(head.game, head.parameters).version == head.rules
+        return head.format == FORMAT and make_game(head.game, head.parameters).version == head.rules
     except BadRequest:
         return False
 
 
-def ranks_in(ranking: Ranking) -> dict[Seat, int]:
+def ranks_by_seat(ranking: Ranking) -> dict[Seat, int]:
     """The rank of each seat: ties share one, and an emptied group keeps its place.
 
-    >>> ranks_in((frozenset({2}), frozenset({0, 1}), frozenset({3})))
+    >>> ranks_by_seat((frozenset({2}), frozenset({0, 1}), frozenset({3})))
     {2: 1, 0: 2, 1: 2, 3: 4}
     """
     ranks, rank = {}, 1
@@ -152,13 +152,13 @@ def ranks_in(ranking: Ranking) -> dict[Seat, int]:
     return ranks
 
 
-def everybody(
+def seat_summaries(
     names: tuple[str, ...],
     addresses: tuple[str, ...],
     ranks: dict[Seat, int],
     out: dict[Seat, Ejected],
     scores: tuple[int, ...] = (),
-) -> tuple[Seated, ...]:
+) -> tuple[SeatSummary, ...]:
     """Everybody at the table; what cannot be, in a journal that nobody has verified, is passed over."""
     table = []
     for seat, name in enumerate(names):
@@ -166,7 +166,7 @@ def everybody(
         score = scores[seat] if seat < len(scores) else None
         match out.get(seat):
             case Ejected(fault=fault, moment=moment, why=why):
-                table.append(Seated(name, address, None, score, fault, moment, why))
+                table.append(SeatSummary(name, address, None, score, fault, moment, why))
             case None:
-                table.append(Seated(name, address, ranks.get(seat), score))
+                table.append(SeatSummary(name, address, ranks.get(seat), score))
     return tuple(table)

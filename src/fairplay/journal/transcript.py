@@ -10,11 +10,11 @@ from fairplay.core.errors import HostFault
 from fairplay.core.events import Receipt
 from fairplay.core.game import Seat
 from fairplay.core.messages import Answer, End, Failed, Message, Start, TakeTurn
-from fairplay.journal.reenact import Unfinished, reenact
-from fairplay.journal.replay import Recorded
+from fairplay.journal.reenactment import Unfinished, reenact
+from fairplay.journal.replay import RecordedMatch
 
 
-class Heard(msgspec.Struct, frozen=True):
+class TranscriptEntry(msgspec.Struct, frozen=True):
     """A message to a seat, and the answer to it in the record."""
 
     message: Message
@@ -23,7 +23,7 @@ class Heard(msgspec.Struct, frozen=True):
     facts: int  # of the match, before the answer
 
 
-def transcript(recorded: Recorded, seat: Seat) -> Iterator[Heard]:
+def transcript(recorded: RecordedMatch, seat: Seat) -> Iterator[TranscriptEntry]:
     """All that a seat heard, in order; an unfinished match may end with a turn that nobody knows an answer to.
 
     Each greeting but the first stands where the match was interrupted and resumed. What was said between the last fact
@@ -43,15 +43,15 @@ def transcript(recorded: Recorded, seat: Seat) -> Iterator[Heard]:
             takes_turn = isinstance(message, TakeTurn)
             if call.seat == seat:
                 turn += takes_turn
-                yield Heard(message, answer, turn, facts)
+                yield TranscriptEntry(message, answer, turn, facts)
             facts += takes_turn or isinstance(answer, Failed)  # a turn always leads to a fact, all else if it fails
-    last = recorded.at(None)
+    last = recorded.match_after(None)
     if last.turn == seat:
         with suppress(HostFault):  # the host had nothing to show, so nobody was asked
-            yield Heard(TakeTurn(last.view(seat)), None, turn + 1, facts)
+            yield TranscriptEntry(TakeTurn(last.view(seat)), None, turn + 1, facts)
 
 
-def receipt_after(recorded: Recorded, facts: int) -> Receipt:
+def receipt_after(recorded: RecordedMatch, facts: int) -> Receipt:
     """Where the record stood after so many facts."""
-    lines = len(recorded.before(facts))
+    lines = len(recorded.lines_before(facts))
     return Receipt(lines, recorded.heads[lines])

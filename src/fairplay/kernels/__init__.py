@@ -8,12 +8,12 @@ from importlib import import_module
 from types import ModuleType
 
 kernels: ModuleType | None = None
-why_not = ""  # why there are none
+unavailable_reason = ""  # why there are none
 
 if os.environ.get("FAIRPLAY_PURE"):
-    why_not = "FAIRPLAY_PURE is set"
+    unavailable_reason = "FAIRPLAY_PURE is set"
 else:
     try:
         kernels = import_module("fairplay._kernels")
     except ImportError as error:
-        why_not = f"they were not built: {error}"
+        unavailable_reason = f"they were not built: {error}"

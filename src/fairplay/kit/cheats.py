@@ -8,17 +8,17 @@ from typing import Any
 import msgspec
 
 from fairplay.core.roles import Cheat
-from fairplay.kit.examples import match_at_random
+from fairplay.kit.examples import random_match
 from fairplay.kit.game import BoardGame, View
 
-FAR = 10**6
-MOST_TRIED = 1000
+FAR_NUMBER = 10**6
+MAX_CHEAT_CANDIDATES = 1000
 
 
 def far_away(view: View[Any]) -> Any:
     """§0.2: with a number that is far beyond any board."""
-    for action in islice(view.game.actions(view), MOST_TRIED):
-        changed = further(msgspec.to_builtins(action))
+    for action in islice(view.game.actions(view), MAX_CHEAT_CANDIDATES):
+        changed = with_far_number(msgspec.to_builtins(action))
         with suppress(msgspec.ValidationError):  # if its type does not allow that
             if changed is not None:
                 return msgspec.convert(changed, view.game.action)
@@ -27,30 +27,30 @@ def far_away(view: View[Any]) -> Any:
 
 def not_offered(view: View[Any]) -> Any:
     """§0.2: what could be done in another position, and not in this one."""
-    offered = list(islice(view.game.actions(view), MOST_TRIED))
-    for state in match_at_random(view.game):
+    offered = list(islice(view.game.actions(view), MAX_CHEAT_CANDIDATES))
+    for state in random_match(view.game):
         if (seat := view.game.turn(state)) is not None:
-            for action in islice(view.game.moves(state.position, seat), MOST_TRIED):
+            for action in islice(view.game.moves(state.position, seat), MAX_CHEAT_CANDIDATES):
                 if action not in offered:
                     return action
     return None
 
 
-def further(plain: Any) -> Any:
+def with_far_number(plain: Any) -> Any:
     """Plain JSON with its first number far beyond; None: there is none in it."""
     match plain:
         case dict():
             for key, value in plain.items():
-                if (changed := further(value)) is not None:
+                if (changed := with_far_number(value)) is not None:
                     return {**plain, key: changed}
         case list() | tuple():
             for index, value in enumerate(plain):
-                if (changed := further(value)) is not None:
+                if (changed := with_far_number(value)) is not None:
                     return [*plain[:index], changed, *plain[index + 1 :]]
         case bool():
             return None
         case int():
-            return FAR
+            return FAR_NUMBER
     return None
 
 
@@ -59,7 +59,7 @@ def cheats_of(rules: type[BoardGame[Any, Any]]) -> Mapping[str, Cheat]:
     return {f"goes far away in {rules.name}": far_away, f"does what is not offered in {rules.name}": not_offered}
 
 
-def seldom_of(rules: type[BoardGame[Any, Any]]) -> frozenset[str]:
+def rare_cheats_of(rules: type[BoardGame[Any, Any]]) -> frozenset[str]:
     """Those that are not possible from the start on."""
     view = rules().view(rules().deal(rules.seats[0], bytes(32)), 0)
     return frozenset(name for name, cheat in cheats_of(rules).items() if cheat(view) is None)

@@ -6,11 +6,11 @@ from typing import Any
 
 from fairplay.kit.game import View
 from fairplay.kit.roster import looks, owners_in, players_of
-from fairplay.kit.terminal import Place, changed, grid
-from fairplay.render.colours import letters_on
-from fairplay.render.panel import EDGE, Board, Header, Skin, grain, picture
+from fairplay.kit.terminal import Place, changed_places, grid
+from fairplay.render.colours import letter_colour
+from fairplay.render.panel import EDGE, Board, Header, Skin, picture, units_per_pixel
 from fairplay.render.roster import Look
-from fairplay.render.svg import LETTER, Value, box, circle, element, fade, group, use, words
+from fairplay.render.svg import LETTER_STYLE, Value, circle, element, gradient, group, rectangle, text, use
 
 NOTHING = ". "  # signs of a place where nothing is, and of none at all
 LIGHT = Skin(
@@ -55,18 +55,18 @@ def svg(
     signs, players = grid(view), players_of(view, names)
     rows, columns = len(signs), max(map(len, signs), default=0)
     width, height = columns * SIDE, rows * SIDE
-    units = grain(width, small=small)
+    units = units_per_pixel(width, small=small)
     label = max(13.0, 10 * units)
     shore = 4 * units if small else label * 1.6 + 4  # around the squares, with room for the labels
     over = view.game.turn(view.state) is None
     content = [
-        box(-shore, -shore, width + 2 * shore, height + 2 * shore, rx=10.0, fill="url(#field)"),
+        rectangle(-shore, -shore, width + 2 * shore, height + 2 * shore, rx=10.0, fill="url(#field)"),
         group(_squares(view, signs), id="squares"),
-        group((use("last", *_corner(place)) for place in sorted(changed(view, before))), id="news"),
+        group((use("last", *_corner(place)) for place in sorted(changed_places(view, before))), id="news"),
         *(() if small else [_labels(rows, columns, label)]),
     ]
     beside = 0.0 if small else max(0.0, shore - EDGE + 8)
-    said = ", ".join(f"{player.called} {player.score or player.mark}".strip() for player in players)
+    said = ", ".join(f"{player.display_name} {player.score or player.mark}".strip() for player in players)
     return picture(
         Board(content, width + 2 * beside, height + 2 * shore, origin=(beside, shore)),
         players,
@@ -87,17 +87,17 @@ def svg(
 
 
 def _definitions(seen: Sequence[Look], *, dark: bool) -> Iterator[str]:
-    yield fade("field", *FIELD[dark])
-    yield box(-SIDE / 2 + 1.5, -SIDE / 2 + 1.5, SIDE - 3, SIDE - 3, rx=4.0, fill=SQUARE[dark], id="square")
+    yield gradient("field", *FIELD[dark])
+    yield rectangle(-SIDE / 2 + 1.5, -SIDE / 2 + 1.5, SIDE - 3, SIDE - 3, rx=4.0, fill=SQUARE[dark], id="square")
     yield circle(0, 0, 7.0, fill=MARK, stroke=INK, stroke_width=1.5, id="point")
     rim: dict[str, Value] = {"stroke": INK, "stroke_width": 2.0}
     for seat, look in enumerate(seen):
         disc = circle(0, 0, RADIUS, fill=look.paint, **rim)
-        sign = words(0, 8.5, look.letter, font_size=24.0, fill=letters_on(look.paint), **LETTER)
+        sign = text(0, 8.5, look.letter, font_size=24.0, fill=letter_colour(look.paint), **LETTER_STYLE)
         yield element("g", disc, sign, id=f"piece{seat}")
     inside = SIDE - 6
     rings = (
-        box(-inside / 2, -inside / 2, inside, inside, rx=4.0, stroke=hue, stroke_width=wide)
+        rectangle(-inside / 2, -inside / 2, inside, inside, rx=4.0, stroke=hue, stroke_width=wide)
         for hue, wide in ((INK, 6.0), (MARK, 3.5))
     )
     yield element("g", *rings, id="last", fill="none")
@@ -118,12 +118,12 @@ def _squares(view: View[Any], signs: Sequence[str]) -> Iterator[str]:
             if sign in owners:
                 yield use(f"piece{owners[sign]}", x, y)
             elif sign not in NOTHING:
-                yield words(x, y + 9, sign, font_size=26.0, fill=INK, **LETTER)
+                yield text(x, y + 9, sign, font_size=26.0, fill=INK, **LETTER_STYLE)
 
 
 def _labels(rows: int, columns: int, size: float) -> str:
     """The numbers of the rows on the left, and of the columns on top, as many as there is room for."""
     step = ceil(size * 1.5 / SIDE)
-    left = (words(-size * 0.9, (row + 0.5) * SIDE + size / 3, str(row)) for row in range(0, rows, step))
-    top = (words((column + 0.5) * SIDE, -size * 0.6, str(column)) for column in range(0, columns, step))
+    left = (text(-size * 0.9, (row + 0.5) * SIDE + size / 3, str(row)) for row in range(0, rows, step))
+    top = (text((column + 0.5) * SIDE, -size * 0.6, str(column)) for column in range(0, columns, step))
     return group([*left, *top], fill=INK, font_family="sans-serif", font_size=size, text_anchor="middle")

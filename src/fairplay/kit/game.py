@@ -16,7 +16,7 @@ from fairplay.core.game import Game, Moment, Ranking, Seat, check_seat
 
 P = TypeVar("P")  # a position: any type that msgspec reads and writes
 A = TypeVar("A")  # an action
-MOST_LOOKED_AT = 1000  # moves in a position that somebody else wrote down
+MAX_CHECKED_MOVES = 1000  # moves in a position that somebody else wrote down
 COLOURS = ("red", "blue", "yellow", "green", "white", "black", "pink", "grey")  # that pieces can have
 NOT_ON_TURN, NOT_OFFERED = "0.1", "0.2"  # clauses that hold in all of these games; see book.py
 
@@ -133,7 +133,7 @@ class View(msgspec.Struct, Generic[P], frozen=True):
         return svg(self, names)
 
 
-class Seen(msgspec.Struct, Generic[P], frozen=True, forbid_unknown_fields=True):
+class PackedView(msgspec.Struct, Generic[P], frozen=True, forbid_unknown_fields=True):
     """A view as it is written down."""
 
     seat: Seat | None
@@ -191,11 +191,11 @@ class BoardGame(Game[State[P], View[P], A], Generic[P, A], frozen=True, forbid_u
     # What is worked out from that.
 
     @classmethod
-    def about_parameters(cls) -> dict[str, str]:
+    def parameter_descriptions(cls) -> dict[str, str]:
         """What each parameter means; of one without a description, its type."""
         types = get_type_hints(cls)
         kinds = {name: getattr(kind, "__name__", str(kind)) for name, kind in types.items()}
-        return {name: about or kinds[name] for name, about in super().about_parameters().items()}
+        return {name: about or kinds[name] for name, about in super().parameter_descriptions().items()}
 
     def sign_of(self, seat: Seat) -> str:
         """What stands for the pieces of a seat; its number, if there are not enough signs."""
@@ -256,7 +256,7 @@ class BoardGame(Game[State[P], View[P], A], Generic[P, A], frozen=True, forbid_u
     def fits(self, state: State[P]) -> bool:
         """Is the board as large as the one that they begin with?"""
         try:
-            self._sound(state)
+            self._check_state(state)
         except BadRequest:
             return False
         return True
@@ -282,14 +282,14 @@ class BoardGame(Game[State[P], View[P], A], Generic[P, A], frozen=True, forbid_u
         return {"seat": view.seat, **self.pack_state(view.state)}
 
     def unpack(self, plain: Any) -> View[P]:
-        seen = self._read(plain, Seen)
-        return View(seen.seat, self._sound(State(seen.position, seen.order, seen.seats)), self)
+        seen = self._read(plain, PackedView)
+        return View(seen.seat, self._check_state(State(seen.position, seen.order, seen.seats)), self)
 
     def pack_state(self, state: State[P]) -> Any:
         return msgspec.to_builtins(state)
 
     def unpack_state(self, plain: Any) -> State[P]:
-        return self._sound(self._read(plain, State))
+        return self._check_state(self._read(plain, State))
 
     def _read(self, plain: Any, kind: Any) -> Any:
         try:
@@ -297,7 +297,7 @@ class BoardGame(Game[State[P], View[P], A], Generic[P, A], frozen=True, forbid_u
         except msgspec.ValidationError as error:
             raise BadRequest(f"this is no position of {self.name}: {error}") from None
 
-    def _sound(self, state: State[P]) -> State[P]:
+    def _check_state(self, state: State[P]) -> State[P]:
         """A state that somebody wrote down, if all questions have an answer: it may be of another board, or of none."""
         order, seats = state.order, state.seats
         if seats not in self.seats or len({*order}) < len(order) or not {*order} <= {*range(seats)}:
@@ -305,7 +305,7 @@ class BoardGame(Game[State[P], View[P], A], Generic[P, A], frozen=True, forbid_u
         try:
             sizes = [[len(row) for row in self.rows(one)] for one in (state.position, self.start(seats))]
             for seat in order:
-                list(islice(self.moves(state.position, seat), MOST_LOOKED_AT))
+                list(islice(self.moves(state.position, seat), MAX_CHECKED_MOVES))
             self.ranking(state)
         except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
             raise BadRequest(f"this is no position of {self.name}: {type(error).__name__}") from None

@@ -12,31 +12,31 @@ from fairplay.core.errors import BadRequest
 from fairplay.core.game import Game
 from fairplay.kit.game import View
 
-MOST_TRIED = 3000  # of the actions among which one is looked for
-MOST_SHOWN = 3
+MAX_MATCHED_ACTIONS = 3000  # of the actions among which one is looked for
+MAX_SUGGESTIONS = 3
 
 
-def write(action: Any) -> str:
+def format_action(action: Any) -> str:
     """An action as a person says it: what it is, and its details.
 
     >>> from fairplay.kit import Action
     >>> class Mark(Action, frozen=True):
     ...     at: tuple[int, int]
-    >>> write(Mark((0, 2)))
+    >>> format_action(Mark((0, 2)))
     'mark 0 2'
     """
-    return " ".join(words_of(msgspec.to_builtins(action)))
+    return " ".join(flat_words(msgspec.to_builtins(action)))
 
 
-def words_of(plain: Any) -> Iterator[str]:
+def flat_words(plain: Any) -> Iterator[str]:
     """What is in plain JSON, one after the other."""
     match plain:
         case dict():
             for value in plain.values():
-                yield from words_of(value)
+                yield from flat_words(value)
         case list() | tuple():
             for value in plain:
-                yield from words_of(value)
+                yield from flat_words(value)
         case None:
             yield "-"
         case bool():
@@ -45,22 +45,22 @@ def words_of(plain: Any) -> Iterator[str]:
             yield from str(plain).split()
 
 
-def read(view: View[Any], words: str) -> Any:
+def parse_action(view: View[Any], words: str) -> Any:
     """The action that a person means. Raises BadRequest if that cannot be told."""
     game, said = view.game, [word for word in re.split(r"[\s,()\[\]]+", words.lower()) if word]
-    offered = list(islice(game.actions(view), MOST_TRIED))
+    offered = list(islice(game.actions(view), MAX_MATCHED_ACTIONS))
     for action in offered:
-        known = write(action).lower().split()
+        known = format_action(action).lower().split()
         if said in (known, known[1:]):
             return action
-    for kind in kinds(game.action):  # so that the rules can say why not
-        if (action := made(kind, said)) is not None:
+    for kind in action_types(game.action):  # so that the rules can say why not
+        if (action := build_action(kind, said)) is not None:
             return action
-    like = ", or ".join(write(action) for action in offered[:MOST_SHOWN])
+    like = ", or ".join(format_action(action) for action in offered[:MAX_SUGGESTIONS])
     raise BadRequest(f"{words!r} is nothing that can be done; write {like}")
 
 
-def made(kind: Any, said: list[str]) -> Any:
+def build_action(kind: Any, said: list[str]) -> Any:
     """The action of this kind that words make, a word for each field; None: they make none."""
     fields = [field.encode_name for field in msgspec.structs.fields(kind)] if is_struct(kind) else []
     tag = str(kind.__struct_config__.tag).lower() if is_struct(kind) else ""
@@ -75,7 +75,7 @@ def made(kind: Any, said: list[str]) -> Any:
         return None
 
 
-def kinds(action: Any) -> tuple[Any, ...]:
+def action_types(action: Any) -> tuple[Any, ...]:
     """The types that an action can be of."""
     return get_args(action) if get_origin(action) in (Union, UnionType) else (action,)
 
@@ -85,10 +85,10 @@ def is_struct(kind: Any) -> bool:
     return isinstance(kind, type) and issubclass(kind, msgspec.Struct)
 
 
-def help_for(rules: type[Game[Any, Any, Any]]) -> str:
+def help_text(rules: type[Game[Any, Any, Any]]) -> str:
     """What can be typed, a line for each kind of action."""
     lines = []
-    for kind in kinds(rules.action):
+    for kind in action_types(rules.action):
         fields = [field.name.upper() for field in msgspec.structs.fields(kind)] if is_struct(kind) else []
         words = " ".join([kind.__name__.lower(), *fields])
         about = (kind.__doc__ or "").partition("\n")[0].rstrip(".")
@@ -96,6 +96,6 @@ def help_for(rules: type[Game[Any, Any, Any]]) -> str:
     return "\n".join([*lines, "The first word can be left out. Rows and columns count from 0."])
 
 
-def foresee(view: View[Any], action: Any) -> View[Any]:
-    """What its player would see right after a lawful action."""
+def preview(view: View[Any], action: Any) -> View[Any]:
+    """What its player would see right after a legal action."""
     return View(view.seat, view.game.apply(view.state, action), view.game)

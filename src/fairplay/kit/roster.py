@@ -5,7 +5,7 @@ from typing import Any
 
 from fairplay.core.game import Seat
 from fairplay.kit.game import State, View
-from fairplay.render.roster import Look, Player, named
+from fairplay.render.roster import Look, Player, seat_name
 
 HUES = {  # all of different brightness; the signs help as well
     "red": ("97;41", "#c8323c"),
@@ -37,7 +37,7 @@ def players_of(view: View[Any], names: Sequence[str]) -> list[Player]:
         mark, out = _mark(view, view.state, one.seat), one.seat not in view.state.order
         score, lit = "" if one.score is None else str(one.score), bool(mark) and not out
         players.append(
-            Player(look, one.colour, named(names, one.seat), mark, lit=lit, out=out, facts=score, score=score)
+            Player(look, one.colour, seat_name(names, one.seat), mark, lit=lit, out=out, facts=score, score=score)
         )
     return players
 

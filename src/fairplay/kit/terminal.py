@@ -5,9 +5,9 @@ from typing import Any
 
 from fairplay.kit.game import View
 from fairplay.kit.roster import looks, owners_in, players_of
-from fairplay.render.fit import Part, Room, Scale, left_out, part_of
+from fairplay.render.fit import Part, Scale, Space, format_hidden_part, visible_part
 from fairplay.render.roster import roster
-from fairplay.render.text import CHANGED, dye, printable
+from fairplay.render.text import CHANGED_COLOUR, add_colour, printable
 
 Place = tuple[int, int]  # row, column
 
@@ -26,13 +26,13 @@ def text(
     No line is wider than `width`, and there are not more than `height`, as long as there is room for anything at all.
     """
     players = [*roster(players_of(view, names), colour=colour, width=width)]
-    signs, room = grid(view), Room(width, height).less(len(players) + 1)
+    signs, room = grid(view), Space(width, height).minus_lines(len(players) + 1)
     size = len(signs), max(map(len, signs), default=0)
     margin = len(str(size[0] - 1)) + 1
     wide = len(str(size[1] - 1)) + 2
-    new = changed(view, before)
-    part = part_of(size, (Scale(wide, 1, margin, 1),), room, next(iter(sorted(new)), None))
-    board = [*_lines(view, signs, part, new, margin, colour=colour), *left_out(part, size, room)]
+    new = changed_places(view, before)
+    part = visible_part(size, (Scale(wide, 1, margin, 1),), room, next(iter(sorted(new)), None))
+    board = [*_lines(view, signs, part, new, margin, colour=colour), *format_hidden_part(part, size, room)]
     return "\n".join([*board, "", *players]).rstrip("\n")
 
 
@@ -41,7 +41,7 @@ def grid(view: View[Any]) -> list[str]:
     return [printable(row, max(1, len(row))) for row in view.game.rows(view.state.position)]
 
 
-def changed(view: View[Any], before: View[Any] | None) -> set[Place]:
+def changed_places(view: View[Any], before: View[Any] | None) -> set[Place]:
     """Where another sign is than before."""
     if before is None:
         return set()
@@ -65,9 +65,9 @@ def _lines(
             if column in part.columns:
                 shown, owner = sign.replace(".", "·"), owners.get(sign)
                 if colour and owner is not None:
-                    shown = dye(shown, codes[owner])
+                    shown = add_colour(shown, codes[owner])
                 left, right = "[]" if (row, column) in new else "  "
                 if colour and (row, column) in new:
-                    left, right = dye(left, CHANGED), dye(right, CHANGED)
+                    left, right = add_colour(left, CHANGED_COLOUR), add_colour(right, CHANGED_COLOUR)
                 line += f"{' ' * (wide - 1)}{left}{shown}{right}"
         yield line.rstrip()

@@ -5,22 +5,22 @@ from typing import Any
 
 from fairplay.core.events import Acted, Ejected, Ended, Event, Started
 from fairplay.core.match import Match
-from fairplay.render.words import plain
+from fairplay.render.formatting import format_json
 
 
-class Feed:
+class EventFeed:
     """An observer that writes one JSON object per event; docs/events.md lists their fields."""
 
     def __init__(self, write: Callable[[str], object]) -> None:
         self._write = write
-        self.told_result = False
+        self.has_result = False
 
     def observe(self, event: Event, match: Match[Any, Any, Any]) -> None:
-        self._write(plain(as_plain(event, match)) + "\n")
-        self.told_result = isinstance(event, Ended)
+        self._write(format_json(event_fields(event, match)) + "\n")
+        self.has_result = isinstance(event, Ended)
 
 
-def as_plain(event: Event, match: Match[Any, Any, Any]) -> dict[str, Any]:
+def event_fields(event: Event, match: Match[Any, Any, Any]) -> dict[str, Any]:
     """An event as it is told to programs; nothing in it is hidden from spectators."""
     names = match.names
     match event:
@@ -37,19 +37,19 @@ def as_plain(event: Event, match: Match[Any, Any, Any]) -> dict[str, Any]:
         case Acted(seat, action):
             return {"type": "acted", "name": names[seat], "seat": seat, "action": action}
         case Ejected():
-            return {"type": "ejected", **ejection(event, names)}
+            return {"type": "ejected", **ejection_fields(event, names)}
         case Ended(result):
             return {
                 "type": "ended",
                 "ranking": [[names[seat] for seat in sorted(group)] for group in result.ranking],
-                "ejected": [ejection(ejected, names) for ejected in result.ejected],
+                "ejected": [ejection_fields(ejected, names) for ejected in result.ejected],
                 "scores": result.scores,
                 "seed": result.seed,
                 "receipt": result.receipt,
             }
 
 
-def ejection(ejected: Ejected, names: tuple[str, ...]) -> dict[str, Any]:
+def ejection_fields(ejected: Ejected, names: tuple[str, ...]) -> dict[str, Any]:
     """Who was ejected, and why."""
     return {
         "name": names[ejected.seat],

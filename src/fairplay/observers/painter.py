@@ -7,10 +7,10 @@ from typing import Any
 from fairplay.core.errors import HostFault
 from fairplay.core.events import Event, Started
 from fairplay.core.match import Match
-from fairplay.games import title
+from fairplay.games import game_info
 
 AnyMatch = Match[Any, Any, Any]
-Show = Callable[[str, str], object]  # is given the name of a file and what is to be in it
+WriteFile = Callable[[str, str], object]  # is given the name of a file and what is to be in it
 
 
 class Painter:
@@ -23,12 +23,12 @@ class Painter:
 
     def __init__(
         self,
-        show: Show,
+        write: WriteFile,
         paint: Callable[[AnyMatch, AnyMatch | None], Mapping[str, str]],
         first: int = 0,
         digits: int = 1,
     ) -> None:
-        self._show = show
+        self._write = write
         self._paint = paint
         self._number = first
         self._digits = digits
@@ -39,30 +39,30 @@ class Painter:
         if self._last is not None and match.state is self._last.state and not isinstance(event, Started):
             return
         for ending, text in self._paint(match, self._last).items():
-            self._show(f"{self._number:0{self._digits}}.{ending}", text)
+            self._write(f"{self._number:0{self._digits}}.{ending}", text)
         self._number += 1
         self._last = match
 
 
-def for_spectators(match: AnyMatch, before: AnyMatch | None) -> dict[str, str]:
+def spectator_picture(match: AnyMatch, before: AnyMatch | None) -> dict[str, str]:
     """The picture of a match that everybody may see."""
     last = None if before is None else before.view(None)
-    return {"svg": title(match.game.name).svg(match.view(None), match.names, before=last)}
+    return {"svg": game_info(match.game.name).svg(match.view(None), match.names, before=last)}
 
 
-def into(folder: Path) -> Show:
-    """Writes files into a folder, and makes it; whoever looks at one sees the old one or the new one, each whole."""
+def file_writer(directory: Path) -> WriteFile:
+    """Writes files into a directory, and makes it; whoever looks at one sees the old one or the new one, each whole."""
 
     def put(name: str, text: str) -> None:
-        fresh = folder / f".{name}.new"
+        fresh = directory / f".{name}.new"
         try:
-            folder.mkdir(exist_ok=True)
+            directory.mkdir(exist_ok=True)
             try:
                 fresh.write_text(text, encoding="utf-8")
-                fresh.replace(folder / name)
+                fresh.replace(directory / name)
             finally:
                 fresh.unlink(missing_ok=True)
         except OSError as error:
-            raise HostFault(f"{folder / name} cannot be written: {error.strerror}") from None
+            raise HostFault(f"{directory / name} cannot be written: {error.strerror}") from None
 
     return put

@@ -5,10 +5,10 @@ from base64 import b64encode
 from collections.abc import Iterable, Mapping, Sequence
 from zlib import compress
 
-Shown = Mapping[str, Sequence[str]]  # the pictures of a position: by theme, and then by who looks on
+PositionPictures = Mapping[str, Sequence[str]]  # the pictures of a position: by theme, and then by who looks on
 
 
-def packed(positions: Iterable[Shown]) -> str:
+def pack_pictures(positions: Iterable[PositionPictures]) -> str:
     """The pictures of all positions, as text that `unpacked` in pictures.js understands."""
     lines: dict[str, int] = {}
     pictures: dict[tuple[int, ...], int] = {}
@@ -42,10 +42,10 @@ def runs(numbers: Iterable[int]) -> tuple[int, ...]:
     return tuple(found)
 
 
-def rewritten(before: Sequence[str], after: Sequence[str]) -> list[str | tuple[int, int]]:
+def diff_lines(before: Sequence[str], after: Sequence[str]) -> list[str | tuple[int, int]]:
     """Lines as what they take from those before: where a run of these begins and how many there are; and new ones.
 
-    >>> rewritten(["<svg>", "a", "b", "</svg>"], ["<svg>", "b", "c", "</svg>"])
+    >>> diff_lines(["<svg>", "a", "b", "</svg>"], ["<svg>", "b", "c", "</svg>"])
     [(0, 1), (2, 1), 'c', (3, 1)]
     """
     where = {line: at for at, line in reversed(list(enumerate(before)))}

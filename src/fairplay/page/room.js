@@ -47,7 +47,7 @@ function follow() {
   stream = new EventSource(`/rooms/${room}/live?look=${dark.matches ? "dark" : "light"}${small.matches ? "-small" : ""}`);
   stream.addEventListener("hello", ({ data }) => {
     const { version: said, name } = JSON.parse(data);
-    if (version !== null && version !== said) location.reload(); // the house was renewed meanwhile
+    if (version !== null && version !== said) location.reload(); // the server was renewed meanwhile
     version = said;
     document.title = `${name}: fairplay`;
     byId("title").replaceChildren(called(name));

@@ -9,15 +9,15 @@ from typing import Any
 from fairplay.core.chance import SEED_BYTES
 from fairplay.core.errors import BadRequest
 from fairplay.core.roles import Player, Strategy
-from fairplay.games import Title, title
-from fairplay.referee.loading import loaded, named_in_module
+from fairplay.games import GameInfo, game_info
+from fairplay.referee.loading import load_from_module, run_loader
 
 AnyPlayer = Player | Strategy[Any, Any]
-IN_PROCESS = "in-process:"  # before module:Name, instead of py: a player that is trusted with this process
-MAIN_FILE = "bot.py"  # what plays in a folder
+IN_PROCESS_PREFIX = "in-process:"  # before module:Name, instead of py: a player that is trusted with this process
+MAIN_FILE = "bot.py"  # what plays in a directory
 NAMES_IN_FILE = ("Player", "player", "take_turn")  # what a file may call its player
 
-OTHERS = "human, ./file.py, exec:COMMAND, tcp:PORT, ws:PORT and py:module:Name"
+OTHER_ADDRESSES = "human, ./file.py, exec:COMMAND, tcp:PORT, ws:PORT and py:module:Name"
 
 
 def split_label(text: str) -> tuple[str, str]:
@@ -34,40 +34,40 @@ def split_label(text: str) -> tuple[str, str]:
     return label, address
 
 
-def open_player(address: str, shelf: Title, key: bytes, others: str = OTHERS) -> AnyPlayer:
-    """The player at this address: [py|in-process]:module:Name, the path of a file, or the name of a house player.
+def open_player(address: str, game_info: GameInfo, key: bytes, other_addresses: str = OTHER_ADDRESSES) -> AnyPlayer:
+    """The player at this address: [py|in-process]:module:Name, the path of a file, or the name of a built-in player.
 
     What other players there are is said if it is none of these.
     """
-    if address.startswith(("py:", IN_PROCESS)):
-        return instance_of(address, named_in_module(address))
+    if address.startswith(("py:", IN_PROCESS_PREFIX)):
+        return instantiate_player(address, load_from_module(address))
     if address.endswith(".py") or "/" in address:
-        return from_file(address)
+        return load_player_file(address)
     name, _, parameter = address.partition(":")
-    if name not in shelf.house:
-        known = ", ".join(shelf.house)
-        raise BadRequest(f"{shelf.rules.name} has no player {name!r}; it has {known}, and takes {others}")
-    return shelf.house[name].make(parameter, key)
+    if name not in game_info.built_in:
+        known = ", ".join(game_info.built_in)
+        raise BadRequest(f"{game_info.rules.name} has no player {name!r}; it has {known}, and takes {other_addresses}")
+    return game_info.built_in[name].make(parameter, key)
 
 
-def house_strategy(game: str, name: str, key: bytes | None = None) -> Strategy[Any, Any]:
-    """The strategy of a house player by its name, with a parameter if it takes one.
+def built_in_strategy(game: str, name: str, key: bytes | None = None) -> Strategy[Any, Any]:
+    """The strategy of a built-in player by its name, with a parameter if it takes one.
 
     What it draws lots from is the key, or else drawn.
 
     >>> from fairplay.games.fish import Fish
     >>> game = Fish(rows=3, columns=3)
-    >>> house_strategy("fish", "lookahead:2")(game.view(game.deal(2, bytes(32)), 0))
+    >>> built_in_strategy("fish", "lookahead:2")(game.view(game.deal(2, bytes(32)), 0))
     Place(at=(0, 0))
     """
-    shelf, (kind, _, parameter) = title(game), name.partition(":")
-    if kind not in shelf.house:
-        raise BadRequest(f"{game} has no house player {kind!r}; it has {', '.join(shelf.house)}")
-    return shelf.house[kind].make(parameter, os.urandom(SEED_BYTES) if key is None else key)
+    shelf, (kind, _, parameter) = game_info(game), name.partition(":")
+    if kind not in shelf.built_in:
+        raise BadRequest(f"{game} has no built-in player {kind!r}; it has {', '.join(shelf.built_in)}")
+    return shelf.built_in[kind].make(parameter, os.urandom(SEED_BYTES) if key is None else key)
 
 
-def from_file(address: str) -> AnyPlayer:
-    """The player in a file, or in the main file of a folder."""
+def load_player_file(address: str) -> AnyPlayer:
+    """The player in a file, or in the main file of a directory."""
     path = Path(address, MAIN_FILE) if Path(address).is_dir() else Path(address)
     spec = importlib.util.spec_from_file_location(f"player:{path}", path)  # no other module is called like that
     if not path.is_file() or spec is None or spec.loader is None:
@@ -76,16 +76,16 @@ def from_file(address: str) -> AnyPlayer:
     loader = spec.loader
     if str(path.parent) not in sys.path:
         sys.path.insert(0, str(path.parent))  # for what the file imports from beside it
-    loaded(address, lambda: loader.exec_module(module))
+    run_loader(address, lambda: loader.exec_module(module))
     for name in NAMES_IN_FILE:
         if getattr(module, name, Player) is not Player:  # which a file may import for its types
-            return instance_of(address, getattr(module, name))
+            return instantiate_player(address, getattr(module, name))
     raise BadRequest(f"{address} defines no player: neither a class Player nor a function take_turn")
 
 
-def instance_of(address: str, found: Any) -> AnyPlayer:
+def instantiate_player(address: str, found: Any) -> AnyPlayer:
     """A class makes a player; a function or an object is one."""
-    player: AnyPlayer = loaded(address, found) if isinstance(found, type) else found
+    player: AnyPlayer = run_loader(address, found) if isinstance(found, type) else found
     if not callable(getattr(player, "take_turn", player)):
         raise BadRequest(f"what {address} names is no player: it has no method take_turn(view)")
     return player

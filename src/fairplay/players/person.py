@@ -12,32 +12,32 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from fairplay.core.errors import HostFault
-from fairplay.referee.closing import surely
-from fairplay.transport.connection import Connection
-from fairplay.transport.line import Call
+from fairplay.referee.closing import finish_despite_cancellation
+from fairplay.transport.connection import Callback
+from fairplay.transport.sockets import TcpConnection
 
-COMMAND = (sys.executable, "-P", "-m", "fairplay.terminal.person")
-END_WAIT = 1.0  # seconds for it to put the terminal in order and end by itself
+TERMINAL_COMMAND = (sys.executable, "-P", "-m", "fairplay.terminal.person")
+TERMINAL_EXIT_TIMEOUT_S = 1.0  # seconds for it to put the terminal in order and end by itself
 
 
-class AtTerminal(Connection):
+class TerminalConnection(TcpConnection):
     """The line to a person. Whoever starts one has to hang up."""
 
-    gone = "left the table"  # or what showed them the board has failed, and said so on the terminal
-    late_wait_s = 0.0  # they have to let go of the keyboard
+    closed_message = "left the table"  # or what showed them the board has failed, and said so on the terminal
+    late_answer_timeout_s = 0.0  # they have to let go of the keyboard
 
     def __init__(self, process: asyncio.subprocess.Process) -> None:
         super().__init__()
         self._process = process
 
     @classmethod
-    async def start(cls, options: Sequence[str], *, shared: bool) -> "AtTerminal":
+    async def start(cls, options: Sequence[str], *, shared: bool) -> "TerminalConnection":
         """Sit somebody down; do several share the keyboard? By options it is told of external games."""
         ours, theirs = socket.socketpair()
         out = 1 if os.isatty(1) else 2  # what is said to a person is no part of what others read of a match
-        words = (*COMMAND, str(theirs.fileno()), *(["--shared"] if shared else []), *options)
+        words = (*TERMINAL_COMMAND, str(theirs.fileno()), *(["--shared"] if shared else []), *options)
 
-        begun: list[AtTerminal] = []
+        begun: list[TerminalConnection] = []
 
         async def begin() -> None:
             with theirs:
@@ -47,34 +47,34 @@ class AtTerminal(Connection):
             begun.append(line)
 
         try:
-            await surely(begin())
+            await finish_despite_cancellation(begin())
         except BaseException as error:
             for line in begun:
-                await line.hang_up(b"", 0)
+                await line.close(b"", 0)
             ours.close()
             if isinstance(error, OSError):
                 raise HostFault(f"nobody can sit down at the terminal: {error.strerror}") from error
             raise
         return begun[0]
 
-    def stop_listening(self, then: Call) -> None:
+    def stop_receiving(self, then: Callback) -> None:
         """Cut the line, and wait until they have let go of the keyboard."""
-        self.listen(None)
+        self.on_receive(None)
         if self._open:
             self._transport.abort()
-        letting_go = asyncio.ensure_future(self._let_go())
+        letting_go = asyncio.ensure_future(self._wait_for_exit())
         letting_go.add_done_callback(lambda _: then())
 
-    async def hang_up(self, last: bytes, within: float) -> None:
+    async def close(self, last: bytes, within: float) -> None:
         """Say some last words, cut the line, and wait until the terminal is ours again."""
         try:
-            await super().hang_up(last, within)
+            await super().close(last, within)
         finally:
-            await surely(self._let_go())
+            await finish_despite_cancellation(self._wait_for_exit())
 
-    async def _let_go(self) -> None:
+    async def _wait_for_exit(self) -> None:
         with suppress(TimeoutError):
-            async with asyncio.timeout(END_WAIT):
+            async with asyncio.timeout(TERMINAL_EXIT_TIMEOUT_S):
                 await self._process.wait()
         if self._process.returncode is None:
             with suppress(ProcessLookupError):

@@ -15,23 +15,25 @@ from fairplay.core.errors import HostFault
 from fairplay.core.events import Fault
 from fairplay.core.messages import Evidence
 from fairplay.players.bot_log import BotLog
-from fairplay.players.slots import CpuSlot, slots
-from fairplay.referee.closing import surely
-from fairplay.render.evidence import fate, signal_in
-from fairplay.sandbox.cell import Cell
-from fairplay.sandbox.level import Sandbox
-from fairplay.transport.framed import FramedLine
-from fairplay.transport.line import Call, Closed
+from fairplay.players.cpu_slots import CpuSlot, get_cpu_slots
+from fairplay.referee.closing import finish_despite_cancellation
+from fairplay.render.evidence import describe_exit_code, exit_signal
+from fairplay.sandbox.policy import SandboxPolicy
+from fairplay.sandbox.sandboxed_command import SandboxedCommand
+from fairplay.transport.connection import Callback, ConnectionClosed
+from fairplay.transport.framed import FramedConnection
 
-MOST_LAST_WORDS = 4096  # bytes of stderr that are kept
-CHUNK = 65536
-PAUSE = 0.001  # seconds between two looks at stderr, so that a flood there does not keep us busy
-CODE_WAIT = 1.0  # seconds for an exit code, once nothing more can be said or heard; a busy machine takes its time
-KILL_WAIT = 1.0  # seconds for a killed program to be gone
-MOST_READS = 20  # of stderr at once: no pipe holds more
+MAX_STDERR_TAIL_BYTES = 4096  # bytes of stderr that are kept
+PIPE_READ_BYTES = 65536
+STDERR_READ_INTERVAL_S = 0.001  # seconds between two looks at stderr, so that a flood there does not keep us busy
+EXIT_CODE_TIMEOUT_S = (
+    1.0  # seconds for an exit code, once nothing more can be said or heard; a busy machine takes its time
+)
+PROGRAM_KILL_TIMEOUT_S = 1.0  # seconds for a killed program to be gone
+MAX_STDERR_READS = 20  # of stderr at once: no pipe holds more
 
 
-class Pipe(asyncio.Protocol):
+class PipeReader(asyncio.Protocol):
     """Where a program writes to. Asyncio's own would keep what it has read for a turn of the loop."""
 
     def __init__(self, take: Callable[[bytes], None], end: Callable[[], None]) -> None:
@@ -47,26 +49,31 @@ class Pipe(asyncio.Protocol):
         self._end()
 
 
-class Program(asyncio.SubprocessProtocol, FramedLine):
+class ProgramConnection(asyncio.SubprocessProtocol, FramedConnection):
     """A line to a program: its stdin and stdout. Of what it says on stderr only the end is kept.
 
     Whoever starts one has to hang up; and hears all of its stderr as it comes, if that is asked for. A log keeps it,
     with marks of what the program was told, and is closed with the line.
     """
 
-    late_wait_s = 0.1  # as it takes a core from others
+    late_answer_timeout_s = 0.1  # as it takes a core from others
 
-    def __init__(self, cell: Cell, hear: Callable[[bytes], None] | None = None, log: BotLog | None = None) -> None:
+    def __init__(
+        self, cell: SandboxedCommand, on_stderr: Callable[[bytes], None] | None = None, log: BotLog | None = None
+    ) -> None:
         super().__init__()
-        self._cell = cell
+        self._sandboxed_command = cell
         self._log = log
-        self._listeners = [*([hear] if hear is not None else []), *([log.hear] if log is not None else [])]
-        self._last_words = b""  # the end of its stderr
+        self._stderr_callbacks = [
+            *([on_stderr] if on_stderr is not None else []),
+            *([log.write_stderr] if log is not None else []),
+        ]
+        self._stderr_tail = b""  # the end of its stderr
         self._since_pause = 0  # bytes of it
         self._slot: CpuSlot | None = None  # while it is asked, or waits for that
         self._open = {0, 1, 2}  # its pipes
         self._ended = asyncio.Event()  # there is an exit code
-        self._heard_all = asyncio.Event()  # of its stderr
+        self._stderr_ended = asyncio.Event()  # of its stderr
         self._closed = asyncio.Event()  # all pipes are
         self._code_alarm: asyncio.TimerHandle | None = None
         self._loop = asyncio.get_running_loop()
@@ -79,24 +86,24 @@ class Program(asyncio.SubprocessProtocol, FramedLine):
         cls,
         command: Sequence[str],
         *,
-        sandbox: Sandbox,
-        hear: Callable[[bytes], None] | None = None,
+        sandbox: SandboxPolicy,
+        on_stderr: Callable[[bytes], None] | None = None,
         log: BotLog | None = None,
-    ) -> "Program":
+    ) -> "ProgramConnection":
         """Start a program, in the directory where we are. BadRequest: there is no such program, or sandbox.
 
         Whatever else keeps it from running is found out when it is first asked something.
         """
-        loop, cell = asyncio.get_running_loop(), Cell(command, sandbox)
-        begun: list[Program] = []
+        loop, cell = asyncio.get_running_loop(), SandboxedCommand(command, sandbox)
+        begun: list[ProgramConnection] = []
 
         async def begin() -> None:
-            program = cls(cell, hear, log)
-            with ExitStack() as undo, pipe() as (stdout, out), pipe() as (stderr, err):
-                program._reading, _ = await loop.connect_read_pipe(program._stdout_pipe, read_end(stdout))
+            program = cls(cell, on_stderr, log)
+            with ExitStack() as undo, open_pipe() as (stdout, out), open_pipe() as (stderr, err):
+                program._reading, _ = await loop.connect_read_pipe(program._stdout_pipe, open_read_end(stdout))
                 undo.callback(program._reading.close)
                 undo.callback(program._end)  # before that, as nothing is to be found out of it
-                program._stderr, _ = await loop.connect_read_pipe(program._stderr_pipe, read_end(stderr))
+                program._stderr, _ = await loop.connect_read_pipe(program._stderr_pipe, open_read_end(stderr))
                 undo.callback(program._stderr.close)
                 await loop.subprocess_exec(
                     lambda: program,
@@ -104,19 +111,21 @@ class Program(asyncio.SubprocessProtocol, FramedLine):
                     stdin=PIPE,
                     stdout=out,
                     stderr=err,
-                    pass_fds=cell.inherited,
+                    pass_fds=cell.inherited_fds,
                     start_new_session=True,  # a Ctrl-C is for us
                 )
                 undo.pop_all()
-                cell.leave()
+                cell.close_inherited()
                 begun.append(program)
             cell.freezer.freeze()  # until it is first asked: it would take time from others
 
         try:
-            await surely(begin())  # asyncio, if it was called off, would kill the first process, and leave the others
+            await finish_despite_cancellation(
+                begin()
+            )  # asyncio, if it was called off, would kill the first process, and leave the others
         except BaseException as error:
             for program in begun:
-                await program.hang_up(b"", 0)
+                await program.close(b"", 0)
             if not begun:
                 cell.close()
                 if log is not None:
@@ -130,11 +139,11 @@ class Program(asyncio.SubprocessProtocol, FramedLine):
     @property
     def enforced(self) -> str:
         """What keeps it in, in words."""
-        return " ".join(self._cell.enforced)
+        return " ".join(self._sandboxed_command.enforced)
 
-    def acquire(self, then: Call) -> None:
+    def acquire(self, then: Callback) -> None:
         """Let it run, once there is a core for it; what it said before is heard before it is told anything."""
-        if self._listeners:
+        if self._stderr_callbacks:
             self._read_stderr()
 
         def thawed(fault: HostFault | None) -> None:
@@ -143,37 +152,37 @@ class Program(asyncio.SubprocessProtocol, FramedLine):
             if self._slot is slot:  # or it was released meanwhile
                 then()
 
-        self._slot = slot = CpuSlot(lambda: self._cell.freezer.thaw(thawed))
-        slots().take(slot)
+        self._slot = slot = CpuSlot(lambda: self._sandboxed_command.freezer.thaw(thawed))
+        get_cpu_slots().acquire(slot)
 
     def release(self) -> None:
         """Stop it, and leave the core to others; what it said with its answer is heard before others go on."""
         slot, self._slot = self._slot, None
         if slot is not None:
-            if self._listeners:
+            if self._stderr_callbacks:
                 self._read_stderr()
             try:
-                self._cell.freezer.freeze()
+                self._sandboxed_command.freezer.freeze()
             finally:
-                slots().give_back(slot)
+                get_cpu_slots().release(slot)
 
     def send(self, text: bytes) -> None:
         """Send a whole line."""
         if self._log is not None:
-            self._log.asked(text)
+            self._log.mark_message(text)
         if 0 in self._open:
             self._stdin.write(text)
         else:
-            self._break_off()
+            self._stop()
 
     def offer(self, text: bytes) -> bool:
         """Send a line, unless it is stopped or behind with reading."""
-        if self._cell.freezer.frozen or self._stdin.is_closing() or self._stdin.get_write_buffer_size():
+        if self._sandboxed_command.freezer.frozen or self._stdin.is_closing() or self._stdin.get_write_buffer_size():
             return False
         self._stdin.write(text)
         return True
 
-    async def hang_up(self, last: bytes, within: float) -> None:
+    async def close(self, last: bytes, within: float) -> None:
         """Send some last words, close stdin and wait so long for it to end by itself; then kill whatever is left."""
         try:
             with suppress(TimeoutError, HostFault):
@@ -181,9 +190,9 @@ class Program(asyncio.SubprocessProtocol, FramedLine):
                 async with asyncio.timeout(within):
                     if last and self._log is not None:
                         self._read_stderr()
-                        self._log.asked(last)
+                        self._log.mark_message(last)
                     thawed = asyncio.Event()
-                    self._cell.freezer.thaw(lambda fault: thawed.set())
+                    self._sandboxed_command.freezer.thaw(lambda fault: thawed.set())
                     await thawed.wait()
                     if last:
                         self._stdin.write(last)
@@ -191,12 +200,12 @@ class Program(asyncio.SubprocessProtocol, FramedLine):
                     await self._ended.wait()
         finally:
             self._kill()
-            await surely(self._let_go())
+            await finish_despite_cancellation(self._wait_until_gone())
 
     def evidence(self) -> Evidence:
         """What became of it, and the end of what it said on stderr."""
         self._read_stderr()
-        said = self._last_words.decode(errors="replace")
+        said = self._stderr_tail.decode(errors="replace")
         return Evidence(code=self._transport.get_returncode(), stderr=said)
 
     # What the event loop calls.
@@ -210,64 +219,64 @@ class Program(asyncio.SubprocessProtocol, FramedLine):
         """One of the pipes is closed."""
         self._open.discard(fd)
         if fd == 1:
-            self._break_off()
+            self._stop()
         elif fd == 2:
-            self._heard_all.set()
-            self._look_at_code()
+            self._stderr_ended.set()
+            self._check_exit_code()
         if not self._open:
             self._closed.set()
 
     def process_exited(self) -> None:
         """There is an exit code; somebody may still hold the pipes."""
         self._ended.set()
-        self._look_at_code()
+        self._check_exit_code()
 
-    def _stdout_pipe(self) -> Pipe:
-        return Pipe(self._feed, partial(self.pipe_connection_lost, 1, None))
+    def _stdout_pipe(self) -> PipeReader:
+        return PipeReader(self._feed, partial(self.pipe_connection_lost, 1, None))
 
-    def _stderr_pipe(self) -> Pipe:
-        return Pipe(self._hear_stderr, partial(self.pipe_connection_lost, 2, None))
+    def _stderr_pipe(self) -> PipeReader:
+        return PipeReader(self._receive_stderr, partial(self.pipe_connection_lost, 2, None))
 
-    def _hear_stderr(self, said: bytes) -> None:
+    def _receive_stderr(self, said: bytes) -> None:
         """Something came on stderr. Who floods it has to wait, so that we are not kept busy."""
-        self._take_stderr(said)
+        self._store_stderr(said)
         self._since_pause += len(said)
-        if self._since_pause > CHUNK:
+        if self._since_pause > PIPE_READ_BYTES:
             self._since_pause = 0
             self._stderr.pause_reading()
-            self._loop.call_later(PAUSE, self._stderr.resume_reading)
+            self._loop.call_later(STDERR_READ_INTERVAL_S, self._stderr.resume_reading)
 
     # How it ends.
 
-    def _break_off(self) -> None:
+    def _stop(self) -> None:
         """Nothing more can be said or heard; wait a little for the exit code and stderr."""
-        if self._over is None and self._code_alarm is None:
-            self._code_alarm = self._loop.call_later(CODE_WAIT, self._find_out)
-            self._look_at_code()
+        if self._end_reason is None and self._code_alarm is None:
+            self._code_alarm = self._loop.call_later(EXIT_CODE_TIMEOUT_S, self._determine_end)
+            self._check_exit_code()
 
-    def _look_at_code(self) -> None:
-        if self._code_alarm is not None and self._ended.is_set() and self._heard_all.is_set():
+    def _check_exit_code(self) -> None:
+        if self._code_alarm is not None and self._ended.is_set() and self._stderr_ended.is_set():
             self._code_alarm.cancel()
-            self._find_out()
+            self._determine_end()
 
-    def _find_out(self) -> None:
+    def _determine_end(self) -> None:
         """See what it means that nothing can be said or heard any more."""
-        if self._over is not None:
+        if self._end_reason is not None:
             return
         code = self._transport.get_returncode()
-        why: Closed | HostFault
-        if code is not None and (ours := self._cell.fault_of_ours(signal_in(code))):
-            said = self._last_words.decode(errors="replace").splitlines()[-1:]
+        why: ConnectionClosed | HostFault
+        if code is not None and (ours := self._sandboxed_command.host_fault(exit_signal(code))):
+            said = self._stderr_tail.decode(errors="replace").splitlines()[-1:]
             why = HostFault(": ".join([ours, *said]))
         else:
-            became = "closed its input or output" if code is None else fate(code)
-            why = Closed(Fault.CRASHED, f"the program {became}")
+            became = "closed its input or output" if code is None else describe_exit_code(code)
+            why = ConnectionClosed(Fault.CRASHED, f"the program {became}")
         self._held = self._held[: self._held.rfind(b"\n") + 1]  # half a line is nothing beside that
         self._end(why)
 
-    def _take_stderr(self, said: bytes) -> None:
-        self._last_words = (self._last_words + said)[-MOST_LAST_WORDS:]
-        for hear in self._listeners:
+    def _store_stderr(self, said: bytes) -> None:
+        self._stderr_tail = (self._stderr_tail + said)[-MAX_STDERR_TAIL_BYTES:]
+        for hear in self._stderr_callbacks:
             hear(said)
 
     def _read_stderr(self) -> None:
@@ -276,10 +285,10 @@ class Program(asyncio.SubprocessProtocol, FramedLine):
         if pipe.closed:
             return
         with suppress(OSError):  # there is nothing more
-            for _ in range(MOST_READS):
-                if not (said := os.read(pipe.fileno(), CHUNK)):
+            for _ in range(MAX_STDERR_READS):
+                if not (said := os.read(pipe.fileno(), PIPE_READ_BYTES)):
                     return
-                self._take_stderr(said)
+                self._store_stderr(said)
 
     def _kill(self) -> None:
         """Kill whoever is kept; its keeper, or our child, cleans up, and ends.
@@ -290,21 +299,21 @@ class Program(asyncio.SubprocessProtocol, FramedLine):
         if self._ended.is_set():
             return
         pid = self._transport.get_pid()
-        below = children(pid)
-        kept = [number for first in below for number in (children(first) if is_first(first) else ())]
+        below = child_pids(pid)
+        kept = [number for first in below for number in (child_pids(first) if is_namespace_init(first) else ())]
         for number in kept or below or [pid]:
             with suppress(ProcessLookupError):
                 os.kill(number, signal.SIGKILL)
 
-    async def _let_go(self) -> None:
+    async def _wait_until_gone(self) -> None:
         """Wait until it is gone, and leave nothing open."""
         try:
             with suppress(TimeoutError):
-                async with asyncio.timeout(KILL_WAIT):
+                async with asyncio.timeout(PROGRAM_KILL_TIMEOUT_S):
                     await self._ended.wait()
-                    if self._listeners:  # then all of it was asked for, and some may still be on its way
-                        async with asyncio.timeout(CODE_WAIT):
-                            await self._heard_all.wait()
+                    if self._stderr_callbacks:  # then all of it was asked for, and some may still be on its way
+                        async with asyncio.timeout(EXIT_CODE_TIMEOUT_S):
+                            await self._stderr_ended.wait()
         finally:
             if self._code_alarm is not None:
                 self._code_alarm.cancel()
@@ -313,18 +322,18 @@ class Program(asyncio.SubprocessProtocol, FramedLine):
             self._transport.close()  # kills our child, should it still be there
             self._reading.close()
             self._stderr.close()
-            self._cell.close()
+            self._sandboxed_command.close()
         with suppress(TimeoutError):
-            async with asyncio.timeout(KILL_WAIT):
+            async with asyncio.timeout(PROGRAM_KILL_TIMEOUT_S):
                 await self._ended.wait()
                 await self._closed.wait()
-        self._end(Closed(Fault.CRASHED, "the program was ended"))
+        self._end(ConnectionClosed(Fault.CRASHED, "the program was ended"))
         if self._log is not None:
             self._log.close()
 
 
 @contextmanager
-def pipe() -> Iterator[tuple[int, int]]:
+def open_pipe() -> Iterator[tuple[int, int]]:
     """The two ends of a pipe, for as long as somebody else needs to take them over."""
     reads, writes = os.pipe()
     try:
@@ -334,12 +343,12 @@ def pipe() -> Iterator[tuple[int, int]]:
         os.close(writes)
 
 
-def read_end(number: int) -> FileIO:
+def open_read_end(number: int) -> FileIO:
     """A file of its own for the end of a pipe from which one reads."""
     return FileIO(os.dup(number))
 
 
-def children(pid: int) -> list[int]:
+def child_pids(pid: int) -> list[int]:
     """The children of a process that has a single thread."""
     try:
         return [int(number) for number in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
@@ -347,7 +356,7 @@ def children(pid: int) -> list[int]:
         return []
 
 
-def is_first(number: int) -> bool:
+def is_namespace_init(number: int) -> bool:
     """Is this the first process of a namespace?"""
     try:
         lines = Path(f"/proc/{number}/status").read_text().splitlines()

@@ -7,18 +7,20 @@ from typing import NamedTuple
 
 from fairplay.core.events import Fault
 from fairplay.core.messages import Failed
-from fairplay.players.remote import with_received
-from fairplay.players.session import HostSession, Said
+from fairplay.players.remote import add_received
+from fairplay.players.session import HostMessage, HostSession
 from fairplay.protocol import wire
-from fairplay.protocol.player_side import RECEIPT_TIMEOUT_S, Misunderstood, introduction, reply_to
-from fairplay.protocol.replies import Replies, Wrong
-from fairplay.protocol.wire import Asked, Changed, Closing, Goodbye, Hello, WireMessage
-from fairplay.referee.closing import surely
-from fairplay.transport.line import Closed, Line, Lost, TooMuch, acquired, received
+from fairplay.protocol.player_side import RECEIPT_TIMEOUT_S, ProtocolError, encode_reply, introduction
+from fairplay.protocol.replies import BadReply, ReplyReader
+from fairplay.protocol.wire import Changed, Closing, Goodbye, Hello, Question, WireMessage
+from fairplay.referee.closing import finish_despite_cancellation
+from fairplay.transport.connection import Connection, ConnectionClosed, ConnectionLost, TooMuchData, acquire, receive
 
 GOODBYE_TIMEOUT_S = 1.0  # for a program to end by itself, once its match is over
 
-OpenPlayer = Callable[[Hello], Awaitable[Line]]  # the connection to a player, for the match that a host has announced
+OpenPlayer = Callable[
+    [Hello], Awaitable[Connection]
+]  # the connection to a player, for the match that a host has announced
 
 
 class PlayerFailed(Exception):
@@ -30,12 +32,12 @@ class PlayerFailed(Exception):
         self.at_hello = at_hello
 
 
-class Seated(NamedTuple):
+class CurrentPlayer(NamedTuple):
     """The player of the match that is played, and what it was asked."""
 
-    line: Line
+    connection: Connection
     nonces: set[str]
-    replies: Replies
+    replies: ReplyReader
 
 
 class Relay:
@@ -51,14 +53,14 @@ class Relay:
         open_player: OpenPlayer,
         *,
         name: str | None = None,  # that the player wants to have; None: the one that a program says
-        hear: Callable[[WireMessage], None] = lambda message: None,  # is told what the player is told
+        on_message: Callable[[WireMessage], None] = lambda message: None,  # is told what the player is told
     ) -> None:
         self._session = session
         self._open_player = open_player
         self._name = name
-        self._hear = hear
-        self._seated: Seated | None = None
-        self._unheard = b""  # the newest change, if the player could not take it at once
+        self._on_message = on_message
+        self._current: CurrentPlayer | None = None
+        self._undelivered_change = b""  # the newest change, if the player could not take it at once
 
     async def play(self) -> Goodbye | None:
         """Play until the host hangs up; a goodbye says why, if the player was ejected.
@@ -68,102 +70,102 @@ class Relay:
         try:
             while (said := await self._next()) is not None:
                 message, text = said
-                self._hear(message)
+                self._on_message(message)
                 match message:
                     case Goodbye():
-                        await self._part(text)
+                        await self._close_player(text)
                         return message
                     case Closing():
-                        await self._part(text)
+                        await self._close_player(text)
                     case Changed():
                         self._offer(text)
-                    case Asked():
+                    case Question():
                         if isinstance(message, Hello):
                             await self._begin(message)
-                        await self._pass_on(message, text)
+                        await self._forward(message, text)
             return None
         finally:
-            await surely(self._part(b""))
+            await finish_despite_cancellation(self._close_player(b""))
 
-    async def _next(self) -> Said | None:
+    async def _next(self) -> HostMessage | None:
         """What the host says next. If no receipt comes soon behind a result, the program need not wait for one."""
-        if self._session.side.match_has_ended and self._seated is not None:
+        if self._session.side.match_has_ended and self._current is not None:
             with suppress(TimeoutError):
                 async with asyncio.timeout(RECEIPT_TIMEOUT_S):
                     return await self._session.next()
-            await self._part(b"")
+            await self._close_player(b"")
         return await self._session.next()
 
     async def _begin(self, hello: Hello) -> None:
         """Open a player for a match; the one of the match before is let go now, if it was not."""
-        await self._part(b"")
+        await self._close_player(b"")
         line = await self._open_player(hello)
         asked: set[str] = set()
-        self._seated = Seated(line, asked, Replies(asked.__contains__))
+        self._current = CurrentPlayer(line, asked, ReplyReader(asked.__contains__))
 
-    async def _part(self, last: bytes) -> None:
+    async def _close_player(self, last: bytes) -> None:
         """Say some last words to the player, and let it go."""
-        seated, self._seated, self._unheard = self._seated, None, b""
+        seated, self._current, self._undelivered_change = self._current, None, b""
         if seated is not None:
-            await seated.line.hang_up(last, GOODBYE_TIMEOUT_S)
+            await seated.connection.close(last, GOODBYE_TIMEOUT_S)
 
     def _offer(self, text: bytes) -> None:
         """Let the player know of a change; if it cannot take it now, it has the newest before the next question."""
-        if self._seated is not None:
-            self._unheard = b"" if self._seated.line.offer(text) else text
+        if self._current is not None:
+            self._undelivered_change = b"" if self._current.connection.offer(text) else text
 
-    async def _pass_on(self, message: Asked, text: bytes) -> None:
+    async def _forward(self, message: Question, text: bytes) -> None:
         """Have a question answered, unless the host does not want to know any more."""
-        if self._seated is None:
-            raise Misunderstood(f"they say {type(message).__name__} after the end of a match")
+        if self._current is None:
+            raise ProtocolError(f"they say {type(message).__name__} after the end of a match")
         session = self._session
-        asking = asyncio.create_task(self._reply(message, text, self._seated))
+        asking = asyncio.create_task(self._reply(message, text, self._current))
         over = asyncio.create_task(session.turn_is_over.wait())
         try:
             timeout_s = session.side.timeout_s
             done, _ = await asyncio.wait((asking, over), timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED)
             if not done:
-                raise Lost(f"the player gave no answer, and the host no end, for {timeout_s:g} s")
+                raise ConnectionLost(f"the player gave no answer, and the host no end, for {timeout_s:g} s")
             if asking.done():
                 session.reply(message.nonce, asking.result())
         finally:
             for task in (asking, over):
                 task.cancel()
-            await surely(asyncio.wait((asking, over)))
+            await finish_despite_cancellation(asyncio.wait((asking, over)))
 
-    async def _reply(self, message: Asked, text: bytes, seated: Seated) -> bytes:
+    async def _reply(self, message: Question, text: bytes, seated: CurrentPlayer) -> bytes:
         """The reply of the player to a question, as it is sent to the host."""
-        line, at_hello = seated.line, isinstance(message, Hello)
+        line, at_hello = seated.connection, isinstance(message, Hello)
         seated.nonces.add(message.nonce)
 
         def failed(fault: Fault, why: str, heard: bytes = b"") -> PlayerFailed:
-            return PlayerFailed(Failed(fault, why, 0.0, with_received(line.evidence(), heard)), at_hello)
+            return PlayerFailed(Failed(fault, why, 0.0, add_received(line.evidence(), heard)), at_hello)
 
-        await acquired(line)
+        await acquire(line)
         try:
-            if self._unheard:
-                line.send(self._unheard)
-                self._unheard = b""
+            if self._undelivered_change:
+                line.send(self._undelivered_change)
+                self._undelivered_change = b""
             line.send(text)
             while True:
-                heard = await received(line)
+                heard = await receive(line)
                 reply = seated.replies.read(heard, message.nonce)
-                if isinstance(reply, Wrong):
+                if isinstance(reply, BadReply):
                     raise failed(reply.fault, reply.why, heard)
                 if reply is not None:
-                    return self._introduced(reply) if at_hello else heard + b"\n"
-        except Closed as closed:
+                    return self._set_name(reply) if at_hello else heard + b"\n"
+        except ConnectionClosed as closed:
             raise failed(closed.fault, str(closed)) from None
-        except TooMuch as much:
-            raise failed(Fault.FLOOD, f"sent more than {wire.MOST_BYTES} bytes at once", much.text) from None
+        except TooMuchData as much:
+            raise failed(Fault.FLOOD, f"sent more than {wire.MAX_LINE_BYTES} bytes at once", much.text) from None
         finally:
             line.release()
 
-    def _introduced(self, reply: wire.Reply) -> bytes:
+    def _set_name(self, reply: wire.Reply) -> bytes:
         """The answer to hello, with the name that we want to have; what is no introduction, the host refuses."""
         answer: object = reply.answer
-        with suppress(*wire.UNREADABLE):
+        with suppress(*wire.DECODE_ERRORS):
             said = wire.hello_decoder(reply.answer)
             name, changes = (None, False) if said is None else (said.name or None, said.changes)
             answer = introduction(name=self._name or name, changes=changes)
-        return reply_to(reply.nonce, answer)
+        return encode_reply(reply.nonce, answer)

@@ -8,27 +8,27 @@ import msgspec
 from fairplay.core.events import Fault, Receipt
 from fairplay.core.game import Game
 from fairplay.core.messages import Failed, Message, TakeTurn
-from fairplay.core.roles import Parting
+from fairplay.core.roles import CloseReason
 from fairplay.protocol import wire
 from fairplay.protocol.nonces import Nonces
-from fairplay.protocol.replies import Replies, Wrong
+from fairplay.protocol.replies import BadReply, ReplyReader
 from fairplay.protocol.wire import Malformed, Reply
-from fairplay.referee.local import NO_ACTION, NO_ANSWER
-from fairplay.referee.referee import NOT_DUE
+from fairplay.referee.conversation import UNEXPECTED_ANSWER
+from fairplay.referee.local_channel import NO_ACTION, NO_ANSWER
 
-NO_INTRODUCTION = f"the answer to hello is neither null nor an introduction: {wire.A_NAME}"
+BAD_INTRODUCTION = f"the answer to hello is neither null nor an introduction: {wire.NAME_RULE}"
 
 
-class Due(NamedTuple):
+class ExpectedAnswer(NamedTuple):
     """The kind of answer that a question has, and what is said of any other."""
 
-    decode_whole: Callable[[bytes], wire.Whole[Any]]
-    decode: Callable[[msgspec.Raw], Any]
-    not_due: str
+    decode_reply: Callable[[bytes], wire.TypedReply[Any]]
+    decode_answer: Callable[[msgspec.Raw], Any]
+    wrong_answer: str
 
 
-INTRODUCTION = Due(wire.whole_decoder(wire.Introduction | None), wire.hello_decoder, NO_INTRODUCTION)
-ACKNOWLEDGEMENT = Due(wire.whole_decoder(None), wire.acknowledgement_decoder, NOT_DUE)
+INTRODUCTION = ExpectedAnswer(wire.typed_reply_decoder(wire.Introduction | None), wire.hello_decoder, BAD_INTRODUCTION)
+ACKNOWLEDGEMENT = ExpectedAnswer(wire.typed_reply_decoder(None), wire.acknowledgement_decoder, UNEXPECTED_ANSWER)
 STALE = object()  # a reply to a question before
 
 
@@ -50,17 +50,19 @@ class HostSide:
         self.nonces = Nonces() if nonces is None else nonces
         self._game = game
         self._match_id = match_id
-        self._replies = Replies(self.nonces.is_old)
-        self._action = ACKNOWLEDGEMENT  # what is due in a turn
+        self._replies = ReplyReader(self.nonces.is_old)
+        self._expected_action = ACKNOWLEDGEMENT  # what is due in a turn
         if game is not None:
-            self._action = Due(wire.whole_decoder(game.action), wire.action_decoder(type(game)), NO_ACTION)
+            self._expected_action = ExpectedAnswer(
+                wire.typed_reply_decoder(game.action), wire.action_decoder(type(game)), NO_ACTION
+            )
         self._nonce = ""  # of the last question
-        self._due = ACKNOWLEDGEMENT
+        self._expected = ACKNOWLEDGEMENT
 
     def hello(self, limit: float) -> bytes:
         """The first question of a match; at sign-in, one that names no game."""
-        self.is_turn, self._nonce, self._due = False, self.nonces.next(), INTRODUCTION
-        return wire.hello(self._game, match_id=self._match_id, nonce=self._nonce, limit=limit)
+        self.is_turn, self._nonce, self._expected = False, self.nonces.next(), INTRODUCTION
+        return wire.encode_hello(self._game, match_id=self._match_id, nonce=self._nonce, limit=limit)
 
     def ask(self, message: Message, limit: float) -> bytes:
         """The next question."""
@@ -68,36 +70,38 @@ class HostSide:
         self.is_turn = is_turn = isinstance(message, TakeTurn)
         if is_turn:
             self.turns += 1
-        self._due = self._action if is_turn else ACKNOWLEDGEMENT
+        self._expected = self._expected_action if is_turn else ACKNOWLEDGEMENT
         self._nonce = nonce = self.nonces.next()
-        return wire.question(message, self._game, match_id=self._match_id, turn=self.turns, nonce=nonce, limit=limit)
+        return wire.encode_question(
+            message, self._game, match_id=self._match_id, turn=self.turns, nonce=nonce, limit=limit
+        )
 
     def receive(self, line: bytes) -> Any:
         """The answer to the open question; or STALE, if it is one to a question before; or what is Wrong with it."""
-        due = self._due
+        due = self._expected
         try:
-            whole = due.decode_whole(line)
+            whole = due.decode_reply(line)
             if whole.nonce == self._nonce and wire.encode(whole) == line:  # as we would have written it
                 return whole.answer
-        except wire.UNREADABLE:
+        except wire.DECODE_ERRORS:
             pass  # it is looked at more closely below
         reply = self._replies.read(line, self._nonce)
-        if reply is None or isinstance(reply, Wrong):
+        if reply is None or isinstance(reply, BadReply):
             return STALE if reply is None else reply
-        answer = wire.read_answer(line, reply, due.decode)
+        answer = wire.read_answer(line, reply, due.decode_answer)
         if isinstance(answer, Malformed):
             returned_none = self.is_turn and bytes(reply.answer) == b"null"
-            return Wrong(Fault.MALFORMED, NO_ANSWER if returned_none else due.not_due, answer.why)
+            return BadReply(Fault.MALFORMED, NO_ANSWER if returned_none else due.wrong_answer, answer.why)
         return answer
 
     def is_reply(self, line: bytes) -> bool:
         """Is this a reply to the last question, whatever it answers?"""
         return isinstance(self._replies.read(line, self._nonce), Reply)
 
-    def last_words(self, parting: Parting | Failed, limit: float) -> bytes:
+    def last_message(self, parting: CloseReason | Failed, limit: float) -> bytes:
         """What is said last: a receipt, or why the player is out; nothing, if there is neither."""
         if isinstance(parting, Receipt):
-            return wire.closing(
+            return wire.encode_closing(
                 parting, match_id=self._match_id, turn=self.turns, nonce=self.nonces.next(), limit=limit
             )
-        return b"" if parting is None else wire.goodbye(self._match_id, parting)
+        return b"" if parting is None else wire.encode_goodbye(self._match_id, parting)

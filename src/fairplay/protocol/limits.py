@@ -35,18 +35,21 @@ class Limits(msgspec.Struct, frozen=True):
     people: Seconds | None = None
 
 
-FOREVER = 1e9  # seconds, for people who may take their time
-PLAIN = {"start": "start_up", "first": "first_move"}  # what people may call them; the others by their own names
-PLAIN |= {name: name for name in ("move", "arrival", "bank", "increment")}
-NAMES = PLAIN | {"people": "people"}
+UNLIMITED_S = 1e9  # seconds, for people who may take their time
+PROGRAM_LIMIT_NAMES = {
+    "start": "start_up",
+    "first": "first_move",
+}  # what people may call them; the others by their own names
+PROGRAM_LIMIT_NAMES |= {name: name for name in ("move", "arrival", "bank", "increment")}
+LIMIT_NAMES = PROGRAM_LIMIT_NAMES | {"people": "people"}
 
 
-def limits_from(text: str) -> Limits:
+def parse_limits(text: str) -> Limits:
     """The limits that a person means: seconds for every answer, and more by name.
 
-    >>> limits_from("2.5").move
+    >>> parse_limits("2.5").move
     2.5
-    >>> limits_from("move=2,first=20,bank=60,increment=0.5,start=30").bank
+    >>> parse_limits("move=2,first=20,bank=60,increment=0.5,start=30").bank
     60.0
     """
     found: dict[str, str] = {}
@@ -54,38 +57,38 @@ def limits_from(text: str) -> Limits:
         name, equals, value = part.partition("=")
         if not equals:
             name, value = "move", part
-        if name not in NAMES or NAMES[name] in found:
-            raise BadRequest(f"{text!r} is no time limit; write seconds, or NAME=SECONDS with {', '.join(NAMES)}")
-        found[NAMES[name]] = value
+        if name not in LIMIT_NAMES or LIMIT_NAMES[name] in found:
+            raise BadRequest(f"{text!r} is no time limit; write seconds, or NAME=SECONDS with {', '.join(LIMIT_NAMES)}")
+        found[LIMIT_NAMES[name]] = value
     try:
         return msgspec.convert(found, Limits, strict=False)
     except msgspec.ValidationError:
         raise BadRequest(f"{text!r} is no time limit: write seconds, more than 0 and at most 86400") from None
 
 
-def for_people(limits: Limits) -> Limits:
+def limits_for_person(limits: Limits) -> Limits:
     """The limits for a person at this terminal.
 
-    >>> for_people(limits_from("2,people=60")).move, for_people(limits_from("2")).move
+    >>> limits_for_person(parse_limits("2,people=60")).move, limits_for_person(parse_limits("2")).move
     (60.0, 1000000000.0)
     """
     if limits.people is not None:
         return msgspec.structs.replace(limits, move=limits.people)
-    return msgspec.structs.replace(limits, move=FOREVER, start_up=FOREVER, first_move=None, bank=None)
+    return msgspec.structs.replace(limits, move=UNLIMITED_S, start_up=UNLIMITED_S, first_move=None, bank=None)
 
 
-def limits_in_words(limits: Limits) -> str:
+def format_limits(limits: Limits) -> str:
     """The limits as a person would write them, as far as they are not the usual ones.
 
-    >>> limits_in_words(limits_from("2,first=20")), limits_in_words(Limits())
+    >>> format_limits(parse_limits("2,first=20")), format_limits(Limits())
     ('first=20,move=2', '')
     """
     usual = Limits()
-    named = {name: getattr(limits, field) for name, field in NAMES.items()}
-    return ",".join(f"{name}={it:g}" for name, it in named.items() if it != getattr(usual, NAMES[name]))
+    named = {name: getattr(limits, field) for name, field in LIMIT_NAMES.items()}
+    return ",".join(f"{name}={it:g}" for name, it in named.items() if it != getattr(usual, LIMIT_NAMES[name]))
 
 
-class Budget:
+class TimeBudget:
     """What is left of the limits to one player."""
 
     def __init__(self, limits: Limits) -> None:
@@ -93,9 +96,9 @@ class Budget:
         self._left = limits.bank
         self._first = True
         # What it may take over anything, if nothing has to be counted for that; or None.
-        self.always = limits.move if limits.bank is None and limits.first_move is None else None
+        self.constant_limit = limits.move if limits.bank is None and limits.first_move is None else None
 
-    def allowed(self, message: Message) -> float:
+    def limit_for(self, message: Message) -> float:
         """How long it may take over this, in seconds."""
         limits = self._limits
         if not isinstance(message, TakeTurn):
@@ -103,7 +106,7 @@ class Budget:
         limit = limits.first_move if self._first and limits.first_move is not None else limits.move
         return limit if self._left is None else min(limit, self._left)
 
-    def late(self, limit: float) -> str:
+    def describe_timeout(self, limit: float) -> str:
         """What to say of a turn for which so much was allowed, and that took longer."""
         limits, left = self._limits, round(limit, 3)
         usual = limits.first_move if self._first and limits.first_move is not None else limits.move
@@ -118,7 +121,7 @@ class Budget:
         if isinstance(message, TakeTurn):
             self.spend_turn(seconds)
 
-    def spend_before(self, turns: Sequence[float]) -> None:
+    def spend_turns(self, turns: Sequence[float]) -> None:
         """Turns took so long, one after the other."""
         for seconds in turns:
             self.spend_turn(seconds)

@@ -3,7 +3,7 @@
 import secrets
 from hashlib import blake2b
 
-TOGETHER = 8  # questions whose nonces are made at once
+NONCES_PER_HASH = 8  # questions whose nonces are made at once
 
 
 class Nonces:
@@ -15,14 +15,14 @@ class Nonces:
     def __init__(self) -> None:
         self._secret = secrets.token_bytes(16)
         self._questions = 0
-        self._parts = self._parts_of(0)  # for this question and its neighbours
+        self._parts = self._random_parts(0)  # for this question and its neighbours
 
     def next(self) -> str:
         """The one for the next question."""
         self._questions = question = self._questions + 1
-        place = question % TOGETHER
+        place = question % NONCES_PER_HASH
         if not place:
-            self._parts = self._parts_of(question)
+            self._parts = self._random_parts(question)
         return f"{question}-{self._parts[place]}"
 
     def is_old(self, nonce: str) -> bool:
@@ -30,9 +30,9 @@ class Nonces:
         number, _, _ = nonce.partition("-")
         if not (number.isascii() and number.isdigit() and 0 < int(number) < self._questions):
             return False
-        return nonce == f"{int(number)}-{self._parts_of(int(number))[int(number) % TOGETHER]}"
+        return nonce == f"{int(number)}-{self._random_parts(int(number))[int(number) % NONCES_PER_HASH]}"
 
-    def _parts_of(self, question: int) -> list[str]:
+    def _random_parts(self, question: int) -> list[str]:
         """What cannot be guessed, for each of some questions."""
-        digits = blake2b(b"%d" % (question // TOGETHER), key=self._secret).hexdigest()
+        digits = blake2b(b"%d" % (question // NONCES_PER_HASH), key=self._secret).hexdigest()
         return [digits[start : start + 16] for start in range(0, len(digits), 16)]

@@ -8,13 +8,13 @@ from typing import Any, Literal
 from fairplay.core.errors import BadRequest
 from fairplay.protocol import wire
 from fairplay.protocol.wire import (
-    UNREADABLE,
-    Asked,
+    DECODE_ERRORS,
     Changed,
     Closing,
     End,
     Goodbye,
     Hello,
+    Question,
     Suspended,
     Welcome,
     WireMessage,
@@ -23,16 +23,16 @@ from fairplay.protocol.wire import (
 )
 
 MAX_SHOWN_BYTES = 80  # of what was not understood
-FIRST_PAUSE_S, MAX_PAUSE_S = 0.1, 5.0  # before a client connects again
-STEADY_S = 10.0  # for which a connection lasts if all is well
+FIRST_RECONNECT_INTERVAL_S, MAX_RECONNECT_INTERVAL_S = 0.1, 5.0  # before a client connects again
+STABLE_CONNECTION_S = 10.0  # for which a connection lasts if all is well
 RECEIPT_TIMEOUT_S = 2.0  # in which a receipt may come before a player leaves
-A_DAY_S = 86400.0  # a server may say nothing for so long while a player waits for a match
+MAX_SERVER_SILENCE_S = 86400.0  # a server may say nothing for so long while a player waits for a match
 MAX_CLOSED_S = 300.0  # for which a server may ask a client to stay away
 
 Purpose = Literal["play", "watch", "status", "leave"]
 
 
-class Misunderstood(BadRequest):
+class ProtocolError(BadRequest):
     """The other end says something else than we understand."""
 
 
@@ -41,12 +41,12 @@ def read_message(line: bytes) -> WireMessage:
     try:
         message: WireMessage = decode_line(line)
         return message
-    except UNREADABLE as error:
+    except DECODE_ERRORS as error:
         shown = line[:MAX_SHOWN_BYTES]
-        raise Misunderstood(f"what came is no message of the protocol: {error}: {shown!r}") from None
+        raise ProtocolError(f"what came is no message of the protocol: {error}: {shown!r}") from None
 
 
-def reply_to(nonce: str, answer: Any) -> bytes:
+def encode_reply(nonce: str, answer: Any) -> bytes:
     """A reply as a line. Raises TypeError if the answer cannot be written as JSON."""
     try:
         return encode({"nonce": nonce, "answer": answer}) + b"\n"
@@ -76,7 +76,7 @@ class PlayerSide:
         purpose: Purpose = "play",  # what to come to a server for
         room: str = "",  # to watch
         matches: int | None = None,  # after which to leave a server; None: stay
-        idle_timeout_s: float = A_DAY_S,  # without a message in a match; after a suspension, until the server is back
+        idle_timeout_s: float = MAX_SERVER_SILENCE_S,  # without a message in a match, or of a suspended server
     ) -> None:
         wire.check_name(name)
         self.name = name
@@ -88,7 +88,7 @@ class PlayerSide:
         self._game, self._person, self._room = game, person, room
         self._purpose = purpose
         self._matches = matches
-        self._left = matches  # matches until the player leaves
+        self._matches_left = matches  # matches until the player leaves
         self._idle_timeout_s = idle_timeout_s
         self._signed_in = False
         self._is_refused = False  # for good
@@ -98,7 +98,7 @@ class PlayerSide:
         self._reply = b""  # to it, once there is one
         self._outgoing: list[bytes] = []
         self._reconnect_until = 0.0  # the seat is reserved until then
-        self._pause_s = FIRST_PAUSE_S
+        self._reconnect_interval_s = FIRST_RECONNECT_INTERVAL_S
         self.connected(0.0)
 
     # One connection.
@@ -117,17 +117,19 @@ class PlayerSide:
         """The message on a line; None: it is nothing for the player. Raises Misunderstood."""
         try:
             message = read_message(line)
-        except Misunderstood:
+        except ProtocolError:
             if self.match_has_ended:  # what others say by then needs no answer
                 return None
             raise
         match message:
-            case Hello() if message.protocol != wire.PROTOCOL:
-                raise Misunderstood(f"they speak version {message.protocol} of the protocol, and we {wire.PROTOCOL}")
+            case Hello() if message.protocol != wire.PROTOCOL_VERSION:
+                raise ProtocolError(
+                    f"they speak version {message.protocol} of the protocol, and we {wire.PROTOCOL_VERSION}"
+                )
             case Hello(game=""):
                 self.at_server = True
                 self._is_open = self._reply_was_sent = False  # this is how each connection begins
-                self._outgoing.append(reply_to(message.nonce, self._introduction()))
+                self._outgoing.append(encode_reply(message.nonce, self._introduction()))
                 return None
             case Suspended():
                 self._suspend(message)
@@ -135,19 +137,19 @@ class PlayerSide:
             case Welcome():
                 self.at_server = self._signed_in = self._is_open = True
                 self.token = self.token or message.token
-                self._reserved_s = min(message.window, A_DAY_S)
+                self._reserved_s = min(message.reconnect_window, MAX_SERVER_SILENCE_S)
                 return message
         self._is_open = self._is_open or not self.at_server
         if isinstance(message, End):
             self._end_was_heard = True
-        if isinstance(message, Asked) and not self._is_new(message):
+        if isinstance(message, Question) and not self._is_new(message):
             return None
-        if self._left == 0 and message.match != self._last_match:
+        if self._matches_left == 0 and message.match != self._last_match:
             self.is_over = True
             return None
         if isinstance(message, Changed) and self.match_has_ended and not self._in_match:
             return None
-        self._note(message)
+        self._update(message)
         return message
 
     def reply(self, nonce: str, line: bytes) -> None:
@@ -167,19 +169,19 @@ class PlayerSide:
     def timeout_s(self) -> float:
         """For how long no message may come, as things are."""
         thinking_s = 0.0 if self._reply else self._limit_s
-        if self._left == 0:
+        if self._matches_left == 0:
             return thinking_s + RECEIPT_TIMEOUT_S
-        return thinking_s + self._idle_timeout_s if self._is_playing or not self.at_server else A_DAY_S
+        return thinking_s + self._idle_timeout_s if self._is_playing or not self.at_server else MAX_SERVER_SILENCE_S
 
     # One connection after the other.
 
     @property
     def has_finished(self) -> bool:
         """Is there nothing to come back for, once the connection is lost? A last answer may still have to be heard."""
-        return self._left == 0 and (self.is_over or not self._reserved_s or not self._end_was_heard)
+        return self._matches_left == 0 and (self.is_over or not self._reserved_s or not self._end_was_heard)
 
     @property
-    def was_let_in(self) -> bool:
+    def was_accepted(self) -> bool:
         """Has the server let us in over this connection, and not closed for a while?"""
         return self._reserved_s > 0 and not self._closed_s
 
@@ -192,9 +194,11 @@ class PlayerSide:
             self._reconnect_until = now + self._reserved_s
         if now >= self._reconnect_until:
             return None
-        is_steady = now - self._connected_at > STEADY_S
-        self._pause_s = FIRST_PAUSE_S if is_steady else min(2 * self._pause_s, MAX_PAUSE_S)
-        return min(self._closed_s + self._pause_s * jitter, self._reconnect_until - now)
+        is_steady = now - self._connected_at > STABLE_CONNECTION_S
+        self._reconnect_interval_s = (
+            FIRST_RECONNECT_INTERVAL_S if is_steady else min(2 * self._reconnect_interval_s, MAX_RECONNECT_INTERVAL_S)
+        )
+        return min(self._closed_s + self._reconnect_interval_s * jitter, self._reconnect_until - now)
 
     def time_left(self, now: float) -> float:
         """Seconds that are left to come back."""
@@ -205,16 +209,16 @@ class PlayerSide:
         left = None if self._matches is None else self._matches - self.played - 1
         if not self._signed_in or self._is_refused or left == 0:
             return False
-        self._matches = self._left = left
+        self._matches = self._matches_left = left
         self.played = 0
         self.is_over = self.match_has_ended = self._in_match = self.at_server = self._signed_in = False
         self._last_match, self._nonce, self._limit_s, self._reply = "", "", 0.0, b""
-        self._reconnect_until, self._pause_s = 0.0, FIRST_PAUSE_S
+        self._reconnect_until, self._reconnect_interval_s = 0.0, FIRST_RECONNECT_INTERVAL_S
         return True
 
     def leave(self) -> bool:
         """The player does not come back. Has the server to be told, as others would wait for it?"""
-        self._left, self.is_over = 0, True
+        self._matches_left, self.is_over = 0, True
         return self.at_server and self._is_playing
 
     @property
@@ -225,17 +229,17 @@ class PlayerSide:
         """The answer to the hello of a server."""
         purpose = "" if self._purpose == "play" else self._purpose
         known = {"name": self.name, "token": self.token, "game": self._game, "person": self._person}
-        return introduction(**known, visit=purpose, room=self._room)
+        return introduction(**known, purpose=purpose, room=self._room)
 
     def _suspend(self, suspended: Suspended) -> None:
         """The server lets the player go; if it comes back, that may take its time."""
-        if suspended.again <= 0:
-            self._left, self.is_over = 0, True
+        if suspended.retry_after <= 0:
+            self._matches_left, self.is_over = 0, True
         elif self._reserved_s:
-            self._closed_s = min(suspended.again, MAX_CLOSED_S)
+            self._closed_s = min(suspended.retry_after, MAX_CLOSED_S)
             self._reserved_s = self._closed_s + self._idle_timeout_s
 
-    def _is_new(self, asked: Asked) -> bool:
+    def _is_new(self, asked: Question) -> bool:
         """Was this not asked before? If it was, and is answered, the answer is sent again."""
         if asked.nonce != self._nonce or not self.at_server:
             self._nonce, self._limit_s, self._reply = asked.nonce, asked.limit, b""
@@ -245,7 +249,7 @@ class PlayerSide:
             self._outgoing.append(self._reply)
         return False
 
-    def _note(self, message: WireMessage) -> None:
+    def _update(self, message: WireMessage) -> None:
         """Keep how the match stands after a message."""
         match message:
             case Hello():
@@ -253,15 +257,15 @@ class PlayerSide:
             case Goodbye():
                 self._in_match = False
                 self._is_refused = not message.match
-                self._left, self.is_over = 0, True
+                self._matches_left, self.is_over = 0, True
             case Closing():  # which needs no reply
                 self._in_match, self._limit_s = False, 0.0
-                self.is_over = not self.at_server or self._left == 0
+                self.is_over = not self.at_server or self._matches_left == 0
             case _ if not self._in_match:
-                raise Misunderstood(f"they did not say hello, but {type(message).__name__}")
+                raise ProtocolError(f"they did not say hello, but {type(message).__name__}")
             case End():
                 self.match_has_ended, self._last_match = True, message.match
                 self.played += 1
-                self._left = self._left and self._left - 1
+                self._matches_left = self._matches_left and self._matches_left - 1
             case _:
                 pass

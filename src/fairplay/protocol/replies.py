@@ -6,10 +6,10 @@ from typing import NamedTuple
 from fairplay.core.events import Fault
 from fairplay.protocol.wire import Malformed, Reply, read_reply
 
-MOST_STALE = 16  # replies to old questions that are passed over, in a whole match
+MAX_STALE_REPLIES = 16  # replies to old questions that are passed over, in a whole match
 
 
-class Wrong(NamedTuple):
+class BadReply(NamedTuple):
     """Why what came is no answer to what was asked."""
 
     fault: Fault
@@ -17,23 +17,23 @@ class Wrong(NamedTuple):
     detail: str = ""
 
 
-class Replies:
+class ReplyReader:
     """The replies of one player in one match."""
 
     def __init__(self, was_asked: Callable[[str], bool]) -> None:
         self._was_asked = was_asked  # is this the nonce of an older question?
         self._stale = 0
 
-    def read(self, text: bytes, nonce: str) -> Reply | Wrong | None:
+    def read(self, text: bytes, nonce: str) -> Reply | BadReply | None:
         """The reply to the question with this nonce; None: it is one to an older question, and is passed over."""
         reply = read_reply(text)
         if isinstance(reply, Malformed):
-            return Wrong(Fault.MALFORMED, f"not a reply: {reply.why}")
+            return BadReply(Fault.MALFORMED, f"not a reply: {reply.why}")
         if reply.nonce == nonce:
             return reply
         if not self._was_asked(reply.nonce):
-            return Wrong(Fault.MALFORMED, "a reply to a question that was never asked")
+            return BadReply(Fault.MALFORMED, "a reply to a question that was never asked")
         self._stale += 1
-        if self._stale > MOST_STALE:
-            return Wrong(Fault.FLOOD, "answered old questions again and again")
+        if self._stale > MAX_STALE_REPLIES:
+            return BadReply(Fault.FLOOD, "answered old questions again and again")
         return None

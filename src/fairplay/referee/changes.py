@@ -6,7 +6,7 @@ from typing import Any, Protocol, TypeGuard
 
 from fairplay.core.events import Acted, Ejected, Event
 from fairplay.core.game import Seat
-from fairplay.referee.referee import AnyMatch, Inform
+from fairplay.referee.conversation import AnyMatch, OnEvent
 
 
 class Change:
@@ -21,33 +21,33 @@ class Change:
         """What spectators see."""
         return self.match.view(None)
 
-    def written(self, write: "Callable[[Change], bytes]") -> bytes:
+    def encode_once(self, write: "Callable[[Change], bytes]") -> bytes:
         """The line in which it travels; all who ask for one have it written in the same way."""
         if not self._line:
             self._line = write(self)
         return self._line
 
 
-class TellsChanges(Protocol):
+class ChangeListener(Protocol):
     """A channel whose player may want to hear of changes."""
 
-    changed: Callable[[Change], None] | None  # takes a change at once, and raises nothing; None: it does not want to
+    on_change: Callable[[Change], None] | None  # takes a change at once, and raises nothing; None: it does not want to
 
 
-def tells_changes(channel: object) -> TypeGuard[TellsChanges]:
+def is_change_listener(channel: object) -> TypeGuard[ChangeListener]:
     """May its player want to hear of changes?"""
-    return hasattr(channel, "changed")
+    return hasattr(channel, "on_change")
 
 
-def telling_changes(channels: Mapping[Seat, object], inform: Inform) -> Inform:
+def add_change_listeners(channels: Mapping[Seat, object], inform: OnEvent) -> OnEvent:
     """What informs those who watch, and then those players who want to hear of changes and are still in the game.
 
     Where nobody wants to, nothing is added to what was there before.
     """
     listeners = {
-        seat: channel.changed
+        seat: channel.on_change
         for seat, channel in channels.items()
-        if tells_changes(channel) and channel.changed is not None
+        if is_change_listener(channel) and channel.on_change is not None
     }
     if not listeners:
         return inform

@@ -4,7 +4,7 @@ from collections.abc import Coroutine, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar
 
 from fairplay.core.events import Ejected
-from fairplay.core.roles import AsyncChannel, Channel, LastingChannel, Parting, Record
+from fairplay.core.roles import AsyncChannel, Channel, CloseReason, PersistentChannel, Record
 
 if TYPE_CHECKING:
     import asyncio
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-def close_all(channels: Iterable[Channel], parting: Parting = None) -> None:
+def close_all(channels: Iterable[Channel], parting: CloseReason = None) -> None:
     """Close every channel, with these last words; what goes wrong is raised when all of them had their turn."""
     wrong: list[BaseException] = []
     for channel in channels:
@@ -23,22 +23,22 @@ def close_all(channels: Iterable[Channel], parting: Parting = None) -> None:
     raise_all(wrong)
 
 
-async def close_all_async(channels: Iterable[AsyncChannel], parting: Parting = None) -> None:
+async def close_all_async(channels: Iterable[AsyncChannel], parting: CloseReason = None) -> None:
     """Close every channel at once, with these last words, and come back when all of them are closed."""
-    await all_surely([channel.close(parting) for channel in channels if not parted(channel, parting)])
+    await finish_all([channel.close(parting) for channel in channels if not try_close(channel, parting)])
 
 
-def parted(channel: AsyncChannel, parting: Parting) -> bool:
+def try_close(channel: AsyncChannel, parting: CloseReason) -> bool:
     """Say the last words, if that is all there is to do and nobody has to wait for it: a task takes far longer."""
-    return is_lasting(channel) and channel.part(parting)
+    return is_persistent(channel) and channel.try_close(parting)
 
 
-def is_lasting(channel: AsyncChannel) -> TypeGuard[LastingChannel]:
+def is_persistent(channel: AsyncChannel) -> TypeGuard[PersistentChannel]:
     """Does it outlast a match?"""
-    return hasattr(channel, "part")
+    return hasattr(channel, "try_close")
 
 
-async def all_surely(works: Sequence[Coroutine[Any, Any, object]]) -> None:
+async def finish_all(works: Sequence[Coroutine[Any, Any, object]]) -> None:
     """Do all of it side by side and to the end; only then be cancelled, or raise what went wrong."""
     import asyncio  # start-up: where all players are in this process, nobody needs it
 
@@ -47,10 +47,10 @@ async def all_surely(works: Sequence[Coroutine[Any, Any, object]]) -> None:
         raise_all([result for result in results if isinstance(result, BaseException)])
 
     if works:
-        await surely(together())
+        await finish_despite_cancellation(together())
 
 
-class Dismissals:
+class ClosingChannels:
     """The players of one match that were ejected and are not gone yet: the others play on meanwhile."""
 
     def __init__(self) -> None:
@@ -63,22 +63,22 @@ class Dismissals:
         async def let_go() -> None:
             overrun = await channel.close(ejected)
             if overrun is not None:
-                record.write_late(ejected.seat, overrun)
+                record.write_late_answer(ejected.seat, overrun)
 
         self._closing.append(asyncio.ensure_future(let_go()))
 
     async def finish(self) -> None:
         """Come back when all of them are gone; raise what went wrong."""
         closing, self._closing = self._closing, []
-        await all_surely([finished(task) for task in closing])
+        await finish_all([wait_for_task(task) for task in closing])
 
 
-async def finished(task: "asyncio.Task[Any]") -> None:
+async def wait_for_task(task: "asyncio.Task[Any]") -> None:
     """Wait for a task."""
     await task
 
 
-async def surely(work: Coroutine[Any, Any, T]) -> T:
+async def finish_despite_cancellation(work: Coroutine[Any, Any, T]) -> T:
     """Do it to the end, and be cancelled only then, however often somebody wants that."""
     import asyncio  # where all players are in this process, nobody needs it
 

@@ -5,19 +5,19 @@ from collections.abc import Mapping, Sequence
 from fairplay.core.events import Receipt
 from fairplay.core.game import Seat
 from fairplay.core.messages import Answered
-from fairplay.core.roles import UNRECORDED, AsyncChannel, Channel, Record
-from fairplay.referee.changes import telling_changes
-from fairplay.referee.closing import Dismissals, close_all, close_all_async
-from fairplay.referee.dialogue import Dialogue
-from fairplay.referee.referee import (
+from fairplay.core.roles import NULL_RECORD, AsyncChannel, Channel, Record
+from fairplay.referee.callback_driver import CallbackDriver
+from fairplay.referee.changes import add_change_listeners
+from fairplay.referee.closing import ClosingChannels, close_all, close_all_async
+from fairplay.referee.conversation import (
     AnyMatch,
-    AwaitDismissed,
+    AwaitClosedChannels,
     Call,
-    Dismiss,
-    Inform,
-    Settle,
+    CloseChannel,
+    MakeDurable,
+    OnEvent,
     conversation,
-    nobody,
+    ignore_event,
 )
 
 ACKNOWLEDGED = Answered(None)
@@ -26,14 +26,14 @@ ACKNOWLEDGED = Answered(None)
 def play(
     match: AnyMatch,
     table: Sequence[Channel] | Mapping[Seat, Channel],
-    record: Record = UNRECORDED,
-    inform: Inform = nobody,
+    record: Record = NULL_RECORD,
+    on_event: OnEvent = ignore_event,
     *,
     resumed: bool = False,
 ) -> AnyMatch:
     """Play a match to its end; channels sit in the order of the seats, or by seat, and are closed on every path."""
     there = dict(table if isinstance(table, Mapping) else enumerate(table))
-    script = conversation(match, record, telling_changes(there, inform), resumed=resumed)
+    script = conversation(match, record, add_change_listeners(there, on_event), resumed=resumed)
     receipt: Receipt | None = None  # for the result, once it is on record
     try:
         request = next(script)
@@ -41,10 +41,10 @@ def play(
             if isinstance(request, Call):
                 request = script.send(there[request.seat].ask(request.message))
                 continue
-            if isinstance(request, Dismiss):
+            if isinstance(request, CloseChannel):
                 there.pop(request.seat).close(request.ejected)
-            elif isinstance(request, Settle):
-                record.settle()
+            elif isinstance(request, MakeDurable):
+                record.make_durable()
             request = script.send(ACKNOWLEDGED)
     except StopIteration as end:
         receipt = record.receipt()
@@ -57,32 +57,32 @@ def play(
 async def play_async(
     match: AnyMatch,
     table: Sequence[AsyncChannel] | Mapping[Seat, AsyncChannel],
-    record: Record = UNRECORDED,
-    inform: Inform = nobody,
+    record: Record = NULL_RECORD,
+    on_event: OnEvent = ignore_event,
     *,
     resumed: bool = False,
 ) -> AnyMatch:
     """The same, awaited: for players in other processes and on other machines."""
     there = dict(table if isinstance(table, Mapping) else enumerate(table))
-    script = conversation(match, record, telling_changes(there, inform), resumed=resumed)
-    dialogue = Dialogue(script, there)
-    dismissals = Dismissals()
+    script = conversation(match, record, add_change_listeners(there, on_event), resumed=resumed)
+    dialogue = CallbackDriver(script, there)
+    dismissals = ClosingChannels()
     receipt: Receipt | None = None  # for the result, once it is on record
     try:
         request = next(script)
         while True:
             if isinstance(request, Call):
-                if dialogue.goes_on_with(request):
-                    request = await dialogue.stopped()
+                if dialogue.start(request):
+                    request = await dialogue.wait_for_request()
                 else:
                     request = script.send(await there[request.seat].ask(request.message))
                 continue
             match request:
-                case Dismiss(seat, ejected):
+                case CloseChannel(seat, ejected):
                     dismissals.begin(there.pop(seat), ejected, record)
-                case Settle():
-                    await record.settled()
-                case AwaitDismissed():
+                case MakeDurable():
+                    await record.make_durable_async()
+                case AwaitClosedChannels():
                     await dismissals.finish()
             request = script.send(ACKNOWLEDGED)
     except StopIteration as end:

@@ -6,23 +6,23 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from fairplay.core.errors import BadRequest
-from fairplay.referee.local import describe
+from fairplay.referee.local_channel import describe_exception
 
 T = TypeVar("T")
 
 
-def named_in_module(address: str, what: str = "player") -> Any:
+def load_from_module(address: str, what: str = "player") -> Any:
     """What a module on the path, or in this directory, calls by that name: py:module:Name."""
-    name, attribute = module_and_name(address, what)
+    name, attribute = parse_module_address(address, what)
     if "" not in sys.path:
         sys.path.insert(0, "")
-    module = loaded(address, lambda: importlib.import_module(name))
+    module = run_loader(address, lambda: importlib.import_module(name))
     if not hasattr(module, attribute):
         raise BadRequest(f"there is no {attribute!r} in {name}, which {address!r} needs")
     return getattr(module, attribute)
 
 
-def module_and_name(address: str, what: str = "player") -> tuple[str, str]:
+def parse_module_address(address: str, what: str = "player") -> tuple[str, str]:
     """The module of an address, and the name in it."""
     scheme, _, rest = address.partition(":")
     name, colon, attribute = rest.partition(":")
@@ -31,14 +31,14 @@ def module_and_name(address: str, what: str = "player") -> tuple[str, str]:
     return name, attribute
 
 
-def loaded(address: str, load: Callable[[], T]) -> T:
+def run_loader(address: str, load: Callable[[], T]) -> T:
     """What somebody's own code makes when it is loaded; whatever it raises, the address is to blame."""
     try:
         return load()
     except KeyboardInterrupt:
         raise KeyboardInterrupt(f"interrupted while {address} was being loaded") from None
     except BaseException as error:  # sys.exit() too
-        why = describe(error)[1]
+        why = describe_exception(error)[1]
         if isinstance(error, SyntaxError) and error.lineno:  # it was raised elsewhere, but that is where it is
             why = f"SyntaxError: {error.msg} ({error.filename}, line {error.lineno})"
         raise BadRequest(f"{address} cannot be loaded: {why}") from None

@@ -1,153 +1,221 @@
-"""Run a match as a conversation: calls to players come out, answers go in, the result is returned."""
+"""Seat players in this process and run matches, one after another."""
 
-from collections.abc import Callable, Generator
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from os import urandom
 from typing import Any
 
-import msgspec
-
-from fairplay.core.errors import HostFault, IllegalAction
-from fairplay.core.events import Acted, Ejected, Ended, Event, Fact, Fault, Receipt, Result, Started
-from fairplay.core.game import Game, Moment, Seat
+from fairplay.core.chance import SEED_BYTES
+from fairplay.core.errors import BadRequest
+from fairplay.core.game import Action, Game, Seat, State, View
 from fairplay.core.match import Match
-from fairplay.core.messages import Answer, Answered, End, Message, Start, TakeTurn, Tell
-from fairplay.core.roles import UNRECORDED, Record
-
-NOT_DUE = "answered where only an acknowledgement was due"
-SAYS_NO_BY_VALUE = "the rules of {game} returned {what}: check returns None, and raises IllegalAction to say no"
-AnyMatch = Match[Any, Any, Any]
-Inform = Callable[[Event, AnyMatch], None]  # lets those who watch know of an event, with the match after it
+from fairplay.core.roles import NULL_RECORD, Observer, Player, Record, Strategy
+from fairplay.referee.conversation import OnEvent
+from fairplay.referee.drivers import play
+from fairplay.referee.local_channel import LocalChannel, has_method
+from fairplay.referee.observers import Observers, Report
 
 
-class Call(msgspec.Struct, frozen=True, gc=False):
-    """A message to a seat; the driver sends back the answer."""
-
-    seat: Seat
-    message: Message
+def print_warning(text: str) -> None:
+    """Report the fault of an observer where a person may see it."""
+    print(f"fairplay: {text}", file=sys.stderr)
 
 
-class Dismiss(msgspec.Struct, frozen=True, gc=False):
-    """A seat was ejected: the driver begins to say goodbye and to cut the line, and sends back `Answered(None)`."""
+class Referee:
+    """Runs any number of matches, never two at once; observers come and go between them.
 
-    seat: Seat
-    ejected: Ejected
+    >>> from fairplay.games.fish import Fish
+    >>> first = lambda view: next(Fish().actions(view))
+    >>> match = Referee().run(Fish(rows=3, columns=3), [first, first], names=["ann", "bob"], seed=bytes(32))
+    >>> [[match.names[seat] for seat in sorted(group)] for group in match.result.ranking]
+    [['ann'], ['bob']]
+    """
+
+    def __init__(self, report: Report = print_warning) -> None:
+        self._observers: list[Observer] = []
+        self._report = report
+        self._busy = False
+
+    def subscribe(self, observer: Observer) -> bool:
+        """Let it watch from the next match on; False if it does already."""
+        if any(observer is other for other in self._observers):
+            return False
+        self._observers.append(observer)
+        return True
+
+    def remove(self, observer: Observer) -> bool:
+        """Let it watch no more from the next match on; False if it never did."""
+        for index, other in enumerate(self._observers):
+            if observer is other:
+                del self._observers[index]
+                return True
+        return False
+
+    def run(
+        self,
+        game: Game[State, View, Action],
+        players: Sequence[Player | Strategy[View, Action]],
+        *,
+        names: Sequence[str] | None = None,
+        ages: Sequence[int] | None = None,
+        seed: bytes | None = None,
+        match_id: str | None = None,
+        record: Callable[[Match[State, View, Action]], Record] | None = None,
+    ) -> Match[State, View, Action]:
+        """Play one match to its end; the final match holds the end state and the result.
+
+        Players sit in the order given, or by their ages as the game has it: `seats_by_age` says which of them sits
+        where. A seed and an id that are not given are drawn. A record is begun with the match, by `Journal.begin`.
+        """
+        self._refuse_if_busy()
+        check_players(game, players)  # before anything is recorded
+        seating = seats_by_age(game, len(players), ages)
+        labels = [f"player-{n + 1}" for n in range(len(players))] if names is None else distinct_names(names)
+        if len(labels) != len(players):
+            raise BadRequest(f"there are {len(players)} players, but {len(labels)} names")
+        match = deal_match(game, [labels[index] for index in seating], seed, match_id=match_id)
+        table = [players[index] for index in seating]
+        if record is None:
+            return self._play(match, table, NULL_RECORD, resumed=False)
+        begun = record(match)
+        try:
+            return self._play(match, table, begun, resumed=False)
+        finally:
+            begun.close()
+
+    def resume(
+        self,
+        match: Match[State, View, Action],
+        players: Sequence[Player | Strategy[View, Action]],
+        *,
+        record: Record = NULL_RECORD,
+    ) -> Match[State, View, Action]:
+        """Play a match on to its end from wherever it stands, with a player for each seat that was not ejected."""
+        check_players(match.game, players)
+        return self._play(match, players, record, resumed=True)
+
+    def _play(
+        self,
+        match: Match[State, View, Action],
+        players: Sequence[Player | Strategy[View, Action]],
+        record: Record,
+        *,
+        resumed: bool,
+    ) -> Match[State, View, Action]:
+        seats = sorted(match.remaining_seats)
+        if len(players) != len(seats):
+            raise BadRequest(f"{len(seats)} players are still at the table, not {len(players)}")
+        table = {
+            seat: LocalChannel(player, match.game, record.clock) for seat, player in zip(seats, players, strict=True)
+        }
+        inform = self._begin_match()
+        try:
+            return play(match, table, record, inform, resumed=resumed)
+        finally:
+            self._busy = False
+
+    @contextmanager
+    def match_observers(self) -> Iterator[OnEvent]:
+        """What lets those know of one match who are subscribed now.
+
+        `run` and `resume` do this for players in this process; for others it goes around `play_async`.
+        """
+        inform = self._begin_match()
+        try:
+            yield inform
+        finally:
+            self._busy = False
+
+    def _begin_match(self) -> OnEvent:
+        """The same, for whoever makes the referee free again: a context would take longer for every match."""
+        self._refuse_if_busy()
+        self._busy = True
+        return Observers(self._observers, self._report).notify
+
+    def _refuse_if_busy(self) -> None:
+        if self._busy:
+            raise BadRequest("this referee is running a match; another one at the same time needs another referee")
 
 
-class Settle(msgspec.Struct, frozen=True, gc=False):
-    """What was written has to be durable before anybody hears of it: the driver waits, and sends `Answered(None)`."""
-
-
-class AwaitDismissed(msgspec.Struct, frozen=True, gc=False):
-    """The result is to be written: the driver waits until all ejected players are gone, and sends `Answered(None)`."""
-
-
-Request = Call | Dismiss | Settle | AwaitDismissed
-Script = Generator[Request, Answer, AnyMatch]
-Announce = Callable[[Event, AnyMatch, Message | None, Answer | None], Generator[Settle, Answer, None]]
-SETTLE = Settle()
-AWAIT_DISMISSED = AwaitDismissed()
-
-
-def nobody(event: Event, match: AnyMatch) -> None:
-    """Nobody watches."""
-
-
-def conversation(
-    match: AnyMatch, record: Record = UNRECORDED, inform: Inform = nobody, *, resumed: bool = False
-) -> Script:
-    """A whole match, from the greeting to the farewell; also the rest of one that was interrupted."""
-
-    def announce(
-        event: Event, match: AnyMatch, message: Message | None, answer: Answer | None
-    ) -> Generator[Settle, Answer, None]:
-        """Write an event down, and then let it be known."""
-        if record.write(event, message, answer):
-            yield SETTLE
-        inform(event, match)
-
-    yield from announce(Started(match.names, match.commitment), match, None, None)
-    # The ranking is fixed when the game is over: who fails then, fails at the farewell, however late it is greeted.
-    moment = Moment.FAREWELL if resumed and match.turn is None else Moment.GREETING
-    for guest in match.seated:
-        match = yield from tell(match, guest, Start(guest, match.names, match.view(guest)), moment, announce)
-    match = yield from tell_news(match, announce)  # what an interrupted match still owed
-    game, write = match.game, record.write
-    while (seat := game.turn(match.state)) is not None:
-        view = game.view(match.state, seat)  # computed once: a player is judged by what it was shown
-        message = TakeTurn(view)
-        answer = yield Call(seat, message)
-        fact = judge(game, view, seat, answer)
-        match = match.after(fact)
-        if write(fact, message, answer):
-            yield SETTLE
-        inform(fact, match)
-        if not isinstance(fact, Acted):
-            yield Dismiss(seat, fact)
-        elif match.owed:
-            match = yield from tell_news(match, announce)
-    yield SETTLE  # a result that was told and then lost would be worse than a slow one
-    match, result = yield from say_farewell(match, record.receipt(), announce)
-    yield AWAIT_DISMISSED  # what they say too late belongs before it
-    record.write(Ended(result), None, None)
-    yield SETTLE
-    inform(Ended(msgspec.structs.replace(result, receipt=record.receipt())), match)
-    return match
-
-
-def judge(game: Game[Any, Any, Any], view: Any, seat: Seat, answer: Answer) -> Fact:
-    """What an answer to TakeTurn amounts to."""
-    if not isinstance(answer, Answered):  # asked like that, as a struct says yes in a quarter of the time of a no
-        return Ejected(seat, answer.fault, Moment.TURN, answer.why)
-    check: Callable[[Any, Any], object] = game.check  # which may be somebody else's, and say what it should not
+def deal_match(
+    game: Game[State, View, Action],
+    names: Sequence[str],
+    seed: bytes | None,
+    *,
+    match_id: str | None = None,
+    sealed: bool = False,
+) -> Match[State, View, Action]:
+    """A match that is about to begin, with these names in the order of the seats. What is not given is drawn."""
     try:
-        verdict = check(view, answer.value)
-    except IllegalAction as illegal:
-        return Ejected(seat, Fault.ILLEGAL, Moment.TURN, str(illegal), illegal.clause)
-    if verdict is not None:
-        raise HostFault(SAYS_NO_BY_VALUE.format(game=game.name, what=type(verdict).__name__))
-    return Acted(seat, answer.value)
+        "".join(names).encode()
+    except UnicodeEncodeError:
+        raise BadRequest("a name holds half a character, which cannot be written down") from None
+    seed = urandom(SEED_BYTES) if seed is None else seed
+    check_seed(seed)
+    match_id = new_match_id() if match_id is None else match_id
+    return Match(game, game.deal(len(names), seed), tuple(names), seed=seed, id=match_id, sealed=sealed)
 
 
-def judge_acknowledgement(seat: Seat, moment: Moment, answer: Answer) -> Ejected | None:
-    """What an answer to any other message amounts to; None: all is well."""
-    if not isinstance(answer, Answered):
-        return Ejected(seat, answer.fault, moment, answer.why)
-    return None if answer.value is None else Ejected(seat, Fault.MALFORMED, moment, NOT_DUE)
+def check_seed(seed: object) -> None:
+    """Raise BadRequest unless this is a seed."""
+    if not isinstance(seed, bytes):
+        raise BadRequest(
+            f"a seed is {SEED_BYTES} bytes, not {seed!r:.40}: fairplay.core.chance.seed_from_text(text) makes one"
+        )
+    if len(seed) != SEED_BYTES:
+        raise BadRequest(f"a seed is {SEED_BYTES} bytes, not {len(seed)}")
 
 
-def tell(match: AnyMatch, seat: Seat, message: Message, moment: Moment, announce: Announce) -> Script:
-    """Say something that has to be acknowledged; the match goes on, with or without this seat."""
-    answer = yield Call(seat, message)
-    ejected = judge_acknowledgement(seat, moment, answer)
-    if ejected is not None:
-        match = match.after(ejected)
-        yield from announce(ejected, match, message, answer)
-        yield Dismiss(seat, ejected)
-    return match
+def check_players(game: Game[Any, Any, Any], players: Sequence[object]) -> None:
+    """Raise BadRequest unless all of these can be asked for a turn: whoever mixed something up is to hear of it."""
+    for player in players:
+        if isinstance(player, str):
+            raise BadRequest(
+                f"{player!r:.80} is the name of a player, and a Referee takes players: "
+                f"write built_in_strategy({game.name!r}, {player!r:.80}), or name players in a MatchSpec"
+            )
+        if isinstance(player, type):
+            raise BadRequest(f"{player.__name__} is a class, and a Referee takes players: write {player.__name__}()")
+        if not (callable(player) or has_method(player, "take_turn")):
+            raise BadRequest(f"a {type(player).__name__} is no player: it has no method take_turn(view)")
 
 
-def tell_news(match: AnyMatch, announce: Announce) -> Script:
-    """Say what is owed since the last action."""
-    for news in match.owed:
-        if news in match.owed:  # and its seat did not fail a moment ago
-            match = yield from tell(match, news.seat, Tell(news.content), Moment.NEWS, announce)
-    return match
+def new_match_id() -> str:
+    """An id that no other match has."""
+    return urandom(16).hex()
 
 
-def say_farewell(
-    match: AnyMatch, receipt: Receipt | None, announce: Announce
-) -> Generator[Request, Answer, tuple[AnyMatch, Result]]:
-    """Tell everybody the result, with a receipt from when the game was over; the match and the result after that."""
-    result = match.result
-    for seat in winners_first(match, result):
-        told = match
-        message = End(msgspec.structs.replace(result, receipt=receipt))
-        match = yield from tell(match, seat, message, Moment.FAREWELL, announce)
-        if match is not told:  # it failed, and the others hear of that
-            result = match.result
-    return match, result
+def seats_by_age(game: Game[Any, Any, Any], players: int, ages: Sequence[int] | None = None) -> list[Seat]:
+    """Who sits where: for each seat the index of its player. Equal ages sit in the order given."""
+    if players not in game.seats:
+        raise BadRequest(f"{game.name} is for {format_seats(game.seats)} players, not for {players}")
+    if ages is None:
+        return list(range(players))
+    if len(ages) != players:
+        raise BadRequest(f"there are {players} players, but {len(ages)} ages")
+    return sorted(range(players), key=lambda index: ages[index] if game.youngest_first else -ages[index])
 
 
-def winners_first(match: AnyMatch, result: Result) -> tuple[Seat, ...]:
-    """The order of the farewell: the winners, then the others, each group in the order of play."""
-    winners = result.ranking[0] if result.ranking else frozenset()
-    return tuple(sorted(match.seated, key=lambda seat: seat not in winners))
+def format_seats(seats: range) -> str:
+    """How many may sit down.
+
+    >>> format_seats(range(2, 5)), format_seats(range(2, 3))
+    ('2 to 4', '2')
+    """
+    return f"{seats[0]} to {seats[-1]}" if len(seats) > 1 else str(seats[0])
+
+
+def distinct_names(names: Sequence[str], taken: Sequence[str] = ()) -> list[str]:
+    """The names, with a number behind whichever was there before, or is taken.
+
+    >>> distinct_names(["ann", "bob", "ann"]), distinct_names(["ann"], taken=["ann"])
+    (['ann', 'bob', 'ann-2'], ['ann-2'])
+    """
+    labels: list[str] = []
+    for name in names:
+        label, number = name, 2
+        while label in labels or label in taken:
+            label, number = f"{name}-{number}", number + 1
+        labels.append(label)
+    return labels

@@ -5,7 +5,7 @@ from functools import cache
 INK, CHALK = "#14181d", "#ffffff"  # to write with on any paint
 
 
-def linear(paint: str) -> tuple[float, float, float]:
+def linear_rgb(paint: str) -> tuple[float, float, float]:
     """How much red, green and blue light there is in a paint (#rrggbb), from 0 to 1."""
     red, green, blue = (int(paint[at : at + 2], 16) / 255 for at in (1, 3, 5))
     return _linear(red), _linear(green), _linear(blue)
@@ -17,7 +17,7 @@ def luminance(paint: str) -> float:
     >>> luminance("#000000"), luminance("#ffffff")
     (0.0, 1.0)
     """
-    red, green, blue = linear(paint)
+    red, green, blue = linear_rgb(paint)
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
@@ -32,7 +32,7 @@ def contrast(one: str, other: str) -> float:
 
 
 @cache
-def letters_on(paint: str) -> str:
+def letter_colour(paint: str) -> str:
     """The paint for letters on this one."""
     return max(INK, CHALK, key=lambda letters: contrast(letters, paint))
 

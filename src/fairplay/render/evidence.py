@@ -22,21 +22,21 @@ def describe_evidence(evidence: Evidence) -> list[str]:
         lines.append(clocks)
     if evidence.stderr is not None:
         said = "its stderr ends with:" if evidence.stderr else "it said nothing on stderr"
-        lines += [f"the program {fate(evidence.code)}; {said}", *evidence.stderr.splitlines()]
+        lines += [f"the program {describe_exit_code(evidence.code)}; {said}", *evidence.stderr.splitlines()]
     if evidence.away is not None:
         lines.append(f"the connection was lost {evidence.away:.3f} s before")
     return lines
 
 
-def fate(code: int | None) -> str:
+def describe_exit_code(code: int | None) -> str:
     """What an exit code says; above 128 it stands for a signal, as in shells."""
     if code is None:
         return "is still running"
-    number = signal_in(code)
+    number = exit_signal(code)
     return f"was killed by signal {number}" if number else f"ended with exit code {code}"
 
 
-def signal_in(code: int | None) -> int:
+def exit_signal(code: int | None) -> int:
     """The signal that an exit code stands for; 0: none."""
     number = 0 if code is None else -code if code < 0 else code - 128
     return number if number in SIGNALS else 0

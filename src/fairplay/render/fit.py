@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import zip_longest
 from typing import NamedTuple
 
-from fairplay.render.text import bare, breadth, cut
+from fairplay.render.text import display_width, strip_colours, truncate
 
 
 class Scale(NamedTuple):
@@ -24,7 +24,7 @@ class Scale(NamedTuple):
         return self.above + rows * self.high
 
 
-class Room(NamedTuple):
+class Space(NamedTuple):
     """How much room there is; None: as much as anybody likes."""
 
     width: int | None = None
@@ -35,13 +35,13 @@ class Room(NamedTuple):
         wide = self.width is None or scale.width(columns) <= self.width
         return wide and (self.height is None or scale.height(rows) <= self.height)
 
-    def less(self, lines: int) -> "Room":
+    def minus_lines(self, lines: int) -> "Space":
         """What is left above so many lines."""
-        return self if self.height is None else Room(self.width, max(1, self.height - lines))
+        return self if self.height is None else Space(self.width, max(1, self.height - lines))
 
-    def narrower(self, columns: int) -> "Room":
+    def minus_columns(self, columns: int) -> "Space":
         """What is left beside so many columns."""
-        return self if self.width is None else Room(max(1, self.width - columns), self.height)
+        return self if self.width is None else Space(max(1, self.width - columns), self.height)
 
 
 class Part(NamedTuple):
@@ -52,8 +52,8 @@ class Part(NamedTuple):
     columns: range
 
 
-def part_of(
-    board: tuple[int, int], scales: Sequence[Scale], room: Room, around: tuple[float, float] | None = None
+def visible_part(
+    board: tuple[int, int], scales: Sequence[Scale], room: Space, around: tuple[float, float] | None = None
 ) -> Part:
     """All rows and columns of a board at the first scale that fits; else, at the last one, those around a place."""
     rows, columns = board
@@ -61,18 +61,18 @@ def part_of(
         if room.holds(scale, rows, columns):
             return Part(scale, range(rows), range(columns))
     scale, middle = scales[-1], around or (rows / 2, columns / 2)
-    lines = room.less(1).height  # for a line says that there is more
+    lines = room.minus_lines(1).height  # for a line says that there is more
     return Part(
         scale,
-        window(rows, None if lines is None else (lines - scale.above) // scale.high, middle[0]),
-        window(columns, None if room.width is None else (room.width - scale.beside) // scale.wide, middle[1]),
+        visible_range(rows, None if lines is None else (lines - scale.above) // scale.high, middle[0]),
+        visible_range(columns, None if room.width is None else (room.width - scale.beside) // scale.wide, middle[1]),
     )
 
 
-def window(count: int, most: int | None, around: float) -> range:
+def visible_range(count: int, most: int | None, around: float) -> range:
     """Which of so many rows or columns are shown, if there is room for only some of them.
 
-    >>> window(40, 10, 3), window(40, 10, 20), window(40, 10, 39), window(4, 10, 0)
+    >>> visible_range(40, 10, 3), visible_range(40, 10, 20), visible_range(40, 10, 39), visible_range(4, 10, 0)
     (range(0, 10), range(15, 25), range(30, 40), range(0, 4))
     """
     shown = count if most is None else max(1, min(count, most))
@@ -80,7 +80,7 @@ def window(count: int, most: int | None, around: float) -> range:
     return range(first, first + shown)
 
 
-def left_out(part: Part, board: tuple[int, int], room: Room) -> Iterator[str]:
+def format_hidden_part(part: Part, board: tuple[int, int], room: Space) -> Iterator[str]:
     """A line that says how much of a board is not shown, if that is so."""
     rows, columns = board
     more = {
@@ -91,12 +91,12 @@ def left_out(part: Part, board: tuple[int, int], room: Room) -> Iterator[str]:
     }
     if any(more.values()):
         said = f"there is more: {', '.join(f'{count} {where}' for where, count in more.items() if count)}"
-        yield said if room.width is None else cut(said, room.width)
+        yield said if room.width is None else truncate(said, room.width)
 
 
-def side_by_side(board: Iterable[str], others: Sequence[str], gap: int = 2) -> Iterator[str]:
+def join_side_by_side(board: Iterable[str], others: Sequence[str], gap: int = 2) -> Iterator[str]:
     """Lines, with others to the right of them."""
     left = list(board)
-    wide = max(breadth(bare(line)) for line in left) + gap
+    wide = max(display_width(strip_colours(line)) for line in left) + gap
     for line, other in zip_longest(left, others, fillvalue=""):
-        yield f"{line}{' ' * (wide - breadth(bare(line)))}{other}".rstrip()
+        yield f"{line}{' ' * (wide - display_width(strip_colours(line)))}{other}".rstrip()

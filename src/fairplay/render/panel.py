@@ -4,9 +4,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from math import ceil
 from typing import NamedTuple
 
-from fairplay.render.letters import fit, measure
-from fairplay.render.roster import LONGEST_NAME, Player
-from fairplay.render.svg import box, document, element, escape, group, paint, window, words
+from fairplay.render.font_metrics import text_width, truncate_to_width
+from fairplay.render.roster import MAX_ROSTER_NAME_CHARS, Player
+from fairplay.render.svg import clip, colour_definition, document, element, escape, group, rectangle, text
 from fairplay.render.text import printable
 
 
@@ -24,7 +24,7 @@ class Skin(NamedTuple):
     @property
     def definitions(self) -> Iterator[str]:
         """All of them."""
-        return (paint(name, colour) for name, colour in self._asdict().items())
+        return (colour_definition(name, colour) for name, colour in self._asdict().items())
 
 
 GROUND, PANEL_PAINT, CARD_PAINT, LIT, LETTERS, PALE, GOLD = (f"url(#{name})" for name in Skin._fields)
@@ -69,7 +69,7 @@ PANEL = 1500.0  # a picture wider than this has a larger panel, to be read from 
 SLIM_EDGE, SLIM_HEADER, LINE = 6.0, 30.0, 26.0  # of a small picture
 
 
-def grain(board: float, *, small: bool) -> float:
+def units_per_pixel(board: float, *, small: bool) -> float:
     """How many units of a board so wide are a pixel, when its picture is looked at."""
     return board / (SMALL - 2 * SLIM_EDGE) if small else (board + 2 * EDGE) / VIEWED
 
@@ -94,7 +94,7 @@ def picture(
     with the same `ids` have the same definitions, so that they can stand on the same page; but not light and dark ones.
     """
     if small:
-        scale = grain(max(board.width, board.height * 0.75), small=True)
+        scale = units_per_pixel(max(board.width, board.height * 0.75), small=True)
         width, top, edge = SMALL * scale, SLIM_HEADER * scale, SLIM_EDGE * scale
         panel, panel_height = _lines(players, figures, tray)
         shapes = _slim_header(header)
@@ -114,7 +114,7 @@ def picture(
         height,
         [*skin.definitions, *definitions],
         [
-            box(0, 0, width, height, rx=CORNER * scale, fill=GROUND),
+            rectangle(0, 0, width, height, rx=CORNER * scale, fill=GROUND),
             group(shapes, transform=f"scale({scale:.3f})", **lettering),
             group(board.content, id="board", transform=board_at),
             group(panel, transform=panel_at, **lettering),
@@ -127,7 +127,7 @@ def picture(
 
 def _header(header: Header, width: float) -> Iterator[str]:
     yield header.icon
-    yield words(52, 30, header.title, font_size=19.0, font_weight="bold")
+    yield text(52, 30, header.title, font_size=19.0, font_weight="bold")
     now = {"fill": LETTERS, "font_weight": "bold"}
     stages = " · ".join(
         element("tspan", escape(stage), **(now if place == header.now else {}))
@@ -137,8 +137,8 @@ def _header(header: Header, width: float) -> Iterator[str]:
 
 
 def _slim_header(header: Header) -> Iterator[str]:
-    yield words(10, 20, header.title, font_size=15.0, font_weight="bold")
-    yield words(SMALL - 10, 20, header.stages[header.now], font_size=12.0, text_anchor="end")
+    yield text(10, 20, header.title, font_size=15.0, font_weight="bold")
+    yield text(SMALL - 10, 20, header.stages[header.now], font_size=12.0, text_anchor="end")
 
 
 def _cards(
@@ -154,7 +154,7 @@ def _cards(
     pitch = min(most + GAP, inside / across)
     left = (width - across * pitch + GAP) / 2
     height = tray.height + lines * (CARD + GAP) + GAP
-    panel = [box(0, 0, width, height, rx=CORNER, fill=PANEL_PAINT), *tray.content]
+    panel = [rectangle(0, 0, width, height, rx=CORNER, fill=PANEL_PAINT), *tray.content]
     for seat, (player, figure) in enumerate(zip(players, figures, strict=True)):
         line, place = divmod(seat, across)
         at = f"translate({left + place * pitch:.2f} {tray.height + GAP + line * (CARD + GAP):.2f})"
@@ -166,25 +166,27 @@ def _card(player: Player, figure: Sequence[str], width: float, unit: str) -> Ite
     taken = len(player.score) * 15 + 46 if player.score else 12
     room = max(20.0, width - NAME_AT - taken)
     said = (
-        " · ".join(filter(None, (printable(player.colour, LONGEST_NAME), player.mark))) if player.name else player.mark
+        " · ".join(filter(None, (printable(player.colour, MAX_ROSTER_NAME_CHARS), player.mark)))
+        if player.name
+        else player.mark
     )
     if len(said) * LETTER > width - NAME_AT and player.mark:
         said = player.mark  # the figure has the colour too
-    yield box(0, 0, width, CARD, rx=10.0, fill=LIT if player.lit else CARD_PAINT)
+    yield rectangle(0, 0, width, CARD, rx=10.0, fill=LIT if player.lit else CARD_PAINT)
     if player.lit:
-        yield box(1, 1, width - 2, CARD - 2, rx=9.0, fill="none", stroke=GOLD, stroke_width=2.0)
+        yield rectangle(1, 1, width - 2, CARD - 2, rx=9.0, fill="none", stroke=GOLD, stroke_width=2.0)
     yield element("g", *figure, transform=f"translate(35 {CARD / 2 - 1:.2f}) scale(.68)", opacity=_dim(player))
-    yield window(NAME_AT, 8, room, 30, _name(player, room, 16.0, 21.0))
-    yield words(NAME_AT, 50, said, font_size=12.0, fill=GOLD if player.lit else PALE)
+    yield clip(NAME_AT, 8, room, 30, _name(player, room, 16.0, 21.0))
+    yield text(NAME_AT, 50, said, font_size=12.0, fill=GOLD if player.lit else PALE)
     if player.score:
-        yield words(width - 38, 31, player.score, font_size=22.0, font_weight="bold", text_anchor="end")
+        yield text(width - 38, 31, player.score, font_size=22.0, font_weight="bold", text_anchor="end")
         yield element("use", href=f"#{unit}", transform=f"translate({width - 22:.2f} 23.5)")
 
 
 def _lines(players: Sequence[Player], figures: Sequence[Sequence[str]], tray: Tray) -> tuple[list[str], float]:
     """A line for each player of a small picture, and the height of it all."""
     height = tray.height + len(players) * LINE + (2 * SLIM_EDGE if players else 0.0)
-    panel = [box(0, 0, SMALL, height, rx=CORNER, fill=PANEL_PAINT), *tray.content]
+    panel = [rectangle(0, 0, SMALL, height, rx=CORNER, fill=PANEL_PAINT), *tray.content]
     for seat, (player, figure) in enumerate(zip(players, figures, strict=True)):
         at = f"translate({SLIM_EDGE} {tray.height + SLIM_EDGE + seat * LINE:.2f})"
         panel.append(group(_line(player, figure), transform=at))
@@ -193,23 +195,25 @@ def _lines(players: Sequence[Player], figures: Sequence[Sequence[str]], tray: Tr
 
 def _line(player: Player, figure: Sequence[str]) -> Iterator[str]:
     width, right = SMALL - 2 * SLIM_EDGE, SMALL - 2 * SLIM_EDGE - 8
-    yield box(0, 1, width, LINE - 2, rx=6.0, fill=LIT if player.lit else CARD_PAINT)
+    yield rectangle(0, 1, width, LINE - 2, rx=6.0, fill=LIT if player.lit else CARD_PAINT)
     if player.lit:
-        yield box(0.75, 1.75, width - 1.5, LINE - 3.5, rx=5.5, fill="none", stroke=GOLD, stroke_width=1.5)
+        yield rectangle(0.75, 1.75, width - 1.5, LINE - 3.5, rx=5.5, fill="none", stroke=GOLD, stroke_width=1.5)
     yield element("g", *figure, transform=f"translate(15 {LINE / 2:.2f}) scale(.27)", opacity=_dim(player))
     if player.score:
-        yield words(right, 18, player.score, font_size=14.0, font_weight="bold", text_anchor="end")
+        yield text(right, 18, player.score, font_size=14.0, font_weight="bold", text_anchor="end")
         right -= len(player.score) * 10 + 8
     fill = GOLD if player.lit else PALE
-    yield words(right, 17.5, player.mark, font_size=11.0, fill=fill, text_anchor="end")
-    room = right - 32 - measure(player.mark) * 11
-    yield window(30, 2, room, LINE - 4, _name(player, room, 13.0, 15.5))
+    yield text(right, 17.5, player.mark, font_size=11.0, fill=fill, text_anchor="end")
+    room = right - 32 - text_width(player.mark) * 11
+    yield clip(30, 2, room, LINE - 4, _name(player, room, 13.0, 15.5))
 
 
 def _name(player: Player, room: float, size: float, down: float) -> str:
     """What a player is called, with an ellipsis where there is no room for all of it; struck out if it is out."""
     strike = {"text_decoration": "line-through"} if player.out else {}
-    return words(0, down, fit(player.called, room / size), font_size=size, font_weight="bold", **strike)
+    return text(
+        0, down, truncate_to_width(player.display_name, room / size), font_size=size, font_weight="bold", **strike
+    )
 
 
 def _dim(player: Player) -> float:

@@ -5,27 +5,31 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 Value = str | float  # of an attribute
-LETTER: dict[str, Value] = {"font_family": "sans-serif", "font_weight": "bold", "text_anchor": "middle"}  # in a shape
+LETTER_STYLE: dict[str, Value] = {
+    "font_family": "sans-serif",
+    "font_weight": "bold",
+    "text_anchor": "middle",
+}  # in a shape
 
-remembered = lru_cache(4096)  # the pictures of a match have most of their parts in common
+cached = lru_cache(4096)  # the pictures of a match have most of their parts in common
 ESCAPES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&apos;"}
 SPECIAL = re.compile(r"""[&<>"']""")
 SIZE = re.compile(r'(?<= )width="([0-9.]+)" height="([0-9.]+)"')  # of a document; it is the first one
-NOT_XML = "[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"  # compiled when it is used, for it takes long
+INVALID_XML = "[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"  # compiled when it is used, for it takes long
 IDS = (' id="', ' href="#', '="url(#')  # before one; escaped texts have no quotes, and so nothing like this
 
 
-@remembered
+@cached
 def escape(words: str) -> str:
     """Any words as a part of an SVG; what XML does not allow at all is replaced.
 
     >>> escape("<Ann & Bob>")
     '&lt;Ann &amp; Bob&gt;'
     """
-    return SPECIAL.sub(lambda found: ESCAPES[found.group()], re.sub(NOT_XML, "\ufffd", words))
+    return SPECIAL.sub(lambda found: ESCAPES[found.group()], re.sub(INVALID_XML, "\ufffd", words))
 
 
-@remembered
+@cached
 def number(value: float) -> str:
     """A number in as few digits as a picture needs.
 
@@ -53,13 +57,13 @@ def group(content: Iterable[str], **attributes: Value) -> str:
     return element("g", "\n", *(f"{part}\n" for part in content), **attributes)
 
 
-@remembered
+@cached
 def use(shape: str, x: float, y: float, **attributes: Value) -> str:
     """A shape of the document's definitions, put somewhere."""
     return element("use", href=f"#{shape}", x=x, y=y, **attributes)
 
 
-@remembered
+@cached
 def circle(x: float, y: float, radius: float, **attributes: Value) -> str:
     """A circle around a point."""
     return element("circle", cx=x, cy=y, r=radius, **attributes)
@@ -70,36 +74,36 @@ def polygon(points: Iterable[tuple[float, float]], **attributes: Value) -> str:
     return element("polygon", points=" ".join(f"{number(x)},{number(y)}" for x, y in points), **attributes)
 
 
-@remembered
+@cached
 def path(line: str, **attributes: Value) -> str:
     """A path, in SVG's own letters."""
     return element("path", d=line, **attributes)
 
 
-@remembered
-def box(x: float, y: float, width: float, height: float, **attributes: Value) -> str:
+@cached
+def rectangle(x: float, y: float, width: float, height: float, **attributes: Value) -> str:
     """A rectangle, by its upper left corner."""
     return element("rect", x=x, y=y, width=width, height=height, **attributes)
 
 
-@remembered
-def words(x: float, y: float, said: str, **attributes: Value) -> str:
+@cached
+def text(x: float, y: float, said: str, **attributes: Value) -> str:
     """A line of text; nobody needs to have looked at what it says."""
     return element("text", escape(said), x=x, y=y, **attributes)
 
 
-def fade(name: str, top: str, bottom: str) -> str:
+def gradient(name: str, top: str, bottom: str) -> str:
     """A definition of a colour that changes from top to bottom."""
     stops = element("stop", stop_color=top), element("stop", offset=1.0, stop_color=bottom)
     return element("linearGradient", *stops, id=name, x2=0.0, y2=1.0)
 
 
-def paint(name: str, colour: str) -> str:
+def colour_definition(name: str, colour: str) -> str:
     """A definition of a colour by a name, so that one line says what it is wherever it is used."""
     return element("linearGradient", element("stop", stop_color=colour), id=name, gradientUnits="userSpaceOnUse")
 
 
-def window(x: float, y: float, width: float, height: float, content: str) -> str:
+def clip(x: float, y: float, width: float, height: float, content: str) -> str:
     """Content of which nothing shows outside; what is inside counts from the upper left corner."""
     return element("svg", content, x=x, y=y, width=width, height=height)
 
@@ -137,21 +141,21 @@ def document(
     return f"{whole}\n"
 
 
-def size(picture: str) -> tuple[float, float]:
+def document_size(picture: str) -> tuple[float, float]:
     """The width and the height of a document.
 
-    >>> size('<svg xmlns="..." width="80" height="40.5" viewBox="0 0 80 40.5"></svg>')
+    >>> document_size('<svg xmlns="..." width="80" height="40.5" viewBox="0 0 80 40.5"></svg>')
     (80.0, 40.5)
     """
     width, high = SIZE.search(picture).groups()  # type: ignore[union-attr]  # every document has one
     return float(width), float(high)
 
 
-def resized(picture: str, width: float) -> str:
+def resize(picture: str, width: float) -> str:
     """A document of another width, and of the height that goes with it.
 
-    >>> resized('<svg xmlns="..." width="80" height="40.5" viewBox="0 0 80 40.5"></svg>', 40)
+    >>> resize('<svg xmlns="..." width="80" height="40.5" viewBox="0 0 80 40.5"></svg>', 40)
     '<svg xmlns="..." width="40" height="20.25" viewBox="0 0 80 40.5"></svg>'
     """
-    before, high = size(picture)
+    before, high = document_size(picture)
     return SIZE.sub(f'width="{number(width)}" height="{number(high * width / before)}"', picture, count=1)

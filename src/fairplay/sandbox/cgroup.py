@@ -19,35 +19,37 @@ from typing import NamedTuple
 import msgspec
 
 from fairplay.core.errors import HostFault
-from fairplay.sandbox.hierarchy import candidates, hand_on, mounted, why_not_writable
-from fairplay.sandbox.process_tree import PATIENCE, own_number
+from fairplay.sandbox.cgroup_mounts import delegate_controllers, find_own_cgroups, v2_candidates, why_not_writable
+from fairplay.sandbox.process_tree import PROBE_TIMEOUT_S, own_pid
 
-REMOVE_WAIT = 1.0  # seconds for killed processes to be gone
-STALE_WAIT = 0.1  # the same, for those of a dead referee
-PAUSE = 0.001
-NEARLY = 1024 * 1024  # bytes below a limit that may be kept back when it is reached; only in version 1
-NAME = re.compile(r"fairplay-(\d+)-(\d+)-(\d+)-\d+")
-WEIGHT = 50  # of a program on the processors, with all it has started; everybody else has 100, and we are one of them
-FILES = {"freezer": "cgroup.freeze", "memory": "memory.max", "pids": "pids.max", "cpu": "cpu.weight"}
-OLD_FILES = {"memory": "memory.limit_in_bytes", "pids": "pids.max", "cpu": "cpu.shares"}  # of version 1
-ENTER = 'while test "$1" != --; do echo 0 >"$1" || exit 125; shift; done; shift; exec "$@"'
-COUNT = itertools.count()
+REMOVE_TIMEOUT_S = 1.0  # seconds for killed processes to be gone
+REMOVE_STALE_TIMEOUT_S = 0.1  # the same, for those of a dead referee
+REMOVE_RETRY_INTERVAL_S = 0.001
+MEMORY_MARGIN_BYTES = 1024 * 1024  # bytes below a limit that may be kept back when it is reached; only in version 1
+GROUP_NAME_PATTERN = re.compile(r"fairplay-(\d+)-(\d+)-(\d+)-\d+")
+CPU_WEIGHT = (
+    50  # of a program on the processors, with all it has started; everybody else has 100, and we are one of them
+)
+CONTROL_FILES = {"freezer": "cgroup.freeze", "memory": "memory.max", "pids": "pids.max", "cpu": "cpu.weight"}
+CONTROL_FILES_V1 = {"memory": "memory.limit_in_bytes", "pids": "pids.max", "cpu": "cpu.shares"}  # of version 1
+ENTER_SCRIPT = 'while test "$1" != --; do echo 0 >"$1" || exit 125; shift; done; shift; exec "$@"'
+GROUP_COUNTER = itertools.count()
 
 
-class Available(msgspec.Struct, frozen=True):
+class CgroupSupport(msgspec.Struct, frozen=True):
     """What a program as a whole can be held by on this machine."""
 
     freezer: bool
     memory: bool
     pids: bool
     cpu: bool
-    why: str  # what is missing, and how a host gets it; "": nothing is
+    missing: str  # what is missing, and how a host gets it; "": nothing is
 
 
-class Place(NamedTuple):
-    """A folder where groups are made, and what holds those who are in them."""
+class GroupParent(NamedTuple):
+    """A directory where groups are made, and what holds those who are in them."""
 
-    folder: Path
+    directory: Path
     controllers: frozenset[str]
 
 
@@ -58,31 +60,35 @@ class MemoryKills(msgspec.Struct, frozen=True):
     at_limit: bool  # it came to its own limit
 
 
-class Group:
+class ControlGroup:
     """The control groups of one program, one in each hierarchy. Whoever makes one has to close it."""
 
-    def __init__(self, folders: Sequence[Path]) -> None:
-        self._folders = folders
-        self.entrances = [str(folder / "cgroup.procs") for folder in folders]
-        freezers = [folder / FILES["freezer"] for folder in folders if (folder / FILES["freezer"]).exists()]
+    def __init__(self, directories: Sequence[Path]) -> None:
+        self._directories = directories
+        self.procs_files = [str(directory / "cgroup.procs") for directory in directories]
+        freezers = [
+            directory / CONTROL_FILES["freezer"]
+            for directory in directories
+            if (directory / CONTROL_FILES["freezer"]).exists()
+        ]
         self._freezer = os.open(freezers[0], os.O_WRONLY) if freezers else -1
 
     @classmethod
-    def make(cls, memory: int, processes: int) -> "Group | None":
+    def make(cls, memory: int, processes: int) -> "ControlGroup | None":
         """Groups for a program and whoever shuts it in, who counts too; None: there are none on this machine."""
-        found, _ = places()
+        found, _ = find_group_parents()
         if not found:
             return None
-        name, made = new_name(), []
+        name, made = new_group_name(), []
         try:
             for place in found:
-                folder = place.folder / name
-                folder.mkdir()
-                made.append(folder)
-                limit(folder, place.controllers, memory, processes)
+                directory = place.directory / name
+                directory.mkdir()
+                made.append(directory)
+                write_limits(directory, place.controllers, memory, processes)
             return cls(made)
         except OSError as error:
-            remove(made, REMOVE_WAIT)
+            remove_groups(made, REMOVE_TIMEOUT_S)
             raise HostFault(f"a program cannot have a control group: {error}") from error
 
     @property
@@ -90,9 +96,9 @@ class Group:
         """Can it be stopped?"""
         return self._freezer >= 0
 
-    def enter(self) -> list[str]:
+    def enter_command(self) -> list[str]:
         """What runs a command in here, with all that it will start."""
-        return entering(self.entrances)
+        return enter_groups_command(self.procs_files)
 
     def freeze(self) -> None:
         """Stop everybody in here, where there is a freezer.
@@ -116,106 +122,108 @@ class Group:
 
     def memory_kills(self) -> MemoryKills | None:
         """What the lack of memory did to it so far; None: nobody counts. To be asked before it is closed."""
-        for folder in self._folders:
-            if (events := folder / "memory.events").exists():
-                counts = numbers(events)
+        for directory in self._directories:
+            if (events := directory / "memory.events").exists():
+                counts = read_counters(events)
                 return MemoryKills(counts["oom_kill"], counts["oom"] > 0)
-            if (control := folder / "memory.oom_control").exists():
+            if (control := directory / "memory.oom_control").exists():
                 most, limit = (
-                    int((folder / f"memory.{name}_in_bytes").read_text()) for name in ("max_usage", "limit")
+                    int((directory / f"memory.{name}_in_bytes").read_text()) for name in ("max_usage", "limit")
                 )  # there is a count of failures too, but newer kernels leave it at 0
-                return MemoryKills(numbers(control).get("oom_kill", 0), most > limit - NEARLY)
+                return MemoryKills(read_counters(control).get("oom_kill", 0), most > limit - MEMORY_MARGIN_BYTES)
         return None
 
     def close(self) -> None:
-        """Kill everybody in here and remove it. Waits no longer than REMOVE_WAIT, and only if somebody was left."""
+        """Kill all processes in the group and remove it. Waits at most REMOVE_TIMEOUT_S, and only if there were any."""
         if self._freezer >= 0:
             os.close(self._freezer)
             self._freezer = -1
-        remove(self._folders, REMOVE_WAIT)
-        self._folders = ()
+        remove_groups(self._directories, REMOVE_TIMEOUT_S)
+        self._directories = ()
 
 
-def entering(entrances: Sequence[str]) -> list[str]:
+def enter_groups_command(entrances: Sequence[str]) -> list[str]:
     """What runs a command in the groups that have these entrances."""
-    return ["sh", "-c", ENTER, "sh", *entrances, "--"]
+    return ["sh", "-c", ENTER_SCRIPT, "sh", *entrances, "--"]
 
 
-def available() -> Available:
+def cgroup_support() -> CgroupSupport:
     """What there is on this machine: tried out when first asked."""
-    found, why = places()
+    found, why = find_group_parents()
     held = {name for place in found for name in place.controllers}
-    missing = [name for name in FILES if name not in held]
+    missing = [name for name in CONTROL_FILES if name not in held]
     about = f"no {', '.join(missing)}: {why}" if missing else ""
-    return Available(**{name: name in held for name in FILES}, why=about)
+    return CgroupSupport(**{name: name in held for name in CONTROL_FILES}, missing=about)
 
 
 @cache
-def places() -> tuple[tuple[Place, ...], str]:
+def find_group_parents() -> tuple[tuple[GroupParent, ...], str]:
     """Where groups are made on this machine, and why there is no more of them."""
-    found, why = newest()
+    found, why = find_v2_parent()
     held = {name for place in found for name in place.controllers}
     if os.geteuid() == 0:
-        for own in mounted():
-            if wanted := (own.controllers & set(OLD_FILES)) - held:
-                place, _ = tried(own.folder, {name: OLD_FILES[name] for name in wanted})
+        for own in find_own_cgroups():
+            if wanted := (own.controllers & set(CONTROL_FILES_V1)) - held:
+                place, _ = probe_directory(own.directory, {name: CONTROL_FILES_V1[name] for name in wanted})
                 found += [place] if place else []
                 held |= wanted if place else set()
     for place in found:
-        remove_stale(place.folder)
+        remove_stale(place.directory)
     return tuple(found), why
 
 
-def newest() -> tuple[list[Place], str]:
+def find_v2_parent() -> tuple[list[GroupParent], str]:
     """The best place in a hierarchy of version 2, and what it lacks; empty: there is none."""
     why = "cgroup version 2 is not mounted; root can do it: `mount -t cgroup2 none DIRECTORY`"
-    for own in (one for one in mounted() if not one.controllers):
+    for own in (one for one in find_own_cgroups() if not one.controllers):
         looks = []
-        for folder in candidates(own):
-            hand_on(folder, FILES)
-            looks.append(tried(folder, FILES))
+        for directory in v2_candidates(own):
+            delegate_controllers(directory, CONTROL_FILES)
+            looks.append(probe_directory(directory, CONTROL_FILES))
         if found := [place for place, _ in looks if place]:
             best = max(found, key=lambda place: len(place.controllers))
-            return [best], f"{best.folder} does not hand them on; docs/sandbox.md says how it would"
+            return [best], f"{best.directory} does not hand them on; docs/sandbox.md says how it would"
         why = looks[0][1]
     return [], why
 
 
-def tried(folder: Path, files: dict[str, str]) -> tuple[Place | None, str]:
-    """What a group in this folder is held by, if there can be one and a process can enter it; and why not."""
-    group = folder / new_name()
+def probe_directory(directory: Path, files: dict[str, str]) -> tuple[GroupParent | None, str]:
+    """What a group in this directory is held by, if there can be one and a process can enter it; and why not."""
+    group = directory / new_group_name()
     try:
         group.mkdir()
     except OSError as error:
-        return None, why_not_writable(folder, error)
+        return None, why_not_writable(directory, error)
     try:
         controllers = frozenset(name for name, file in files.items() if (group / file).exists())
-        words = [*entering([str(group / "cgroup.procs")]), "true"]
-        done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE, check=False)
+        words = [*enter_groups_command([str(group / "cgroup.procs")]), "true"]
+        done = subprocess.run(
+            words, stdin=subprocess.DEVNULL, capture_output=True, timeout=PROBE_TIMEOUT_S, check=False
+        )
         if done.returncode != 0:
-            return None, f"{folder}: no process may enter a group in there"
-        return (Place(folder, controllers) if controllers else None), f"{folder} has no {', '.join(files)}"
+            return None, f"{directory}: no process may enter a group in there"
+        return (GroupParent(directory, controllers) if controllers else None), f"{directory} has no {', '.join(files)}"
     except (OSError, subprocess.TimeoutExpired) as error:
-        return None, f"{folder}: {error}"
+        return None, f"{directory}: {error}"
     finally:
-        remove([group], REMOVE_WAIT)
+        remove_groups([group], REMOVE_TIMEOUT_S)
 
 
-def limit(folder: Path, controllers: Iterable[str], memory: int, processes: int) -> None:
+def write_limits(directory: Path, controllers: Iterable[str], memory: int, processes: int) -> None:
     """Write down the limits of a group; those of version 1 have other names."""
     if "memory" in controllers:
-        if (folder / "memory.max").exists():
-            (folder / "memory.max").write_text(str(memory))
-            write_if_there(folder / "memory.swap.max", "0")
-            write_if_there(folder / "memory.oom.group", "1")
+        if (directory / "memory.max").exists():
+            (directory / "memory.max").write_text(str(memory))
+            write_if_there(directory / "memory.swap.max", "0")
+            write_if_there(directory / "memory.oom.group", "1")
         else:
-            (folder / "memory.limit_in_bytes").write_text(str(memory))
-            write_if_there(folder / "memory.memsw.limit_in_bytes", str(memory))
+            (directory / "memory.limit_in_bytes").write_text(str(memory))
+            write_if_there(directory / "memory.memsw.limit_in_bytes", str(memory))
     if "pids" in controllers:
-        (folder / "pids.max").write_text(str(processes))
+        (directory / "pids.max").write_text(str(processes))
     if "cpu" in controllers:
-        write_if_there(folder / "cpu.weight", str(WEIGHT))
-        write_if_there(folder / "cpu.shares", str(1024 * WEIGHT // 100))
+        write_if_there(directory / "cpu.weight", str(CPU_WEIGHT))
+        write_if_there(directory / "cpu.shares", str(1024 * CPU_WEIGHT // 100))
 
 
 def write_if_there(path: Path, text: str) -> None:
@@ -224,35 +232,35 @@ def write_if_there(path: Path, text: str) -> None:
         path.write_text(text)
 
 
-def kill(folder: Path) -> None:
+def kill_group(directory: Path) -> None:
     """Kill everybody in a group; who starts others meanwhile may have to be killed again, where the kernel is old."""
     with suppress(OSError):
-        if (folder / "cgroup.kill").exists():
-            (folder / "cgroup.kill").write_text("1")
+        if (directory / "cgroup.kill").exists():
+            (directory / "cgroup.kill").write_text("1")
             return
-        for number in map(int, (folder / "cgroup.procs").read_text().split()):
+        for number in map(int, (directory / "cgroup.procs").read_text().split()):
             if number > 0:  # 0 is whoever we cannot see, and to kill it would mean ourselves
                 with suppress(ProcessLookupError, PermissionError):
                     os.kill(number, signal.SIGKILL)
 
 
-def remove(folders: Iterable[Path], within: float) -> None:
+def remove_groups(directories: Iterable[Path], within: float) -> None:
     """Remove groups, with whoever is in them and whatever groups these have made. Never raises."""
     until = time.monotonic() + within
-    left = [folder for folder in folders if not removed(folder)]
+    left = [directory for directory in directories if not remove_empty_group(directory)]
     while left and time.monotonic() < until:  # whoever hangs in the kernel is left to the next referee
-        for folder in left:
-            for below, _, _ in os.walk(folder, topdown=False):
-                kill(Path(below))
-                removed(Path(below))
-        time.sleep(PAUSE)
-        left = [folder for folder in left if not removed(folder)]
+        for directory in left:
+            for below, _, _ in os.walk(directory, topdown=False):
+                kill_group(Path(below))
+                remove_empty_group(Path(below))
+        time.sleep(REMOVE_RETRY_INTERVAL_S)
+        left = [directory for directory in left if not remove_empty_group(directory)]
 
 
-def removed(folder: Path) -> bool:
+def remove_empty_group(directory: Path) -> bool:
     """Remove an empty group; is it gone?"""
     try:
-        folder.rmdir()
+        directory.rmdir()
     except FileNotFoundError:
         return True
     except OSError:
@@ -260,27 +268,27 @@ def removed(folder: Path) -> bool:
     return True
 
 
-def new_name() -> str:
+def new_group_name() -> str:
     """A name that nobody else uses, and that tells whose group it is: ours, as long as we are there."""
-    number = own_number()
-    return f"fairplay-{namespace_number()}-{number}-{started(number)}-{next(COUNT)}"
+    number = own_pid()
+    return f"fairplay-{pid_namespace_id()}-{number}-{process_start_time(number)}-{next(GROUP_COUNTER)}"
 
 
-def remove_stale(folder: Path) -> None:
+def remove_stale(directory: Path) -> None:
     """Remove the groups of referees that are not there any more."""
     with suppress(OSError):
-        for group in folder.iterdir():
-            found = NAME.fullmatch(group.name)
-            if found and int(found[1]) == namespace_number() and started(found[2]) != found[3]:
-                remove([group], STALE_WAIT)
+        for group in directory.iterdir():
+            found = GROUP_NAME_PATTERN.fullmatch(group.name)
+            if found and int(found[1]) == pid_namespace_id() and process_start_time(found[2]) != found[3]:
+                remove_groups([group], REMOVE_STALE_TIMEOUT_S)
 
 
-def namespace_number() -> int:
+def pid_namespace_id() -> int:
     """The namespace in which the numbers of processes mean something to us."""
     return Path("/proc/self/ns/pid").stat().st_ino
 
 
-def started(number: str) -> str:
+def process_start_time(number: str) -> str:
     """When a process was started, in ticks since the machine was; "": there is none."""
     try:
         return Path(f"/proc/{number}/stat").read_bytes().rpartition(b")")[2].split()[19].decode()
@@ -291,12 +299,12 @@ def started(number: str) -> str:
 def machine_oom_kills() -> int:
     """How many processes were killed on this machine because memory ran out, of it or of a group."""
     try:
-        return numbers(Path("/proc/vmstat")).get("oom_kill", 0)
+        return read_counters(Path("/proc/vmstat")).get("oom_kill", 0)
     except OSError:
         return 0
 
 
-def was_the_machine(number: int, machine_kills: int, own: MemoryKills | None) -> bool:
+def is_machine_oom_kill(number: int, machine_kills: int, own: MemoryKills | None) -> bool:
     """Was a program that ended by a signal killed because the machine ran out of memory, and not by its own doing?
 
     Anybody can send itself a SIGKILL, so it has to be proven: the machine has killed since the program was started;
@@ -307,6 +315,6 @@ def was_the_machine(number: int, machine_kills: int, own: MemoryKills | None) ->
     return own is None or (own.killed > 0 and not own.at_limit)
 
 
-def numbers(path: Path) -> dict[str, int]:
+def read_counters(path: Path) -> dict[str, int]:
     """A file of lines with a word and a number."""
     return {word: int(number) for word, number in map(str.split, path.read_text().splitlines())}

@@ -14,19 +14,19 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-PATIENCE = 20  # seconds for a look at this machine
+PROBE_TIMEOUT_S = 20  # seconds for a look at this machine
 
-GUARD = (  # we may have died before the others could ask to die with us: then go no further
+PARENT_CHECK_SCRIPT = (  # we may have died before the others could ask to die with us: then go no further
     "read -r a a a parent a </proc/self/stat && read -r a a a referee a </proc/$parent/stat && "
     'test "$referee" = "$0" && exec "$@"'
 )
 
 
-def namespace() -> list[str]:
+def namespace_command() -> list[str]:
     """What runs a command in a namespace of processes that dies with this process."""
     user = [] if os.geteuid() == 0 else ["--user", "--map-current-user"]
     outside = ["setpriv", "--pdeathsig", "KILL", "--", "unshare", *user, "--pid", "--fork", "--kill-child", "--"]
-    return [*outside, "sh", "-c", GUARD, own_number()]
+    return [*outside, "sh", "-c", PARENT_CHECK_SCRIPT, own_pid()]
 
 
 @cache
@@ -34,22 +34,24 @@ def why_no_namespace() -> str:
     """Why there is no such namespace on this machine; "" if there is."""
     if sys.platform != "linux":
         return f"there are no namespaces on {sys.platform}"
-    return output_of([*namespace(), "true"])[1]
+    return capture_output([*namespace_command(), "true"])[1]
 
 
-def subreaper() -> list[str]:
+def subreaper_command() -> list[str]:
     """What runs a command and cleans up behind it, in a namespace or without one."""
-    return [sys.executable, "-I", "-S", "-c", source(), own_number()]
+    return [sys.executable, "-I", "-S", "-c", subreaper_source(), own_pid()]
 
 
 @cache
-def source() -> str:
+def subreaper_source() -> str:
     """The text of the subreaper. It does without contextlib and pathlib, which take longer to load than it runs."""
-    parts = [inspect.getsource(part) for part in (be_first_to_go, leave_the_line, descendants, reap, keep)]
-    return "\n".join(["import os, signal, sys, time", *parts, "keep()"])
+    parts = [
+        inspect.getsource(part) for part in (prefer_oom_kill, close_standard_streams, descendants, reap, run_subreaper)
+    ]
+    return "\n".join(["import os, signal, sys, time", *parts, "run_subreaper()"])
 
 
-def keep() -> None:
+def run_subreaper() -> None:
     """Be the subreaper: run a command, and when it ends, or the referee does, end whatever is left."""
     referee, *command = sys.argv[1:]
     alone = os.getpid() == 1  # in a namespace that ends with us
@@ -67,9 +69,9 @@ def keep() -> None:
     if child == 0:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, awaited)
         os.environ.setdefault("PYTHONUNBUFFERED", "1")
-        be_first_to_go()
+        prefer_oom_kill()
         os.execvp(command[0], command)
-    leave_the_line()
+    close_standard_streams()
     codes: dict[int, int] = {}
     while child not in codes and signal.sigwait(awaited) == signal.SIGCHLD:
         reap(codes)
@@ -85,7 +87,7 @@ def keep() -> None:
     sys.exit(code if code >= 0 else 128 - code)
 
 
-def be_first_to_go() -> None:
+def prefer_oom_kill() -> None:
     """Be whom the machine kills where memory runs out."""
     try:  # noqa: SIM105 - contextlib takes long to load
         os.write(os.open("/proc/self/oom_score_adj", os.O_WRONLY), b"1000")
@@ -93,7 +95,7 @@ def be_first_to_go() -> None:
         pass
 
 
-def leave_the_line() -> None:
+def close_standard_streams() -> None:
     """Close stdin, stdout and stderr here: they are the program's alone."""
     nothing = os.open(os.devnull, os.O_RDWR)
     for number in range(3):
@@ -124,12 +126,12 @@ def descendants(root: int) -> set[int]:
     return found
 
 
-def own_number() -> str:
+def own_pid() -> str:
     """The number of this process, as it stands in /proc."""
     return str(Path("/proc/self").readlink()) if sys.platform == "linux" else str(os.getpid())
 
 
-def output_of(command: Sequence[str], inherited: Sequence[int] = ()) -> tuple[str, str]:
+def capture_output(command: Sequence[str], inherited: Sequence[int] = ()) -> tuple[str, str]:
     """What a command prints, and why it failed; "" if it did not."""
     try:
         done = subprocess.run(
@@ -137,14 +139,14 @@ def output_of(command: Sequence[str], inherited: Sequence[int] = ()) -> tuple[st
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=PATIENCE,
+            timeout=PROBE_TIMEOUT_S,
             check=False,
             pass_fds=inherited,
         )
     except OSError as error:
         return "", f"{command[0]}: {error.strerror}"
     except subprocess.TimeoutExpired:
-        return "", f"{command[0]} did not end within {PATIENCE} s"
+        return "", f"{command[0]} did not end within {PROBE_TIMEOUT_S} s"
     if done.returncode == 0:
         return done.stdout, ""
     said = done.stderr.strip().splitlines()

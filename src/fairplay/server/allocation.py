@@ -13,15 +13,15 @@ class Allocation:
         self._waiting: dict[asyncio.Future[None], Set[str]] = {}  # in the order in which they were asked for
 
     @asynccontextmanager
-    async def of(self, ids: Set[str]) -> AsyncIterator[None]:
+    async def reserve(self, ids: Set[str]) -> AsyncIterator[None]:
         """Come in when all of them are free; they are busy until we leave. Who waits longest comes first."""
-        await self._free(ids)
+        await self._acquire(ids)
         try:
             yield
         finally:
-            self._let_go(ids)
+            self._release(ids)
 
-    async def _free(self, ids: Set[str]) -> None:
+    async def _acquire(self, ids: Set[str]) -> None:
         if not self._busy & ids:
             self._busy |= ids
             return
@@ -31,10 +31,10 @@ class Allocation:
             await granted
         except asyncio.CancelledError:
             if self._waiting.pop(granted, None) is None:  # it was granted in the same moment
-                self._let_go(ids)
+                self._release(ids)
             raise
 
-    def _let_go(self, ids: Set[str]) -> None:
+    def _release(self, ids: Set[str]) -> None:
         self._busy -= ids
         for granted, wanted in list(self._waiting.items()):
             if not self._busy & wanted:

@@ -1,4 +1,4 @@
-"""Tell whoever runs a house what happens there: short lines for people, or one JSON object a line for programs.
+"""Tell whoever runs a server what happens there: short lines for people, or one JSON object a line for programs.
 
 Nobody waits for whoever reads it: lines are written by a thread, and what is too much is counted and dropped.
 """
@@ -17,69 +17,77 @@ from typing import Any
 
 from fairplay.render.text import printable
 
-MOST_WAITING = 4096  # lines that nobody has read yet
-LONGEST = 400  # characters of a value
-LAST_LINES = 0.5  # seconds for what is not written yet, at the end
-SECRET = frozenset({"token", "pass", "key", "seed", "answer"})  # what is never written, whoever says it
-LOG = logging.getLogger("fairplay.house")
+MAX_QUEUED_LINES = 4096  # lines that nobody has read yet
+MAX_LOG_VALUE_CHARS = 400  # characters of a value
+LOG_FLUSH_TIMEOUT_S = 0.5  # seconds for what is not written yet, at the end
+SECRET_KEYS = frozenset({"token", "pass", "key", "seed", "answer"})  # what is never written, whoever says it
+LOG = logging.getLogger("fairplay.server")
 
 
-def tell(event: str, /, **about: Any) -> None:
+def log_event(event: str, /, **about: Any) -> None:
     """Something happened, in a few words that never change; what it is about has names."""
     LOG.info(event, extra={"about": about})
 
 
-def warn(event: str, /, **about: Any) -> None:
-    """Something happened that whoever runs the house should look at."""
+def log_warning(event: str, /, **about: Any) -> None:
+    """Something happened that whoever runs the server should look at."""
     LOG.warning(event, extra={"about": about})
 
 
-def facts(record: logging.LogRecord) -> dict[str, Any]:
+def log_fields(record: logging.LogRecord) -> dict[str, Any]:
     """What a line is about, cut to a length and without secrets; and what went wrong, if anything did."""
     about: dict[str, Any] = dict(getattr(record, "about", {}))
     if record.exc_info and record.exc_info[0] is not None:
         about["error"] = f"{record.exc_info[0].__name__}: {record.exc_info[1]}"
-    return {name: shown(value) for name, value in about.items() if name not in SECRET and value not in ("", None, [])}
+    return {
+        name: printable_value(value)
+        for name, value in about.items()
+        if name not in SECRET_KEYS and value not in ("", None, [])
+    }
 
 
-def shown(value: Any) -> Any:
+def printable_value(value: Any) -> Any:
     """A value as it may be written: a number, or a text that moves no terminal."""
     if isinstance(value, bool | int | float):
         return value
     if isinstance(value, list | tuple):
-        return [shown(one) for one in value]
+        return [printable_value(one) for one in value]
     if isinstance(value, set | frozenset):
-        return sorted(shown(one) for one in value)
-    return printable(str(value), LONGEST)
+        return sorted(printable_value(one) for one in value)
+    return printable(str(value), MAX_LOG_VALUE_CHARS)
 
 
-class ForPeople(logging.Formatter):
+class TextFormatter(logging.Formatter):
     """When, what, and what about."""
 
     def format(self, record: logging.LogRecord) -> str:
         """As one line."""
         at = f"{datetime.fromtimestamp(record.created):%H:%M:%S}"
-        about = "".join(f", {name} {in_a_line(value)}" for name, value in facts(record).items())
+        about = "".join(f", {name} {format_value(value)}" for name, value in log_fields(record).items())
         alarm = "! " if record.levelno >= logging.WARNING else ""
-        return f"{at} {alarm}{printable(record.getMessage(), LONGEST)}{about}"
+        return f"{at} {alarm}{printable(record.getMessage(), MAX_LOG_VALUE_CHARS)}{about}"
 
 
-class ForPrograms(logging.Formatter):
+class JsonFormatter(logging.Formatter):
     """The same as a JSON object; it is ASCII, with escapes for everything else."""
 
     def format(self, record: logging.LogRecord) -> str:
         """As one line."""
         at = f"{datetime.fromtimestamp(record.created, UTC):%Y-%m-%dT%H:%M:%S.%f}Z"
-        head = {"at": at, "level": record.levelname.lower(), "event": printable(record.getMessage(), LONGEST)}
-        return json.dumps(head | facts(record) | head, separators=(",", ":"))
+        head = {
+            "at": at,
+            "level": record.levelname.lower(),
+            "event": printable(record.getMessage(), MAX_LOG_VALUE_CHARS),
+        }
+        return json.dumps(head | log_fields(record) | head, separators=(",", ":"))
 
 
-def in_a_line(value: Any) -> str:
+def format_value(value: Any) -> str:
     """A value behind its name."""
-    return " ".join(in_a_line(one) for one in value) if isinstance(value, list) else str(value)
+    return " ".join(format_value(one) for one in value) if isinstance(value, list) else str(value)
 
 
-class Dropping(QueueHandler):
+class DroppingQueueHandler(QueueHandler):
     """Hands lines to a thread, and never waits; how many were dropped is said before the next one that fits."""
 
     _dropped = 0
@@ -105,12 +113,12 @@ def write_lines(lines: Queue[Any], write: Callable[[str], object]) -> None:
 
 
 @contextmanager
-def logging_to(write: Callable[[str], object], *, as_json: bool) -> Iterator[None]:
+def log_to(write: Callable[[str], object], *, as_json: bool) -> Iterator[None]:
     """While this lasts, lines are written by this, in a thread; warnings of the libraries that we stand on, too."""
-    lines = Queue[Any](MOST_WAITING)
+    lines = Queue[Any](MAX_QUEUED_LINES)
     writer = Thread(target=write_lines, args=(lines, write), name="fairplay-log", daemon=True)
-    handler = Dropping(lines)
-    handler.setFormatter(ForPrograms() if as_json else ForPeople())
+    handler = DroppingQueueHandler(lines)
+    handler.setFormatter(JsonFormatter() if as_json else TextFormatter())
     root, level = logging.getLogger(), LOG.level
     root.addHandler(handler)
     LOG.setLevel(logging.INFO)
@@ -121,10 +129,10 @@ def logging_to(write: Callable[[str], object], *, as_json: bool) -> Iterator[Non
         root.removeHandler(handler)
         LOG.setLevel(level)
         with suppress(Full):
-            lines.put(None, timeout=LAST_LINES)
-            writer.join(LAST_LINES)
+            lines.put(None, timeout=LOG_FLUSH_TIMEOUT_S)
+            writer.join(LOG_FLUSH_TIMEOUT_S)
 
 
-def on_stderr(line: str) -> None:
+def write_stderr(line: str) -> None:
     """Write a line there, past all buffers: a thread that is stuck in one would keep this process from ending."""
     os.write(sys.stderr.fileno(), line.encode(errors="replace"))

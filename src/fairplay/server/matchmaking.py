@@ -19,7 +19,7 @@ class Trust(IntEnum):
     FULL = 2
 
 
-class Waiting(msgspec.Struct, frozen=True):
+class WaitingClient(msgspec.Struct, frozen=True):
     """Somebody who waits for a room."""
 
     id: str
@@ -29,7 +29,7 @@ class Waiting(msgspec.Struct, frozen=True):
     vanished: int = 0  # how often clients like this one left their rooms before a match
 
     @property
-    def sits_at(self) -> float:
+    def ready_at(self) -> float:
         """When it may sit with others of its trust."""
         return self.since + PENALTY_S if self.trust is Trust.SUSPECT else -inf
 
@@ -41,62 +41,62 @@ class Waiting(msgspec.Struct, frozen=True):
         return self.since + min(PENALTY_S * 2.0 ** (self.vanished - 1), MAX_PENALTY_S)
 
 
-Policy = Callable[[Sequence[Waiting], Random], list[Waiting]]
+Policy = Callable[[Sequence[WaitingClient], Random], list[WaitingClient]]
 
 
-def in_order(waiting: Sequence[Waiting], random: Random) -> list[Waiting]:
+def order(waiting: Sequence[WaitingClient], random: Random) -> list[WaitingClient]:
     """Whoever has waited longest comes first."""
     return sorted(waiting, key=lambda one: one.since)
 
 
-def shuffled(waiting: Sequence[Waiting], random: Random) -> list[Waiting]:
+def shuffle(waiting: Sequence[WaitingClient], random: Random) -> list[WaitingClient]:
     """By lot, so that nobody chooses its opponents by when it comes; but whoever has waited longest plays."""
-    first, *others = in_order(waiting, random)
+    first, *others = order(waiting, random)
     random.shuffle(others)
     return [first, *others]
 
 
-def new_faces(waiting: Sequence[Waiting], random: Random) -> list[Waiting]:
+def new_faces(waiting: Sequence[WaitingClient], random: Random) -> list[WaitingClient]:
     """Whoever has waited longest plays with those whom it has met least."""
-    first, *others = in_order(waiting, random)
+    first, *others = order(waiting, random)
     return [first, *sorted(others, key=lambda one: (first.met.get(one.id, 0), one.since))]
 
 
-POLICIES: dict[str, Policy] = {"order": in_order, "shuffled": shuffled, "new-faces": new_faces}
+POLICIES: dict[str, Policy] = {"order": order, "shuffled": shuffle, "new-faces": new_faces}
 
 
-def tables(
-    waiting: Sequence[Waiting],
+def form_tables(
+    waiting: Sequence[WaitingClient],
     now: float,
     *,
     least: int,
     most: int,
     wait: float,
     policy: str = "order",
-    filled: bool = False,  # does somebody take the seats that stay free?
+    has_fill: bool = False,  # does somebody take the seats that stay free?
     random: Random,
-) -> list[list[Waiting]]:
+) -> list[list[WaitingClient]]:
     """Those who can begin now, table by table: as many as there may be at once, or after a while those who are there.
 
     Clients sit with others of their trust, suspects after a penalty. Only if those of more trust are too few for a
     table, clients of less trust fill it up, suspects after a longer one.
 
-    >>> def at(*times: float) -> list[Waiting]:
-    ...     return [Waiting(f"{time:g}", time) for time in times]
+    >>> def at(*times: float) -> list[WaitingClient]:
+    ...     return [WaitingClient(f"{time:g}", time) for time in times]
     >>> ids = lambda tables: [[one.id for one in table] for table in tables]
-    >>> ids(tables(at(1, 2, 3, 4, 5), 5, least=2, most=2, wait=10, random=Random(0)))
+    >>> ids(form_tables(at(1, 2, 3, 4, 5), 5, least=2, most=2, wait=10, random=Random(0)))
     [['1', '2'], ['3', '4']]
-    >>> ids(tables(at(1, 2, 3), 5, least=2, most=4, wait=10, random=Random(0)))
+    >>> ids(form_tables(at(1, 2, 3), 5, least=2, most=4, wait=10, random=Random(0)))
     []
-    >>> ids(tables(at(1, 2, 3), 11, least=2, most=4, wait=10, random=Random(0)))
+    >>> ids(form_tables(at(1, 2, 3), 11, least=2, most=4, wait=10, random=Random(0)))
     [['1', '2', '3']]
     """
-    left, made = list(waiting), list[list[Waiting]]()
+    left, made = list(waiting), list[list[WaitingClient]]()
 
-    def cut(pool: list[Waiting]) -> None:
+    def cut(pool: list[WaitingClient]) -> None:
         while pool:
             is_up = now >= min(one.since for one in pool) + wait  # as whoever looks again then works it out
-            if len(pool) < most and not (is_up and (len(pool) >= least or filled)):
+            if len(pool) < most and not (is_up and (len(pool) >= least or has_fill)):
                 break
             table = POLICIES[policy](pool, random)[:most]
             made.append(table)
@@ -105,7 +105,7 @@ def tables(
 
     for trust in sorted({one.trust for one in waiting}, reverse=True):
         above = [one for one in left if one.trust > trust]
-        if above and len(above) < least and not filled:
+        if above and len(above) < least and not has_fill:
             cut([*above, *(one for one in left if one.trust is trust and one.mixes_at <= now)])
-        cut([one for one in left if one.trust is trust and one.sits_at <= now])
+        cut([one for one in left if one.trust is trust and one.ready_at <= now])
     return made

@@ -1,4 +1,4 @@
-"""Count what happens in a house, and tell it to a monitor in the format of Prometheus."""
+"""Count what happens in a server, and tell it to a monitor in the format of Prometheus."""
 
 import asyncio
 from collections import Counter
@@ -11,17 +11,17 @@ from prometheus_client.registry import Collector
 
 from fairplay.core.events import Acted, Ejected, Ended, Event, Fault
 from fairplay.core.match import Match
-from fairplay.journal.append_file import lag as journal_lag
-from fairplay.server.status import HouseStatus
-from fairplay.transport.timer import lag_on
+from fairplay.journal.append_file import max_unsynced_age_s as journal_lag
+from fairplay.server.status import ServerStatus
+from fairplay.transport.timer import get_loop_delay
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"  # of what is told
 
 Family = GaugeMetricFamily | CounterMetricFamily
 
 
-class Counts:
-    """What has happened since the house was opened; it watches every match there."""
+class ServerCounts:
+    """What has happened since the server was opened; it watches every match there."""
 
     def __init__(self) -> None:
         self.turns = 0
@@ -39,10 +39,10 @@ class Counts:
             self.matches += 1
 
 
-class Figures(Collector):
+class MetricsCollector(Collector):
     """What a monitor is told, put together whenever it asks; so nothing is to be kept up to date."""
 
-    def __init__(self, status: Callable[[], HouseStatus], counts: Counts) -> None:
+    def __init__(self, status: Callable[[], ServerStatus], counts: ServerCounts) -> None:
         self._status = status
         self._counts = counts
 
@@ -51,24 +51,26 @@ class Figures(Collector):
         status, counts = self._status(), self._counts
         rooms = Counter(room.game for room in status.rooms)
         games = dict.fromkeys([*(offer.game for offer in status.offers), *rooms])
-        yield labelled(GaugeMetricFamily, "rooms", "Rooms with a match.", "game", {game: rooms[game] for game in games})
+        yield family_by_label(
+            GaugeMetricFamily, "rooms", "Rooms with a match.", "game", {game: rooms[game] for game in games}
+        )
         yield gauge("players", "Players that are connected.", len(status.players))
         yield gauge("waiting", "Players that wait for a room.", len(status.waiting))
         yield gauge("spectators", "Spectators in all rooms.", sum(room.spectators for room in status.rooms))
-        yield gauge("up_seconds", "Seconds since the house was opened.", status.up)
+        yield gauge("up_seconds", "Seconds since the server was opened.", status.up)
         yield counter("turns", "Turns taken.", counts.turns)
         yield counter("matches", "Matches that are over.", counts.matches)
         ejections = {fault.value: counts.ejections[fault] for fault in Fault}
-        yield labelled(CounterMetricFamily, "ejections", "Players ejected, by fault.", "fault", ejections)
-        yield labelled(CounterMetricFamily, "refused", "Strangers turned away.", "reason", dict(counts.refused))
-        yield counter("loop_lag_seconds", "Seconds for which the event loop was kept from its work.", loop_lag())
+        yield family_by_label(CounterMetricFamily, "ejections", "Players ejected, by fault.", "fault", ejections)
+        yield family_by_label(CounterMetricFamily, "refused", "Strangers turned away.", "reason", dict(counts.refused))
+        yield counter("loop_lag_seconds", "Seconds for which the event loop was kept from its work.", loop_delay())
         yield gauge("journal_lag_seconds", "Age of the oldest line that a power cut would lose.", journal_lag())
 
 
-def loop_lag() -> float:
+def loop_delay() -> float:
     """Seconds for which the running event loop was kept from its work, as far as anybody waited for a player."""
     loop = asyncio.get_running_loop()
-    return lag_on(loop).lost_at(loop.time())
+    return get_loop_delay(loop).total_delay(loop.time())
 
 
 def gauge(name: str, about: str, value: float) -> Family:
@@ -81,7 +83,7 @@ def counter(name: str, about: str, value: float) -> Family:
     return CounterMetricFamily(f"fairplay_{name}", about, value=value)
 
 
-def labelled(kind: type[Any], name: str, about: str, label: str, values: dict[str, int]) -> Family:
+def family_by_label(kind: type[Any], name: str, about: str, label: str, values: dict[str, int]) -> Family:
     """A figure for each value of a label."""
     family: Family = kind(f"fairplay_{name}", about, labels=[label])
     for value, number in values.items():
@@ -89,14 +91,14 @@ def labelled(kind: type[Any], name: str, about: str, label: str, values: dict[st
     return family
 
 
-def registry(status: Callable[[], HouseStatus], counts: Counts) -> CollectorRegistry:
-    """All figures of a house, and of the process that it is."""
+def make_registry(status: Callable[[], ServerStatus], counts: ServerCounts) -> CollectorRegistry:
+    """All figures of a server, and of the process that it is."""
     made = CollectorRegistry()
-    made.register(Figures(status, counts))
+    made.register(MetricsCollector(status, counts))
     ProcessCollector(registry=made)
     return made
 
 
-def told(figures: CollectorRegistry) -> bytes:
+def format_metrics(figures: CollectorRegistry) -> bytes:
     """The text that a monitor reads."""
     return generate_latest(figures)

@@ -12,17 +12,17 @@ from fairplay.core.errors import BadRequest
 from fairplay.core.events import Acted, Ejected, Event
 from fairplay.core.game import Game
 from fairplay.core.roles import Observer, Record
-from fairplay.hosting.records import journal_in
-from fairplay.hosting.run import Hosted
-from fairplay.hosting.sitting import AnyMatch, Sitting, unrecorded
+from fairplay.hosting.prepared_match import AnyMatch, PreparedMatch, begin_unrecorded
+from fairplay.hosting.records import open_journal
+from fairplay.hosting.run import HostedMatch
 from fairplay.hosting.spec import Outcome
-from fairplay.hosting.table import Gathering, Table
+from fairplay.hosting.table import ConnectedTable, Table
 from fairplay.hosting.terms import Terms
-from fairplay.journal.requests import Sync, check_id
-from fairplay.players.remote import DEFAULT, Remote
+from fairplay.journal.options import Durability, check_match_id
+from fairplay.players.remote import DEFAULT_LIMITS, RemoteChannel
 from fairplay.protocol.limits import Limits
-from fairplay.referee.host import Referee, complain, dealt, seats_by_age
-from fairplay.server.mailbox import Mailbox, Tell
+from fairplay.referee.referee import Referee, deal_match, print_warning, seats_by_age
+from fairplay.server.mailbox import Deliver, Mailbox
 from fairplay.server.spectating.hub import Hub
 
 
@@ -42,7 +42,7 @@ class RoomOptions(msgspec.Struct, frozen=True, kw_only=True):
     player_ids: tuple[str, ...]
     room_id: str = ""
     seed: bytes | None = None
-    limits: Limits = DEFAULT
+    limits: Limits = DEFAULT_LIMITS
     journal: str | None = None
 
 
@@ -66,30 +66,30 @@ class Room:
     def __init__(
         self,
         name: str,
-        sitting: Sitting,
+        prepared: PreparedMatch,
         player_ids: Sequence[str],
         *,
-        table: Table | None = None,  # None: one is made for the sitting
+        table: Table | None = None,  # None: one is made for the prepared
         observers: Sequence[Observer] = (),
         hub: Hub | None = None,
         mailboxes: Mapping[str, Mailbox] | None = None,  # by player, if those who play are told and answer here
     ) -> None:
-        self.id = sitting.match.id
+        self.id = prepared.match.id
         self.name = name
         self.player_ids = tuple(player_ids)
         self.hub = Hub(self.id, name) if hub is None else hub
-        self._sitting = sitting
+        self._prepared = prepared
         self._table = table
         self._observers = observers
         self._mailboxes = mailboxes or {}
-        self._hosted: Hosted | None = None  # None: it has not begun
-        self._ears: dict[str, list[Ear]] = {}  # by player: what hears of changes on its behalf
+        self._hosted: HostedMatch | None = None  # None: it has not begun
+        self._callback_watchers: dict[str, list[CallbackWatcher]] = {}  # by player: what hears of changes on its behalf
         self.is_over = False
 
     @property
     def match(self) -> AnyMatch:
         """The match as it stands."""
-        return self._sitting.match if self.hub.last is None else self.hub.last.match
+        return self._prepared.match if self.hub.last is None else self.hub.last.match
 
     @property
     def has_begun(self) -> bool:
@@ -106,33 +106,33 @@ class Room:
 
     def set_state(self, state: Any) -> None:
         """Begin with this state instead of the one that was dealt."""
-        match = self._sitting.match
-        if self._hosted is not None or self._sitting.resumed:
+        match = self._prepared.match
+        if self._hosted is not None or self._prepared.resumed:
             raise BadRequest(f"the match in room {self.id} has begun, and its state is not to be set any more")
         if type(state) is not type(match.state) or not match.game.fits(state):
             raise BadRequest(f"this state is of another game than room {self.id} plays, or of a board of another size")
         if frozenset().union(*match.game.ranking(state)) != frozenset(range(len(self.player_ids))):
             raise BadRequest(f"this is no state for {len(self.player_ids)} players")
-        self._sitting = self._sitting._replace(match=replace(match, state=state, seed=None))
+        self._prepared = self._prepared._replace(match=replace(match, state=state, seed=None))
 
-    def on_state_change(self, hear: Tell, player_id: str | None = None) -> None:
+    def on_state_change(self, deliver: Deliver, player_id: str | None = None) -> None:
         """Let somebody hear how it stands, and of every change.
 
         One of the players hears what it is asked, too; and when it is out, nothing but what is said to its seat.
         """
-        ear = Ear(hear)
+        ear = CallbackWatcher(deliver)
         if player_id is not None:
-            self._mailbox(player_id).hear = hear
-            self._ears.setdefault(player_id, []).append(ear)
+            self._mailbox(player_id).deliver = deliver
+            self._callback_watchers.setdefault(player_id, []).append(ear)
         self.hub.add(ear)
 
     def kick(self, player_id: str) -> None:
         """Eject a player, as `gone`: now if it is asked, or else when it is asked next. It hears of no more changes."""
         mailbox = self._mailbox(player_id)
-        if self.is_over or self.player_ids.index(player_id) not in self.match.seated:
+        if self.is_over or self.player_ids.index(player_id) not in self.match.remaining_seats:
             raise BadRequest(f"{player_id} does not play in room {self.id} any more")
         mailbox.kick()
-        self._deafen(player_id)
+        self._unsubscribe(player_id)
 
     def on_message(self, player_id: str, message: Any) -> bool:
         """Take what a player says, as JSON or as plain data. Is it taken for the answer to what the player is asked?"""
@@ -143,17 +143,17 @@ class Room:
         if self._hosted is not None:
             raise BadRequest(f"the match in room {self.id} has begun already")
         referee = Referee()
-        observers: tuple[Observer, ...] = (self.hub, Leaving(self._left), *self._observers)
+        observers: tuple[Observer, ...] = (self.hub, DepartureObserver(self._drop_departed), *self._observers)
         for observer in observers:
             referee.subscribe(observer)
-        self._hosted = Hosted(self._sitting, referee, self._gathered() if self._mailboxes else self._table)
+        self._hosted = HostedMatch(self._prepared, referee, self._mailbox_table() if self._mailboxes else self._table)
         ready = asyncio.Event()  # so that nothing is on record before everybody sits
         ready.set()
         try:
             final = await self._hosted.play_async(ready)
         finally:
             self.is_over = True
-        await self.hub.caught_up()
+        await self.hub.wait_until_sent()
         return EndGameResult(self.id, final.state, self.player_ids)
 
     def outcome(self, host_fault: str = "") -> Outcome:
@@ -162,22 +162,22 @@ class Room:
             raise BadRequest(f"the match in room {self.id} has not begun")
         return self._hosted.outcome(host_fault)
 
-    def _gathered(self) -> Table:
+    def _mailbox_table(self) -> Table:
         """A table of those who are told and answer here."""
-        game, limits = self._sitting.match.game, self._sitting.terms.limits or DEFAULT
+        game, limits = self._prepared.match.game, self._prepared.terms.limits or DEFAULT_LIMITS
         lines = [self._mailboxes[player_id] for player_id in self.player_ids]
-        remotes = [Remote(line, game, match_id=self.id, limits=limits) for line in lines]
-        return Gathering(dict(enumerate(remotes)))
+        remotes = [RemoteChannel(line, game, match_id=self.id, limits=limits) for line in lines]
+        return ConnectedTable(dict(enumerate(remotes)))
 
-    def _left(self, match: AnyMatch) -> None:
+    def _drop_departed(self, match: AnyMatch) -> None:
         """Let players that are out hear of no more changes."""
         still_in = match.game.order(match.state)
         for seat, player_id in enumerate(self.player_ids):
             if seat not in still_in:
-                self._deafen(player_id)
+                self._unsubscribe(player_id)
 
-    def _deafen(self, player_id: str) -> None:
-        for ear in self._ears.pop(player_id, ()):
+    def _unsubscribe(self, player_id: str) -> None:
+        for ear in self._callback_watchers.pop(player_id, ()):
             self.hub.remove(ear)
 
     def _mailbox(self, player_id: str) -> Mailbox:
@@ -186,29 +186,31 @@ class Room:
         return self._mailboxes[player_id]
 
 
-ROOMS: WeakValueDictionary[str, Room] = WeakValueDictionary()  # those that were created, for as long as they are used
+CREATED_ROOMS: WeakValueDictionary[str, Room] = (
+    WeakValueDictionary()
+)  # those that were created, for as long as they are used
 
 
-class Ear:
+class CallbackWatcher:
     """A function as a watcher."""
 
-    def __init__(self, hear: Tell) -> None:
-        self._hear = hear
+    def __init__(self, hear: Deliver) -> None:
+        self._deliver = hear
 
     def offer(self, text: bytes) -> bool:
-        self._hear(text)
+        self._deliver(text)
         return True
 
 
-class Leaving:
+class DepartureObserver:
     """An observer that calls a function after everything that can put a player out."""
 
     def __init__(self, then: Callable[[AnyMatch], None]) -> None:
-        self._then = then
+        self._callback = then
 
     def observe(self, event: Event, match: AnyMatch) -> None:
         if isinstance(event, Acted | Ejected):
-            self._then(match)
+            self._callback(match)
 
 
 def create_room(name: str, options: RoomOptions, observers: Sequence[Observer] = ()) -> Room:
@@ -218,21 +220,21 @@ def create_room(name: str, options: RoomOptions, observers: Sequence[Observer] =
         raise BadRequest("every player has an id of its own")
     seats_by_age(game, len(player_ids))
     if options.room_id:
-        check_id(options.room_id)
-        other = ROOMS.get(options.room_id)
+        check_match_id(options.room_id)
+        other = CREATED_ROOMS.get(options.room_id)
         if other is not None and not other.is_over:
             raise BadRequest(f"there is a room {options.room_id} already: give each room an id of its own, or none")
-    match: AnyMatch = dealt(game, player_ids, options.seed, match_id=options.room_id or None)
-    addresses, terms = tuple(f"visitor:{player_id}" for player_id in player_ids), Terms(options.limits, None)
-    journal = None if options.journal is None else journal_in(options.journal, Sync.BATCH, warn=complain)
+    match: AnyMatch = deal_match(game, player_ids, options.seed, match_id=options.room_id or None)
+    addresses, terms = tuple(f"client:{player_id}" for player_id in player_ids), Terms(options.limits, None)
+    journal = None if options.journal is None else open_journal(options.journal, Durability.BATCH, warn=print_warning)
 
     def begin(match: AnyMatch) -> Record:
         if journal is None:
-            return unrecorded(match)
+            return begin_unrecorded(match)
         drawn = match.seed is not None and options.seed is None
-        return journal.begin(match, players=addresses, drawn=drawn, **terms.kept)
+        return journal.begin(match, players=addresses, drawn=drawn, **terms.journal_fields)
 
-    sitting = Sitting(match, player_ids, addresses, terms, begin)
+    prepared = PreparedMatch(match, player_ids, addresses, terms, begin)
     mailboxes = {player_id: Mailbox(game) for player_id in player_ids}
-    room = ROOMS[match.id] = Room(name, sitting, player_ids, observers=observers, mailboxes=mailboxes)
+    room = CREATED_ROOMS[match.id] = Room(name, prepared, player_ids, observers=observers, mailboxes=mailboxes)
     return room

@@ -1,6 +1,6 @@
 """Declare every setting of a server, once: its type and bounds, its default, and what people are told of it.
 
-The options of `serve`, the table in docs/serving.md and examples/deploy/house.toml are made from that.
+The options of `serve`, the table in docs/serving.md and examples/deploy/server.toml are made from that.
 """
 
 from collections.abc import Iterator, Mapping
@@ -11,16 +11,16 @@ import msgspec
 from msgspec import field
 from msgspec.structs import FieldInfo, replace
 
-from fairplay.core.errors import BadRequest, at
+from fairplay.core.errors import BadRequest, error_location
 from fairplay.core.game import Game
-from fairplay.games import game_with, is_known, no_game, title
-from fairplay.players.address import house_strategy
-from fairplay.players.location import of_the_house
-from fairplay.protocol.limits import PLAIN, Limits, Seconds
-from fairplay.referee.host import seats_in_words
-from fairplay.render.words import meant
+from fairplay.games import game_info, is_known, make_game, unknown_game_message
+from fairplay.players.address import built_in_strategy
+from fairplay.players.location import is_built_in
+from fairplay.protocol.limits import PROGRAM_LIMIT_NAMES, Limits, Seconds
+from fairplay.referee.referee import format_seats
+from fairplay.render.formatting import suggestion
 from fairplay.server.matchmaking import POLICIES
-from fairplay.tournament.file import converted, limits_from, refuse_unknown, tables_in
+from fairplay.tournament.spec_file import check_keys, convert_value, parse_limits, read_tables
 
 Port = Annotated[int, msgspec.Meta(ge=0, le=65535)]
 Count = Annotated[int, msgspec.Meta(ge=1, le=1_000_000)]
@@ -37,7 +37,7 @@ class Setting(msgspec.Struct, frozen=True):
 
 
 class Offer(msgspec.Struct, frozen=True, kw_only=True):
-    """A game that is played at a house, and when a room for it is opened; with 0 players, the game decides."""
+    """A game that is played at a server, and when a room for it is opened; with 0 players, the game decides."""
 
     game: Annotated[str, Setting("Play this game; see: fairplay games.", "GAME", "GAME")]
     parameters: Annotated[dict[str, Any], Setting("Set a parameter of it, as rows=5.", "NAME=VALUE", "--set")] = {}
@@ -47,15 +47,18 @@ class Offer(msgspec.Struct, frozen=True, kw_only=True):
     policy: Annotated[str, Setting(f"Choose who plays with whom: {', '.join(POLICIES)}.", "POLICY")] = "order"
     fill: Annotated[str, Setting("Built-in player for seats that are free then.", "PLAYER", example='"greedy"')] = ""
     limits: Annotated[
-        Limits, Setting(f"Seconds for answers: {', '.join(PLAIN)}.", "SECONDS", "--limit", example="{ move = 5 }")
+        Limits,
+        Setting(
+            f"Seconds for answers: {', '.join(PROGRAM_LIMIT_NAMES)}.", "SECONDS", "--limit", example="{ move = 5 }"
+        ),
     ] = Limits()
 
     def rules(self) -> Game[Any, Any, Any]:
         """The game, with its parameters."""
-        return game_with(self.game, self.parameters)
+        return make_game(self.game, self.parameters)
 
 
-class Strangers(msgspec.Struct, frozen=True, kw_only=True):
+class ConnectionLimits(msgspec.Struct, frozen=True, kw_only=True):
     """How much is borne of those whom nobody knows."""
 
     connections: Annotated[Count, Setting("Connections in all; each takes a file descriptor.")] = 4096
@@ -75,11 +78,13 @@ class Tls(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     key: str
 
 
-class HouseSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """A house."""
+class ServerSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """A server."""
 
-    name: Annotated[str, Setting("Call the server by this name.", "NAME")] = "house"
-    folder: Annotated[str, Setting("Keep journals, the key and hashes of tokens in this directory.", "DIR")] = "house"
+    name: Annotated[str, Setting("Call the server by this name.", "NAME")] = "server"
+    directory: Annotated[
+        str, Setting("Keep journals, the key and hashes of tokens in this directory.", "DIR", "--dir")
+    ] = "server"
     host: Annotated[str, Setting("Listen at this address; 0.0.0.0: at all of them.", "HOST")] = "127.0.0.1"
     port: Annotated[Port, Setting("Listen at this port; 0: any that is free.", "PORT")] = 4000
     websocket: Annotated[Port | None, Setting("Let players in over WebSocket, too.", "PORT", example="#4001")] = None
@@ -91,71 +96,75 @@ class HouseSettings(msgspec.Struct, frozen=True, kw_only=True):
     web_host: Annotated[str, Setting("Listen for browsers at this address.", "HOST")] = "127.0.0.1"
     web_names: Annotated[tuple[str, ...], Setting("Answer browsers that use this name.", "HOST", "--web-name")] = ()
     guests: Annotated[bool, Setting("Let players in who have no token.")] = True
-    window: Annotated[Seconds, Setting("Seconds to come back to a seat when a connection is lost.", "S")] = 30.0
-    back: Annotated[Seconds, Setting("Seconds to come back when the server was restarted.", "S")] = 60.0
+    reconnect_window: Annotated[Seconds, Setting("Seconds to come back to a seat when a connection is lost.", "S")] = (
+        30.0
+    )
+    restart_window: Annotated[Seconds, Setting("Seconds to come back when the server was restarted.", "S")] = 60.0
     log: Annotated[Literal["lines", "json"], Setting("Log lines for people, or JSON objects.")] = "lines"
-    strangers: Annotated[Strangers, Setting("Set a limit for strangers; see docs/serving.md.", "NAME=N")] = Strangers()
+    connection_limits: Annotated[
+        ConnectionLimits, Setting("Set a limit for strangers; see docs/serving.md.", "NAME=N", "--connection-limit")
+    ] = ConnectionLimits()
     offers: tuple[Offer, ...] = field(default=(), name="games")
 
 
-def settings_in(table: type[msgspec.Struct]) -> Iterator[tuple[FieldInfo, Setting]]:
+def declared_settings(table: type[msgspec.Struct]) -> Iterator[tuple[FieldInfo, Setting]]:
     """The settings that are declared in a table, with what people are told of each."""
     for one in msgspec.structs.fields(table):
         yield from ((one, said) for said in get_args(one.type) if isinstance(said, Setting))
 
 
-def read_settings(path: Path) -> HouseSettings:
-    """The house that a file describes. Raises BadRequest with the place."""
-    with at(path):
-        tables = tables_in(path)
-        refuse_unknown(tables, HouseSettings.__struct_encode_fields__, "")
-        games = converted(tables.pop("games", []), list[Any], "games")
-        found = converted(tables, HouseSettings, "")
-        refuse_unknown(tables.get("strangers", {}), Strangers.__struct_encode_fields__, "strangers")
+def read_settings(path: Path) -> ServerSettings:
+    """The server that a file describes. Raises BadRequest with the place."""
+    with error_location(path):
+        tables = read_tables(path)
+        check_keys(tables, ServerSettings.__struct_encode_fields__, "")
+        games = convert_value(tables.pop("games", []), list[Any], "games")
+        found = convert_value(tables, ServerSettings, "")
+        check_keys(tables.get("connection_limits", {}), ConnectionLimits.__struct_encode_fields__, "connection_limits")
         if not games:
             raise BadRequest("nothing is played here: name a game under [[games]]")
-        offers = tuple(offer_at(number, table) for number, table in enumerate(games, 1))
+        offers = tuple(read_offer(number, table) for number, table in enumerate(games, 1))
         tls = found.tls and Tls(str(path.parent / found.tls.certificate), str(path.parent / found.tls.key))
-        folder = str(path.parent / found.folder) if "folder" in tables else found.folder
-        return replace(found, folder=folder, tls=tls, offers=offers)
+        directory = str(path.parent / found.directory) if "directory" in tables else found.directory
+        return replace(found, directory=directory, tls=tls, offers=offers)
 
 
-def with_limits(settings: HouseSettings, limits: Mapping[str, str]) -> HouseSettings:
+def with_connection_limits(settings: ServerSettings, limits: Mapping[str, str]) -> ServerSettings:
     """These settings with some limits for strangers, as text, in place of theirs. Raises BadRequest for bad ones."""
-    refuse_unknown(limits, Strangers.__struct_encode_fields__, "")
-    usual = msgspec.structs.asdict(settings.strangers)
-    return replace(settings, strangers=converted({**usual, **limits}, Strangers, "", strict=False))
+    check_keys(limits, ConnectionLimits.__struct_encode_fields__, "")
+    usual = msgspec.structs.asdict(settings.connection_limits)
+    return replace(settings, connection_limits=convert_value({**usual, **limits}, ConnectionLimits, "", strict=False))
 
 
-def offer_at(number: int, table: Any) -> Offer:
+def read_offer(number: int, table: Any) -> Offer:
     """The offer in the n-th [[games]] of a file."""
-    with at(f"games {number}"):
-        told = converted(table, dict[str, Any], "")
-        refuse_unknown(told, Offer.__struct_encode_fields__, "")
-        limits = limits_from(converted(told.pop("limits", {}), dict[str, Any], "limits"))
-        return checked(replace(converted(told, Offer, ""), limits=limits or Limits()))
+    with error_location(f"games {number}"):
+        told = convert_value(table, dict[str, Any], "")
+        check_keys(told, Offer.__struct_encode_fields__, "")
+        limits = parse_limits(convert_value(told.pop("limits", {}), dict[str, Any], "limits"))
+        return check_offer(replace(convert_value(told, Offer, ""), limits=limits or Limits()))
 
 
-def offer(game: str, parameters: Mapping[str, Any], **terms: Any) -> Offer:
+def make_offer(game: str, parameters: Mapping[str, Any], **terms: Any) -> Offer:
     """An offer that can be met. Raises BadRequest if it makes no sense."""
-    return checked(Offer(game=game, parameters=dict(parameters), **terms))
+    return check_offer(Offer(game=game, parameters=dict(parameters), **terms))
 
 
-def checked(offer: Offer) -> Offer:
+def check_offer(offer: Offer) -> Offer:
     """The offer with all that its game decides. Raises BadRequest if it cannot be met."""
     game, fill = offer.game, offer.fill
     if not is_known(game):
-        raise BadRequest(no_game(game))
+        raise BadRequest(unknown_game_message(game))
     if offer.policy not in POLICIES:
-        raise BadRequest(f"there is no policy {offer.policy!r}{meant(offer.policy, POLICIES)}")
-    rules = game_with(game, offer.parameters)
+        raise BadRequest(f"there is no policy {offer.policy!r}{suggestion(offer.policy, POLICIES)}")
+    rules = make_game(game, offer.parameters)
     fewest, largest = offer.least or rules.seats[0], offer.most or rules.seats[-1]
     if not (fewest in rules.seats and largest in rules.seats and fewest <= largest):
-        raise BadRequest(f"{game} is for {seats_in_words(rules.seats)} players, not for {fewest} to {largest}")
-    if fill and not of_the_house(fill, game):
-        raise BadRequest(f"{fill!r} is no house player of {game}{meant(fill, title(game).house)}")
+        raise BadRequest(f"{game} is for {format_seats(rules.seats)} players, not for {fewest} to {largest}")
+    if fill and not is_built_in(fill, game):
+        raise BadRequest(f"{fill!r} is no built-in player of {game}{suggestion(fill, game_info(game).built_in)}")
     if fill:
-        house_strategy(game, fill)  # which knows whether its parameter makes sense
+        built_in_strategy(game, fill)  # which knows whether its parameter makes sense
     for seats in range(fewest, largest + 1):
         rules.deal(seats, bytes(32))
     return replace(offer, parameters=rules.parameters(), least=fewest, most=largest)

@@ -1,4 +1,4 @@
-"""Say what goes on in a house, as far as anybody may know it: no addresses, no tokens, nothing that is hidden."""
+"""Say what goes on in a server, as far as anybody may know it: no addresses, no tokens, nothing that is hidden."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,13 +7,13 @@ import msgspec
 
 from fairplay.core.events import Result
 from fairplay.core.match import Match
-from fairplay.render.words import plain
+from fairplay.render.formatting import format_json
 
-MOST_FINISHED = 50  # matches that a status remembers
+MAX_FINISHED_MATCHES = 50  # matches that a status remembers
 
 
-class OfferSeen(msgspec.Struct, frozen=True):
-    """A game that is played at the house, and by how many."""
+class OfferStatus(msgspec.Struct, frozen=True):
+    """A game that is played at the server, and by how many."""
 
     game: str
     parameters: dict[str, Any]  # without what players may not know
@@ -21,7 +21,7 @@ class OfferSeen(msgspec.Struct, frozen=True):
     most: int
 
 
-class RoomSeen(msgspec.Struct, frozen=True):
+class RoomStatus(msgspec.Struct, frozen=True):
     """A room in which a match is played."""
 
     id: str
@@ -36,7 +36,7 @@ class RoomSeen(msgspec.Struct, frozen=True):
     spectators: int
 
 
-class WaiterSeen(msgspec.Struct, frozen=True):
+class WaitingStatus(msgspec.Struct, frozen=True):
     """Somebody who waits for a room."""
 
     name: str
@@ -44,7 +44,7 @@ class WaiterSeen(msgspec.Struct, frozen=True):
     seconds: float
 
 
-class FinishedSeen(msgspec.Struct, frozen=True):
+class FinishedStatus(msgspec.Struct, frozen=True):
     """A match that is over."""
 
     match: str  # its id
@@ -57,34 +57,34 @@ class FinishedSeen(msgspec.Struct, frozen=True):
     recorded: bool  # is there a record, from which it can be shown again?
 
 
-class HouseStatus(msgspec.Struct, frozen=True, kw_only=True, tag="status"):
-    """What goes on in a house."""
+class ServerStatus(msgspec.Struct, frozen=True, kw_only=True, tag="status"):
+    """What goes on in a server."""
 
     name: str
     version: str
     since: float  # when it was opened, in seconds since 1970
     up: float  # seconds since then
-    offers: tuple[OfferSeen, ...] = ()
-    rooms: tuple[RoomSeen, ...] = ()
-    waiting: tuple[WaiterSeen, ...] = ()
+    offers: tuple[OfferStatus, ...] = ()
+    rooms: tuple[RoomStatus, ...] = ()
+    waiting: tuple[WaitingStatus, ...] = ()
     players: tuple[str, ...] = ()  # the names of all who are connected
-    finished: tuple[FinishedSeen, ...] = ()  # the last ones, the newest first
+    finished: tuple[FinishedStatus, ...] = ()  # the last ones, the newest first
 
 
 encode = msgspec.json.Encoder().encode
-decode = msgspec.json.Decoder(HouseStatus).decode
+decode = msgspec.json.Decoder(ServerStatus).decode
 
 
-def as_line(status: HouseStatus) -> bytes:
-    """What is said to whoever asks at the door; it is ASCII, which breaks no terminal."""
-    return plain(status).encode() + b"\n"
+def encode_status(status: ServerStatus) -> bytes:
+    """What is said to whoever asks at the listener; it is ASCII, which breaks no terminal."""
+    return format_json(status).encode() + b"\n"
 
 
-def room_seen(
+def room_status(
     room_id: str, name: str, match: Match[Any, Any, Any], *, stage: str, number: int, spectators: int
-) -> RoomSeen:
+) -> RoomStatus:
     """A room as everybody may see it."""
-    return RoomSeen(
+    return RoomStatus(
         id=room_id,
         name=name,
         game=match.game.name,
@@ -98,11 +98,11 @@ def room_seen(
     )
 
 
-def finished_seen(
+def finished_status(
     match_id: str, game: str, names: Sequence[str], result: Result, *, at: float, recorded: bool
-) -> FinishedSeen:
+) -> FinishedStatus:
     """A match that is over, as everybody may see it."""
-    return FinishedSeen(
+    return FinishedStatus(
         match=match_id,
         game=game,
         names=tuple(names),

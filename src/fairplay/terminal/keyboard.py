@@ -10,10 +10,10 @@ from contextlib import suppress
 from types import FrameType
 from typing import Any
 
-STDIN = 0
-LONGEST = 4096  # bytes of a line
-Complete = Callable[[list[str], str], list[str]]  # from the words before the cursor's, and its beginning, to words
-SETTINGS = (
+STDIN_FD = 0
+MAX_TYPED_BYTES = 4096  # bytes of a line
+Completer = Callable[[list[str], str], list[str]]  # from the words before the cursor's, and its beginning, to words
+READLINE_SETTINGS = (
     "tab: complete",
     "set show-all-if-ambiguous on",
     "set page-completions off",
@@ -30,52 +30,52 @@ class Interrupted(Exception):
 class Keyboard:
     """What is typed on stdin. `let_go` puts the terminal in order, and may be called from another thread."""
 
-    def __init__(self, complete: Complete) -> None:
-        self.is_terminal = os.isatty(STDIN) and sys.stdout.isatty()
+    def __init__(self, complete: Completer) -> None:
+        self.is_terminal = os.isatty(STDIN_FD) and sys.stdout.isatty()
         self._complete = complete
-        self._found: list[str] = []
-        self._asking = False
-        self._over = False
-        self._before: list[Any] | None = None
+        self._completions: list[str] = []
+        self._is_asking = False
+        self._is_interrupted = False
+        self._saved_modes: list[Any] | None = None
         if self.is_terminal:
-            self._before = termios.tcgetattr(STDIN)
+            self._saved_modes = termios.tcgetattr(STDIN_FD)
             self._edit_lines()
 
     def ask(self, prompt: str) -> str | None:
         """A line; None: there are no more. Raises Interrupted if another thread wants it to end."""
-        self._asking = True
+        self._is_asking = True
         try:
-            if self._over:
+            if self._is_interrupted:
                 raise Interrupted
-            return self._edited(prompt) if self.is_terminal else plain_line(prompt)
+            return self._read_edited_line(prompt) if self.is_terminal else read_plain_line(prompt)
         except Interrupted:
-            self.let_go()
+            self.restore_terminal()
             raise
         finally:
-            self._asking = False
+            self._is_asking = False
 
-    def interrupted_by(self, number: signal.Signals) -> Callable[[], None]:
+    def interrupt_on(self, number: signal.Signals) -> Callable[[], None]:
         """What ends the asking, also in the middle of a line, by a signal; it may be called from another thread."""
 
         def heard(number: int, frame: FrameType | None) -> None:
-            if self._asking:
+            if self._is_asking:
                 raise Interrupted
 
         def interrupt() -> None:
-            if not self._over:  # a second signal would come in the middle of what the first one does
-                self._over = True
+            if not self._is_interrupted:  # a second signal would come in the middle of what the first one does
+                self._is_interrupted = True
                 signal.pthread_kill(main, number)
 
         main = threading.get_ident()
         signal.signal(number, heard)
         return interrupt
 
-    def forget(self) -> None:
+    def discard_input(self) -> None:
         """Forget what was typed before anybody was asked for it."""
         if self.is_terminal:
-            termios.tcflush(STDIN, termios.TCIFLUSH)
+            termios.tcflush(STDIN_FD, termios.TCIFLUSH)
 
-    def keep(self, line: str) -> None:
+    def add_to_history(self, line: str) -> None:
         """Let it be found again with the arrow keys."""
         if self.is_terminal:
             with suppress(ImportError):
@@ -83,15 +83,15 @@ class Keyboard:
 
                 readline.add_history(line)
 
-    def let_go(self) -> None:
+    def restore_terminal(self) -> None:
         """Leave the terminal as it was, also in the middle of a line."""
-        if self._before is not None:
+        if self._saved_modes is not None:
             with suppress(termios.error):
-                termios.tcsetattr(STDIN, termios.TCSADRAIN, self._before)
-        if self._asking:
+                termios.tcsetattr(STDIN_FD, termios.TCSADRAIN, self._saved_modes)
+        if self._is_asking:
             print(flush=True)
 
-    def _edited(self, prompt: str) -> str | None:
+    def _read_edited_line(self, prompt: str) -> str | None:
         try:
             return input(prompt)
         except EOFError:
@@ -105,32 +105,32 @@ class Keyboard:
             import readline  # some Pythons have none
         except ImportError:  # then there is what the terminal itself can do
             return
-        for setting in SETTINGS:
+        for setting in READLINE_SETTINGS:
             readline.parse_and_bind(setting)
         readline.set_auto_history(False)
         readline.set_completer_delims(" ")
-        readline.set_completer(self._completed)
+        readline.set_completer(self._readline_completion)
 
-    def _completed(self, beginning: str, number: int) -> str | None:
+    def _readline_completion(self, beginning: str, number: int) -> str | None:
         import readline  # some Pythons have none
 
         if number == 0:
             words = readline.get_line_buffer()[: readline.get_begidx()].split()
-            self._found = [f"{word} " for word in self._complete(words, beginning)]
-        return self._found[number] if number < len(self._found) else None
+            self._completions = [f"{word} " for word in self._complete(words, beginning)]
+        return self._completions[number] if number < len(self._completions) else None
 
 
-def plain_line(prompt: str) -> str | None:
+def read_plain_line(prompt: str) -> str | None:
     """The next line of stdin, byte by byte: what follows is left to whoever comes after us. None: there is none."""
     print(prompt, end="", flush=True)
     line, sign = b"", b" "
-    while sign not in (b"", b"\n") and len(line) < LONGEST:
+    while sign not in (b"", b"\n") and len(line) < MAX_TYPED_BYTES:
         try:
-            sign = os.read(STDIN, 1)
+            sign = os.read(STDIN_FD, 1)
         except OSError:  # it was closed
             sign = b""
         line += sign.strip(b"\n")
     words = line.decode(errors="replace")
-    if not os.isatty(STDIN):
+    if not os.isatty(STDIN_FD):
         print(words, flush=True)  # as if it had been typed
     return words if line or sign else None

@@ -13,67 +13,69 @@ from fairplay.core.errors import BadRequest, HostFault
 from fairplay.core.game import Seat
 from fairplay.core.messages import Evidence
 from fairplay.core.roles import Observer
-from fairplay.games import title
-from fairplay.hosting.run import Hosted
-from fairplay.hosting.sitting import Sitting, in_journal
+from fairplay.games import game_info
+from fairplay.hosting.prepared_match import PreparedMatch, as_match_record
+from fairplay.hosting.run import HostedMatch
 from fairplay.hosting.terms import missing_measures
-from fairplay.observers.feed import Feed
-from fairplay.observers.reporter import Reporter, standings
-from fairplay.players.address import IN_PROCESS
-from fairplay.players.location import HUMAN, far
+from fairplay.observers.feed import EventFeed
+from fairplay.observers.reporter import Reporter, format_standings
+from fairplay.players.address import IN_PROCESS_PREFIX
+from fairplay.players.location import HUMAN, parse_remote_address
 from fairplay.render.evidence import describe_evidence
+from fairplay.render.formatting import shell_quote
 from fairplay.render.text import printable
-from fairplay.render.words import quoted
-from fairplay.terminal.output import Teller, can_be_drawn_on, in_colour, size_of
+from fairplay.terminal.output import FlushingWriter, supports_colour, supports_drawing, terminal_size
 
-MOST_EVIDENCE = 12  # lines of what a failing player said
-PACE_S = 0.3  # for which a position is drawn, if nobody has to be waited for
+MAX_FAILURE_LINES = 12  # lines of what a failing player said
+DEFAULT_PACE_S = 0.3  # for which a position is drawn, if nobody has to be waited for
 
 
 def show_match(
-    sitting: Sitting, *, quiet: bool, events: bool, lines: bool, pace: float | None, pictures: Path | None
+    prepared: PreparedMatch, *, quiet: bool, events: bool, lines: bool, pace: float | None, pictures: Path | None
 ) -> None:
     """Play a match, and show it as it was asked for: drawn in place if that is possible, and nobody wants lines."""
     if quiet and events:
         raise BadRequest("--quiet and --events cannot go together")
-    game, tell = title(sitting.match.game.name), Teller(sys.stdout)
-    seated = [sitting.addresses[seat] for seat in sitting.match.seated]
-    person, near = HUMAN in seated, all(far(address) is None for address in seated)
+    game, tell = game_info(prepared.match.game.name), FlushingWriter(sys.stdout)
+    seated = [prepared.addresses[seat] for seat in prepared.match.remaining_seats]
+    person, near = HUMAN in seated, all(parse_remote_address(address) is None for address in seated)
     if pace and not near:
         raise BadRequest("--pace is for players in this process: no others are held up for people to watch")
-    in_place = not (quiet or events or lines or person) and can_be_drawn_on(sys.stdout)
+    in_place = not (quiet or events or lines or person) and supports_drawing(sys.stdout)
     held: list[str] = []  # what is said when nothing is drawn any more
-    draw = partial(game.text, colour=in_colour(sys.stdout), width=size_of(sys.stdout)[0])
+    draw = partial(game.text, colour=supports_colour(sys.stdout), width=terminal_size(sys.stdout)[0])
     tell_people = held.append if in_place else tell
-    reporter = Reporter(tell_people, draw, at_once=not (person or in_place), brief=in_place, narrow=sys.stdout.isatty())
-    watcher = Feed(tell) if events else reporter
-    for warning in (*missing_measures(sitting.terms), sitting.caution):
+    reporter = Reporter(
+        tell_people, draw, draw_start=not (person or in_place), brief=in_place, narrow=sys.stdout.isatty()
+    )
+    watcher = EventFeed(tell) if events else reporter
+    for warning in (*missing_measures(prepared.terms), prepared.warning):
         if warning:
             click.echo(f"fairplay: {warning}", err=True)
 
     @contextmanager
-    def showing(hosted: Hosted) -> Iterator[Sequence[Observer]]:
+    def showing(hosted: HostedMatch) -> Iterator[Sequence[Observer]]:
         with ExitStack() as leaving:
-            leaving.enter_context(naming_resumption(lambda: hint(hosted)))
+            leaving.enter_context(add_resume_hint(lambda: resume_hint(hosted)))
             observers: list[Observer] = [] if quiet else [watcher]
             if in_place:
-                from fairplay.terminal.live import live  # for a quick start: few have such a terminal
+                from fairplay.terminal.live import show_live  # for a quick start: few have such a terminal
 
-                seconds = 0.0 if not near else PACE_S if pace is None else pace
-                board = live(game.text, sitting.match, lambda: hosted.notes.took, seconds)
+                seconds = 0.0 if not near else DEFAULT_PACE_S if pace is None else pace
+                board = show_live(game.text, prepared.match, lambda: hosted.timing.turn_times, seconds)
                 observers.append(leaving.enter_context(board))
             leaving.enter_context(redirect_stdout(sys.stderr))  # what players print must not come between events
             yield observers
 
-    outcome, drawn, bot_logs = play_match(sitting, pictures=pictures, show=showing)
+    outcome, drawn, bot_logs = play_match(prepared, pictures=pictures, show=showing)
     tell("".join(held))
     tell.check()
-    if events and not watcher.told_result:
+    if events and not watcher.has_result:
         raise HostFault("the events could not be told to their end")
-    if outcome.result is not None and not watcher.told_result:
-        click.echo("\n".join(standings(outcome.result, outcome.names)))
+    if outcome.result is not None and not watcher.has_result:
+        click.echo("\n".join(format_standings(outcome.result, outcome.names)))
     if not events:
-        tell_evidence(outcome.evidence, outcome.names)
+        print_evidence(outcome.evidence, outcome.names)
         if drawn is not None:
             click.echo(f"pictures: {drawn}")
         for path in bot_logs:
@@ -82,15 +84,15 @@ def show_match(
             click.echo(f"journal: {Path(outcome.journal)}\nreceipt: {outcome.result.receipt} (covers the result)")
 
 
-def tell_evidence(found: Iterable[tuple[Seat, Evidence]], names: Sequence[str]) -> None:
+def print_evidence(found: Iterable[tuple[Seat, Evidence]], names: Sequence[str]) -> None:
     """Say what failing players said, to whoever runs the match."""
     for seat, evidence in found:
-        for line in describe_evidence(evidence)[-MOST_EVIDENCE:]:
+        for line in describe_evidence(evidence)[-MAX_FAILURE_LINES:]:
             click.echo(f"    {printable(names[seat], 40)}: {printable(line, 600)}")
 
 
 @contextmanager
-def naming_resumption(hint: Callable[[], str]) -> Iterator[None]:
+def add_resume_hint(hint: Callable[[], str]) -> Iterator[None]:
     """Let an interruption say how to go on with what was played."""
     try:
         yield
@@ -104,17 +106,17 @@ def naming_resumption(hint: Callable[[], str]) -> Iterator[None]:
         raise HostFault(f"{error.filename} cannot be used: {error.strerror}{hint()}") from error
 
 
-def hint(hosted: Hosted) -> str:
+def resume_hint(hosted: HostedMatch) -> str:
     """How to go on with a match that was interrupted, or where to see how it ended."""
-    record, sitting = in_journal(hosted.record), hosted.sitting
+    record, prepared = as_match_record(hosted.record), hosted.prepared
     if record is None or not record.path.exists():
         return ""
-    option = title(sitting.match.game.name).option
+    option = game_info(prepared.match.game.name).option
     if record.over:
-        return f"; the match is over: fairplay replay {' '.join([quoted(str(record.path)), *option])}"
-    file, behind = quoted(str(record.path)), " --trust" if record.marks is None else ""
-    if any(address.startswith(IN_PROCESS) for address in sitting.addresses):  # which no record makes us import
-        if record.marks is not None and (sitting.held is record or not sitting.resumed):
+        return f"; the match is over: fairplay replay {' '.join([shell_quote(str(record.path)), *option])}"
+    file, behind = shell_quote(str(record.path)), " --trust" if record.mac_key is None else ""
+    if any(address.startswith(IN_PROCESS_PREFIX) for address in prepared.addresses):  # which no record makes us import
+        if record.mac_key is not None and (prepared.open_record is record or not prepared.resumed):
             return f"; to go on with the match in {file}: the same command again"
         behind = " PLAYER..."
     return " ".join([f"; to go on with the match: fairplay resume {file}{behind}", *option])

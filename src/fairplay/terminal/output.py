@@ -8,36 +8,36 @@ from contextlib import contextmanager
 from io import TextIOBase, TextIOWrapper
 from typing import TextIO, TypeVar
 
-from fairplay.render.text import stand_in
+from fairplay.render.text import replacement
 
-STAND_INS = "fairplay.stand_ins"  # the name of what Python asks about signs that an encoding does not have
-NEEDED = "│╭┼▒✦…"  # signs that an encoding has to have, to draw boards in place
-LEAST = os.terminal_size((40, 16))
-Thing = TypeVar("Thing")
-DUMB = ("", "dumb", "unknown")
+STAND_IN_ERRORS = "fairplay.stand_ins"  # the name of what Python asks about signs that an encoding does not have
+REQUIRED_CHARS = "│╭┼▒✦…"  # signs that an encoding has to have, to draw boards in place
+MIN_TERMINAL_SIZE = os.terminal_size((40, 16))
+T = TypeVar("T")
+DUMB_TERMINALS = ("", "dumb", "unknown")
 
 
-def with_stand_ins(error: UnicodeError) -> tuple[str, int]:
+def replace_unencodable(error: UnicodeError) -> tuple[str, int]:
     """What is written instead of signs that an encoding does not have."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
-    return "".join(stand_in(sign) for sign in error.object[error.start : error.end]), error.end
+    return "".join(replacement(sign) for sign in error.object[error.start : error.end]), error.end
 
 
-codecs.register_error(STAND_INS, with_stand_ins)
+codecs.register_error(STAND_IN_ERRORS, replace_unencodable)
 
 
-class Plain(TextIOBase):
+class SafeOutput(TextIOBase):
     """An output on which whatever is said is written as far as its encoding goes, and nowhere once nobody reads it.
 
     It has no `buffer`, for there click would write UTF-8 whatever the encoding is.
     """
 
-    errors = STAND_INS
+    errors = STAND_IN_ERRORS
 
     def __init__(self, output: TextIO, forgiven: type[OSError]) -> None:
         self._output = output
-        self._forgiven = forgiven
+        self._ignored_error = forgiven
 
     @property
     def encoding(self) -> str:  # type: ignore[override]  # typeshed has an attribute, and the class a property
@@ -46,19 +46,19 @@ class Plain(TextIOBase):
 
     def write(self, text: str) -> int:
         """Write it, or what stands for it."""
-        known = text.encode(self.encoding, STAND_INS).decode(self.encoding)
+        known = text.encode(self.encoding, STAND_IN_ERRORS).decode(self.encoding)
         try:
             return self._output.write(known)
-        except self._forgiven:
-            silence(self._output)
+        except self._ignored_error:
+            discard_output(self._output)
             return len(text)
 
     def flush(self) -> None:
         """Let whoever reads have all of it."""
         try:
             self._output.flush()
-        except self._forgiven:
-            silence(self._output)
+        except self._ignored_error:
+            discard_output(self._output)
 
     def fileno(self) -> int:
         """Which file it is for the operating system."""
@@ -74,37 +74,37 @@ class Plain(TextIOBase):
 
 
 @contextmanager
-def plain_output() -> Iterator[None]:
+def use_safe_output() -> Iterator[None]:
     """Let both outputs be plain, also those that were closed before we began.
 
     A reader who leaves is no error: every verb goes on to its end, and its exit code is what it would have been.
     Where complaints cannot be written, nobody can be told of that.
     """
     before = sys.stdout, sys.stderr
-    sys.stdout, sys.stderr = plain(sys.stdout, BrokenPipeError), plain(sys.stderr, OSError)
+    sys.stdout, sys.stderr = safe_output(sys.stdout, BrokenPipeError), safe_output(sys.stderr, OSError)
     try:
         yield
     finally:
         try:
             sys.stdout.flush()
         except OSError:  # which was said before: whatever is said is flushed
-            silence(sys.stdout)
+            discard_output(sys.stdout)
         sys.stdout, sys.stderr = before
 
 
-def plain(output: TextIO | None, forgiven: type[OSError]) -> TextIO:
+def safe_output(output: TextIO | None, forgiven: type[OSError]) -> TextIO:
     """An output as a plain one; what tests put in place of a file stays as it is."""
     if output is None:
         return open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123  # it stays open like any output
-    return Plain(output, forgiven) if isinstance(output, TextIOWrapper) else output  # type: ignore[return-value]
+    return SafeOutput(output, forgiven) if isinstance(output, TextIOWrapper) else output  # type: ignore[return-value]
 
 
-def in_colour(output: TextIO) -> bool:
+def supports_colour(output: TextIO) -> bool:
     """Is what is written there shown in colour? Not where NO_COLOR is set, or TERM is dumb."""
     return output.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
-def size_of(output: TextIO) -> tuple[int | None, int | None]:
+def terminal_size(output: TextIO) -> tuple[int | None, int | None]:
     """How many columns and lines it has, if it is a terminal that knows."""
     try:
         columns, rows = os.get_terminal_size(output.fileno()) if output.isatty() else (0, 0)
@@ -113,7 +113,7 @@ def size_of(output: TextIO) -> tuple[int | None, int | None]:
     return columns or None, rows or None
 
 
-class Teller:
+class FlushingWriter:
     """Writes at once, so that whoever follows is never behind, and remembers what went wrong."""
 
     def __init__(self, output: TextIO) -> None:
@@ -135,26 +135,26 @@ class Teller:
             raise self._failure
 
 
-def silence(output: TextIO) -> None:
+def discard_output(output: TextIO) -> None:
     """Let whatever is still written there go nowhere, and disturb nobody."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, output.fileno())
     os.close(nowhere)
 
 
-def can_be_drawn_on(output: TextIO) -> bool:
+def supports_drawing(output: TextIO) -> bool:
     """Is this a terminal in front of somebody, large enough, with colours, and with all signs that boards need?"""
-    if not in_colour(output) or os.environ.get("TERM", "") in DUMB or not in_front(output):
+    if not supports_colour(output) or os.environ.get("TERM", "") in DUMB_TERMINALS or not is_foreground(output):
         return False
     try:
-        NEEDED.encode(output.encoding)
+        REQUIRED_CHARS.encode(output.encoding)
         columns, rows = os.get_terminal_size(output.fileno())
     except (UnicodeError, LookupError, OSError):
         return False
-    return columns >= LEAST.columns and rows >= LEAST.lines
+    return columns >= MIN_TERMINAL_SIZE.columns and rows >= MIN_TERMINAL_SIZE.lines
 
 
-def in_front(output: TextIO) -> bool:
+def is_foreground(output: TextIO) -> bool:
     """Are we what the terminal listens to? Whoever was started with & is not, and may not touch it."""
     try:
         return os.tcgetpgrp(output.fileno()) == os.getpgrp()
@@ -162,7 +162,7 @@ def in_front(output: TextIO) -> bool:
         return False
 
 
-def with_bar(things: Sequence[Thing], doing: str, many: int) -> Iterable[Thing]:
+def progress_bar(things: Sequence[T], doing: str, many: int) -> Iterable[T]:
     """The same things, with a bar that grows where a person is looking and there are many."""
     if len(things) < many or not sys.stderr.isatty():
         return things

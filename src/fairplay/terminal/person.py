@@ -19,33 +19,33 @@ from typing import Any
 
 from fairplay.core.errors import BadRequest, IllegalAction
 from fairplay.core.game import Game, Seat
-from fairplay.games import take_game_options, title
-from fairplay.journal.appeal import clauses
-from fairplay.players.serve import serve_player
-from fairplay.protocol.limits import FOREVER
+from fairplay.games import game_info, take_game_options
+from fairplay.journal.ejection_report import clauses
+from fairplay.players.player_loop import serve_player
+from fairplay.protocol.limits import UNLIMITED_S
 from fairplay.protocol.player_side import read_message
+from fairplay.render.formatting import format_json
 from fairplay.render.text import printable
-from fairplay.render.words import plain
 from fairplay.terminal.keyboard import Interrupted, Keyboard
-from fairplay.terminal.output import in_colour, plain_output
+from fairplay.terminal.output import supports_colour, use_safe_output
 
-MOST_ACTIONS = 3000  # that completion knows; Q can have far more
-MOST_LISTED = 12  # lines of moves
-MORE = "..."  # behind a move of which more has to be said
-BESIDES = 3  # lines of a window besides the board: one above it, one below, and the prompt
-LONGEST = 600  # characters of what others say
-USUAL = (80, 24)  # columns and lines of what is no terminal
+MAX_COMPLETED_ACTIONS = 3000  # that completion knows; Q can have far more
+MAX_MOVE_LINES = 12  # lines of moves
+ELLIPSIS = "..."  # behind a move of which more has to be said
+RESERVED_LINES = 3  # lines of a window besides the board: one above it, one below, and the prompt
+MAX_MESSAGE_CHARS = 600  # characters of what others say
+DEFAULT_TERMINAL_SIZE = (80, 24)  # columns and lines of what is no terminal
 COMMANDS = ("help", "moves", "board", "resign")
-HELP = """\
+COMMAND_HELP = """\
 moves                   what you may do; moves {beginning} all that begins so
 board                   show the board again, all of it, however high it is
 resign                  leave the table: you are out, and the others play on
 Tab completes what you type. Nothing is sent before you say so, by Enter."""
-HEADING = re.compile(r"\S.*?\s{3,}")  # before what is said of it, in the second column
+HELP_HEADING = re.compile(r"\S.*?\s{3,}")  # before what is said of it, in the second column
 YES = ("y", "yes")
 
 
-class Left(BaseException):
+class LeftTable(BaseException):
     """The person has left the table, which is no failure of a player that anybody would look into."""
 
 
@@ -53,93 +53,94 @@ class Person:
     """A player who asks the person at the keyboard."""
 
     def __init__(self, game: Game[Any, Any, Any], *, shared: bool = False) -> None:
-        self.allowed = FOREVER  # seconds for the next turn
-        self.keyboard = Keyboard(self._completed)
+        self.turn_limit_s = UNLIMITED_S  # seconds for the next turn
+        self.keyboard = Keyboard(self._completions)
         self._game = game
-        self._shelf = title(game.name)
-        self._private = shared and bool(game.hidden)  # from whoever else sits at this keyboard
+        self._game_info = game_info(game.name)
+        self._is_private = shared and bool(game.hidden)  # from whoever else sits at this keyboard
         self._name = ""
         self._names: tuple[str, ...] = ()
         self._view: Any = None
-        self._last: Any = None  # what was seen on the turn before
+        self._last_view: Any = None  # what was seen on the turn before
         self._news: list[str] = []
-        self._known: list[list[str]] | None = None  # actions in words, for completion
-        self._until = 0.0
+        self._known_actions: list[list[str]] | None = None  # actions in words, for completion
+        self._deadline = 0.0
 
     def start(self, seat: Seat, names: tuple[str, ...], view: Any) -> None:
         """Say where they sit."""
-        self._names, self._name, self._last = names, printable(names[seat], 40), view
+        self._names, self._name, self._last_view = names, printable(names[seat], 40), view
         say(f"You play {self._game.name} as {self._name}, in seat {seat}. For help, type: help")
 
     def tell(self, news: Any) -> None:
         """Keep it for their turn, when nobody else looks."""
-        self._news.append(", ".join(news) if isinstance(news, tuple) else plain(news))
+        self._news.append(", ".join(news) if isinstance(news, tuple) else format_json(news))
 
     def take_turn(self, view: Any) -> Any:
-        """Ask until there is something lawful that they want to send, or nobody wants to know any more."""
+        """Ask until there is something legal that they want to send, or nobody wants to know any more."""
         try:
             return self._turn(view)
         except Interrupted:
             return None
 
     def _turn(self, view: Any) -> Any:
-        self._until = time.monotonic() + self.allowed
-        self._view, self._known = view, None
-        if self._private:
+        self._deadline = time.monotonic() + self.turn_limit_s
+        self._view, self._known_actions = view, None
+        if self._is_private:
             self._clear()
-            self.keyboard.forget()
+            self.keyboard.discard_input()
             self._ask(f"{self._name}, it is your turn. Press Enter when nobody else is looking. ")
         try:
             self._show()
-            action = self._chosen()
+            action = self._choose_action()
         finally:
-            if self._private:
+            if self._is_private:
                 self._clear()
-        self._last = view
+        self._last_view = view
         return action
 
-    def _chosen(self) -> Any:
+    def _choose_action(self) -> Any:
         while True:
             words = self._ask(self._prompt(f"{self._name}> "))
-            self.keyboard.keep(words)
-            action = self._action_in(words)
+            self.keyboard.add_to_history(words)
+            action = self._handle_input(words)
             while action is not None:
                 say(f"{self._name} {action}.")
                 said = self._ask(self._prompt("Enter: send it, b: see it, u: take it back> "))
                 if not said:
                     return action
                 if said in ("b", "board"):
-                    self._draw(self._shelf.foresee(self._view, action), self._view)
+                    self._draw(self._game_info.preview(self._view, action), self._view)
                 else:
-                    action = None if said in ("u", "undo", "back") else self._action_in(said)
+                    action = None if said in ("u", "undo", "back") else self._handle_input(said)
 
-    def _action_in(self, words: str) -> Any:
-        """The lawful action that was typed; None: it was something else, which has been dealt with."""
+    def _handle_input(self, words: str) -> Any:
+        """The legal action that was typed; None: it was something else, which has been dealt with."""
         command, _, rest = words.partition(" ")
         match command.lower():
             case "":
                 say("Type what you want to do, or: help")
             case "help" | "h" | "?":
                 first = next(iter(self._actions()), [""])
-                say(f"{self._shelf.help}\n\n{HELP.format(beginning=' '.join(first[: (len(first) + 1) // 2]))}")
+                beginning = " ".join(first[: (len(first) + 1) // 2])
+                say(f"{self._game_info.help}\n\n{COMMAND_HELP.format(beginning=beginning)}")
             case "moves" | "m":
                 self._list_moves(rest.lower().split())
             case "board" | "b":
-                self._draw(self._view, self._last, whole=True)
+                self._draw(self._view, self._last_view, whole=True)
             case "u" | "undo" | "back":
                 say("There is nothing to take back: what was sent is played.")
             case "resign" | "quit" | "exit":
                 self._leave("Resign?")
             case _:
-                return self._lawful(words)
+                return self._parse_legal_action(words)
         return None
 
-    def _lawful(self, words: str) -> Any:
+    def _parse_legal_action(self, words: str) -> Any:
         """The action, if the rules allow it; else they say why not."""
         try:
-            action = self._shelf.read(self._view, words)
+            action = self._game_info.parse_action(self._view, words)
         except BadRequest as error:
-            say(f"Not understood: {printable(str(error), LONGEST)}.")
+            say(f"Not understood: {printable(str(error), MAX_MESSAGE_CHARS)}.")
             return None
         try:
             self._game.check(self._view, action)
@@ -151,46 +152,46 @@ class Person:
 
     def _list_moves(self, beginning: Sequence[str]) -> None:
         """All moves that begin so; or, if there are too many, how they begin."""
-        found = [words for words in self._actions() if fits(words, beginning)]
+        found = [words for words in self._actions() if matches_prefix(words, beginning)]
         if not found:
             say("There is no such move." if beginning else "There is nothing that you may do.")
             return
         for length in range(max(map(len, found)), 0, -1):
-            shown = begun(found, length)
+            shown = move_prefixes(found, length)
             widest = max(map(len, shown)) + 3
-            across = max(1, shutil.get_terminal_size(USUAL).columns // widest)
-            if len(shown) <= across * MOST_LISTED or length <= len(beginning):
+            across = max(1, shutil.get_terminal_size(DEFAULT_TERMINAL_SIZE).columns // widest)
+            if len(shown) <= across * MAX_MOVE_LINES or length <= len(beginning):
                 break
-        listed = shown[: across * MOST_LISTED]
+        listed = shown[: across * MAX_MOVE_LINES]
         for start in range(0, len(listed), across):
             print("".join(f"{move:{widest}}" for move in listed[start : start + across]).rstrip())
         if left := len(shown) - len(listed):
-            say(f"{MORE} and {left} more")
-        if more := next((move for move in shown if move.endswith(MORE)), ""):
-            least = "at least " if len(self._actions()) == MOST_ACTIONS else ""
-            say(f"{MORE} for {least}{len(found)} moves; try: moves {more.removesuffix(MORE).strip()}")
+            say(f"{ELLIPSIS} and {left} more")
+        if more := next((move for move in shown if move.endswith(ELLIPSIS)), ""):
+            least = "at least " if len(self._actions()) == MAX_COMPLETED_ACTIONS else ""
+            say(f"{ELLIPSIS} for {least}{len(found)} moves; try: moves {more.removesuffix(ELLIPSIS).strip()}")
 
     def _show(self) -> None:
         """The board as they see it, and what they were told."""
-        self._draw(self._view, self._last)
+        self._draw(self._view, self._last_view)
         if self._news:
-            say(f"You got: {printable('; '.join(self._news), LONGEST)}", "")
+            say(f"You got: {printable('; '.join(self._news), MAX_MESSAGE_CHARS)}", "")
             self._news = []
 
     def _draw(self, view: Any, before: Any, *, whole: bool = False) -> None:
         """The board, as far as the window shows it at once, or the whole of it."""
         width, height = None, None
         if self.keyboard.is_terminal:
-            width, lines = shutil.get_terminal_size(USUAL)
-            height = None if whole else max(1, lines - BESIDES - 2 * bool(self._news))
-        board = self._shelf.text(
-            view, self._names, colour=in_colour(sys.stdout), width=width, height=height, before=before
+            width, lines = shutil.get_terminal_size(DEFAULT_TERMINAL_SIZE)
+            height = None if whole else max(1, lines - RESERVED_LINES - 2 * bool(self._news))
+        board = self._game_info.text(
+            view, self._names, colour=supports_colour(sys.stdout), width=width, height=height, before=before
         )
         print(f"\n{board}\n", flush=True)
 
     def _prompt(self, words: str) -> str:
-        left = self._until - time.monotonic()
-        return words if left > FOREVER / 2 else f"({max(0.0, left):.0f} s left) {words}"
+        left = self._deadline - time.monotonic()
+        return words if left > UNLIMITED_S / 2 else f"({max(0.0, left):.0f} s left) {words}"
 
     def _ask(self, prompt: str) -> str:
         """What they type; raises Left if there will be no more, and they want that."""
@@ -198,7 +199,7 @@ class Person:
         while line is None:
             if not self.keyboard.is_terminal:
                 say("", f"Nothing more can be read, so {self._name} leaves the table.")
-                raise Left
+                raise LeftTable
             self._leave("Leave the table?")
             line = self.keyboard.ask(prompt)
         return " ".join(line.split())
@@ -206,7 +207,7 @@ class Person:
     def _leave(self, question: str) -> None:
         answer = self.keyboard.ask(f"{question} You are out then, and the others play on. y or n> ")
         if answer is None or answer.strip().lower() in YES:
-            raise Left
+            raise LeftTable
 
     def _clear(self) -> None:
         """Let nobody see what was seen here before."""
@@ -217,32 +218,34 @@ class Person:
 
     def _actions(self) -> list[list[str]]:
         """What they may do, in words: as much of it as is quick."""
-        if self._known is None:
-            found = islice(self._game.actions(self._view), MOST_ACTIONS)
-            self._known = [self._shelf.write(action).split() for action in found]
-        return self._known
+        if self._known_actions is None:
+            found = islice(self._game.actions(self._view), MAX_COMPLETED_ACTIONS)
+            self._known_actions = [self._game_info.format_action(action).split() for action in found]
+        return self._known_actions
 
-    def _completed(self, words: list[str], beginning: str) -> list[str]:
+    def _completions(self, words: list[str], beginning: str) -> list[str]:
         """The words with which it can go on; a verb at the front may be left out."""
         typed = [word.lower() for word in (*words, beginning)]
         found = [command for command in COMMANDS if not words and command.startswith(beginning)]
         for action in self._actions():
             for said in (action, action[1:] if action[0].isalpha() else []):
-                if len(said) >= len(typed) and fits(said, typed):
+                if len(said) >= len(typed) and matches_prefix(said, typed):
                     found.append(said[len(typed) - 1])
         return list(dict.fromkeys(found))
 
 
-def begun(moves: Iterable[Sequence[str]], length: int) -> list[str]:
+def move_prefixes(moves: Iterable[Sequence[str]], length: int) -> list[str]:
     """How moves begin, with so many words.
 
-    >>> begun([["12", "90"], ["12", "180"], ["pass"]], 1)
+    >>> move_prefixes([["12", "90"], ["12", "180"], ["pass"]], 1)
     ['12 ...', 'pass']
     """
-    return list(dict.fromkeys(" ".join([*words[:length], *([MORE] if len(words) > length else [])]) for words in moves))
+    return list(
+        dict.fromkeys(" ".join([*words[:length], *([ELLIPSIS] if len(words) > length else [])]) for words in moves)
+    )
 
 
-def fits(words: Sequence[str], typed: Sequence[str]) -> bool:
+def matches_prefix(words: Sequence[str], typed: Sequence[str]) -> bool:
     """Does each word begin with what was typed of it? All but the last have to be whole where they are numbers."""
     if len(typed) > len(words):
         return False
@@ -255,46 +258,46 @@ def fits(words: Sequence[str], typed: Sequence[str]) -> bool:
 
 def say(*lines: str) -> None:
     """Say something to the person, in lines that fit."""
-    width = shutil.get_terminal_size(USUAL).columns - 1
+    width = shutil.get_terminal_size(DEFAULT_TERMINAL_SIZE).columns - 1
     for text in lines:
         for line in text.split("\n"):
-            indent = len(heading[0]) if (heading := HEADING.match(line)) else 4
+            indent = len(heading[0]) if (heading := HELP_HEADING.match(line)) else 4
             print("\n".join(wrap(line, width, subsequent_indent=" " * indent)) if len(line) > width else line)
     sys.stdout.flush()
 
 
-def hurrying(lines: Iterable[bytes], who: Callable[[], Person | None]) -> Iterator[bytes]:
+def with_turn_limits(lines: Iterable[bytes], get_person: Callable[[], Person | None]) -> Iterator[bytes]:
     """What is said to a person, who is told how much time there is for it."""
     for text in lines:
-        if (person := who()) is not None:
-            person.allowed = getattr(read_message(text), "limit", FOREVER)
+        if (person := get_person()) is not None:
+            person.turn_limit_s = getattr(read_message(text), "limit", UNLIMITED_S)
         yield text
 
 
 # The process at the terminal.
 
 
-class Wire:
+class MatchConnection:
     """The line to the match, which another thread listens to: the match may be over while somebody types."""
 
     def __init__(self, line: socket.socket) -> None:
         self.person: Person | None = None
-        self._line = line
+        self._socket = line
         self._lines: SimpleQueue[bytes] = SimpleQueue()
-        threading.Thread(target=self._listen, daemon=True).start()
+        threading.Thread(target=self._read_lines, daemon=True).start()
 
     def lines(self) -> Iterator[bytes]:
         """What is said to the person; it ends with the process."""
         while True:
             yield self._lines.get()
 
-    def _listen(self) -> None:
+    def _read_lines(self) -> None:
         """Hear all of it; at the end, let go of the keyboard, whatever the person is typing."""
-        with self._line.makefile("rb") as said:
+        with self._socket.makefile("rb") as said:
             for text in said:
                 self._lines.put(text)
         if self.person is not None:
-            self.person.keyboard.let_go()
+            self.person.keyboard.restore_terminal()
         os._exit(0)
 
 
@@ -302,8 +305,8 @@ def main() -> None:
     """Play a match with whoever sits here."""
     for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)  # it is for the match, whose end is ours; the keyboard is let go of then
-    with socket.socket(fileno=int(sys.argv[1])) as line, plain_output():
-        wire = Wire(line)
+    with socket.socket(fileno=int(sys.argv[1])) as line, use_safe_output():
+        wire = MatchConnection(line)
         take_game_options(sys.argv)
 
         def make(game: Game[Any, Any, Any]) -> Person:
@@ -311,8 +314,8 @@ def main() -> None:
             return wire.person
 
         try:
-            serve_player(make, hurrying(wire.lines(), lambda: wire.person), line.sendall)
-        except Left:
+            serve_player(make, with_turn_limits(wire.lines(), lambda: wire.person), line.sendall)
+        except LeftTable:
             pass
         except ConnectionError:  # nobody wants to know any more
             pass

@@ -5,31 +5,31 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from fairplay.core.game import Seat
-from fairplay.core.match import Visible
-from fairplay.render.text import cut, dye, fold, printable
+from fairplay.core.match import VisibleMatch
+from fairplay.render.text import add_colour, printable, truncate, wrap_items
 
-Draw = Callable[..., str]  # (view, names, *, colour, width, height, before) -> the board for a terminal
+DrawBoard = Callable[..., str]  # (view, names, *, colour, width, height, before) -> the board for a terminal
 
-LONGEST_NAME = 20
-MOST_BELOW = 6  # lines below the clocks
-HEADING = "1"  # bold
+MAX_CLOCK_NAME_CHARS = 20
+MAX_LINES_BELOW = 6  # lines below the clocks
+HEADING_STYLE = "1"  # bold
 
 
 class Scene(NamedTuple):
     """A moment of a match."""
 
     heading: str  # what was done last
-    match: Visible
-    before: Visible | None = None  # one fact earlier
+    match: VisibleMatch
+    before: VisibleMatch | None = None  # one fact earlier
     seat: Seat | None = None  # whose eyes see it; None: those of spectators
 
 
-def lines_of(
-    scene: Scene, draw: Draw, used: Mapping[Seat, float], below: Sequence[str], size: os.terminal_size
+def render_scene(
+    scene: Scene, draw: DrawBoard, used: Mapping[Seat, float], below: Sequence[str], size: os.terminal_size
 ) -> list[str]:
     """The moment as lines that fit a terminal of this size; `used` is the time that each seat has taken."""
     columns, rows = size
-    foot = [*clocks(scene.match, used, columns), *(cut(line, columns) for line in below[-MOST_BELOW:])]
+    foot = [*format_clocks(scene.match, used, columns), *(truncate(line, columns) for line in below[-MAX_LINES_BELOW:])]
     board = draw(
         scene.match.view(scene.seat),
         scene.match.names,
@@ -39,13 +39,13 @@ def lines_of(
         before=None if scene.before is None else scene.before.view(scene.seat),
     ).split("\n")
     spare = [""] if 1 + len(board) + len(foot) < rows else []
-    return [dye(cut(scene.heading, columns), HEADING), *board, *spare, *foot]
+    return [add_colour(truncate(scene.heading, columns), HEADING_STYLE), *board, *spare, *foot]
 
 
-def clocks(match: Visible, used: Mapping[Seat, float], width: int) -> list[str]:
+def format_clocks(match: VisibleMatch, used: Mapping[Seat, float], width: int) -> list[str]:
     """How much time everybody has used, in seconds; whoever is on turn has an arrow."""
     shown = [
-        f"{'→' if seat == match.turn else ' '}{printable(name, LONGEST_NAME)} {used.get(seat, 0.0):.1f} s"
+        f"{'→' if seat == match.turn else ' '}{printable(name, MAX_CLOCK_NAME_CHARS)} {used.get(seat, 0.0):.1f} s"
         for seat, name in enumerate(match.names)
     ]
-    return fold(shown, width, " ")
+    return wrap_items(shown, width, " ")

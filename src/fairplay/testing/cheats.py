@@ -1,29 +1,29 @@
-"""Let players cheat: each game's folder has illegal actions, one for each clause that an action can break."""
+"""Let players cheat: each game's directory has illegal actions, one for each clause that an action can break."""
 
 from fairplay.core.roles import AnyStrategy, Cheat
-from fairplay.games import GAMES, title
+from fairplay.games import GAMES, game_info
 
-CHEATS = {game: title(game).cheats for game in GAMES}  # by their names on the shelf
+CHEATS = {game: game_info(game).cheats for game in GAMES}  # by their names on the shelf
 
 
-def cheater(cheat: Cheat, strategy: AnyStrategy) -> AnyStrategy:
+def cheating_strategy(cheat: Cheat, strategy: AnyStrategy) -> AnyStrategy:
     """The strategy with a cheat before it."""
     return lambda view: cheat(view) or strategy(view)
 
 
-def clause_of(cheat: Cheat) -> str:
+def broken_clause(cheat: Cheat) -> str:
     """The clause that a cheat breaks, as its own first line has it.
 
-    >>> clause_of(CHEATS["q"]["cheats: no-fit"])
+    >>> broken_clause(CHEATS["q"]["cheats: no-fit"])
     '3.5'
     """
     return (cheat.__doc__ or "").partition(":")[0].lstrip("§")
 
 
-def about(cheat: Cheat) -> str:
+def describe_cheat(cheat: Cheat) -> str:
     """What a cheat does, without the clause.
 
-    >>> about(CHEATS["q"]["cheats: no-fit"])
+    >>> describe_cheat(CHEATS["q"]["cheats: no-fit"])
     'a tile of the hand where it does not fit'
     """
     return (cheat.__doc__ or "").partition(": ")[2].rstrip(".")

@@ -4,23 +4,23 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 from typing import Any
 
-from fairplay.core.chance import Lots, seed_from
+from fairplay.core.chance import SeededRandom, seed_from_text
 from fairplay.core.game import Action, Game, Seat, State, View
 from fairplay.core.match import Match
-from fairplay.testing.laws import DEAR, LAWS, Law, Trial, views_hide_what_they_must
-from fairplay.testing.mutants import strangers
-from fairplay.testing.playouts import AnyMatch, Position, Sampling, playout, under
+from fairplay.testing.laws import EXPENSIVE_LAWS, LAWS, Law, LawInputs, views_hide_what_they_must
+from fairplay.testing.mutants import foreign_actions
+from fairplay.testing.playouts import AnyMatch, Position, Sampling, law_failure_heading, playout
 
-SEEDS = tuple(seed_from(f"conformance {number}") for number in range(3))
+DEFAULT_SEEDS = tuple(seed_from_text(f"conformance {number}") for number in range(3))
 
 
 def check_game(
     game: Game[State, View, Action],
     *,
     pieces: Callable[[State], object] = lambda state: None,
-    reshuffle: Callable[[State, Seat | None, Lots], State] | None = None,
+    reshuffle: Callable[[State, Seat | None, SeededRandom], State] | None = None,
     seats: Iterable[int] | None = None,
-    seeds: Sequence[bytes] = SEEDS,
+    seeds: Sequence[bytes] = DEFAULT_SEEDS,
     given: Sequence[Match[State, View, Action]] = (),
     turns: int = 1000,
     breadth: int = 100,
@@ -36,35 +36,35 @@ def check_game(
     """
     if game.hidden and reshuffle is None and views_hide_what_they_must in laws:
         raise AssertionError(f"views hide what they must: there is no reshuffle to try it, and {game.name} has secrets")
-    sampling = Sampling(Lots(seed_from("sampling")), turns, breadth)
+    sampling = Sampling(SeededRandom(seed_from_text("sampling")), turns, breadth)
     playouts = [
-        *(dealt(game, count, seed, sampling) for count in seats or game.seats for seed in seeds),
+        *(deal_match(game, count, seed, sampling) for count in seats or game.seats for seed in seeds),
         *(playout(match, sampling, f"given match {number}") for number, match in enumerate(given, 1)),
     ]
-    trial = Trial(
+    trial = LawInputs(
         sampling,
         pieces,
         reshuffle,
-        strangers(game, list(chain.from_iterable(playouts)), sampling),
+        foreign_actions(game, list(chain.from_iterable(playouts)), sampling),
     )
     for law in laws:
         for positions in playouts:
-            for position in some(positions, points, sampling.lots) if law in DEAR else positions:
-                with under(f"{law.__name__.replace('_', ' ')}: {{}} ({position.where})"):
+            for position in sample_positions(positions, points, sampling.lots) if law in EXPENSIVE_LAWS else positions:
+                with law_failure_heading(f"{law.__name__.replace('_', ' ')}: {{}} ({position.where})"):
                     law(position, trial)
-    if reshuffle is not None and views_hide_what_they_must in laws and not trial.hidden:
+    if reshuffle is not None and views_hide_what_they_must in laws and not trial.has_hidden_information:
         raise AssertionError("views hide what they must: the reshuffle never changed a state, so nothing was checked")
 
 
-def dealt(game: Game[Any, Any, Any], seats: int, seed: bytes, sampling: Sampling) -> list[Position]:
+def deal_match(game: Game[Any, Any, Any], seats: int, seed: bytes, sampling: Sampling) -> list[Position]:
     """A random match from a seed."""
     label = f"seed {seed.hex()}"
-    with under(f"a match can be dealt: {{}} ({label}, {seats} seats)"):
+    with law_failure_heading(f"a match can be dealt: {{}} ({label}, {seats} seats)"):
         match: AnyMatch = Match(game, game.deal(seats, seed), tuple(f"player-{seat}" for seat in range(seats)))
     return playout(match, sampling, label, seed)
 
 
-def some(positions: Sequence[Position], points: int, lots: Lots) -> list[Position]:
+def sample_positions(positions: Sequence[Position], points: int, lots: SeededRandom) -> list[Position]:
     """So many of the positions, in their order, with the first and the last."""
     if len(positions) <= points:
         return list(positions)

@@ -5,29 +5,32 @@ from typing import Any
 
 import msgspec
 
-from fairplay.core.chance import Dice, seed_from
+from fairplay.core.chance import Dice, seed_from_text
 from fairplay.core.events import Acted, Ejected, Fact, Fault
 from fairplay.core.game import Game, Moment
 from fairplay.core.match import Match
-from fairplay.observers.reporter import in_words, standings
-from fairplay.render.words import plain
+from fairplay.observers.reporter import describe_event, format_standings
+from fairplay.render.formatting import format_json
 
-MOST_TURNS = 10_000
+MAX_GOLDEN_TURNS = 10_000
 
 
-def story_of(game: Game[Any, Any, Any], seed: str, *, seats: int | None = None) -> str:
+def golden_text(game: Game[Any, Any, Any], seed: str, *, seats: int | None = None) -> str:
     """A match at random from this seed, in words: what happened, how it ended, and the last state as JSON."""
-    count, dealt = seats or game.seats[0], seed_from(seed)
+    count, dealt = seats or game.seats[0], seed_from_text(seed)
     match = Match(game, game.deal(count, dealt), tuple(f"player-{seat + 1}" for seat in range(count)), seed=dealt)
     dice, lines = Dice(dealt, 0), [f"{game.name} {game.version}, seed {seed}, {count} seats"]
-    while (seat := match.turn) is not None and len(lines) < MOST_TURNS:
-        action = game.drawn(match.view(seat), dice)
+    while (seat := match.turn) is not None and len(lines) < MAX_GOLDEN_TURNS:
+        action = game.random_action(match.view(seat), dice)
         fact: Fact = Acted(seat, action)
         if action is None:
             fact = Ejected(seat, Fault.ILLEGAL, Moment.TURN, "no legal option")
         match = match.after(fact)
-        lines += in_words(fact, match.names)
-    lines += [*standings(match.result, match.names), plain(msgspec.to_builtins(game.pack_state(match.state)))]
+        lines += describe_event(fact, match.names)
+    lines += [
+        *format_standings(match.result, match.names),
+        format_json(msgspec.to_builtins(game.pack_state(match.state))),
+    ]
     return "\n".join([*lines, ""])
 
 
@@ -35,7 +38,7 @@ def check_golden(
     game: Game[Any, Any, Any], file: Path | str, *, seed: str = "golden", seats: int | None = None
 ) -> None:
     """Raise AssertionError unless a match comes out as it is in this file; one that is not there is written first."""
-    path, story = Path(file), story_of(game, seed, seats=seats)
+    path, story = Path(file), golden_text(game, seed, seats=seats)
     if not path.exists():
         path.write_text(story, encoding="utf-8")
         raise AssertionError(f"{path} was not there and is now: look at it, and keep it")

@@ -5,24 +5,24 @@ from typing import Any, NoReturn
 
 import msgspec
 
-HUGE = 10**6
-DEEP = 10**4
+HUGE_COUNT = 10**6
+NESTING_DEPTH = 10**4
 
 
-class Used(AssertionError):
+class HostileCodeRan(AssertionError):
     """Somebody used what a player made, in a way that runs the player's code."""
 
 
-def trap(*_: Any, **__: Any) -> NoReturn:
+def fail_if_called(*_: Any, **__: Any) -> NoReturn:
     """What nobody may call."""
-    raise Used("the player's code was run after it had answered")
+    raise HostileCodeRan("the player's code was run after it had answered")
 
 
 class LyingInt(int):
     """A number that equals whatever it is compared with."""
 
-    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = __index__ = __int__ = trap
-    __add__ = __mul__ = __sub__ = __rshift__ = trap
+    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = __index__ = __int__ = fail_if_called
+    __add__ = __mul__ = __sub__ = __rshift__ = fail_if_called
 
     def __hash__(self) -> int:
         return 0
@@ -32,16 +32,16 @@ class LyingText(str):
     """A text that is whatever anybody wants."""
 
     __slots__ = ()
-    __eq__ = __ne__ = __len__ = __iter__ = encode = trap
+    __eq__ = __ne__ = __len__ = __iter__ = encode = fail_if_called
 
     def __hash__(self) -> int:
         return 0
 
 
-class Trapped(Mapping[str, Any]):
+class TrappedMapping(Mapping[str, Any]):
     """An object of JSON that does something whenever it is looked at."""
 
-    __getitem__ = __iter__ = __len__ = items = keys = values = get = __contains__ = trap
+    __getitem__ = __iter__ = __len__ = items = keys = values = get = __contains__ = fail_if_called
 
 
 class Disguised:
@@ -51,28 +51,28 @@ class Disguised:
     def __class__(self) -> type:
         return dict
 
-    __getattr__ = trap
+    __getattr__ = fail_if_called
 
 
-class Unspeakable(Exception):
+class IndescribableError(Exception):
     """An exception that cannot be described."""
 
-    __str__ = __repr__ = __format__ = trap
+    __str__ = __repr__ = __format__ = fail_if_called
 
     @property
     def args(self) -> Any:  # type: ignore[override]
         """What it was raised with, if it would tell."""
-        return trap()
+        return fail_if_called()
 
 
-class LastWords(Exception):
+class InvalidTextError(Exception):
     """An exception with a text that is none."""
 
     def __init__(self) -> None:
         super().__init__(LyingText("a bad day"))
 
 
-def raised(make: Callable[[], BaseException]) -> Callable[[], Any]:
+def raise_from(make: Callable[[], BaseException]) -> Callable[[], Any]:
     """The deed of raising what this makes."""
 
     def deed() -> Any:
@@ -81,77 +81,77 @@ def raised(make: Callable[[], BaseException]) -> Callable[[], Any]:
     return deed
 
 
-def chained() -> Any:
+def raise_chained() -> Any:
     """Raise something while something else is dealt with, again and again."""
     error: BaseException = ValueError("the first")
-    for number in range(DEEP):
+    for number in range(NESTING_DEPTH):
         following = ValueError(str(number))
         following.__cause__, error = error, following
     raise error
 
 
-def itself() -> list[Any]:
+def self_containing_list() -> list[Any]:
     """A list with nothing in it but itself."""
     found: list[Any] = []
     found.append(found)
     return found
 
 
-def nested() -> Any:
+def nested_list() -> Any:
     """Lists in one another, deeper than any stack."""
     found: list[Any] = []
-    for _ in range(DEEP):
+    for _ in range(NESTING_DEPTH):
         found = [found]
     return found
 
 
-def counting() -> Iterator[int]:
+def count_endlessly() -> Iterator[int]:
     """Numbers, one at a time."""
-    yield from range(HUGE)
+    yield from range(HUGE_COUNT)
 
 
-def twisted(plain: Any, kind: type, make: Callable[[Any], Any]) -> Any:
+def replace_values(plain: Any, kind: type, make: Callable[[Any], Any]) -> Any:
     """Plain JSON with something else wherever a value of this kind was."""
     match plain:
         case dict():
-            return {key: twisted(value, kind, make) for key, value in plain.items()}
+            return {key: replace_values(value, kind, make) for key, value in plain.items()}
         case list() | tuple():
-            return [twisted(value, kind, make) for value in plain]
+            return [replace_values(value, kind, make) for value in plain]
         case _:
             return make(plain) if type(plain) is kind else plain
 
 
-def numbers(make: Callable[[int], Any]) -> Callable[[Any], Any]:
+def replace_numbers(make: Callable[[int], Any]) -> Callable[[Any], Any]:
     """The twist of making something else of all numbers in an action; None: there are none."""
 
     def twist(action: Any) -> Any:
         plain = msgspec.to_builtins(action)
         found: list[int] = []
-        twisted(plain, int, found.append)
-        return twisted(plain, int, make) if found else None
+        replace_values(plain, int, found.append)
+        return replace_values(plain, int, make) if found else None
 
     return twist
 
 
-def without_type(action: Any) -> Any:
+def drop_type(action: Any) -> Any:
     """An action that does not say which it is."""
     return {key: value for key, value in msgspec.to_builtins(action).items() if key != "type"}
 
 
-RAISED: dict[str, Callable[[], Any]] = {
-    "GeneratorExit": raised(lambda: GeneratorExit("a bad day")),
-    "StopIteration": raised(lambda: StopIteration({"type": "pass"})),
+HOSTILE_ERRORS: dict[str, Callable[[], Any]] = {
+    "GeneratorExit": raise_from(lambda: GeneratorExit("a bad day")),
+    "StopIteration": raise_from(lambda: StopIteration({"type": "pass"})),
     "MemoryError": lambda: bytes(2**62),
-    "what cannot be described": raised(Unspeakable),
-    "a text that lies": raised(LastWords),
-    "a very long text": raised(lambda: ValueError("x" * 10 * HUGE)),
-    "half a character": raised(lambda: ValueError("\ud800")),
-    "under a name that clears the screen": raised(type("\x1b[2J", (Exception,), {})),
-    "under a very long name": raised(type("E" * HUGE, (Exception,), {})),
-    "a group": raised(lambda: BaseExceptionGroup("two bad days", [SystemExit(0), ValueError("x")])),
-    "a chain of exceptions": chained,
+    "what cannot be described": raise_from(IndescribableError),
+    "a text that lies": raise_from(InvalidTextError),
+    "a very long text": raise_from(lambda: ValueError("x" * 10 * HUGE_COUNT)),
+    "half a character": raise_from(lambda: ValueError("\ud800")),
+    "under a name that clears the screen": raise_from(type("\x1b[2J", (Exception,), {})),
+    "under a very long name": raise_from(type("E" * HUGE_COUNT, (Exception,), {})),
+    "a group": raise_from(lambda: BaseExceptionGroup("two bad days", [SystemExit(0), ValueError("x")])),
+    "a chain of exceptions": raise_chained,
 }
-ANSWERS: dict[str, Callable[[], Any]] = {
+HOSTILE_ANSWERS: dict[str, Callable[[], Any]] = {
     "a number": lambda: 7,
     "a truth": lambda: False,
     "a fraction": lambda: float("nan"),
@@ -159,30 +159,30 @@ ANSWERS: dict[str, Callable[[], Any]] = {
     "a set": lambda: {"pass"},
     "bytes": lambda: b'{"type":"pass"}',
     "half a character": lambda: {"type": "\ud800"},
-    "a very long text": lambda: "x" * 10 * HUGE,
-    "a very long list": lambda: [0] * HUGE,
+    "a very long text": lambda: "x" * 10 * HUGE_COUNT,
+    "a very long list": lambda: [0] * HUGE_COUNT,
     "a very long number": lambda: 10**4400,
-    "a list in itself": itself,
-    "lists in lists": nested,
-    "a generator": counting,
+    "a list in itself": self_containing_list,
+    "lists in lists": nested_list,
+    "a generator": count_endlessly,
     "a class": lambda: dict,
-    "a function": lambda: itself,
+    "a function": lambda: self_containing_list,
     "foreign keys": lambda: {(1, 2): None, None: 1},
-    "a trap": Trapped,
+    "a trap": TrappedMapping,
     "a disguise": Disguised,
     "raw junk": lambda: msgspec.Raw(b'{"type":"pass"} {"type":"pass"}'),
-    "raw brackets": lambda: msgspec.Raw(b"[" * HUGE),
+    "raw brackets": lambda: msgspec.Raw(b"[" * HUGE_COUNT),
     "an exception": lambda: ValueError("a bad day"),
 }
-TWISTS: dict[str, Callable[[Any], Any]] = {  # from a good action; None: this one cannot be twisted like that
-    "numbers that lie": numbers(LyingInt),
-    "fractions": numbers(float),
-    "truths": numbers(bool),
-    "numbers in text": numbers(str),
-    "numbers in lists": numbers(lambda number: [number]),
-    "numbers out of range": numbers(lambda number: 2**40 + number),
-    "texts that lie": lambda action: twisted(msgspec.to_builtins(action), str, LyingText),
+ACTION_TWISTS: dict[str, Callable[[Any], Any]] = {  # from a good action; None: this one cannot be twisted like that
+    "numbers that lie": replace_numbers(LyingInt),
+    "fractions": replace_numbers(float),
+    "truths": replace_numbers(bool),
+    "numbers in text": replace_numbers(str),
+    "numbers in lists": replace_numbers(lambda number: [number]),
+    "numbers out of range": replace_numbers(lambda number: 2**40 + number),
+    "texts that lie": lambda action: replace_values(msgspec.to_builtins(action), str, LyingText),
     "one field more": lambda action: {**msgspec.to_builtins(action), "extra": 1},
-    "no type": without_type,
+    "no type": drop_type,
     "a list around it": lambda action: [action],
 }

@@ -8,30 +8,30 @@ from contextlib import suppress
 from typing import Any
 
 from fairplay.testing.hostile_programs import (
-    EVERY,
-    FOUND_OUT,
-    GOOD,
+    ALL_MESSAGES,
+    EJECTION_MOMENTS,
+    GOOD_REPLY,
     TCP,
     WEBSOCKET,
-    Deed,
-    Do,
-    FarEnd,
-    Turn,
+    Behaviour,
+    Misbehaviour,
+    Question,
+    RawConnection,
     Words,
-    break_off,
-    misbehave,
+    exit_mid_answer,
+    play_then_misbehave,
 )
 
-KEY = b"MDEyMzQ1Njc4OWFiY2RlZg=="
+WEBSOCKET_KEY = b"MDEyMzQ1Njc4OWFiY2RlZg=="
 HANDSHAKE = (
     b"GET / HTTP/1.1\r\nHost: here\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-    b"Sec-WebSocket-Key: " + KEY + b"\r\nSec-WebSocket-Version: 13\r\n\r\n"
+    b"Sec-WebSocket-Key: " + WEBSOCKET_KEY + b"\r\nSec-WebSocket-Version: 13\r\n\r\n"
 )
-END_OF_HEAD = b"\r\n\r\n"
-WHOLE, TEXT, BINARY, CLOSE, PING = 0x80, 1, 2, 8, 9
+HEADERS_END = b"\r\n\r\n"
+FIN_BIT, OP_TEXT, OP_BINARY, OP_CLOSE, OP_PING = 0x80, 1, 2, 8, 9
 
 
-class Connection(FarEnd):
+class RawTcpConnection(RawConnection):
     """A line over TCP."""
 
     def __init__(self, connection: socket.socket) -> None:
@@ -53,7 +53,7 @@ class Connection(FarEnd):
         self.close()
 
 
-class WebSocket(Connection):
+class RawWebSocket(RawTcpConnection):
     """A line over WebSocket, written by hand so that it can be written wrongly."""
 
     def __init__(self, connection: socket.socket) -> None:
@@ -63,42 +63,42 @@ class WebSocket(Connection):
     def read(self) -> Any:
         """The next text."""
         if not self._shaken:
-            while END_OF_HEAD not in self.received:
-                self._more()
-            self.received = self.received.partition(END_OF_HEAD)[2]
+            while HEADERS_END not in self.received:
+                self._receive()
+            self.received = self.received.partition(HEADERS_END)[2]
             self._shaken = True
         while True:
-            kind, size = self._take(1)[0] & 0xF, self._take(1)[0]
+            kind, size = self._read_exactly(1)[0] & 0xF, self._read_exactly(1)[0]
             if size > 125:
-                size = int.from_bytes(self._take(2 if size == 126 else 8), "big")
-            data = self._take(size)
-            if kind == TEXT:
+                size = int.from_bytes(self._read_exactly(2 if size == 126 else 8), "big")
+            data = self._read_exactly(size)
+            if kind == OP_TEXT:
                 return json.loads(data)
-            if kind == CLOSE:
+            if kind == OP_CLOSE:
                 return None
 
-    def framed(self, text: bytes) -> bytes:
+    def frame(self, text: bytes) -> bytes:
         """A text frame."""
-        return frame(WHOLE | TEXT, text)
+        return encode_frame(FIN_BIT | OP_TEXT, text)
 
-    def endless(self) -> bytes:
+    def endless_message(self) -> bytes:
         """The beginning of a frame that is larger than all disks."""
-        return bytes([WHOLE | TEXT, 0xFF]) + (2**62).to_bytes(8, "big") + bytes(4)
+        return bytes([FIN_BIT | OP_TEXT, 0xFF]) + (2**62).to_bytes(8, "big") + bytes(4)
 
-    def _take(self, count: int) -> bytes:
+    def _read_exactly(self, count: int) -> bytes:
         while len(self.received) < count:
-            self._more()
+            self._receive()
         taken, self.received = self.received[:count], self.received[count:]
         return taken
 
-    def _more(self) -> None:
+    def _receive(self) -> None:
         piece = os.read(self.reading, 65536)
         if not piece:
             raise ConnectionError("the other end hung up")
         self.received += piece
 
 
-def frame(first: int, data: bytes, masked: int = 0x80) -> bytes:
+def encode_frame(first: int, data: bytes, masked: int = 0x80) -> bytes:
     """A frame of WebSocket. The mask is of zeros only, which leaves the data as they are."""
     if len(data) < 126:
         size = bytes([masked | len(data)])
@@ -109,68 +109,78 @@ def frame(first: int, data: bytes, masked: int = 0x80) -> bytes:
     return bytes([first]) + size + (bytes(4) if masked else b"") + data
 
 
-def misbehave_at(host: str, port: int, distance: str, do: Do, at: str) -> None:
+def misbehave_at(host: str, port: int, distance: str, do: Behaviour, at: str) -> None:
     """Connect, play well until it is time for the deed, and come back when the other end has hung up."""
     with socket.create_connection((host, port)) as connection, suppress(OSError):  # nobody is there any more
-        line = Connection(connection) if distance == TCP else WebSocket(connection)
+        line = RawTcpConnection(connection) if distance == TCP else RawWebSocket(connection)
         if distance == WEBSOCKET:
             line.write(HANDSHAKE)
-        misbehave(line, do, at)
+        play_then_misbehave(line, do, at)
 
 
-def sending(first: int, data: bytes, masked: int = 0x80) -> Do:
+def send_frame(first: int, data: bytes, masked: int = 0x80) -> Behaviour:
     """The deed of sending a frame that is no good message."""
 
-    def do(turn: Turn) -> None:
-        turn.line.write(frame(first, turn.filled(data), masked))
-        turn.line.lie_low()
+    def do(turn: Question) -> None:
+        turn.connection.write(encode_frame(first, turn.fill(data), masked))
+        turn.connection.wait_for_close()
 
     return do
 
 
-def send_fragments(turn: Turn) -> None:
+def send_fragments(turn: Question) -> None:
     """sends a message in pieces of nothing, for ever."""
-    turn.line.write(frame(TEXT, b""))
+    turn.connection.write(encode_frame(OP_TEXT, b""))
     while True:
-        turn.line.write(frame(0, b"") * 100)
+        turn.connection.write(encode_frame(0, b"") * 100)
 
 
-def announce_a_frame(turn: Turn) -> None:
+def announce_endless_frame(turn: Question) -> None:
     """announces a frame of more bytes than there are in the world, and begins it."""
-    turn.line.write(bytes([WHOLE | TEXT, 0xFF]) + (2**63 - 1).to_bytes(8, "big") + bytes(4) + b"x" * 100)
-    turn.line.lie_low()
+    turn.connection.write(bytes([FIN_BIT | OP_TEXT, 0xFF]) + (2**63 - 1).to_bytes(8, "big") + bytes(4) + b"x" * 100)
+    turn.connection.wait_for_close()
 
 
-def send_pings(turn: Turn) -> None:
+def send_pings(turn: Question) -> None:
     """sends pings for ever, and does not read what comes back."""
     while True:
-        turn.line.write(frame(WHOLE | PING, b"are you there?") * 100)
+        turn.connection.write(encode_frame(FIN_BIT | OP_PING, b"are you there?") * 100)
 
 
-def send_in_fragments(turn: Turn) -> None:
+def send_in_fragments(turn: Question) -> None:
     """sends a good answer in two frames, with a ping in between."""
-    text = turn.filled(GOOD)
-    turn.line.write(frame(TEXT, text[:5]) + frame(WHOLE | PING, b"") + frame(WHOLE, text[5:]))
+    text = turn.fill(GOOD_REPLY)
+    turn.connection.write(
+        encode_frame(OP_TEXT, text[:5]) + encode_frame(FIN_BIT | OP_PING, b"") + encode_frame(FIN_BIT, text[5:])
+    )
 
 
-FRAMED = (WEBSOCKET,)
-KNOWN: dict[str, tuple[str, Words, Do]] = {
-    "resets": ("crashed", (TCP, WEBSOCKET), lambda turn: turn.line.reset()),
-    "breaks off in a line": ("malformed", (TCP,), break_off),
-    "sends a binary frame": ("malformed", FRAMED, sending(WHOLE | BINARY, GOOD)),
-    "sends a frame without a mask": ("malformed", FRAMED, sending(WHOLE | TEXT, GOOD, masked=0)),
-    "sets reserved bits": ("malformed", FRAMED, sending(0xF0 | TEXT, GOOD)),
-    "sends a frame of no kind": ("malformed", FRAMED, sending(WHOLE | 3, GOOD)),
-    "sends half a ping": ("malformed", FRAMED, sending(PING, b"")),
-    "sends a long ping": ("malformed", FRAMED, sending(WHOLE | PING, b"x" * 126)),
-    "closes with a code of its own": ("malformed", FRAMED, sending(WHOLE | CLOSE, b"\x00\x00")),
-    "closes": ("crashed", FRAMED, sending(WHOLE | CLOSE, b"\x03\xe8")),
-    "sends fragments for ever": ("flood", FRAMED, send_fragments),
-    "announces an endless frame": ("flood", FRAMED, announce_a_frame),
-    "sends pings for ever": ("flood", FRAMED, send_pings),
-    "sends fragments": ("", FRAMED, send_in_fragments),  # which is no fault
+WEBSOCKET_ONLY = (WEBSOCKET,)
+CONNECTION_MISBEHAVIOURS: dict[str, tuple[str, Words, Behaviour]] = {
+    "resets": ("crashed", (TCP, WEBSOCKET), lambda turn: turn.connection.reset()),
+    "breaks off in a line": ("malformed", (TCP,), exit_mid_answer),
+    "sends a binary frame": ("malformed", WEBSOCKET_ONLY, send_frame(FIN_BIT | OP_BINARY, GOOD_REPLY)),
+    "sends a frame without a mask": ("malformed", WEBSOCKET_ONLY, send_frame(FIN_BIT | OP_TEXT, GOOD_REPLY, masked=0)),
+    "sets reserved bits": ("malformed", WEBSOCKET_ONLY, send_frame(0xF0 | OP_TEXT, GOOD_REPLY)),
+    "sends a frame of no kind": ("malformed", WEBSOCKET_ONLY, send_frame(FIN_BIT | 3, GOOD_REPLY)),
+    "sends half a ping": ("malformed", WEBSOCKET_ONLY, send_frame(OP_PING, b"")),
+    "sends a long ping": ("malformed", WEBSOCKET_ONLY, send_frame(FIN_BIT | OP_PING, b"x" * 126)),
+    "closes with a code of its own": ("malformed", WEBSOCKET_ONLY, send_frame(FIN_BIT | OP_CLOSE, b"\x00\x00")),
+    "closes": ("crashed", WEBSOCKET_ONLY, send_frame(FIN_BIT | OP_CLOSE, b"\x03\xe8")),
+    "sends fragments for ever": ("flood", WEBSOCKET_ONLY, send_fragments),
+    "announces an endless frame": ("flood", WEBSOCKET_ONLY, announce_endless_frame),
+    "sends pings for ever": ("flood", WEBSOCKET_ONLY, send_pings),
+    "sends fragments": ("", WEBSOCKET_ONLY, send_in_fragments),  # which is no fault
 }
-DEEDS: dict[str, Deed] = {
-    name: Deed(name, name, fault, do, EVERY, distances, {message: FOUND_OUT[message] for message in EVERY if fault})
-    for name, (fault, distances, do) in KNOWN.items()
+MISBEHAVIOURS: dict[str, Misbehaviour] = {
+    name: Misbehaviour(
+        name,
+        name,
+        fault,
+        do,
+        ALL_MESSAGES,
+        distances,
+        {message: EJECTION_MOMENTS[message] for message in ALL_MESSAGES if fault},
+    )
+    for name, (fault, distances, do) in CONNECTION_MISBEHAVIOURS.items()
 }

@@ -4,30 +4,32 @@ import sys
 
 from fairplay.testing import hostile_programs
 from fairplay.testing.hostile_programs import (
-    AWAY,
+    ALL_MESSAGES,
+    EJECTION_MOMENTS,
     END,
-    EVERY,
-    FOUND_OUT,
-    GOOD,
+    GOOD_REPLY,
     HELLO,
+    REMOTE_DISTANCES,
     START,
     TELL,
     TURN,
-    Deed,
+    Misbehaviour,
     Words,
-    saying,
+    send_template,
 )
 
-PLACE = b'{"nonce":@,"answer":{"type":"place","tiles":[{"tile":"red circle","at":[0,%b]}]}}'  # in Q; 1 would be fine
-AT_ANY_TIME = {
+PLACE_REPLY = (
+    b'{"nonce":@,"answer":{"type":"place","tiles":[{"tile":"red circle","at":[0,%b]}]}}'  # in Q; 1 would be fine
+)
+BAD_REPLIES_ANY_TIME = {
     "junk": b"hello?",
     "an empty line": b"",
     "blanks": b"   \t",
     "half an object": b'{"nonce":@,"answer":',
     "a comma too many": b'{"nonce":@,"answer":#,}',
-    "a comment": GOOD + b" // there you are",
+    "a comment": GOOD_REPLY + b" // there you are",
     "single quotes": b"{'nonce':'x','answer':null}",
-    "two values": GOOD + GOOD,
+    "two values": GOOD_REPLY + GOOD_REPLY,
     "a list": b"[@,#]",
     "a bare answer": b"#",
     "a request of HTTP": b"GET / HTTP/1.1",
@@ -40,12 +42,12 @@ AT_ANY_TIME = {
     "Infinity": b'{"nonce":@,"answer":-Infinity}',
     "two nonces": b'{"nonce":@,"nonce":@,"answer":#}',
     "two answers": b'{"nonce":@,"answer":#,"answer":#}',
-    "bytes that are no UTF-8": GOOD + b"\xff",
+    "bytes that are no UTF-8": GOOD_REPLY + b"\xff",
     "overlong UTF-8": b'{"nonce":@,\xc0\xa2answer\xc0\xa2:#}',
     "a surrogate in UTF-8": b'{"nonce":@,"answer":"\xed\xa0\x80"}',
     "half a character": b'{"nonce":@,"answer":"\\ud800"}',
-    "a byte order mark": b"\xef\xbb\xbf" + GOOD,
-    "a NUL": GOOD + b"\0",
+    "a byte order mark": b"\xef\xbb\xbf" + GOOD_REPLY,
+    "a NUL": GOOD_REPLY + b"\0",
     "one field more": b'{"nonce":@,"answer":#,"__proto__":1}',
     "no nonce": b'{"answer":#}',
     "no answer": b'{"nonce":@}',
@@ -54,7 +56,7 @@ AT_ANY_TIME = {
     "a list as the nonce": b'{"nonce":[@],"answer":#}',
     "a nonce of its own": b'{"nonce":"0123456789abcdef-1","answer":#}',
 }
-AT_TIMES: dict[str, tuple[Words, bytes]] = {
+BAD_REPLIES_BY_MESSAGE: dict[str, tuple[Words, bytes]] = {
     "thanks": ((HELLO, START, TELL, END), b'{"nonce":@,"answer":"thanks"}'),
     "an action": ((HELLO, START, TELL, END), b'{"nonce":@,"answer":{"type":"pass"}}'),
     "false": ((HELLO, START, TELL, END), b'{"nonce":@,"answer":false}'),
@@ -62,15 +64,15 @@ AT_TIMES: dict[str, tuple[Words, bytes]] = {
     "a number as its name": ((HELLO,), b'{"nonce":@,"answer":{"name":7}}'),
     "a very long name": ((HELLO,), b'{"nonce":@,"answer":{"name":"%b"}}' % (b"x" * 65)),
     "two names": ((HELLO,), b'{"nonce":@,"answer":{"name":"a","name":"b"}}'),
-    "true for 1": ((TURN,), PLACE % b"true"),
-    "1.0 for 1": ((TURN,), PLACE % b"1.0"),
-    "1e0 for 1": ((TURN,), PLACE % b"1e0"),
-    '"1" for 1': ((TURN,), PLACE % b'"1"'),
-    "[1] for 1": ((TURN,), PLACE % b"[1]"),
-    "null for 1": ((TURN,), PLACE % b"null"),
-    "01 for 1": ((TURN,), PLACE % b"01"),
-    "an Arabic 1": ((TURN,), PLACE % "\u0661".encode()),
-    "a number too large": ((TURN,), PLACE % b"2147483648"),
+    "true for 1": ((TURN,), PLACE_REPLY % b"true"),
+    "1.0 for 1": ((TURN,), PLACE_REPLY % b"1.0"),
+    "1e0 for 1": ((TURN,), PLACE_REPLY % b"1e0"),
+    '"1" for 1': ((TURN,), PLACE_REPLY % b'"1"'),
+    "[1] for 1": ((TURN,), PLACE_REPLY % b"[1]"),
+    "null for 1": ((TURN,), PLACE_REPLY % b"null"),
+    "01 for 1": ((TURN,), PLACE_REPLY % b"01"),
+    "an Arabic 1": ((TURN,), PLACE_REPLY % "\u0661".encode()),
+    "a number too large": ((TURN,), PLACE_REPLY % b"2147483648"),
     "two actions": (
         (TURN,),
         b'{"nonce":@,"answer":{"type":"place","tiles":[],"tiles":[{"tile":"red circle","at":[0,1]}]}}',
@@ -82,22 +84,25 @@ AT_TIMES: dict[str, tuple[Words, bytes]] = {
 }
 
 
-REPLIES = {**{what: (EVERY, template) for what, template in AT_ANY_TIME.items()}, **AT_TIMES}
-
-
-def deed_of(what: str, at: Words, template: bytes) -> Deed:
-    """The deed of replying with this."""
-    name, found_out = f"replies with {what}", {message: FOUND_OUT[message] for message in at}
-    return Deed(name, name, "malformed", saying(template), at, AWAY, found_out)
-
-
-DEEDS: dict[str, Deed] = {
-    deed.name: deed for deed in (deed_of(what, at, template) for what, (at, template) in REPLIES.items())
+BAD_REPLIES = {
+    **{what: (ALL_MESSAGES, template) for what, template in BAD_REPLIES_ANY_TIME.items()},
+    **BAD_REPLIES_BY_MESSAGE,
 }
 
 
-def program_for(deed: Deed, at: str) -> list[str]:
+def reply_misbehaviour(what: str, at: Words, template: bytes) -> Misbehaviour:
+    """The deed of replying with this."""
+    name, found_out = f"replies with {what}", {message: EJECTION_MOMENTS[message] for message in at}
+    return Misbehaviour(name, name, "malformed", send_template(template), at, REMOTE_DISTANCES, found_out)
+
+
+MISBEHAVIOURS: dict[str, Misbehaviour] = {
+    deed.name: deed for deed in (reply_misbehaviour(what, at, template) for what, (at, template) in BAD_REPLIES.items())
+}
+
+
+def program_command(deed: Misbehaviour, at: str) -> list[str]:
     """The command line of a program that does this at that message."""
-    _, template = REPLIES.get(deed.name.removeprefix("replies with "), ((), b""))
-    word = f"={template.hex()}" if deed.name in DEEDS else deed.name
+    _, template = BAD_REPLIES.get(deed.name.removeprefix("replies with "), ((), b""))
+    word = f"={template.hex()}" if deed.name in MISBEHAVIOURS else deed.name
     return [sys.executable, "-I", hostile_programs.__file__, word, at]

@@ -7,104 +7,115 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from fairplay.core.chance import Lots
+from fairplay.core.chance import SeededRandom
 from fairplay.core.errors import BadRequest, IllegalAction, NotOnTurn
 from fairplay.core.events import Ejected
 from fairplay.core.game import Game, Seat
 from fairplay.core.match import Match
-from fairplay.testing.playouts import AnyMatch, Position, Sampling, packed, play_on, under, ways_out
+from fairplay.testing.playouts import (
+    AnyMatch,
+    Position,
+    Sampling,
+    law_failure_heading,
+    pack_state,
+    play_events,
+    possible_ejections,
+)
 
 JUNK: tuple[Any, ...] = (None, True, 7, "junk", [], {}, [[1, 2]], {"junk": 1})  # neither a state nor a view
 
 
-class Trial(msgspec.Struct):
+class LawInputs(msgspec.Struct):
     """What the laws are tried with."""
 
     sampling: Sampling
     pieces: Callable[[Any], object]
-    reshuffle: Callable[[Any, Seat | None, Lots], Any] | None
-    strangers: list[Any]  # actions from elsewhere
-    hidden: bool = False  # did the reshuffle ever find something to change?
+    reshuffle: Callable[[Any, Seat | None, SeededRandom], Any] | None
+    foreign_actions: list[Any]  # actions from elsewhere
+    has_hidden_information: bool = False  # did the reshuffle ever find something to change?
 
 
-Law = Callable[[Position, Trial], None]
+Law = Callable[[Position, LawInputs], None]
 
 
-def values_never_change(position: Position, trial: Trial) -> None:
+def values_never_change(position: Position, trial: LawInputs) -> None:
     """Neither later play nor any question leaves a mark on a state."""
     match = position.match
-    hold(packed(match) == position.packed, "this state changed while the match went on")
-    for seat in everybody(match):
+    require(pack_state(match) == position.packed, "this state changed while the match went on")
+    for seat in all_viewers(match):
         match.view(seat)
-        offered(match, seat)
-    hold(packed(match) == position.packed, "looking at this state changed it")
+        legal_actions(match, seat)
+    require(pack_state(match) == position.packed, "looking at this state changed it")
 
 
-def same_seed_same_deal(position: Position, trial: Trial) -> None:
+def same_seed_same_deal(position: Position, trial: LawInputs) -> None:
     """A deal depends on nothing but the parameters, the number of seats and the seed."""
     if position.seed is not None:
         again = position.match.game.deal(len(position.match.names), position.seed)
-        hold(again == position.match.state, "the second deal differs from the first")
+        require(again == position.match.state, "the second deal differs from the first")
 
 
-def same_answers_same_match(position: Position, trial: Trial) -> None:
+def same_answers_same_match(position: Position, trial: LawInputs) -> None:
     """All chance is in the deal: the same question has the same answer."""
     match, game = position.match, position.match.game
     if position.before is not None and position.fact is not None:
-        hold(position.before.after(position.fact) == match, f"the second time {position.fact} led elsewhere")
-    for one, other in zip(views(match), views(match), strict=True):
-        hold(one == other, "two looks at the same state differ")
-    hold(offered(match, match.turn) == offered(match, match.turn), "the actions differ from one look to the next")
-    hold(match.result == match.result and game.order(match.state) == game.order(match.state), "two results differ")
+        require(position.before.after(position.fact) == match, f"the second time {position.fact} led elsewhere")
+    for one, other in zip(all_views(match), all_views(match), strict=True):
+        require(one == other, "two looks at the same state differ")
+    require(
+        legal_actions(match, match.turn) == legal_actions(match, match.turn),
+        "the actions differ from one look to the next",
+    )
+    require(match.result == match.result and game.order(match.state) == game.order(match.state), "two results differ")
 
 
-def what_is_written_can_be_read(position: Position, trial: Trial) -> None:
+def what_is_written_can_be_read(position: Position, trial: LawInputs) -> None:
     """States, views and news survive being written down, as plain values and as bytes."""
     match, game = position.match, position.match.game
     plain = game.pack_state(match.state)
-    hold(game.unpack_state(plain) == match.state, "unpack_state does not give back what pack_state took")
-    hold(game.unpack_state(through_json(plain)) == match.state, "the state does not survive JSON")
-    for view in views(match):
+    require(game.unpack_state(plain) == match.state, "unpack_state does not give back what pack_state took")
+    require(game.unpack_state(json_round_trip(plain)) == match.state, "the state does not survive JSON")
+    for view in all_views(match):
         plain = game.pack(view)
-        hold(game.unpack(plain) == view, "unpack does not give back what pack took")
-        hold(game.pack_text(view) == msgspec.json.encode(plain), "pack_text writes something else than pack gives")
-        hold(game.unpack(through_json(plain)) == view, "the view does not survive JSON")
-    for news in match.owed:
-        through_json(news.content)
+        require(game.unpack(plain) == view, "unpack does not give back what pack took")
+        require(game.pack_text(view) == msgspec.json.encode(plain), "pack_text writes something else than pack gives")
+        require(game.unpack(json_round_trip(plain)) == view, "the view does not survive JSON")
+    for news in match.pending_news:
+        json_round_trip(news.content)
 
 
-def nothing_else_can_be_read(position: Position, trial: Trial) -> None:
+def nothing_else_can_be_read(position: Position, trial: LawInputs) -> None:
     """Junk is refused as a bad request."""
     if position.before is None:
         for junk in JUNK:
-            refuses(position.match.game.unpack, junk)
-            refuses(position.match.game.unpack_state, junk)
+            check_refused(position.match.game.unpack, junk)
+            check_refused(position.match.game.unpack_state, junk)
 
 
-def what_is_offered_is_legal(position: Position, trial: Trial) -> None:
+def what_is_offered_is_legal(position: Position, trial: LawInputs) -> None:
     """Every action in `actions` passes `check`, is there once, and survives JSON."""
     match, game = position.match, position.match.game
-    found = offered(match, match.turn)
-    hold(len(set(found)) == len(found), "an action is offered twice")
+    found = legal_actions(match, match.turn)
+    require(len(set(found)) == len(found), "an action is offered twice")
     for action in found:
-        hold(reads(game, through_json(action)) == action, f"{action!r} does not survive JSON")
-        hold(legal(game, match.view(match.turn), action), f"{action!r} is offered, but check refuses it")
+        require(read_action(game, json_round_trip(action)) == action, f"{action!r} does not survive JSON")
+        require(is_legal(game, match.view(match.turn), action), f"{action!r} is offered, but check refuses it")
 
 
-def what_is_not_offered_is_illegal(position: Position, trial: Trial) -> None:
+def what_is_not_offered_is_illegal(position: Position, trial: LawInputs) -> None:
     """Whatever is not in `actions` fails `check`, and fails it as an illegal action."""
     match = position.match
-    for seat in everybody(match):
-        found, view = set(offered(match, seat)), match.view(seat)
-        for action in trial.strangers:
+    for seat in all_viewers(match):
+        found, view = set(legal_actions(match, seat)), match.view(seat)
+        for action in trial.foreign_actions:
             if action not in found:
-                hold(not legal(match.game, view, action), f"{action!r} is not offered, but check accepts it")
+                require(not is_legal(match.game, view, action), f"{action!r} is not offered, but check accepts it")
 
 
-def only_the_seat_on_turn_acts(position: Position, trial: Trial) -> None:
+def only_the_seat_on_turn_acts(position: Position, trial: LawInputs) -> None:
     """Whoever asks for the actions of anybody else, spectators least of all, is told so at once."""
     match = position.match
-    for seat in everybody(match):
+    for seat in all_viewers(match):
         if seat is None or seat != match.turn:
             try:
                 match.game.actions(match.view(seat))
@@ -113,90 +124,92 @@ def only_the_seat_on_turn_acts(position: Position, trial: Trial) -> None:
             raise AssertionError(f"seat {seat} may ask for actions, but it is not its turn")
 
 
-def turn_and_order_agree(position: Position, trial: Trial) -> None:
+def turn_and_order_agree(position: Position, trial: LawInputs) -> None:
     """The order starts with the seat on turn, and names nobody twice and nobody ejected."""
-    lawful_order(position.match)
+    check_order(position.match)
 
 
-def exactly_the_seated_are_ranked(position: Position, trial: Trial) -> None:
+def exactly_the_seated_are_ranked(position: Position, trial: LawInputs) -> None:
     """The ranking has everybody who was not ejected once, in groups of one or more."""
-    lawful_ranking(position.match)
+    check_ranking(position.match)
 
 
-def scores_are_by_seat_and_rank(position: Position, trial: Trial) -> None:
+def scores_are_by_seat_and_rank(position: Position, trial: LawInputs) -> None:
     """Where there are points every seat has some, they rank those who are seated, and the ejected keep theirs."""
-    lawful_scores(position.before or position.match, position.match)
+    check_scores(position.before or position.match, position.match)
 
 
-def news_is_for_the_seated(position: Position, trial: Trial) -> None:
+def news_is_for_the_seated(position: Position, trial: LawInputs) -> None:
     """Whoever is to be told something is still there to be told."""
-    for news in position.match.owed:
-        hold(news.seat in position.match.seated, f"there is news for seat {news.seat}, which is not seated")
+    for news in position.match.pending_news:
+        require(news.seat in position.match.remaining_seats, f"there is news for seat {news.seat}, which is not seated")
 
 
-def pieces_are_kept(position: Position, trial: Trial) -> None:
+def pieces_are_kept(position: Position, trial: LawInputs) -> None:
     """Nothing is lost and nothing doubled by an action."""
     if position.before is not None:
-        lawful_pieces(position.before, position.match, trial)
+        check_pieces(position.before, position.match, trial)
 
 
-def views_hide_what_they_must(position: Position, trial: Trial) -> None:
+def views_hide_what_they_must(position: Position, trial: LawInputs) -> None:
     """A view does not depend on what its seat may not know."""
     if trial.reshuffle is None:
         return
     match, game = position.match, position.match.game
-    for seat in everybody(match):
+    for seat in all_viewers(match):
         other = trial.reshuffle(match.state, seat, trial.sampling.lots)
-        trial.hidden = trial.hidden or other != match.state
+        trial.has_hidden_information = trial.has_hidden_information or other != match.state
         one, two = match.view(seat), game.view(other, seat)
-        hold(one == two and game.pack(one) == game.pack(two), f"seat {seat} sees what it may not know")
+        require(one == two and game.pack(one) == game.pack(two), f"seat {seat} sees what it may not know")
 
 
-def what_is_imagined_may_be(position: Position, trial: Trial) -> None:
+def what_is_imagined_may_be(position: Position, trial: LawInputs) -> None:
     """A view of what was imagined from a view is that view; and it can be played on from there, to the end."""
     match, game = position.match, position.match.game
     seed = trial.sampling.lots.below(2**32).to_bytes(4, "big")
-    for seat in everybody(match):
+    for seat in all_viewers(match):
         view = match.view(seat)
         imagined = game.imagine(view, seed)
-        hold(imagined == game.imagine(view, seed), "what is imagined from one seed differs the second time")
-        hold(game.view(imagined, seat) == view, f"seat {seat} sees something else in what was imagined from its view")
-        hold(game.turn(imagined) == match.turn, "in what was imagined it is somebody else's turn")
-        hold(game.order(imagined) == game.order(match.state), "in what was imagined the order is another")
-    seats = everybody(match)
+        require(imagined == game.imagine(view, seed), "what is imagined from one seed differs the second time")
+        require(
+            game.view(imagined, seat) == view, f"seat {seat} sees something else in what was imagined from its view"
+        )
+        require(game.turn(imagined) == match.turn, "in what was imagined it is somebody else's turn")
+        require(game.order(imagined) == game.order(match.state), "in what was imagined the order is another")
+    seats = all_viewers(match)
     start = match.view(seats[trial.sampling.lots.below(len(seats))])
-    with under("in what was imagined: {}"):
-        for _, later in play_on(replace(match, state=game.imagine(start, seed)), trial.sampling):
-            lawful_order(later)
-    hold(packed(match) == position.packed, "what was imagined changed this state")
+    with law_failure_heading("in what was imagined: {}"):
+        for _, later in play_events(replace(match, state=game.imagine(start, seed)), trial.sampling):
+            check_order(later)
+    require(pack_state(match) == position.packed, "what was imagined changed this state")
 
 
-def ejection_leaves_a_game(position: Position, trial: Trial) -> None:
+def ejection_leaves_a_game(position: Position, trial: LawInputs) -> None:
     """Whoever is ejected, at whatever moment: the rest play on to the end, and keep every law."""
-    for ejected in ways_out(position.match):
-        with under(f"{said(ejected)}; then {{}}"):
+    for ejected in possible_ejections(position.match):
+        with law_failure_heading(f"{describe_ejection(ejected)}; then {{}}"):
             after = position.match.after(ejected)
-            hold(position.match.after(ejected) == after, "once more, which led elsewhere")
-            hold(packed(position.match) == position.packed, "the state before that had changed")
-            lawful(position.match, after, trial)
-            for _, later in play_on(after, trial.sampling):
-                lawful(after, later, trial)
+            require(position.match.after(ejected) == after, "once more, which led elsewhere")
+            require(pack_state(position.match) == position.packed, "the state before that had changed")
+            check_invariants(position.match, after, trial)
+            for _, later in play_events(after, trial.sampling):
+                check_invariants(after, later, trial)
                 after = later
 
 
-def anybody_can_leave(position: Position, trial: Trial) -> None:
+def anybody_can_leave(position: Position, trial: LawInputs) -> None:
     """They can be ejected one after the other in any order, until nobody is left."""
     match, lots = position.match, trial.sampling.lots
-    leaving = list(match.seated)
+    leaving = list(match.remaining_seats)
     lots.shuffle(leaving)
     for seat in leaving:
-        for _, later in islice(play_on(match, trial.sampling), lots.below(3)):  # an action or two in between
+        for _, later in islice(play_events(match, trial.sampling), lots.below(3)):  # an action or two in between
             match = later
-        ways = [ejected for ejected in ways_out(match) if ejected.seat == seat]
+        ways = [ejected for ejected in possible_ejections(match) if ejected.seat == seat]
         if ways:  # it may have been out of options in between
             before, match = match, match.after(ways[lots.below(len(ways))])
-            lawful(before, match, trial)
-    hold(match.turn is None, f"nobody is left, but it is the turn of seat {match.turn}")
+            check_invariants(before, match, trial)
+    require(match.turn is None, f"nobody is left, but it is the turn of seat {match.turn}")
 
 
 LAWS: tuple[Law, ...] = (
@@ -218,70 +231,73 @@ LAWS: tuple[Law, ...] = (
     ejection_leaves_a_game,
     anybody_can_leave,
 )
-DEAR = frozenset(  # not tried everywhere
+EXPENSIVE_LAWS = frozenset(  # not tried everywhere
     {what_is_not_offered_is_illegal, what_is_imagined_may_be, ejection_leaves_a_game, anybody_can_leave}
 )
 
 
-def lawful(before: AnyMatch, after: AnyMatch, trial: Trial) -> None:
+def check_invariants(before: AnyMatch, after: AnyMatch, trial: LawInputs) -> None:
     """What must be true after every fact."""
-    lawful_order(after)
-    lawful_ranking(after)
-    lawful_scores(before, after)
-    lawful_pieces(before, after, trial)
+    check_order(after)
+    check_ranking(after)
+    check_scores(before, after)
+    check_pieces(before, after, trial)
 
 
-def lawful_order(match: AnyMatch) -> None:
+def check_order(match: AnyMatch) -> None:
     """See `turn_and_order_agree`."""
     order, turn = match.game.order(match.state), match.turn
     out = {ejected.seat for ejected in match.ejected}
-    hold(turn is None or order[:1] == (turn,), f"it is the turn of seat {turn}, but the order is {order}")
-    hold(len(set(order)) == len(order), f"the order {order} names a seat twice")
-    hold(set(order) <= set(range(len(match.names))), f"the order {order} names a seat that does not exist")
-    hold(not out & set(order), f"the order {order} names a seat that was ejected")
+    require(turn is None or order[:1] == (turn,), f"it is the turn of seat {turn}, but the order is {order}")
+    require(len(set(order)) == len(order), f"the order {order} names a seat twice")
+    require(set(order) <= set(range(len(match.names))), f"the order {order} names a seat that does not exist")
+    require(not out & set(order), f"the order {order} names a seat that was ejected")
 
 
-def lawful_ranking(match: AnyMatch) -> None:
+def check_ranking(match: AnyMatch) -> None:
     """See `exactly_the_seated_are_ranked`."""
     ranking = match.game.ranking(match.state)
     ranked = sorted(seat for group in ranking for seat in group)
-    hold(all(ranking), f"the ranking {ranking} has a group of nobody")
-    hold(ranked == sorted(match.seated), f"seats {ranked} are ranked, but {sorted(match.seated)} are seated")
+    require(all(ranking), f"the ranking {ranking} has a group of nobody")
+    require(
+        ranked == sorted(match.remaining_seats),
+        f"seats {ranked} are ranked, but {sorted(match.remaining_seats)} are seated",
+    )
 
 
-def lawful_scores(before: AnyMatch, after: AnyMatch) -> None:
+def check_scores(before: AnyMatch, after: AnyMatch) -> None:
     """See `scores_are_by_seat_and_rank`."""
     had, has = before.game.scores(before.state), after.game.scores(after.state)
-    hold((had is None) == (has is None), f"there are points in one state and none in the next: {had} and {has}")
+    require((had is None) == (has is None), f"there are points in one state and none in the next: {had} and {has}")
     if had is None or has is None:
         return
-    hold(len(has) == len(after.names), f"there are {len(after.names)} seats, but the scores are {has}")
-    hold(all(type(score) is int for score in has), f"not all scores are whole numbers: {has}")
+    require(len(has) == len(after.names), f"there are {len(after.names)} seats, but the scores are {has}")
+    require(all(type(score) is int for score in has), f"not all scores are whole numbers: {has}")
     for seat in sorted(ejected.seat for ejected in after.ejected):
-        hold(had[seat] == has[seat], f"seat {seat} is ejected, and its score went from {had[seat]} to {has[seat]}")
+        require(had[seat] == has[seat], f"seat {seat} is ejected, and its score went from {had[seat]} to {has[seat]}")
     groups = [sorted({has[seat] for seat in group}) for group in after.game.ranking(after.state)]
-    hold(all(len(group) == 1 for group in groups), f"some share a rank with different scores: {groups}")
+    require(all(len(group) == 1 for group in groups), f"some share a rank with different scores: {groups}")
     best_first = [score for group in groups for score in group]
-    hold(best_first == sorted(best_first, reverse=True), f"the scores in the order of the ranking are {best_first}")
+    require(best_first == sorted(best_first, reverse=True), f"the scores in the order of the ranking are {best_first}")
 
 
-def lawful_pieces(before: AnyMatch, after: AnyMatch, trial: Trial) -> None:
+def check_pieces(before: AnyMatch, after: AnyMatch, trial: LawInputs) -> None:
     """See `pieces_are_kept`."""
     had, has = trial.pieces(before.state), trial.pieces(after.state)
-    hold(had == has, f"the pieces were {had!r} and became {has!r}")
+    require(had == has, f"the pieces were {had!r} and became {has!r}")
 
 
-def legal(game: Game[Any, Any, Any], view: Any, action: Any) -> bool:
+def is_legal(game: Game[Any, Any, Any], view: Any, action: Any) -> bool:
     """Does check accept it? If not, it must name the clause and say why."""
     try:
         game.check(view, action)
     except IllegalAction as illegal:
-        hold(bool(illegal.clause and illegal.why), f"{action!r} is refused without a clause or a reason")
+        require(bool(illegal.clause and illegal.why), f"{action!r} is refused without a clause or a reason")
         return False
     return True
 
 
-def reads(game: Game[Any, Any, Any], plain: Any) -> Any:
+def read_action(game: Game[Any, Any, Any], plain: Any) -> Any:
     """The action that a channel would take this for; None: it would refuse it."""
     try:
         return msgspec.convert(plain, game.action)
@@ -289,7 +305,7 @@ def reads(game: Game[Any, Any, Any], plain: Any) -> Any:
         return None
 
 
-def refuses(read: Callable[[Any], Any], junk: Any) -> None:
+def check_refused(read: Callable[[Any], Any], junk: Any) -> None:
     """Junk must be a bad request, and nothing worse."""
     try:
         read(junk)
@@ -298,32 +314,32 @@ def refuses(read: Callable[[Any], Any], junk: Any) -> None:
     raise AssertionError(f"{read.__name__} takes {junk!r} for good")
 
 
-def offered(match: AnyMatch, seat: Seat | None) -> list[Any]:
+def legal_actions(match: AnyMatch, seat: Seat | None) -> list[Any]:
     """What a seat may do: nothing, unless it is on turn."""
     return list(match.game.actions(match.view(seat))) if seat is not None and seat == match.turn else []
 
 
-def everybody(match: AnyMatch) -> tuple[Seat | None, ...]:
+def all_viewers(match: AnyMatch) -> tuple[Seat | None, ...]:
     """All seats, and the spectator."""
     return (*range(len(match.names)), None)
 
 
-def views(match: Match[Any, Any, Any]) -> Iterator[Any]:
+def all_views(match: Match[Any, Any, Any]) -> Iterator[Any]:
     """What everybody sees, the ejected and the spectators too."""
-    return (match.view(seat) for seat in everybody(match))
+    return (match.view(seat) for seat in all_viewers(match))
 
 
-def through_json(value: Any) -> Any:
+def json_round_trip(value: Any) -> Any:
     """The value as another program would read it."""
     return msgspec.json.decode(msgspec.json.encode(value))
 
 
-def said(ejected: Ejected) -> str:
+def describe_ejection(ejected: Ejected) -> str:
     """An ejection in words."""
     return f"seat {ejected.seat} was ejected at the {ejected.moment.value}"
 
 
-def hold(truth: bool, why: str) -> None:
+def require(truth: bool, why: str) -> None:
     """Break the law under which we are, unless it holds."""
     if not truth:
         raise AssertionError(why)

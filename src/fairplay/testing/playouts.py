@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from fairplay.core.chance import Lots
+from fairplay.core.chance import SeededRandom
 from fairplay.core.events import Acted, Ejected, Fact, Fault
 from fairplay.core.game import Moment, Seat
 from fairplay.core.match import Match
@@ -29,7 +29,7 @@ class Position(msgspec.Struct, frozen=True):
 class Sampling(msgspec.Struct, frozen=True):
     """How far a playout looks around, and where its chance comes from."""
 
-    lots: Lots
+    lots: SeededRandom
     turns: int  # the most that a match may take
     breadth: int  # the most actions among which one is drawn
 
@@ -38,20 +38,20 @@ def playout(match: AnyMatch, sampling: Sampling, label: str, seed: bytes | None 
     """Every position of a match that is played at random from here to its end."""
     positions: list[Position] = []
     acts = 0
-    story = play_on(match, sampling)
+    story = play_events(match, sampling)
     while True:
-        with under(f"every match comes to its end: {{}} ({where(label, match, acts)})"):
+        with law_failure_heading(f"every match comes to its end: {{}} ({describe_position(label, match, acts)})"):
             if not positions:
-                positions.append(Position(match, packed(match), where(label, match, acts), seed=seed))
+                positions.append(Position(match, pack_state(match), describe_position(label, match, acts), seed=seed))
             fact, after = next(story, (None, match))
             if fact is None:
                 return positions
             acts += isinstance(fact, Acted)
-            positions.append(Position(after, packed(after), where(label, after, acts), match, fact))
+            positions.append(Position(after, pack_state(after), describe_position(label, after, acts), match, fact))
             match = after
 
 
-def play_on(match: AnyMatch, sampling: Sampling) -> Iterator[tuple[Fact, AnyMatch]]:
+def play_events(match: AnyMatch, sampling: Sampling) -> Iterator[tuple[Fact, AnyMatch]]:
     """What happens next, and the match after it, again and again until the game is over."""
     for _ in range(sampling.turns):
         seat = match.turn
@@ -72,28 +72,28 @@ def next_fact(match: AnyMatch, seat: Seat, sampling: Sampling) -> Fact:
     return Acted(seat, options[sampling.lots.below(len(options))])
 
 
-def ways_out(match: AnyMatch) -> list[Ejected]:
+def possible_ejections(match: AnyMatch) -> list[Ejected]:
     """Every way in which somebody may be ejected now: a greeting comes again when a match is resumed."""
-    ways = [(seat, Moment.GREETING) for seat in match.seated]
-    ways += [(news.seat, Moment.NEWS) for news in match.owed]
+    ways = [(seat, Moment.GREETING) for seat in match.remaining_seats]
+    ways += [(news.seat, Moment.NEWS) for news in match.pending_news]
     if match.turn is not None:
         ways.append((match.turn, Moment.TURN))
     return [Ejected(seat, Fault.GONE, moment, "tried out") for seat, moment in ways]
 
 
-def packed(match: AnyMatch) -> bytes:
+def pack_state(match: AnyMatch) -> bytes:
     """The state as JSON."""
     return msgspec.json.encode(match.game.pack_state(match.state))
 
 
-def where(label: str, match: AnyMatch, acts: int) -> str:
+def describe_position(label: str, match: AnyMatch, acts: int) -> str:
     """A position in words: what led there, and how to get there again."""
     ejections = f" and {len(match.ejected)} ejected" if match.ejected else ""
     return f"{label}, {len(match.names)} seats, after {acts} actions{ejections}"
 
 
 @contextmanager
-def under(heading: str) -> Iterator[None]:
+def law_failure_heading(heading: str) -> Iterator[None]:
     """Whatever goes wrong here is a broken law, and is put into this heading."""
     try:
         yield

@@ -5,13 +5,13 @@ from typing import Any
 
 from fairplay.core.events import Fault
 from fairplay.core.messages import Answer, Answered, Failed, Message, TakeTurn
-from fairplay.core.roles import Parting, Strategy
+from fairplay.core.roles import CloseReason, Strategy
 
 Script = Callable[[Message], Answer]
-RAN_OUT = Failed(Fault.GONE, "the script is over")
+SCRIPT_ENDED = Failed(Fault.GONE, "the script is over")
 
 
-class Scripted:
+class ScriptedChannel:
     """A channel that answers from a function or, one after the other, from a list; then it is gone.
 
     It remembers every message that it was asked, and every close: its last words.
@@ -19,8 +19,8 @@ class Scripted:
 
     def __init__(self, script: Script | Iterable[Answer]) -> None:
         self.heard: list[Message] = []
-        self.closed: list[Parting] = []
-        self._script = script if callable(script) else from_list(script)
+        self.closed: list[CloseReason] = []
+        self._script = script if callable(script) else script_from_answers(script)
 
     def ask(self, message: Message) -> Answer:
         """Remember the message, and answer by the script."""
@@ -29,15 +29,15 @@ class Scripted:
         self.heard.append(message)
         return self._script(message)
 
-    def close(self, parting: Parting) -> None:
+    def close(self, parting: CloseReason) -> None:
         self.closed.append(parting)
 
 
-class AsyncScripted:
+class AsyncScriptedChannel:
     """The same, awaited."""
 
     def __init__(self, script: Script | Iterable[Answer]) -> None:
-        self._channel = Scripted(script)
+        self._channel = ScriptedChannel(script)
         self.heard = self._channel.heard
         self.closed = self._channel.closed
 
@@ -45,22 +45,22 @@ class AsyncScripted:
         """Remember the message, and answer by the script."""
         return self._channel.ask(message)
 
-    async def close(self, parting: Parting) -> None:
+    async def close(self, parting: CloseReason) -> None:
         self._channel.close(parting)
 
 
-def from_list(answers: Iterable[Answer]) -> Script:
+def script_from_answers(answers: Iterable[Answer]) -> Script:
     """The script that gives these answers, whatever is asked."""
     rest = iter(answers)
-    return lambda message: next(rest, RAN_OUT)
+    return lambda message: next(rest, SCRIPT_ENDED)
 
 
-def playing(strategy: Strategy[Any, Any]) -> Script:
+def strategy_script(strategy: Strategy[Any, Any]) -> Script:
     """The script of a good player: it acts by a strategy, and acknowledges everything else."""
     return lambda message: Answered(strategy(message.view) if isinstance(message, TakeTurn) else None)
 
 
-def failing(at: int, failure: Answer, otherwise: Script) -> Script:
+def failing_script(at: int, failure: Answer, otherwise: Script) -> Script:
     """The script of a player that fails when it is called for the n-th time, counted from 0."""
     calls = iter(range(at))
     return lambda message: failure if next(calls, None) is None else otherwise(message)

@@ -9,18 +9,18 @@ import msgspec
 from fairplay.core.events import Ejected
 from fairplay.core.messages import NO_EVIDENCE, Evidence
 from fairplay.hosting.spec import Entrant
-from fairplay.tournament.counted import Counted, Names, Ranking
+from fairplay.tournament.counted_match import CountedMatch, Names, Ranking
 
 log = logging.getLogger("fairplay")
 
 
-class TrialsBegan(msgspec.Struct, frozen=True, tag="trials"):
+class BotChecksBegan(msgspec.Struct, frozen=True, tag="trials"):
     """Bots have to show that they are ready, before the tournament."""
 
     bots: Names
 
 
-class BotTried(msgspec.Struct, frozen=True, tag="tried"):
+class BotChecked(msgspec.Struct, frozen=True, tag="tried"):
     """A bot went through the trials before the tournament."""
 
     name: str
@@ -33,7 +33,7 @@ class RoundBegan(msgspec.Struct, frozen=True, tag="round"):
     number: int  # from 1
     players: tuple[Entrant, ...]
     matches: int
-    counted: tuple[Counted, ...]  # of these: they were played before
+    counted: tuple[CountedMatch, ...]  # of these: they were played before
     ejections: int = 0  # in these and in void attempts before
     void_attempts: int = 0  # before
 
@@ -57,7 +57,7 @@ class PlayerEjected(msgspec.Struct, frozen=True, tag="ejected"):
 class MatchEnded(msgspec.Struct, frozen=True, tag="ended"):
     """A match counts, or is void."""
 
-    counted: Counted
+    counted: CountedMatch
 
 
 class AttemptFailed(msgspec.Struct, frozen=True, tag="attempt"):
@@ -68,7 +68,7 @@ class AttemptFailed(msgspec.Struct, frozen=True, tag="attempt"):
     why: str
 
 
-class Revealed(msgspec.Struct, frozen=True, tag="revealed"):
+class SeedRevealed(msgspec.Struct, frozen=True, tag="revealed"):
     """All matches from a deal are over, so that everybody may know its seed."""
 
     deal: int
@@ -82,14 +82,14 @@ class TournamentEnded(msgspec.Struct, frozen=True, tag="end"):
 
 
 TournamentEvent = (
-    TrialsBegan
-    | BotTried
+    BotChecksBegan
+    | BotChecked
     | RoundBegan
     | MatchBegan
     | PlayerEjected
     | MatchEnded
     | AttemptFailed
-    | Revealed
+    | SeedRevealed
     | TournamentEnded
 )
 
@@ -102,13 +102,13 @@ class TournamentObserver(Protocol):
         ...
 
 
-class Audience:
+class TournamentObservers:
     """Those who watch one tournament; who fails is dropped."""
 
     def __init__(self, observers: Sequence[TournamentObserver]) -> None:
         self._observers = list(observers)
 
-    def tell(self, event: TournamentEvent) -> None:
+    def notify(self, event: TournamentEvent) -> None:
         """Tell everybody."""
         for observer in list(self._observers):
             try:

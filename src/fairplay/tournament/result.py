@@ -10,13 +10,13 @@ import msgspec
 from msgspec.structs import replace
 
 from fairplay.core.errors import BadRequest
-from fairplay.tournament import notebook as notebooks
-from fairplay.tournament.counted import Counted, Ranking
+from fairplay.tournament import tournament_log
+from fairplay.tournament.counted_match import CountedMatch, Ranking
 from fairplay.tournament.events import MatchEnded, RoundBegan, TournamentEvent
-from fairplay.tournament.notebook import Notebook
-from fairplay.tournament.places import REPORT
-from fairplay.tournament.rating.standings import Row, standings
-from fairplay.tournament.spec import Cup
+from fairplay.tournament.layout import REPORT_FILE
+from fairplay.tournament.rating.standings import StandingsRow, standings
+from fairplay.tournament.spec import TournamentSpec
+from fairplay.tournament.tournament_log import TournamentLog
 
 if TYPE_CHECKING:
     from fairplay.tournament.rating.ratings import Ratings
@@ -26,7 +26,7 @@ class TournamentResult(msgspec.Struct, frozen=True, dict=True):
     """How a tournament came out, or how far it is. Its ratings are worked out when they are first asked for.
 
     Attributes:
-        cup: what was asked for, with all players.
+        tournament: what was asked for, with all players.
         directory: where its files are.
         counted: the matches that are over.
         ranking: groups of players; empty: the ratings decide, or it is not over.
@@ -34,39 +34,39 @@ class TournamentResult(msgspec.Struct, frozen=True, dict=True):
         verdicts: why a bot is not ready, by name; empty: it is.
     """
 
-    cup: Cup
+    spec: TournamentSpec
     directory: Path
-    counted: tuple[Counted, ...] = ()
+    counted: tuple[CountedMatch, ...] = ()
     ranking: Ranking = ()
-    over: bool = False
-    verdicts: dict[str, str] = {}
+    finished: bool = False
+    bot_checks: dict[str, str] = {}
 
     @cached_property
     def ratings(self) -> "Ratings":
         """The strength of each player, with intervals. Raises BadRequest without the libraries that it takes."""
         require_extras()
-        from fairplay.tournament.rating.ratings import rate  # needs the extra `tournament`
+        from fairplay.tournament.rating.ratings import rate_players  # needs the extra `tournament`
 
-        return rate(self.counted)
+        return rate_players(self.counted)
 
     @cached_property
-    def standings(self) -> tuple[Row, ...]:
+    def standings(self) -> tuple[StandingsRow, ...]:
         """A row for each player, best first."""
-        return standings(self.cup.players, self.counted, self.ranking, self.ratings)
+        return standings(self.spec.players, self.counted, self.ranking, self.ratings)
 
     @property
     def report(self) -> Path:
         """Where the page for people is, if it was written."""
-        return self.directory / REPORT
+        return self.directory / REPORT_FILE
 
 
 class LiveResult:
     """An observer that knows how a tournament stands from its events alone."""
 
-    def __init__(self, cup: Cup, directory: Path) -> None:
-        self._before = TournamentResult(cup, directory)
-        self._players = {player.name: player for player in cup.players}
-        self._counted: list[Counted] = []
+    def __init__(self, spec: TournamentSpec, directory: Path) -> None:
+        self._before = TournamentResult(spec, directory)
+        self._players = {player.name: player for player in spec.players}
+        self._counted: list[CountedMatch] = []
 
     def observe(self, event: TournamentEvent) -> None:
         match event:
@@ -79,30 +79,30 @@ class LiveResult:
     @property
     def result(self) -> TournamentResult:
         """How it stands now."""
-        cup = replace(self._before.cup, players=tuple(self._players.values()))
-        return replace(self._before, cup=cup, counted=tuple(self._counted))
+        tournament = replace(self._before.spec, players=tuple(self._players.values()))
+        return replace(self._before, spec=tournament, counted=tuple(self._counted))
 
 
 def read_result(directory: Path) -> TournamentResult:
     """How far the tournament in a directory is. Raises BadRequest if there is none."""
-    return result_of(notebooks.read(directory), directory)
+    return result_from_log(tournament_log.read_log(directory), directory)
 
 
-def result_of(notebook: Notebook, directory: Path) -> TournamentResult:
-    """How a tournament stands by its notebook."""
-    rounds = notebook.rounds
+def result_from_log(log: TournamentLog, directory: Path) -> TournamentResult:
+    """How a tournament stands by its log."""
+    rounds = log.rounds
     players = {player.name: player for number in sorted(rounds) for player in rounds[number]}
-    cup = replace(notebook.opening.cup, players=tuple(players.values()) or notebook.opening.cup.players)
-    closed = notebook.closed
-    counted = tuple(notebook.counted[id] for id in sorted(notebook.counted, key=in_order))
+    tournament = replace(log.opening.spec, players=tuple(players.values()) or log.opening.spec.players)
+    closed = log.closed
+    counted = tuple(log.counted[id] for id in sorted(log.counted, key=match_order))
     ranking = () if closed is None else closed.ranking
-    return TournamentResult(cup, directory, counted, ranking, closed is not None, notebook.verdicts)
+    return TournamentResult(tournament, directory, counted, ranking, closed is not None, log.verdicts)
 
 
-def in_order(id: str) -> tuple[int, str]:
+def match_order(id: str) -> tuple[int, str]:
     """Where a match belongs among others, by its id, which is longer from the hundred thousandth on.
 
-    >>> sorted(["m100000", "m99999", "m00002"], key=in_order)
+    >>> sorted(["m100000", "m99999", "m00002"], key=match_order)
     ['m00002', 'm99999', 'm100000']
     """
     return len(id), id

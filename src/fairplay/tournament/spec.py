@@ -6,17 +6,17 @@ from typing import Any
 
 import msgspec
 
-from fairplay.core.chance import derive
+from fairplay.core.chance import derive_seed
 from fairplay.core.events import Fault
 from fairplay.core.game import Game
-from fairplay.games import game_with, title
+from fairplay.games import game_info, make_game
 from fairplay.hosting.spec import Entrant, MatchSpec
 from fairplay.protocol.limits import Limits
 from fairplay.tournament.courses import Course
 from fairplay.tournament.settings import Duplicate, KnockOut, Ladder, RoundRobin, Swiss, Versus
 
 
-class Consequence(Enum):
+class Penalty(Enum):
     """What comes of a fault."""
 
     GAME = "game"  # out of this match
@@ -25,7 +25,7 @@ class Consequence(Enum):
     REPLAY = "replay"  # the match is void, and played again a few times
 
 
-class Gate(Enum):
+class BotCheckPolicy(Enum):
     """What comes of a bot that fails the trials before the tournament."""
 
     WARN = "warn"
@@ -36,7 +36,7 @@ class Gate(Enum):
 FormatSettings = RoundRobin | Duplicate | Swiss | KnockOut | Course | Ladder | Versus
 
 
-class Cup(msgspec.Struct, frozen=True, kw_only=True):
+class TournamentSpec(msgspec.Struct, frozen=True, kw_only=True):
     """A tournament.
 
     Attributes:
@@ -49,9 +49,9 @@ class Cup(msgspec.Struct, frozen=True, kw_only=True):
         limits: for players outside of this process; None: the usual ones.
         sandbox: of programs: auto, strict or none; None: auto.
         pondering: whether programs may think while others are asked.
-        gate: what happens to bots that fail their trial.
-        faults: what a fault costs.
-        default: what any other fault costs.
+        bot_check: what happens to bots that fail their trial.
+        penalties: what a fault costs.
+        default_penalty: what any other fault costs.
         observers: of matches: addresses, py:module:Name.
     """
 
@@ -64,33 +64,33 @@ class Cup(msgspec.Struct, frozen=True, kw_only=True):
     limits: Limits | None = None
     sandbox: str | None = None
     pondering: bool = False
-    gate: Gate = Gate.WARN
-    faults: dict[Fault, Consequence] = {}
-    default: Consequence = Consequence.GAME
+    bot_check: BotCheckPolicy = BotCheckPolicy.WARN
+    penalties: dict[Fault, Penalty] = {}
+    default_penalty: Penalty = Penalty.GAME
     observers: tuple[str, ...] = ()
 
     def rules(self) -> Game[Any, Any, Any]:
         """The game, with its parameters. Raises BadRequest if there is none."""
-        return game_with(self.game, self.parameters)
+        return make_game(self.game, self.parameters)
 
-    def consequence(self, fault: Fault) -> Consequence:
+    def penalty_for(self, fault: Fault) -> Penalty:
         """What comes of a fault; the courses put whoever misbehaves out of the tournament."""
         if isinstance(self.format, Course):
-            return Consequence.TOURNAMENT
-        return self.faults.get(fault, self.default)
+            return Penalty.TOURNAMENT
+        return self.penalties.get(fault, self.default_penalty)
 
-    def derived(self, label: str) -> bytes:
+    def derive_seed(self, label: str) -> bytes:
         """The seed of one thing in the tournament. Only one that is played has any."""
         assert self.seed is not None
-        return derive(self.seed, label)
+        return derive_seed(self.seed, label)
 
-    def match(self, seats: Sequence[Entrant], deal: int, *, shared: bool = False) -> MatchSpec:
+    def match_spec(self, seats: Sequence[Entrant], deal: int, *, shared: bool = False) -> MatchSpec:
         """A match between these, by seat, from a deal; shared: others are played from the same deal."""
         return MatchSpec(
-            game=title(self.game).source or self.game,
+            game=game_info(self.game).source or self.game,
             entrants=tuple(seats),
             parameters=self.parameters,
-            seed=self.derived(f"deal {deal}"),
+            seed=self.derive_seed(f"deal {deal}"),
             guessable=self.guessable,
             sealed=shared,
             limits=self.limits,

@@ -1,177 +1,128 @@
-"""Keep a line to somebody over a connection: what the event loop reads is looked at on the spot, without streams."""
+"""Say what a line to somebody is, and what can go wrong on it."""
 
 import asyncio
-import socket
-import ssl
 from collections.abc import Callable
-from typing import cast
-from weakref import WeakKeyDictionary
+from typing import Any, Protocol
 
-from fairplay.protocol import wire
-from fairplay.transport.framed import MOST_UNREAD, BufferedConnection, FramedLine, closed
-from fairplay.transport.places import reason
-
-CHUNK = wire.MOST_BYTES  # bytes that are read at once
-KNOCKING = {"TCP_KEEPIDLE": 30, "TCP_KEEPINTVL": 10, "TCP_KEEPCNT": 3}  # seconds of silence, between knocks; how often
-UNHEARD = {"TCP_USER_TIMEOUT": 60_000}  # milliseconds in which the other machine has to have taken what we said
+from fairplay.core.errors import HostFault
+from fairplay.core.events import Fault
+from fairplay.core.messages import NO_EVIDENCE, Evidence
 
 
-class Shared:
-    """What all lines on an event loop share: where what is read comes first, and what is sent together.
+class ConnectionClosed(Exception):
+    """The other end has gone; `fault` is CRASHED for a program and GONE for a connection.
 
-    What is read is taken from there at once; a buffer for each read, as asyncio makes them, takes longer than all else
-    about a line. The first question in a turn of the loop goes out at once, and all others when the turn is over, one
-    right behind the other: to wake somebody for each of them takes longer than to send it.
+    `detail` is what the machine says of a connection that broke, and did not just end.
     """
 
-    def __init__(self) -> None:
-        self.buffer = memoryview(bytearray(CHUNK))
-        self.waits = False  # for the end of this turn
-        self.lines: list[SocketConnection] = []  # with something to send then
+    def __init__(self, fault: Fault, why: str, detail: str = "") -> None:
+        super().__init__(why)
+        self.fault = fault
+        self.detail = detail
 
-    def send(self) -> None:
-        """Send what all of them have to say."""
-        self.waits = False
-        lines, self.lines = self.lines, []
-        for line in lines:
-            line.send_unsent()
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.fault, *self.args), self.__dict__
 
 
-SHARED: "WeakKeyDictionary[asyncio.AbstractEventLoop, Shared]" = WeakKeyDictionary()
-
-
-def shared_on(loop: asyncio.AbstractEventLoop) -> Shared:
-    """What all lines on this loop share."""
-    return SHARED.get(loop) or SHARED.setdefault(loop, Shared())
-
-
-class SocketConnection(asyncio.BufferedProtocol, BufferedConnection):
-    """A connection over a socket, encrypted or not, for any number of matches. One at a time listens."""
+class ClosedMidReply(ConnectionClosed):
+    """The other end has gone in the middle of a reply."""
 
     def __init__(self) -> None:
-        super().__init__()
-        self._unsent = b""  # what waits for the end of a turn of the loop
-        self._open = False  # something can be said
-        self._behind = False  # is the other end behind with reading?
-        self._loop: asyncio.AbstractEventLoop
-        self._transport: asyncio.Transport
-        self._write: Callable[[bytes], None]  # of the transport
-        self._shared: Shared
-        self._lost: asyncio.Future[None]
+        super().__init__(Fault.MALFORMED, "the line was closed in the middle of a reply")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (), self.__dict__
+
+
+class ConnectionLost(Exception):
+    """The connection to a host was lost, and how."""
+
+
+class TooMuchData(Exception):
+    """More came than anybody asked for; what came first is its text."""
+
+    def __init__(self, text: bytes) -> None:
+        super().__init__("too much")
+        self.text = text
+
+
+Received = bytes | ConnectionClosed | TooMuchData | HostFault  # a whole line without its end, or what went wrong
+OnReceive = Callable[[Received], None]
+Callback = Callable[[], None]
+
+
+class Connection(Protocol):
+    """A line to a player: lines of text there and back, all by callback. Nothing here waits, and nothing raises.
+
+    Who derives from it has nothing to acquire, and knows nothing of the other end.
+    """
+
+    late_answer_timeout_s: float = 1.0  # for an answer that comes too late
+
+    def acquire(self, then: Callback) -> None:
+        """Call this once the other end can be asked: as long as a program waits for a core, no clock runs."""
+        then()
+
+    def release(self) -> None:
+        """Undo `acquire`, also before it has called: the other end is not asked until it is acquired again."""
+        return
 
     def send(self, text: bytes) -> None:
-        """Send these bytes."""
-        if not self._open:
-            return
-        shared = self._shared
-        if not shared.waits:
-            shared.waits = True
-            self._loop.call_soon(shared.send)
-            self._write(text)
-        elif self._unsent:
-            self._unsent += text
-        else:
-            self._unsent = text
-            shared.lines.append(self)
+        """Put a whole line on its way; if that cannot be done, the one who listens hears of it."""
+        return
 
-    def send_unsent(self) -> None:
-        """Send what has waited."""
-        text, self._unsent = self._unsent, b""
-        if text and self._open:
-            self._write(text)
+    def ask(self, text: bytes, on_receive: OnReceive) -> None:
+        """Send a line, and listen."""
+        self.send(text)
+        self.on_receive(on_receive)
+
+    def on_receive(self, callback: OnReceive | None) -> None:
+        """Have this called once with what comes next, which may be here already; None: nobody listens any more."""
+
+    def stop_receiving(self, then: Callback) -> None:
+        """Listen no more, as an answer is too late, and call this once the other end has let go of what others need."""
+        self.on_receive(None)
+        then()
 
     def offer(self, text: bytes) -> bool:
-        """Send a message that needs no answer, unless the other end is behind with reading."""
-        if self._behind or not self._open:
-            return False
-        self.send_unsent()
-        self._write(self._framed(text))
-        return True
+        """Send a line that needs no answer, unless the other end is behind with reading, or stopped: False then."""
+        return False
 
-    async def hang_up(self, last: bytes, within: float) -> None:
-        """Send some last words if that can be done in so many seconds, and cut the line."""
-        try:
-            if self._say_goodbye(last):
-                await asyncio.wait((self._lost,), timeout=within)
-        finally:
-            if not self._lost.done():
-                self._transport.abort()
-                await asyncio.sleep(0)  # in which it is really closed
+    def on_lost(self, callback: Callback) -> None:
+        """Have this called once nothing more can come, also while nobody asks; at once, if it is so already."""
+        return
 
-    # How messages travel.
+    async def close(self, last: bytes, within: float) -> None:
+        """Send some last words if that can be done in so many seconds; then let go of everything, on every path.
 
-    def _framed(self, text: bytes) -> bytes:
-        """A line as it is sent."""
-        return text
+        Whoever listens meanwhile hears that the line is closed.
+        """
 
-    def _feed(self, new: bytes) -> None:
-        """Something came."""
-        raise NotImplementedError
-
-    def _say_goodbye(self, last: bytes) -> bool:
-        """Send some last words, and close the connection once all of it is on its way. False: nothing is to be said."""
-        if not (last and self._open):
-            return False
-        self.send(last)
-        self.send_unsent()
-        self._transport.close()
-        return True
-
-    # What the event loop calls.
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """There is a connection."""
-        self._loop = asyncio.get_running_loop()
-        self._lost = self._loop.create_future()
-        self._reading = self._transport = cast(asyncio.Transport, transport)
-        self._transport.set_write_buffer_limits(high=MOST_UNREAD)
-        self._write = self._transport.write
-        self._shared = shared_on(self._loop)
-        self._open = True
-
-    def get_buffer(self, sizehint: int) -> memoryview:
-        """Where to put what comes."""
-        return self._shared.buffer
-
-    def buffer_updated(self, nbytes: int) -> None:
-        """Something came."""
-        self._feed(self._shared.buffer[:nbytes].tobytes())
-
-    def eof_received(self) -> bool:
-        """Nothing more will come; but for TLS, what we say may still be read."""
-        self._end()
-        return self._transport.get_extra_info("sslcontext") is None
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        """There is no connection any more."""
-        self._open = False
-        self._end(None if exc is None else closed(self.gone, reason(exc)))
-        if not self._lost.done():
-            self._lost.set_result(None)
-
-    def pause_writing(self) -> None:
-        """The other end does not read."""
-        self._behind = True
-
-    def resume_writing(self) -> None:
-        """It reads again."""
-        self._behind = False
+    def evidence(self) -> Evidence:
+        """What is known of the other end when it failed: an exit code, its last words."""
+        return NO_EVIDENCE
 
 
-class Connection(FramedLine, SocketConnection):
-    """A connection over TCP, on which each line ends with a newline."""
+async def acquire(line: Connection) -> None:
+    """Come back when the other end can be asked."""
+    ready = asyncio.get_running_loop().create_future()
+    line.acquire(lambda: None if ready.done() else ready.set_result(None))
+    try:
+        await ready
+    except BaseException:
+        line.release()
+        raise
 
 
-async def over_tcp(connection: socket.socket, tls: ssl.SSLContext | None = None) -> Connection:
-    """The line over a connection that was let in, encrypted if need be."""
-    line = Connection()
-    await asyncio.get_running_loop().connect_accepted_socket(lambda: line, connection, ssl=tls)
-    return line
-
-
-def notice_loss(connection: socket.socket) -> None:
-    """Have the machine find out when the other one is not there any more, as far as it can."""
-    connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, True)
-    for name, value in (KNOCKING | UNHEARD).items():
-        if option := getattr(socket, name, None):
-            connection.setsockopt(socket.IPPROTO_TCP, option, value)
+async def receive(line: Connection) -> bytes:
+    """The next whole line, without its end. Raises what went wrong instead."""
+    heard: asyncio.Future[Received] = asyncio.get_running_loop().create_future()
+    line.on_receive(lambda what: None if heard.done() else heard.set_result(what))
+    try:
+        what = await heard
+    except BaseException:
+        line.on_receive(None)
+        raise
+    if not isinstance(what, bytes):
+        raise what
+    return what

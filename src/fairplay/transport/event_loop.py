@@ -18,13 +18,13 @@ T = TypeVar("T")
 Ready = list[tuple[selectors.SelectorKey, int]]
 
 
-class LookObserver(Protocol):
+class PollObserver(Protocol):
     """What is told of each look of a loop at its sockets."""
 
-    def begin_look(self, now: float) -> None:
+    def begin_poll(self, now: float) -> None:
         """The loop is about to look."""
 
-    def end_look(self, since: float, now: float) -> None:
+    def end_poll(self, since: float, now: float) -> None:
         """The loop has looked, since that time."""
 
 
@@ -32,7 +32,7 @@ class TimingSelector(selectors.DefaultSelector):
     """A selector that tells an observer when it begins and ends to look, by the clock of its loop."""
 
     clock: Callable[[], float]
-    observer: LookObserver | None = None
+    observer: PollObserver | None = None
 
     def select(self, timeout: float | None = None) -> Ready:
         """Wait for events, as any selector does."""
@@ -40,9 +40,9 @@ class TimingSelector(selectors.DefaultSelector):
         if observer is None:
             return super().select(timeout)
         since = self.clock()
-        observer.begin_look(since)
+        observer.begin_poll(since)
         ready = super().select(timeout)
-        observer.end_look(since, self.clock())
+        observer.end_poll(since, self.clock())
         return ready
 
 
@@ -56,12 +56,12 @@ class TimingEventLoop(asyncio.SelectorEventLoop):
 
     def run_forever(self) -> None:
         """Run until it is stopped, and notice signals meanwhile."""
-        with woken_by_signals(self):
+        with wake_on_signals(self):
             super().run_forever()
 
 
 @contextmanager
-def woken_by_signals(loop: asyncio.AbstractEventLoop) -> Iterator[None]:
+def wake_on_signals(loop: asyncio.AbstractEventLoop) -> Iterator[None]:
     """Have each signal wake the loop, so that Python calls its handler; only the main thread has handlers."""
     if threading.current_thread() is not threading.main_thread():
         yield

@@ -11,11 +11,11 @@ from secrets import token_bytes
 from fairplay.core.errors import BadRequest, HostFault
 from fairplay.core.events import Fault
 from fairplay.protocol import wire
-from fairplay.transport.connection import SocketConnection
-from fairplay.transport.dialler import HANDSHAKE_TIMEOUT_S, MAX_HOST_LINE_BYTES, HostAddress, attach
-from fairplay.transport.framed import BufferedConnection, closed
-from fairplay.transport.line import Closed, Heard, TooMuch
-from fairplay.transport.places import reason
+from fairplay.transport.connection import ConnectionClosed, Received, TooMuchData
+from fairplay.transport.connector import HANDSHAKE_TIMEOUT_S, MAX_HOST_LINE_BYTES, HostAddress, attach_transport
+from fairplay.transport.endpoint import describe_os_error
+from fairplay.transport.framed import BufferedConnection, connection_closed
+from fairplay.transport.sockets import SocketConnection
 
 try:
     from websockets.client import ClientProtocol
@@ -35,13 +35,13 @@ except ImportError:
 
 TEXT_FRAME = 0x81  # the first byte of a frame that is a whole text
 MASKED = 0x80  # in the second byte, beside the length
-MAX_REQUEST_BYTES = wire.MOST_BYTES  # of the HTTP request
+MAX_REQUEST_BYTES = wire.MAX_LINE_BYTES  # of the HTTP request
 MAX_WAITING_MESSAGES = 4  # that nobody has asked for yet
-MAX_PIECES_PER_S = 256  # frames that are no message: pings, pongs, and parts of one
+MAX_NON_MESSAGE_FRAMES_PER_S = 256  # frames that are no message: pings, pongs, and parts of one
 NO_REQUEST = "did not ask for a WebSocket"
 
 
-class WebSocket(SocketConnection):
+class WebSocketConnection(SocketConnection):
     """A connection over WebSocket. What is sent before the HTTP handshake is over is sent behind it.
 
     It listens all the time, as the other end wants its pings answered; but it takes in only a few messages at once.
@@ -68,11 +68,16 @@ class WebSocket(SocketConnection):
         if self._early is not None:
             self._early.append(text)
         elif self._protocol.state is State.OPEN:  # else one of us has said goodbye
-            super().send(self._framed(text))
+            super().send(self._encode_frame(text))
 
     def offer(self, text: bytes) -> bool:
         """Send a text frame that needs no answer, unless the other end is behind with reading."""
-        return self._early is None and self._over is None and not self._transport.is_closing() and super().offer(text)
+        return (
+            self._early is None
+            and self._end_reason is None
+            and not self._transport.is_closing()
+            and super().offer(text)
+        )
 
     def pause_writing(self) -> None:
         """The other end does not read; so nothing more is read of what we would have to answer, such as pings."""
@@ -82,12 +87,12 @@ class WebSocket(SocketConnection):
     def resume_writing(self) -> None:
         """It reads again."""
         super().resume_writing()
-        if not self._deaf:
-            self._read_on()
+        if not self._is_reading_paused:
+            self._resume_reading()
 
     # How messages travel.
 
-    def _framed(self, text: bytes) -> bytes:
+    def _encode_frame(self, text: bytes) -> bytes:
         text = text.removesuffix(b"\n")
         mask, length = (0 if self._is_host else MASKED), len(text)
         if length < 126:
@@ -103,14 +108,14 @@ class WebSocket(SocketConnection):
 
     def _feed(self, new: bytes) -> None:
         """Something came; behind what ended it, nothing is looked at any more."""
-        if self._over is not None:
+        if self._end_reason is not None:
             return
         try:
             if self._early is not None:
-                new = self._shake_hands(new)
+                new = self._handshake(new)
             if new:
                 self._receive(new)
-        except (Closed, TooMuch) as end:
+        except (ConnectionClosed, TooMuchData) as end:
             self._end(end)
 
     def _receive(self, new: bytes) -> None:
@@ -132,36 +137,36 @@ class WebSocket(SocketConnection):
                 break
             if is_sound and kind == TEXT_FRAME and not self._parts:
                 message = data[payload:end]
-                self._take(apply_mask(message, data[start:payload]) if self._is_host else message)
+                self._store_message(apply_mask(message, data[start:payload]) if self._is_host else message)
             else:
                 self._protocol.receive_data(data[at:end])
-                self._take_events()
+                self._process_events()
             at = end
         self._rest = data[at:]
 
-    def _take(self, message: bytes) -> None:
+    def _store_message(self, message: bytes) -> None:
         """Keep a message for whoever asks for it."""
         self._pieces = 0
         self._held.append(message)
-        self._pass_on()
+        self._deliver()
         if len(self._held) >= MAX_WAITING_MESSAGES:
             self._stop_reading()
 
-    def _next(self) -> Heard | None:
+    def _next_message(self) -> Received | None:
         if not self._held:
-            return self._over
+            return self._end_reason
         message = self._held.popleft()
-        if self._deaf and len(self._held) < MAX_WAITING_MESSAGES:
-            self._read_on()
+        if self._is_reading_paused and len(self._held) < MAX_WAITING_MESSAGES:
+            self._resume_reading()
         return message
 
-    def _read_on(self) -> None:
+    def _resume_reading(self) -> None:
         """Read again, unless the other end is behind."""
-        self._deaf = False
-        if not self._behind:
-            super()._read_on()
+        self._is_reading_paused = False
+        if not self._is_writing_paused:
+            super()._resume_reading()
 
-    def _say_goodbye(self, last: bytes) -> bool:
+    def _send_last_and_close(self, last: bytes) -> bool:
         """Send some last words and a close frame; the host closes the connection, once all of it is on its way."""
         if self._early is not None or self._transport.is_closing():
             return False
@@ -170,100 +175,102 @@ class WebSocket(SocketConnection):
         with suppress(InvalidState):  # one of us has said it before
             self._protocol.send_close(CloseCode.NORMAL_CLOSURE)
             self._flush()
-        self.send_unsent()
+        self.flush()
         if self._is_host:
             self._transport.close()
         return True
 
     # What the library is for.
 
-    def _shake_hands(self, data: bytes) -> bytes:
+    def _handshake(self, data: bytes) -> bytes:
         """Take part in the handshake with which a WebSocket begins, line by line; what comes behind it."""
         lines = deque(data.splitlines(keepends=True))
         while lines and self._early is not None:
             self._head_bytes += len(lines[0])
             self._protocol.receive_data(lines.popleft())
-            self._look_at_handshake()
+            self._check_handshake()
         return b"".join(lines)
 
-    def _look_at_handshake(self) -> None:
+    def _check_handshake(self) -> None:
         """Begin once both have agreed. Raises Closed if they will not."""
         raise NotImplementedError
 
     def _begin(self) -> None:
         """The handshake is over."""
         early, self._early = self._early or [], None
-        self.gone = BufferedConnection.gone
+        self.closed_message = BufferedConnection.closed_message
         for text in early:
             self.send(text)
 
-    def _take_events(self) -> None:
+    def _process_events(self) -> None:
         """Look at the frames that the library has read, and send what it wants to answer."""
         protocol = self._protocol
         self._flush()
         for frame in protocol.events_received():
-            message = self._message(frame) if isinstance(frame, Frame) else None
+            message = self._assemble_message(frame) if isinstance(frame, Frame) else None
             if message is not None:
-                self._take(message)
+                self._store_message(message)
         if protocol.parser_exc is not None:
             self._check(protocol.parser_exc)
 
-    def _message(self, frame: Frame) -> bytes | None:
+    def _assemble_message(self, frame: Frame) -> bytes | None:
         """The message that is whole with this frame; None: there is none yet."""
         opcode = frame.opcode
         if opcode is Opcode.BINARY:
-            raise Closed(Fault.MALFORMED, "sent a binary frame, not a text")
+            raise ConnectionClosed(Fault.MALFORMED, "sent a binary frame, not a text")
         if opcode is Opcode.CLOSE:
             self._transport.close()  # which the other end waits for; it has its answer by now
             code = self._protocol.close_rcvd
-            raise closed(detail="" if code is None or code.code in OK_CLOSE_CODES else str(code))
+            raise connection_closed(detail="" if code is None or code.code in OK_CLOSE_CODES else str(code))
         if opcode in (Opcode.TEXT, Opcode.CONT):
             self._parts.append(bytes(frame.data))
             if frame.fin:
                 message = b"".join(self._parts)
                 self._parts.clear()
                 return message
-        self._count()
+        self._count_non_message_frame()
         return None
 
-    def _count(self) -> None:
+    def _count_non_message_frame(self) -> None:
         """Refuse to hear piece after piece that makes no message."""
         now = self._loop.time()
         if now - self._since > 1.0:
             self._pieces, self._since = 0, now
         self._pieces += 1
-        if self._pieces > MAX_PIECES_PER_S:
-            raise Closed(Fault.FLOOD, f"sent more than {MAX_PIECES_PER_S} frames a second that are no message")
+        if self._pieces > MAX_NON_MESSAGE_FRAMES_PER_S:
+            raise ConnectionClosed(
+                Fault.FLOOD, f"sent more than {MAX_NON_MESSAGE_FRAMES_PER_S} frames a second that are no message"
+            )
 
     def _check(self, error: Exception) -> None:
         """Say what is wrong with what came."""
         match error:
             case PayloadTooBig():
-                raise TooMuch(b"")
+                raise TooMuchData(b"")
             case ProtocolError():
-                raise Closed(Fault.MALFORMED, "broke the rules of WebSocket", str(error))
+                raise ConnectionClosed(Fault.MALFORMED, "broke the rules of WebSocket", str(error))
             case _:
-                raise closed(detail=str(error))
+                raise connection_closed(detail=str(error))
 
     def _flush(self) -> None:
         """Put on its way what the library wants to say."""
         data = b"".join(self._protocol.data_to_send())
         if data and not self._transport.is_closing():
-            self.send_unsent()
+            self.flush()
             self._write(data)
 
 
-class HostedWebSocket(WebSocket):
+class ServerWebSocket(WebSocketConnection):
     """The host's end of a WebSocket."""
 
-    gone = NO_REQUEST
+    closed_message = NO_REQUEST
 
     def __init__(self) -> None:
         # A page of whatever web site, in a browser on this machine, must not play: it would name its origin.
-        self._server = ServerProtocol(origins=[None], max_size=wire.MOST_BYTES)
-        super().__init__(self._server, wire.MOST_BYTES)
+        self._server = ServerProtocol(origins=[None], max_size=wire.MAX_LINE_BYTES)
+        super().__init__(self._server, wire.MAX_LINE_BYTES)
 
-    def _look_at_handshake(self) -> None:
+    def _check_handshake(self) -> None:
         """Answer the request, once it is whole."""
         server = self._server
         for event in server.events_received():
@@ -273,70 +280,70 @@ class HostedWebSocket(WebSocket):
         if server.state is State.OPEN:
             self._begin()
         elif server.handshake_exc is not None or self._head_bytes > MAX_REQUEST_BYTES:
-            raise closed(NO_REQUEST)
+            raise connection_closed(NO_REQUEST)
 
 
-class DialledWebSocket(WebSocket):
+class ClientWebSocket(WebSocketConnection):
     """The player's end of a WebSocket."""
 
     def __init__(self, uri: str) -> None:
         self.client = ClientProtocol(parse_uri(uri), max_size=MAX_HOST_LINE_BYTES)
         super().__init__(self.client, MAX_HOST_LINE_BYTES)
-        self.answered: asyncio.Future[None]  # the handshake is over, or will not be
+        self.handshake_done: asyncio.Future[None]  # the handshake is over, or will not be
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """There is a connection: ask for a WebSocket."""
         super().connection_made(transport)
-        self.answered = self._loop.create_future()
+        self.handshake_done = self._loop.create_future()
         self.client.send_request(self.client.connect())
         self._flush()
 
-    def _look_at_handshake(self) -> None:
+    def _check_handshake(self) -> None:
         if self.client.handshake_exc is not None:
-            raise closed()
+            raise connection_closed()
         if self.client.state is not State.CONNECTING:
             self._begin()
-            self._notice_answer()
+            self._resolve_handshake()
 
-    def _end(self, why: Closed | TooMuch | HostFault | None = None) -> None:
+    def _end(self, why: ConnectionClosed | TooMuchData | HostFault | None = None) -> None:
         """Nothing more comes, which may be the answer to the handshake."""
         if self._early is not None:
             self.client.receive_eof()
-        self._notice_answer()
+        self._resolve_handshake()
         super()._end(why)
 
-    def _notice_answer(self) -> None:
-        if not self.answered.done():
-            self.answered.set_result(None)
+    def _resolve_handshake(self) -> None:
+        if not self.handshake_done.done():
+            self.handshake_done.set_result(None)
 
 
 async def connect_websocket(
     connection: socket.socket, where: HostAddress, tls: ssl.SSLContext | None
-) -> DialledWebSocket:
+) -> ClientWebSocket:
     """The line over a connection to a host, once that has agreed. Raises BadRequest."""
     try:
-        line = DialledWebSocket(where.text)
+        line = ClientWebSocket(where.text)
     except WebSocketException as error:
         connection.close()
         raise BadRequest(f"{where.text!r} is no WebSocket: {error}") from None
-    await attach(connection, line, where, tls)
+    await attach_transport(connection, line, where, tls)
     is_open = False
     try:
         async with asyncio.timeout(HANDSHAKE_TIMEOUT_S):
-            await line.answered
+            await line.handshake_done
         if line.client.handshake_exc is not None:
             raise line.client.handshake_exc
         is_open = True
     except (WebSocketException, TimeoutError) as error:
-        raise BadRequest(f"there is no WebSocket at {where.text}: {reason(error)}") from None
+        raise BadRequest(f"there is no WebSocket at {where.text}: {describe_os_error(error)}") from None
     finally:
         if not is_open:
-            await line.hang_up(b"", 0.0)
+            await line.close(b"", 0.0)
     return line
 
 
-async def over_websocket(connection: socket.socket, tls: ssl.SSLContext | None = None) -> HostedWebSocket:
+async def accept_websocket(connection: socket.socket, tls: ssl.SSLContext | None = None) -> ServerWebSocket:
     """The line over a connection that was let in, encrypted if need be."""
-    line = HostedWebSocket()
+    line = ServerWebSocket()
     await asyncio.get_running_loop().connect_accepted_socket(lambda: line, connection, ssl=tls)
     return line

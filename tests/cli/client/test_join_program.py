@@ -11,14 +11,14 @@ from typing import Any
 
 import pytest
 
-from fairplay.cli.client.playing import Onlooker
+from fairplay.cli.client.playing import ProgramReporter
 from fairplay.core.events import Fault, Result
-from fairplay.players.process import CHUNK
+from fairplay.players.process import PIPE_READ_BYTES
 from fairplay.protocol import wire
 from fairplay.protocol.limits import Limits
-from tests.cli.command import SCRIPT, Done, refusal, script, started
+from tests.cli.command import INSTALLED_COMMAND, CommandResult, refusal_line, run_script, start_process
 from tests.cli.test_join import FISH, LISTEN, Host, Script, goodbye, hello, start
-from tests.players.a_house import RECEIPT, TURN, VIEW, Guest, House
+from tests.players.fake_server import RECEIPT, TURN, VIEW, ClientConnection, FakeServer
 from tests.players.machine import needs_strict
 
 AMPLE = 60.0  # seconds, which nothing takes
@@ -72,29 +72,31 @@ def mark() -> Iterator[str]:
 
 def running_with(word: str) -> list[int]:
     found = []
-    for folder in Path("/proc").glob("[0-9]*"):
+    for directory in Path("/proc").glob("[0-9]*"):
         try:
-            if word.encode() in (folder / "cmdline").read_bytes():
-                found.append(int(folder.name))
+            if word.encode() in (directory / "cmdline").read_bytes():
+                found.append(int(directory.name))
         except OSError:
             continue
     return found
 
 
-def bot(folder: Path, mark: str, body: str = "") -> str:
+def bot(directory: Path, mark: str, body: str = "") -> str:
     """The address of a program that puts penguins wherever it can, but for what a test wants of it."""
-    file = folder / "program"
+    file = directory / "program"
     file.write_text(BOT.replace("BODY", body))
     return f"exec:{sys.executable} -I -S {file} {mark}"
 
 
-def against_greedy(player: str, *options: str, scheme: str = "", limits: Limits | None = None) -> tuple[Done, Result]:
+def against_greedy(
+    player: str, *options: str, scheme: str = "", limits: Limits | None = None
+) -> tuple[CommandResult, Result]:
     with Host(LISTEN[scheme]("0"), limits=limits) as host:
-        done = script("join", f"{scheme}{host.door.address}", player, *options)
+        done = run_script("join", f"{scheme}{host.listener.address}", player, *options)
     return done, host.result
 
 
-def said(done: Done) -> list[str]:
+def said(done: CommandResult) -> list[str]:
     return [line.removeprefix("fairplay: ") for line in done.err.splitlines()]
 
 
@@ -114,7 +116,7 @@ def test_a_program_plays_at_a_host_elsewhere(scheme: str) -> None:
     assert re.fullmatch(r"ranked \d of 2(, tied)?", ranked)
 
 
-@pytest.mark.parametrize("kind", ["file", "folder", "program"])
+@pytest.mark.parametrize("kind", ["file", "directory", "program"])
 def test_whatever_play_takes_for_a_program_can_join(kind: str, tmp_path: Path) -> None:
     source = "from fairplay.games.fish import Fish\n\ndef take_turn(view):\n    return next(Fish().actions(view))\n"
     path = tmp_path / "bot.py"
@@ -141,7 +143,7 @@ def test_it_is_called_by_its_own_name_unless_another_is_given(
 ) -> None:
     named = bot(tmp_path, mark, "def hello(): return {'name': 'bot', 'token': 'secret'}")
     with Script(hello(), stay=2.0) as host:
-        script("join", host.address, f"{label}{named}", *options)
+        run_script("join", host.address, f"{label}{named}", *options)
 
     assert host.heard == [wire.encode({"nonce": "1", "answer": {"name": name}})]
 
@@ -150,7 +152,7 @@ def test_it_hears_the_nonces_and_the_limits_of_the_host(tmp_path: Path, mark: st
     nosy = bot(tmp_path, mark, "def hello(): say(text.decode())")
 
     with Script(hello(limit=7.25, nonce="odd one", tomorrow={"new": [1]}), stay=0.2) as host:
-        done = script("join", host.address, nosy)
+        done = run_script("join", host.address, nosy)
 
     assert hello(limit=7.25, nonce="odd one", tomorrow={"new": [1]}).decode() in done.err
 
@@ -177,11 +179,11 @@ def test_a_flood_on_stderr_is_cut(tmp_path: Path, mark: str) -> None:
 
 
 def test_a_line_without_end_is_shown_once_it_is_long(capsys: pytest.CaptureFixture[str]) -> None:
-    onlooker = Onlooker()
+    onlooker = ProgramReporter()
 
-    onlooker.show(b"x" * CHUNK)
+    onlooker.show_stderr(b"x" * PIPE_READ_BYTES)
     before = capsys.readouterr().err
-    onlooker.show(b"x")
+    onlooker.show_stderr(b"x")
     after = capsys.readouterr().err
 
     assert (before, after[:3]) == ("", "xxx")
@@ -237,13 +239,13 @@ def test_whoever_lets_a_program_play_is_told_how_it_failed_before_it_had_a_seat(
     body, why = BAD_AT_HELLO[how]
 
     with Host(LISTEN[""]("0"), limits=PATIENT) as host:
-        done = script("join", host.door.address, bot(tmp_path, mark, body))
+        done = run_script("join", host.listener.address, bot(tmp_path, mark, body))
         host.give_up()
 
     assert failures(done) == [f"the player failed, {why}"]
 
 
-def failures(done: Done) -> list[str]:
+def failures(done: CommandResult) -> list[str]:
     """What a command that failed says of the player."""
     assert done.code == 1
     return [line for line in said(done) if line.startswith("the player failed, ")]
@@ -257,13 +259,13 @@ def test_who_prints_is_told_what_to_do_about_it(tmp_path: Path, mark: str) -> No
 
 def test_a_program_that_ends_at_hello_is_told_to_read_its_stdin(tmp_path: Path, mark: str) -> None:
     with Host(LISTEN[""]("0"), limits=PATIENT) as host:
-        done = script("join", host.door.address, bot(tmp_path, mark, "sys.exit(0)"))
+        done = run_script("join", host.listener.address, bot(tmp_path, mark, "sys.exit(0)"))
         host.give_up()
 
     assert said(done)[-1].startswith("    it has to read its stdin to the end; ")
 
 
-def test_what_is_unlawful_the_host_says(tmp_path: Path, mark: str) -> None:
+def test_what_is_illegal_the_host_says(tmp_path: Path, mark: str) -> None:
     cheat = bot(tmp_path, mark, "def turn(view): return {'type': 'place', 'at': [99, 99]}")
 
     done, result = against_greedy(cheat)
@@ -288,7 +290,7 @@ def test_a_host_that_never_says_anything_more_is_given_up_while_the_program_hang
     hangs = bot(tmp_path, mark, "def hello(): time.sleep(3600)")
 
     with Script(hello(limit=0.1), stay=3.0) as host:
-        done = script("join", host.address, hangs, "--patience", "0.5")
+        done = run_script("join", host.address, hangs, "--patience", "0.5")
 
     assert done.code == 1
     assert said(done)[-1] == "the line was lost: no message came for 0.6 s before the end of the match"
@@ -298,7 +300,7 @@ def test_a_host_that_hangs_up_ends_the_program_in_the_middle_of_a_thought(tmp_pa
     hangs = bot(tmp_path, mark, "def hello(): time.sleep(3600)")
 
     with Script(hello(limit=3600.0), stay=0.5) as host:
-        done = script("join", host.address, hangs)
+        done = run_script("join", host.address, hangs)
 
     assert done.code == 1
     assert said(done)[-1] == "the host hung up before the end of the match"
@@ -308,7 +310,7 @@ def test_a_goodbye_is_heard_in_the_middle_of_a_thought(tmp_path: Path, mark: str
     hangs = bot(tmp_path, mark, "def hello(): time.sleep(3600)")
 
     with Script(hello(limit=3600.0), goodbye(Fault.GONE, "go away"), pause=0.3) as host:
-        done = script("join", host.address, hangs)
+        done = run_script("join", host.address, hangs)
 
     assert (done.code, said(done)[-1]) == (1, "ejected, gone: go away")
 
@@ -324,7 +326,7 @@ def test_a_goodbye_is_heard_in_the_middle_of_a_thought(tmp_path: Path, mark: str
 )
 def test_a_host_that_makes_no_sense_is_refused(says: bytes, why: str, tmp_path: Path, mark: str) -> None:
     with Script(says) as host:
-        done = script("join", host.address, bot(tmp_path, mark))
+        done = run_script("join", host.address, bot(tmp_path, mark))
 
     assert done.code == 2
     assert said(done)[-1].startswith(why)
@@ -336,7 +338,7 @@ def test_whatever_ends_the_command_ends_the_program(number: signal.Signals, tmp_
     hangs = bot(tmp_path, mark, "def hello():\n    say('thinks')\n    time.sleep(3600)")
 
     with Script(hello(limit=3600.0), stay=1.0) as host:
-        command = started([SCRIPT, "join", host.address, hangs])
+        command = start_process([INSTALLED_COMMAND, "join", host.address, hangs])
         assert command.stderr is not None
         while "thinks" not in command.stderr.readline():
             assert command.poll() is None
@@ -349,11 +351,11 @@ def test_whatever_ends_the_command_ends_the_program(number: signal.Signals, tmp_
 
 def test_a_referee_that_is_killed_ends_the_program(tmp_path: Path, mark: str) -> None:
     hangs = bot(tmp_path, mark, "def turn(view):\n    say('thinks')\n    time.sleep(3600)")
-    referee = started([SCRIPT, "play", "fish", "tcp:0", "greedy", "--limit", "3600,arrival=60"])
+    referee = start_process([INSTALLED_COMMAND, "play", "fish", "tcp:0", "greedy", "--limit", "3600,arrival=60"])
     assert referee.stderr is not None
     place = re.search(r"tcp://(\S+)", referee.stderr.readline())
     assert place is not None
-    command = started([SCRIPT, "join", place[1], hangs])
+    command = start_process([INSTALLED_COMMAND, "join", place[1], hangs])
     assert command.stderr is not None
     while "thinks" not in command.stderr.readline():
         assert command.poll() is None
@@ -378,52 +380,52 @@ def test_a_referee_that_is_killed_ends_the_program(tmp_path: Path, mark: str) ->
 def test_what_makes_no_sense_is_refused_before_anybody_is_called(
     player: str, options: tuple[str, ...], why: str
 ) -> None:
-    assert refusal(script("join", "127.0.0.1:1", player, *options)).startswith(why)
+    assert refusal_line(run_script("join", "127.0.0.1:1", player, *options)).startswith(why)
 
 
-# At a house.
+# At a server.
 
 
 def test_every_match_has_a_program_of_its_own(tmp_path: Path, mark: str) -> None:
     life = bot(tmp_path, mark, "say('begins')\ndef ended(): say('ends')")
 
-    def meet(guest: Guest) -> list[Any]:
-        guest.welcome()
+    def meet(guest: ClientConnection) -> list[Any]:
+        guest.sign_in()
         answers = [guest.play(), guest.play()]
-        guest.say(wire.suspended("that was all", 0))
+        guest.send(wire.encode_suspended("that was all", 0))
         return answers
 
-    with House(meet) as house:
-        done = script("join", house.address, life, "--name", "ann")
+    with FakeServer(meet) as server:
+        done = run_script("join", server.address, life, "--name", "ann")
 
     match = ["playing fish as ann in seat 0", "ranked 1 of 2", f"receipt: {RECEIPT} (covers the result)"]
-    assert (done.code, said(done)[:2]) == (0, [f"connected to {house.address}", "signed up as ann"])
+    assert (done.code, said(done)[:2]) == (0, [f"connected to {server.address}", "signed up as ann"])
     assert [line for line in said(done)[2:] if line in match] == match * 2
     assert [line for line in said(done) if line in ("begins", "ends", "receipt: 7")] == [
         "begins",
         "receipt: 7",
         "ends",
     ] * 2
-    assert house.results == [[[{"name": "ann"}, {"type": "place", "at": [0, 0]}]] * 2]
+    assert server.results == [[[{"name": "ann"}, {"type": "place", "at": [0, 0]}]] * 2]
 
 
 def test_a_program_need_not_wait_for_a_receipt_that_never_comes(tmp_path: Path, mark: str) -> None:
     life = bot(tmp_path, mark, "def ended(): say('ends')")
 
-    def meet(guest: Guest) -> None:
-        guest.welcome()
+    def meet(guest: ClientConnection) -> None:
+        guest.sign_in()
         guest.begin()
         guest.end_without_receipt()
         until = time.monotonic() + AMPLE
         while running_with(mark + "\0") and time.monotonic() < until:  # the program, which has it as its last word
             time.sleep(0.05)
         assert time.monotonic() < until
-        guest.say(wire.suspended("that was all", 0))
+        guest.send(wire.encode_suspended("that was all", 0))
 
-    with House(meet) as house:
-        done = script("join", house.address, f"{life} last")
+    with FakeServer(meet) as server:
+        done = run_script("join", server.address, f"{life} last")
 
-    assert house.results == [None]
+    assert server.results == [None]
     assert (done.code, done.err.count("ends\n")) == (0, 1)
 
 
@@ -433,42 +435,42 @@ def test_a_program_is_asked_once_however_often_the_line_is_lost(tmp_path: Path, 
     )
     question: list[bytes] = []
 
-    def first(guest: Guest) -> None:
-        guest.welcome()
+    def first(guest: ClientConnection) -> None:
+        guest.sign_in()
         guest.begin()
-        question.append(guest.written(TURN))
+        question.append(guest.write_question(TURN))
         guest.ask(question[0])
 
-    def second(guest: Guest) -> Any:
-        said = guest.welcome()
+    def second(guest: ClientConnection) -> Any:
+        said = guest.sign_in()
         answer = guest.ask(question[0])
         guest.end()
-        guest.say(wire.suspended("enough", 0))
+        guest.send(wire.encode_suspended("enough", 0))
         return said, answer
 
-    with House(first, second) as house:
-        done = script("join", house.address, slow)
+    with FakeServer(first, second) as server:
+        done = run_script("join", server.address, slow)
 
     assert (done.code, done.err.count("asked\n"), done.err.count("begins\n")) == (0, 1, 1)
-    assert house.results[1] == ({"token": "pass"}, {"type": "place", "at": [0, 0]})
+    assert server.results[1] == ({"token": "pass"}, {"type": "place", "at": [0, 0]})
 
 
 def test_a_match_that_begins_again_has_a_new_program(tmp_path: Path, mark: str) -> None:
     hangs = bot(tmp_path, mark, "say('begins')\ndef turn(view): time.sleep(3600)")
 
-    def meet(guest: Guest) -> Any:
-        guest.welcome()
+    def meet(guest: ClientConnection) -> Any:
+        guest.sign_in()
         guest.begin()
-        guest.say(guest.written(TURN))
+        guest.send(guest.write_question(TURN))
         guest.begin()
         guest.end()
-        guest.say(wire.suspended("enough", 0))
+        guest.send(wire.encode_suspended("enough", 0))
         return "done"
 
-    with House(meet) as house:
-        done = script("join", house.address, hangs)
+    with FakeServer(meet) as server:
+        done = run_script("join", server.address, hangs)
 
-    assert house.results == ["done"]
+    assert server.results == ["done"]
     assert (done.code, done.err.count("begins\n")) == (0, 2)
 
 
@@ -476,19 +478,19 @@ def test_a_program_hears_of_changes_if_it_asks_for_them(tmp_path: Path, mark: st
     curious = bot(tmp_path, mark, "def hello(): return {'changes': True}")
     change = wire.encode(wire.Changed(match="m", view=FISH.pack(VIEW))) + b"\n"
 
-    def meet(guest: Guest) -> Any:
-        guest.welcome()
+    def meet(guest: ClientConnection) -> Any:
+        guest.sign_in()
         said = guest.begin()
-        guest.say(change)
+        guest.send(change)
         guest.question(TURN)
         guest.end()
-        guest.say(wire.suspended("enough", 0))
+        guest.send(wire.encode_suspended("enough", 0))
         return said
 
-    with House(meet) as house:
-        done = script("join", house.address, curious)
+    with FakeServer(meet) as server:
+        done = run_script("join", server.address, curious)
 
-    assert house.results == [{"changes": True}]
+    assert server.results == [{"changes": True}]
     assert done.err.count("changed\n") == 1
 
 
@@ -499,8 +501,10 @@ def test_a_program_does_not_see_the_token(tmp_path: Path, mark: str) -> None:
     token.write_text("canary")
     thief = bot(token.parent, mark, f"try: say(open({str(token)!r}).read())\nexcept OSError: say('nothing')")
 
-    with House(lambda guest: (guest.welcome(window=0.2), guest.begin())) as house:
-        done = script("join", house.address, f"{thief} {token.parent}", "--name", "ann", "--token-file", str(token))
+    with FakeServer(lambda guest: (guest.sign_in(window=0.2), guest.begin())) as server:
+        done = run_script(
+            "join", server.address, f"{thief} {token.parent}", "--name", "ann", "--token-file", str(token)
+        )
 
     assert "playing fish as ann" in done.err
     assert "canary" not in done.err

@@ -2,7 +2,7 @@
 
 import pytest
 
-from fairplay.cli.client.joining import ranked
+from fairplay.cli.client.joining import describe_rank
 from fairplay.core.events import Result
 
 
@@ -12,4 +12,4 @@ from fairplay.core.events import Result
 def test_a_tie_takes_as_many_ranks_as_it_has_players(seat: int, words: str) -> None:
     result = Result((frozenset({0, 1}), frozenset({2})), ())
 
-    assert ranked(result, seat, 4).startswith(words)
+    assert describe_rank(result, seat, 4).startswith(words)

@@ -7,10 +7,10 @@ from pathlib import Path
 import click
 import pytest
 
-from fairplay.cli.main import VERBS, load
-from fairplay.cli.options.completion import FINDERS, MOST_FILES
-from fairplay.games import GAMES, title
-from tests.cli.command import SCRIPT, SMALL, fairplay, journal
+from fairplay.cli.main import SUBCOMMANDS, load_command
+from fairplay.cli.options.completion import FINDERS, MAX_SUGGESTED_FILES
+from fairplay.games import GAMES, game_info
+from tests.cli.command import INSTALLED_COMMAND, SMALL_BOARD, record_journal, run_fairplay
 from tests.cli.pseudo_terminal import PseudoTerminal
 
 # What bash does when Tab is pressed: it takes the line apart, calls the function, and shows what that leaves behind.
@@ -22,16 +22,16 @@ compopt() { echo "option $2"; }
 _fairplay_completion fairplay
 printf '%s\\n' "${COMPREPLY[@]}"
 """
-PATH = f"{SCRIPT.parent}:{os.environ['PATH']}"
+PATH = f"{INSTALLED_COMMAND.parent}:{os.environ['PATH']}"
 
 
-def tab(*words: str, folder: Path | None = None) -> list[str]:
+def tab(*words: str, directory: Path | None = None) -> list[str]:
     """What bash is given for the last of these words, which are apart as bash takes them apart."""
     done = subprocess.run(
         ["bash", "--norc", "-c", TAB, "bash", "fairplay", *words],
         capture_output=True,
         text=True,
-        cwd=folder,
+        cwd=directory,
         env={**os.environ, "PATH": PATH},
         check=True,
         timeout=30,
@@ -44,7 +44,7 @@ def test_somebody_presses_tab_in_bash() -> None:
     bash = ("bash", "--norc", "--noprofile", "-i")
     with PseudoTerminal(command=bash, environment={"PATH": PATH, "PS1": "$ "}) as terminal:
         terminal.type('eval "$(_FAIRPLAY_COMPLETE=bash_source fairplay)"; echo now ready\n')
-        terminal.until("\nnow ready")
+        terminal.wait_for("\nnow ready")
         for begun, whole in (
             ("fairplay tou", "fairplay tournament "),
             ("\x15fairplay play fi", "fairplay play fish "),
@@ -55,11 +55,11 @@ def test_somebody_presses_tab_in_bash() -> None:
             ("--limit mo", "--limit move="),
         ):
             terminal.type(f"{begun}\t")
-            assert terminal.until(whole).endswith(whole)
+            assert terminal.wait_for(whole).endswith(whole)
 
 
 def test_verbs() -> None:
-    assert tab("") == [*VERBS, "course"]
+    assert tab("") == [*SUBCOMMANDS, "course"]
     assert tab("why") == ["why", "why-not"]
 
 
@@ -71,7 +71,7 @@ def test_games() -> None:
 
 @pytest.mark.parametrize("game", GAMES)
 def test_players_of_the_game_and_those_elsewhere(game: str) -> None:
-    assert tab("play", game, "") == [*title(game).house, "human", "exec:", "tcp:", "ws:", "py:"]
+    assert tab("play", game, "") == [*game_info(game).built_in, "human", "exec:", "tcp:", "ws:", "py:"]
 
 
 def test_players_behind_a_label_and_behind_other_options() -> None:
@@ -113,29 +113,29 @@ def test_options_and_their_choices() -> None:
 
 
 def test_journals_by_path_and_by_id(tmp_path: Path) -> None:
-    fairplay("play", "fish", "random", "greedy", *SMALL, "--quiet", "--journal", str(tmp_path / "games"))
+    run_fairplay("play", "fish", "random", "greedy", *SMALL_BOARD, "--quiet", "--journal", str(tmp_path / "games"))
     (path,) = (tmp_path / "games").glob("*.jsonl")
 
     for verb in ("replay", "draw", "verify", "resume", "why", "debug"):
-        assert tab(verb, path.name[:6], folder=tmp_path) == [f"games/{path.name}"]
-    assert tab("replay", "games/", folder=tmp_path) == [f"games/{path.name}"]
-    assert tab("replay", "ga", folder=tmp_path) == ["option", "default"]  # a folder, which the shell completes
-    assert tab("library", "show", "games", "", folder=tmp_path) == [path.stem]
-    assert tab("resume", str(path), "gr", folder=tmp_path) == ["greedy"]
+        assert tab(verb, path.name[:6], directory=tmp_path) == [f"games/{path.name}"]
+    assert tab("replay", "games/", directory=tmp_path) == [f"games/{path.name}"]
+    assert tab("replay", "ga", directory=tmp_path) == ["option", "default"]  # a directory, which the shell completes
+    assert tab("library", "show", "games", "", directory=tmp_path) == [path.stem]
+    assert tab("resume", str(path), "gr", directory=tmp_path) == ["greedy"]
 
 
-def test_a_folder_with_too_many_journals_is_left_to_the_shell(tmp_path: Path) -> None:
-    for number in range(MOST_FILES):
+def test_a_directory_with_too_many_journals_is_left_to_the_shell(tmp_path: Path) -> None:
+    for number in range(MAX_SUGGESTED_FILES):
         (tmp_path / f"m{number:04}.jsonl").touch()
-    assert len(tab("replay", "m", folder=tmp_path)) == MOST_FILES
+    assert len(tab("replay", "m", directory=tmp_path)) == MAX_SUGGESTED_FILES
 
     (tmp_path / "more.jsonl").touch()
 
-    assert tab("replay", "m", folder=tmp_path) == ["option", "default"]
+    assert tab("replay", "m", directory=tmp_path) == ["option", "default"]
 
 
 def test_a_name_that_would_run_something_is_left_to_the_shell_which_quotes_it(tmp_path: Path) -> None:
-    fairplay("play", "fish", "random", "greedy", *SMALL, "--quiet", "--journal", str(tmp_path))
+    run_fairplay("play", "fish", "random", "greedy", *SMALL_BOARD, "--quiet", "--journal", str(tmp_path))
     (journal,) = tmp_path.glob("*.jsonl")
     for name in (
         "x;touch ran;.jsonl",
@@ -147,46 +147,46 @@ def test_a_name_that_would_run_something_is_left_to_the_shell_which_quotes_it(tm
     ):
         (tmp_path / name).write_bytes(journal.read_bytes())
 
-    assert tab("verify", "x", folder=tmp_path) == ["option", "default"]
+    assert tab("verify", "x", directory=tmp_path) == ["option", "default"]
 
     bash = ("bash", "--norc", "--noprofile", "-i")
-    with PseudoTerminal(command=bash, environment={"PATH": PATH, "PS1": "$ "}, folder=tmp_path) as terminal:
+    with PseudoTerminal(command=bash, environment={"PATH": PATH, "PS1": "$ "}, directory=tmp_path) as terminal:
         terminal.type('eval "$(_FAIRPLAY_COMPLETE=bash_source fairplay)"; echo now ready\n')
-        terminal.until("\nnow ready")
+        terminal.wait_for("\nnow ready")
         terminal.type("fairplay verify x\\;\t\n")
-        terminal.until("x;touch ran;.jsonl: same result")
+        terminal.wait_for("x;touch ran;.jsonl: same result")
     assert not (tmp_path / "ran").exists()
 
 
 def test_nobody_waits_for_a_pipe_that_is_called_like_a_journal(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "f.jsonl")
 
-    assert "human" in tab("resume", "f.jsonl", "", folder=tmp_path)
+    assert "human" in tab("resume", "f.jsonl", "", directory=tmp_path)
 
 
 def test_a_file_that_is_no_journal_leaves_the_players_that_are_elsewhere(tmp_path: Path) -> None:
     (tmp_path / "list.jsonl").write_text("[]\n")
 
-    assert tab("resume", "list.jsonl", "", folder=tmp_path) == ["human", "exec:", "tcp:", "ws:", "py:"]
+    assert tab("resume", "list.jsonl", "", directory=tmp_path) == ["human", "exec:", "tcp:", "ws:", "py:"]
 
 
 def test_a_path_from_the_root_is_not_completed_by_what_is_here(tmp_path: Path) -> None:
     (tmp_path / "not-in-the-root.jsonl").touch()
 
-    assert tab("replay", "/not-in-the-root", folder=tmp_path) == ["option", "default"]
+    assert tab("replay", "/not-in-the-root", directory=tmp_path) == ["option", "default"]
 
 
-def test_a_tournament_offers_its_matches_and_not_its_notebook(tmp_path: Path) -> None:
+def test_a_tournament_offers_its_matches_and_not_its_log(tmp_path: Path) -> None:
     (tmp_path / "cup" / "matches").mkdir(parents=True)
     (tmp_path / "cup" / "tournament.jsonl").touch()
     (tmp_path / "cup" / "matches" / "m00001.jsonl").touch()
 
     for begun in ("", "m", "cup/"):
-        assert tab("replay", begun, folder=tmp_path) == ["cup/matches/m00001.jsonl"]
+        assert tab("replay", begun, directory=tmp_path) == ["cup/matches/m00001.jsonl"]
 
 
 def test_seats_of_the_match_that_is_named_before(tmp_path: Path) -> None:
-    path = journal(tmp_path, "ann=greedy", "b;ls=random", "7=random")
+    path = record_journal(tmp_path, "ann=greedy", "b;ls=random", "7=random")
 
     for verb in ("draw", "debug", "why"):
         assert tab(verb, str(path), "--seat", "") == ["ann", "1", "2"]
@@ -195,13 +195,13 @@ def test_seats_of_the_match_that_is_named_before(tmp_path: Path) -> None:
 
 
 def test_a_seat_behind_an_equals_sign_is_offered_once(tmp_path: Path) -> None:
-    path = journal(tmp_path, "ann=greedy", "bob=random")
+    path = record_journal(tmp_path, "ann=greedy", "bob=random")
 
     assert tab("draw", str(path), "--seat", "=") == ["ann", "bob"]
 
 
 def test_a_match_without_a_line_of_its_seating_has_the_names_of_its_opening(tmp_path: Path) -> None:
-    path = journal(tmp_path, "ann=greedy", "bob=random")
+    path = record_journal(tmp_path, "ann=greedy", "bob=random")
     opening, _, *facts = path.read_bytes().splitlines(keepends=True)
 
     path.write_bytes(b"".join([opening, *facts]))
@@ -221,7 +221,7 @@ def test_what_makes_no_sense_is_met_with_silence(words: tuple[str, ...]) -> None
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_there_is_a_script_for_each_shell(shell: str) -> None:
     done = subprocess.run(
-        [SCRIPT],
+        [INSTALLED_COMMAND],
         capture_output=True,
         text=True,
         env={**os.environ, "_FAIRPLAY_COMPLETE": f"{shell}_source"},
@@ -233,7 +233,7 @@ def test_there_is_a_script_for_each_shell(shell: str) -> None:
 
 
 def test_every_kind_of_parameter_is_used_by_a_verb() -> None:
-    commands = [load(verb) for verb in VERBS]
+    commands = [load_command(verb) for verb in SUBCOMMANDS]
     commands += [other for one in commands if isinstance(one, click.Group) for other in one.commands.values()]
     there = {(one.param_type_name, one.name) for command in commands if command for one in command.params}
 

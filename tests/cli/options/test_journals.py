@@ -1,4 +1,4 @@
-"""Name matches by their ids, and folders and notebooks where a journal is meant."""
+"""Name matches by their ids, and directories and logs where a journal is meant."""
 
 import os
 import re
@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from fairplay.cli.options import journals
-from fairplay.cli.options.journals import journal_named, journals_near
+from fairplay.cli.options.journals import find_journal, search_journals
 from fairplay.core.errors import BadRequest
-from tests.cli.command import fairplay, journal, refusal
+from tests.cli.command import record_journal, refusal_line, run_fairplay
 
 VERBS: dict[str, tuple[str, ...]] = {
     "replay": ("--at", "0"),
@@ -24,14 +24,14 @@ VERBS: dict[str, tuple[str, ...]] = {
 
 @pytest.fixture(scope="module")
 def match(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return journal(tmp_path_factory.mktemp("made"))
+    return record_journal(tmp_path_factory.mktemp("made"))
 
 
 @pytest.fixture
 def here(match: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder to be in, with one match below it and a tournament beside that."""
-    for folder in ("games", "cup/matches"):
-        (tmp_path / folder).mkdir(parents=True)
+    """A directory to be in, with one match below it and a tournament beside that."""
+    for directory in ("games", "cup/matches"):
+        (tmp_path / directory).mkdir(parents=True)
     shutil.copy(match, tmp_path / "games")
     (tmp_path / "cup" / "matches" / "m00001.jsonl").touch()
     (tmp_path / "cup" / "tournament.jsonl").touch()
@@ -41,33 +41,33 @@ def here(match: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_every_verb_takes_the_beginning_of_an_id(verb: str, match: Path, here: Path) -> None:
-    short, whole = (fairplay(verb, name, *VERBS[verb]) for name in (match.stem[:7], f"games/{match.name}"))
+    short, whole = (run_fairplay(verb, name, *VERBS[verb]) for name in (match.stem[:7], f"games/{match.name}"))
 
     assert whole.code == 0
     assert short.code == 0
     assert untimed(short.out) == untimed(whole.out)
 
 
-def test_what_the_library_prints_is_taken_with_its_folder(
+def test_what_the_library_prints_is_taken_with_its_directory(
     match: Path, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for one in (1, 2, 3):
         shutil.copy(match, here / "games" / f"{match.stem[:7]}{one}.jsonl")
     monkeypatch.chdir("/")
-    printed = [line.split()[0] for line in fairplay("library", "list", str(here / "games")).out.splitlines()[1:]]
+    printed = [line.split()[0] for line in run_fairplay("library", "list", str(here / "games")).out.splitlines()[1:]]
 
-    found = [journal_named(f"{here}/games/{id}") for id in printed]
+    found = [find_journal(f"{here}/games/{id}") for id in printed]
 
     assert sorted(found) == sorted(str(path) for path in (here / "games").glob("*.jsonl"))
     assert len(found) == 4
-    assert journal_named(f"{here}/cup/m0") == f"{here}/cup/matches/m00001.jsonl"
+    assert find_journal(f"{here}/cup/m0") == f"{here}/cup/matches/m00001.jsonl"
 
 
-def test_an_id_in_a_folder_is_of_that_folder_alone(here: Path) -> None:
+def test_an_id_in_a_directory_is_of_that_directory_alone(here: Path) -> None:
     with pytest.raises(BadRequest, match="no match in games with an id that begins so"):
-        journal_named("games/m0")
+        find_journal("games/m0")
     with pytest.raises(BadRequest, match="no match in cup/matches with an id"):
-        journal_named("cup/matches/zz")
+        find_journal("cup/matches/zz")
 
 
 def untimed(told: str) -> str:
@@ -76,30 +76,30 @@ def untimed(told: str) -> str:
 
 
 def test_a_match_is_found_here_below_and_in_a_tournament(match: Path, here: Path) -> None:
-    assert journal_named(match.stem) == f"games/{match.name}"
-    assert journal_named("m0") == "cup/matches/m00001.jsonl"
+    assert find_journal(match.stem) == f"games/{match.name}"
+    assert find_journal("m0") == "cup/matches/m00001.jsonl"
     os.chdir("cup")
-    assert journal_named("m0") == "matches/m00001.jsonl"
+    assert find_journal("m0") == "matches/m00001.jsonl"
     os.chdir("matches")
-    assert journal_named("m0") == "m00001.jsonl"
+    assert find_journal("m0") == "m00001.jsonl"
 
 
 def test_a_file_is_itself_whatever_its_name(here: Path) -> None:
     Path("m0").touch()
 
-    assert journal_named("m0") == "m0"
+    assert find_journal("m0") == "m0"
 
 
 def test_a_whole_id_is_meant_even_if_another_begins_with_it(here: Path) -> None:
     Path("games/m000012.jsonl").touch()
 
-    assert journal_named("m00001") == "cup/matches/m00001.jsonl"
+    assert find_journal("m00001") == "cup/matches/m00001.jsonl"
 
 
 def test_the_log_of_a_tournament_is_no_match_whatever_it_begins_with(here: Path) -> None:
     for name in ("tourn", "cup/tourn"):
         with pytest.raises(BadRequest, match="with an id that begins so"):
-            journal_named(name)
+            find_journal(name)
 
 
 @pytest.mark.parametrize("verb", VERBS)
@@ -120,7 +120,7 @@ def test_the_log_of_a_tournament_is_no_match_whatever_it_begins_with(here: Path)
         ("games", "games: cannot be read: Is a directory; see: fairplay library list games"),
         (
             "cup/tournament.jsonl",
-            "cup/tournament.jsonl: this is the notebook of a tournament and no match; see: fairplay standings cup",
+            "cup/tournament.jsonl: this is the log of a tournament and no match; see: fairplay standings cup",
         ),
         ("m*", "m*: cannot be read: No such file or directory"),
         ("../m0/m0", "../m0/m0: cannot be read: No such file or directory"),
@@ -128,14 +128,14 @@ def test_the_log_of_a_tournament_is_no_match_whatever_it_begins_with(here: Path)
     ],
 )
 def test_what_is_no_match_is_refused_with_what_to_do(verb: str, named: str, why: str, here: Path) -> None:
-    assert refusal(fairplay(verb, named, *VERBS[verb])).startswith(why)
+    assert refusal_line(run_fairplay(verb, named, *VERBS[verb])).startswith(why)
 
 
 def test_of_several_matches_some_are_named_harmlessly(here: Path) -> None:
     for name in ("z\x1b[2J", "z;ls", "z1", "z2", "z3", "zz"):
         Path(f"games/{name}.jsonl").touch()
 
-    assert refusal(fairplay("replay", "z")) == (
+    assert refusal_line(run_fairplay("replay", "z")) == (
         "z can be any of 6 matches; write the path of one: $'games/z\\x1b[2J.jsonl', "
         "games/z1.jsonl, games/z2.jsonl, games/z3.jsonl, 'games/z;ls.jsonl', ..."
     )
@@ -145,33 +145,33 @@ def test_as_many_matches_as_are_named_leave_no_dots_behind_them(here: Path) -> N
     for number in range(5):
         Path(f"games/z{number}.jsonl").touch()
 
-    assert refusal(fairplay("replay", "z")).endswith("games/z3.jsonl, games/z4.jsonl")
+    assert refusal_line(run_fairplay("replay", "z")).endswith("games/z3.jsonl, games/z4.jsonl")
 
 
-def test_a_match_in_a_hidden_folder_is_not_found(here: Path) -> None:
+def test_a_match_in_a_hidden_directory_is_not_found(here: Path) -> None:
     Path(".hidden").mkdir()
     Path(".hidden/m000012.jsonl").touch()
 
-    assert journal_named("m0") == "cup/matches/m00001.jsonl"
+    assert find_journal("m0") == "cup/matches/m00001.jsonl"
 
 
-def test_no_more_is_looked_at_than_so_many_folders_and_files(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_more_is_looked_at_than_so_many_directories_and_files(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(10):
         Path(f"more{number}").mkdir()
         Path(f"more{number}/m{number}.jsonl").touch()
-    assert len(list(journals_near(Path(), "m", below=True))) == 11
+    assert len(list(search_journals(Path(), "m", below=True))) == 11
 
     with monkeypatch.context() as few:
-        few.setattr(journals, "MOST_FOLDERS", 4)
-        assert len(list(journals_near(Path(), "m", below=True))) <= 4
-    monkeypatch.setattr(journals, "MOST_FILES", 3)
-    assert len(list(journals_near(Path(), "", below=True))) <= 3
+        few.setattr(journals, "MAX_SEARCHED_DIRECTORIES", 4)
+        assert len(list(search_journals(Path(), "m", below=True))) <= 4
+    monkeypatch.setattr(journals, "MAX_SEARCHED_FILES", 3)
+    assert len(list(search_journals(Path(), "", below=True))) <= 3
 
 
-def test_a_file_that_is_called_like_the_folder_of_matches_is_passed_over(match: Path, here: Path) -> None:
+def test_a_file_that_is_called_like_the_directory_of_matches_is_passed_over(match: Path, here: Path) -> None:
     Path("matches").touch()
 
-    assert journal_named(match.stem) == f"games/{match.name}"
+    assert find_journal(match.stem) == f"games/{match.name}"
 
 
 def test_links_that_lead_nowhere_or_in_a_circle_are_passed_over(here: Path) -> None:
@@ -179,4 +179,4 @@ def test_links_that_lead_nowhere_or_in_a_circle_are_passed_over(here: Path) -> N
     Path("circle").symlink_to("circle")
 
     with pytest.raises(BadRequest, match="there is no file zzz"):
-        journal_named("zzz")
+        find_journal("zzz")

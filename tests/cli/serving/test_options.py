@@ -8,10 +8,10 @@ import pytest
 
 from fairplay.cli.main import fairplay  # whose help options click keeps with a command
 from fairplay.cli.serve import serve
-from fairplay.cli.serving.options import OFFER, SERVER, changed, offered
+from fairplay.cli.serving.options import OFFER_OPTIONS, SERVER_OPTIONS, apply_options, offer_from_options
 from fairplay.core.errors import BadRequest
 from fairplay.protocol.limits import Limits
-from fairplay.server.settings import HouseSettings, Strangers, Tls, read_settings
+from fairplay.server.settings import ConnectionLimits, ServerSettings, Tls, read_settings
 
 FILE = """
 port = 5000
@@ -22,7 +22,7 @@ game = "fish"
 """
 SAID = {
     "--name": ("the lab", "name", "the lab"),
-    "--folder": ("kept", "folder", "kept"),
+    "--dir": ("kept", "directory", "kept"),
     "--host": ("0.0.0.0", "host", "0.0.0.0"),
     "--port": ("0", "port", 0),
     "--websocket": ("4001", "websocket", 4001),
@@ -33,14 +33,14 @@ SAID = {
     "--window": ("1.5", "window", 1.5),
     "--back": ("7", "back", 7.0),
     "--log": ("json", "log", "json"),
-    "--strangers": ("each=7", "strangers", Strangers(each=7)),
+    "--strangers": ("each=7", "strangers", ConnectionLimits(each=7)),
 }
 
 
 def given(*words: str) -> dict[str, Any]:
     """What the command makes of its options, without what was not said."""
     found = serve.make_context("serve", ["fish", *words], **fairplay.context_settings).params
-    return {name: found[name] for name in SERVER | OFFER if found[name] not in (None, ())}
+    return {name: found[name] for name in SERVER_OPTIONS | OFFER_OPTIONS if found[name] not in (None, ())}
 
 
 def said(option: str) -> tuple[str, ...]:
@@ -52,40 +52,40 @@ def said(option: str) -> tuple[str, ...]:
 def test_an_option_sets_what_it_is_called_after_and_nothing_else(option: str) -> None:
     _, name, value = SAID[option]
 
-    found = changed(HouseSettings(), given(*said(option)))
+    found = apply_options(ServerSettings(), given(*said(option)))
 
-    assert {one: getattr(found, one) for one in SERVER if getattr(found, one) != getattr(HouseSettings(), one)} == {
-        name: value
-    }
+    assert {
+        one: getattr(found, one) for one in SERVER_OPTIONS if getattr(found, one) != getattr(ServerSettings(), one)
+    } == {name: value}
 
 
 def test_there_is_no_other_option_of_a_server_but_for_the_files_of_a_certificate() -> None:
-    assert {name for _, name, _ in SAID.values()} | {"tls"} == SERVER
-    assert changed(HouseSettings(), given("--tls", "cert.pem", "key.pem")).tls == Tls("cert.pem", "key.pem")
+    assert {name for _, name, _ in SAID.values()} | {"tls"} == SERVER_OPTIONS
+    assert apply_options(ServerSettings(), given("--tls", "cert.pem", "key.pem")).tls == Tls("cert.pem", "key.pem")
 
 
 def test_options_of_a_game_say_when_a_room_of_it_opens() -> None:
     options = ("--set", "rows=4", "--min", "2", "--max", "3", "--wait", "5", "--policy", "shuffled", "--fill", "greedy")
 
-    found = offered("fish", given(*options, "--limit", "7"))
+    found = offer_from_options("fish", given(*options, "--limit", "7"))
 
     assert (found.game, found.parameters["rows"], found.least, found.most) == ("fish", 4, 2, 3)
     assert (found.wait, found.policy, found.fill, found.limits) == (5.0, "shuffled", "greedy", Limits(move=7.0))
 
 
 def test_without_options_a_game_is_played_as_usual_by_as_many_as_it_is_for() -> None:
-    found = offered("fish", given())
+    found = offer_from_options("fish", given())
 
     assert (found.least, found.most, found.wait, found.policy, found.fill) == (2, 4, 10.0, "order", "")
     assert found.limits == Limits()
 
 
 def test_what_is_said_on_the_command_line_counts_more_than_the_file(tmp_path: Path) -> None:
-    (tmp_path / "house.toml").write_text(FILE)
+    (tmp_path / "server.toml").write_text(FILE)
 
-    found = changed(read_settings(tmp_path / "house.toml"), given("--guests", "--strangers", "each=7"))
+    found = apply_options(read_settings(tmp_path / "server.toml"), given("--guests", "--strangers", "each=7"))
 
-    assert (found.port, found.guests, found.strangers) == (5000, True, Strangers(each=7, hello=5.0))
+    assert (found.port, found.guests, found.connection_limits) == (5000, True, ConnectionLimits(each=7, hello=5.0))
     assert [offer.game for offer in found.offers] == ["fish"]
 
 
@@ -109,4 +109,4 @@ def test_a_value_that_a_setting_cannot_have_is_refused_with_its_bounds(words: tu
 
 def test_a_limit_for_strangers_that_there_is_not_is_refused() -> None:
     with pytest.raises(BadRequest, match=r"^--strangers: unknown key 'eech': did you mean 'each'\?$"):
-        changed(HouseSettings(), given("--strangers", "eech=1"))
+        apply_options(ServerSettings(), given("--strangers", "eech=1"))

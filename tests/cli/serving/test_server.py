@@ -1,4 +1,4 @@
-"""Keep a house by the command: what is refused, what its help shows, and who may watch."""
+"""Keep a server by the command: what is refused, what its help shows, and who may watch."""
 
 import re
 import shlex
@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from fairplay.cli.serve import serve
-from fairplay.server.serving import SELDOM
-from tests.cli.command import SCRIPT, Done, fairplay, refusal, script, started
-from tests.cli.open_house import ENOUGH, open_house
-from tests.some import some
+from fairplay.server.serving import GC_THRESHOLD_OBJECTS
+from tests.cli.command import INSTALLED_COMMAND, CommandResult, refusal_line, run_fairplay, run_script, start_process
+from tests.cli.server_process import TIMEOUT_S, running_server
+from tests.nonempty import nonempty
 
 SERVING = Path(__file__).parents[3] / "docs" / "serving.md"
 FISH = ("fish", "--port", "0", "--set", "rows=4", "--set", "columns=4")
@@ -26,20 +26,20 @@ def examples() -> list[str]:
     return [line for line in found if line.startswith("fairplay serve") and "--" not in line.split()[2]]
 
 
-def test_a_folder_takes_one_house_at_a_time(tmp_path: Path) -> None:
-    with open_house(*FISH, "--folder", tmp_path / "kept") as house:
-        why = refusal(script("serve", *FISH, "--folder", str(tmp_path / "kept"), timeout=ENOUGH))
-        assert house.stop() == 0
-    with open_house(*FISH, "--folder", tmp_path / "kept") as house:
-        assert house.stop() == 0
+def test_a_directory_takes_one_server_at_a_time(tmp_path: Path) -> None:
+    with running_server(*FISH, "--dir", tmp_path / "kept") as server:
+        why = refusal_line(run_script("serve", *FISH, "--dir", str(tmp_path / "kept"), timeout=TIMEOUT_S))
+        assert server.stop() == 0
+    with running_server(*FISH, "--dir", tmp_path / "kept") as server:
+        assert server.stop() == 0
 
-    assert why == f"another house is open that keeps its matches in {tmp_path / 'kept'}"
+    assert why == f"another server is open that keeps its matches in {tmp_path / 'kept'}"
 
 
-def test_a_folder_that_is_none_is_refused_before_anything_else(tmp_path: Path) -> None:
+def test_a_directory_that_is_none_is_refused_before_anything_else(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
 
-    why = refusal(fairplay("serve", *FISH, "--folder", str(tmp_path / "file")))
+    why = refusal_line(run_fairplay("serve", *FISH, "--dir", str(tmp_path / "file")))
 
     assert why == f"nothing can be kept in {tmp_path / 'file'}: File exists"
 
@@ -48,18 +48,20 @@ def test_a_folder_that_is_none_is_refused_before_anything_else(tmp_path: Path) -
 def test_a_port_that_is_taken_is_refused(option: str, tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        done = fairplay("serve", *FISH, option, str(port), "--folder", str(tmp_path / "kept"))
+        done = run_fairplay("serve", *FISH, option, str(port), "--dir", str(tmp_path / "kept"))
 
     assert done.code == 2
     assert done.err.endswith(f"fairplay: cannot listen at 127.0.0.1:{port}: Address already in use\n")
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_folder_that_was_there_stays_when_a_port_is_taken(tmp_path: Path) -> None:
+def test_a_directory_that_was_there_stays_when_a_port_is_taken(tmp_path: Path) -> None:
     (tmp_path / "kept").mkdir()
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        refusal(script("serve", "fish", "--port", str(port), "--folder", str(tmp_path / "kept"), timeout=ENOUGH))
+        refusal_line(
+            run_script("serve", "fish", "--port", str(port), "--dir", str(tmp_path / "kept"), timeout=TIMEOUT_S)
+        )
 
     assert (tmp_path / "kept").is_dir()
 
@@ -68,74 +70,78 @@ def test_the_examples_in_the_help_are_understood(tmp_path: Path) -> None:
     lines = examples()
 
     assert len(lines) == 3
-    for line in some(lines):
-        options = ("--folder", str(tmp_path), "--tls", "no", "where")  # which is looked at behind everything else
-        assert refusal(fairplay(*shlex.split(line)[1:], *options)).startswith("no TLS with no and where: "), line
+    for line in nonempty(lines):
+        options = ("--dir", str(tmp_path), "--tls", "no", "where")  # which is looked at behind everything else
+        assert refusal_line(run_fairplay(*shlex.split(line)[1:], *options)).startswith("no TLS with no and where: "), (
+            line
+        )
 
 
 def test_who_watches_where_nothing_is_played_is_told_so(tmp_path: Path) -> None:
-    with open_house(*FISH, "--folder", tmp_path / "kept") as house:
-        both = [started([SCRIPT, "watch", house.place, *options]) for options in ((), ("--json",))]
+    with running_server(*FISH, "--dir", tmp_path / "kept") as server:
+        both = [start_process([INSTALLED_COMMAND, "watch", server.place, *options]) for options in ((), ("--json",))]
         try:
             said = [stream.readline() for stream in (both[0].stderr, both[1].stdout) if stream is not None]
         finally:
             for one in both:
                 one.kill()
                 one.communicate()
-        assert house.stop() == 0
+        assert server.stop() == 0
 
-    assert said == [f"fairplay: nothing is played at {house.place} now; waiting for a match\n", '{"type":"quiet"}\n']
+    assert said == [f"fairplay: nothing is played at {server.place} now; waiting for a match\n", '{"type":"quiet"}\n']
 
 
 def test_no_more_watch_than_there_may_be(tmp_path: Path) -> None:
-    file = tmp_path / "house.toml"
+    file = tmp_path / "server.toml"
     file.write_text('port = 0\nstrangers = { spectators = 1 }\n[[games]]\ngame = "fish"\n')
-    with open_house("--config", file, "--folder", tmp_path / "kept") as house:
-        both = [started([SCRIPT, "watch", house.place]) for _ in range(2)]  # nothing is played, so one of them waits
+    with running_server("--config", file, "--dir", tmp_path / "kept") as server:
+        both = [
+            start_process([INSTALLED_COMMAND, "watch", server.place]) for _ in range(2)
+        ]  # nothing is played, so one of them waits
         try:
-            until = time.monotonic() + ENOUGH
+            until = time.monotonic() + TIMEOUT_S
             while all(one.poll() is None for one in both):
                 assert time.monotonic() < until
                 time.sleep(0.01)
             [refused] = [one for one in both if one.poll() is not None]
-            seen = Done(refused.wait(), *refused.communicate())
+            seen = CommandResult(refused.wait(), *refused.communicate())
         finally:
             for one in both:
                 one.kill()
                 one.communicate()
-        assert house.stop() == 0
+        assert server.stop() == 0
 
-    assert refusal(seen) == f"{house.place}: too many watch already"
+    assert refusal_line(seen) == f"{server.place}: too many watch already"
 
 
 @pytest.mark.parametrize("scheme", ["tls", "wss"])
 def test_players_come_in_over_tls_with_a_certificate_as_the_docs_make_one(scheme: str, tmp_path: Path) -> None:
     [line] = re.findall(r"^    (openssl .*)$", SERVING.read_text(), re.MULTILINE)
-    subprocess.run(shlex.split(line), cwd=tmp_path, check=True, capture_output=True, timeout=ENOUGH)
-    certificate, key = tmp_path / "house.pem", tmp_path / "key.pem"
+    subprocess.run(shlex.split(line), cwd=tmp_path, check=True, capture_output=True, timeout=TIMEOUT_S)
+    certificate, key = tmp_path / "server.pem", tmp_path / "key.pem"
     options = ("--fill", "random", "--max", "2", "--wait", "0.1", "--limit", "60", "--websocket", "0")
 
-    with open_house(*FISH, "--tls", certificate, key, "--folder", tmp_path / "kept", *options) as house:
-        tcp, websocket = re.findall(r"127\.0\.0\.1:(\d+)", "".join(house.told))
+    with running_server(*FISH, "--tls", certificate, key, "--dir", tmp_path / "kept", *options) as server:
+        tcp, websocket = re.findall(r"127\.0\.0\.1:(\d+)", "".join(server.told))
         place = f"{scheme}://localhost:{tcp if scheme == 'tls' else websocket}"
-        joined = script("join", place, "greedy", "--matches", "1", "--ca", str(certificate), timeout=ENOUGH)
+        joined = run_script("join", place, "greedy", "--matches", "1", "--ca", str(certificate), timeout=TIMEOUT_S)
         assert joined.code == 0, joined
-        until = time.monotonic() + ENOUGH
-        while "OVER SINCE" not in (status := fairplay("status", place, "--ca", str(certificate))).out:
+        until = time.monotonic() + TIMEOUT_S
+        while "OVER SINCE" not in (status := run_fairplay("status", place, "--ca", str(certificate))).out:
             assert time.monotonic() < until, status  # who played hears of it first
-        assert house.stop() == 0
+        assert server.stop() == 0
 
 
 def test_whoever_serves_looks_for_garbage_seldom_and_never_among_what_was_there_before() -> None:
     code = """
 import gc
-from fairplay.cli.serving.server import run
+from fairplay.cli.serving.server import run_until_stopped
 
 async def serving():
     print(gc.get_threshold()[0], gc.get_freeze_count() > 10_000)
 
-run(serving())
+run_until_stopped(serving())
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
-    assert done.stdout == f"{SELDOM} True\n"
+    assert done.stdout == f"{GC_THRESHOLD_OBJECTS} True\n"

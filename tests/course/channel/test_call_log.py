@@ -13,11 +13,11 @@ def test_an_answer_is_logged_with_the_time_since_its_own_call(monkeypatch: pytes
     monkeypatch.setattr(time, "monotonic", lambda: next(now))
     log = CallLog(told.append, "ann")
 
-    log.say(b'"ann"\n')
-    log.hear(b'["start",[true]]')
-    log.say(b'"void"\n')
-    log.hear(b'["end",[true]]')
-    log.say(b'"void"\n')
+    log.log_sent(b'"ann"\n')
+    log.log_received(b'["start",[true]]')
+    log.log_sent(b'"void"\n')
+    log.log_received(b'["end",[true]]')
+    log.log_sent(b'"void"\n')
 
     assert all(re.match(r"ann \d\d:\d\d:\d\d\.\d{6} ", line) for line in told)
     assert [line.split(" ", 2)[2] for line in told] == [
@@ -32,7 +32,7 @@ def test_an_answer_is_logged_with_the_time_since_its_own_call(monkeypatch: pytes
 def test_what_a_stranger_sent_is_logged_on_one_short_line_without_control_codes() -> None:
     told = list[str]()
 
-    CallLog(told.append).hear(b'["\x1b[2J\r\n\xff' + b"x" * 5000)
+    CallLog(told.append).log_received(b'["\x1b[2J\r\n\xff' + b"x" * 5000)
 
     [line] = told
     assert line.isprintable()

@@ -10,14 +10,14 @@ import pytest
 
 from fairplay.core.events import Fault
 from fairplay.core.messages import Answer, Answered, Failed
-from fairplay.course.channel.client import next_call, send
+from fairplay.course.channel.client import receive_call, send_reply
 from fairplay.course.channel.connection import CourseConnection
-from fairplay.course.channel.remote import NOT_VOID, TOO_EARLY, TOO_MANY, Client
-from fairplay.course.channel.values import MOST_BLANKS
+from fairplay.course.channel.remote import NOT_VOID, TOO_EARLY, TOO_MANY, CourseClient
+from fairplay.course.channel.values import MAX_BLANK_BYTES
 from fairplay.course.dialects.dialect import Call
-from fairplay.transport.line import Lost, received
-from tests.course.channel.courses import run, turns
-from tests.players.lines import Clockwork, in_clockwork
+from fairplay.transport.connection import ConnectionLost, receive
+from tests.course.channel.course_matches import run_loop_turns, run_test
+from tests.players.scripted_connections import VirtualTimeLoop, run_in_virtual_time
 
 CALL = Call("hear", (True,))
 SOON = 20.0
@@ -35,25 +35,27 @@ async def pair(buffer: int | None = None) -> AsyncIterator[tuple[CourseConnectio
         try:
             yield line, theirs
         finally:
-            await line.hang_up(b"", 0)
+            await line.close(b"", 0)
 
 
-Act = Callable[[Client, socket.socket], Awaitable[Any]]
+Act = Callable[[CourseClient, socket.socket], Awaitable[Any]]
 
 
 def with_client(act: Act) -> Any:
     async def do() -> Any:
         async with pair() as (line, theirs):
-            return await act(Client(line), theirs)
+            return await act(CourseClient(line), theirs)
 
-    return run(do())
+    return run_test(do())
 
 
 async def heard(theirs: socket.socket) -> bytes:
     return await asyncio.get_running_loop().sock_recv(theirs, 65536)
 
 
-async def replying(client: Client, theirs: socket.socket, *pieces: bytes, limit: float = SOON) -> Answered | Failed:
+async def replying(
+    client: CourseClient, theirs: socket.socket, *pieces: bytes, limit: float = SOON
+) -> Answered | Failed:
     """The answer to a call, when these pieces come as a reply."""
     asking = asyncio.create_task(client.call(CALL, limit))
     with suppress(ConnectionError):
@@ -61,7 +63,7 @@ async def replying(client: Client, theirs: socket.socket, *pieces: bytes, limit:
     for piece in pieces:
         with suppress(ConnectionError):
             theirs.send(piece)
-        await turns()
+        await run_loop_turns()
     return await asking
 
 
@@ -74,7 +76,7 @@ def why(answer: Answer) -> tuple[Fault, str]:
 
 
 def test_a_newline_may_come_after_the_next_call() -> None:
-    async def act(client: Client, theirs: socket.socket) -> None:
+    async def act(client: CourseClient, theirs: socket.socket) -> None:
         for _ in range(3):
             assert isinstance(await replying(client, theirs, b"\n" + b" " * 5000, b'"vo', b'id"'), Answered)
 
@@ -82,7 +84,7 @@ def test_a_newline_may_come_after_the_next_call() -> None:
 
 
 def test_what_lies_there_when_the_call_is_made_is_no_answer() -> None:
-    async def act(client: Client, theirs: socket.socket) -> Answered | Failed:
+    async def act(client: CourseClient, theirs: socket.socket) -> Answered | Failed:
         theirs.send(b'"void"')  # and nobody has looked yet
         return await client.call(CALL, SOON)
 
@@ -92,7 +94,7 @@ def test_what_lies_there_when_the_call_is_made_is_no_answer() -> None:
 @pytest.mark.parametrize("more", [b'"void"', b"[", b"x", b'\n "void"'], ids=repr)
 @pytest.mark.parametrize("at_once", [True, False])
 def test_more_than_one_value_is_found_out_now_or_at_the_next_call(more: bytes, at_once: bool) -> None:
-    async def act(client: Client, theirs: socket.socket) -> None:
+    async def act(client: CourseClient, theirs: socket.socket) -> None:
         if at_once:
             assert why(await replying(client, theirs, b'"void"' + more)) == (Fault.MALFORMED, TOO_MANY)
         else:
@@ -103,7 +105,7 @@ def test_more_than_one_value_is_found_out_now_or_at_the_next_call(more: bytes, a
 
 
 def test_who_failed_is_not_called_again() -> None:
-    async def act(client: Client, theirs: socket.socket) -> None:
+    async def act(client: CourseClient, theirs: socket.socket) -> None:
         failed = await replying(client, theirs, b"void")
         assert why(failed)[0] is Fault.MALFORMED and client.failed is failed
         assert await client.call(CALL, SOON) is failed
@@ -133,7 +135,7 @@ def test_what_is_no_answer_is_said_at_once_and_kept_as_evidence(reply: bytes, ex
 
 
 def test_white_space_without_end_is_too_much_and_is_not_even_read() -> None:
-    async def act(client: Client, theirs: socket.socket) -> Answered | Failed:
+    async def act(client: CourseClient, theirs: socket.socket) -> Answered | Failed:
         asking = asyncio.create_task(client.call(CALL, SOON))
         sent = 0
         while not asking.done():
@@ -144,14 +146,14 @@ def test_white_space_without_end_is_too_much_and_is_not_even_read() -> None:
             with suppress(BlockingIOError):
                 sent += theirs.send(b" " * 4096)
             await asyncio.sleep(0)
-        assert MOST_BLANKS < sent < 1000 * 4096
+        assert MAX_BLANK_BYTES < sent < 1000 * 4096
         return await asking
 
     assert why(with_client(act))[0] is Fault.FLOOD
 
 
 def test_values_that_nobody_asked_for_are_not_read_without_end() -> None:
-    async def act(client: Client, theirs: socket.socket) -> None:
+    async def act(client: CourseClient, theirs: socket.socket) -> None:
         sent = 0
         for _ in range(1000):
             with suppress(BlockingIOError):
@@ -167,11 +169,11 @@ def test_values_that_nobody_asked_for_are_not_read_without_end() -> None:
     ("before", "fault"), [(b"", Fault.GONE), (b" \n", Fault.GONE), (b'["vo', Fault.MALFORMED)], ids=repr
 )
 def test_the_end_of_the_line_is_noticed_at_once(before: bytes, fault: Fault) -> None:
-    async def act(client: Client, theirs: socket.socket) -> Answered | Failed:
+    async def act(client: CourseClient, theirs: socket.socket) -> Answered | Failed:
         asking = asyncio.create_task(client.call(CALL, SOON))
         await heard(theirs)
         theirs.send(before)
-        await turns()
+        await run_loop_turns()
         theirs.shutdown(socket.SHUT_WR)
         return await asking
 
@@ -179,7 +181,7 @@ def test_the_end_of_the_line_is_noticed_at_once(before: bytes, fault: Fault) -> 
 
 
 def test_an_answer_counts_although_the_line_ends_behind_it() -> None:
-    async def act(client: Client, theirs: socket.socket) -> None:
+    async def act(client: CourseClient, theirs: socket.socket) -> None:
         asking = asyncio.create_task(client.call(CALL, SOON))
         await heard(theirs)
         theirs.send(b'"void"')
@@ -191,9 +193,9 @@ def test_an_answer_counts_although_the_line_ends_behind_it() -> None:
 
 
 def test_too_much_that_nobody_asked_for_is_found_out_before_the_call_is_made() -> None:
-    async def act(client: Client, theirs: socket.socket) -> None:
-        theirs.send(b" " * (MOST_BLANKS + 1))
-        await turns()
+    async def act(client: CourseClient, theirs: socket.socket) -> None:
+        theirs.send(b" " * (MAX_BLANK_BYTES + 1))
+        await run_loop_turns()
         assert why(await client.call(CALL, SOON))[0] is Fault.FLOOD
         with pytest.raises(BlockingIOError):
             theirs.recv(1)
@@ -209,16 +211,16 @@ def on_line(act: Callable[[CourseConnection, socket.socket], Awaitable[Any]]) ->
         async with pair(4096) as (line, theirs):
             return await act(line, theirs)
 
-    return run(do())
+    return run_test(do())
 
 
 def test_a_line_is_read_again_when_what_was_too_much_has_been_taken() -> None:
     async def act(line: CourseConnection, theirs: socket.socket) -> list[bytes]:
         theirs.send(b"[1] [2] [3]")
-        await turns()
+        await run_loop_turns()
         theirs.send(b"[4]")
         async with asyncio.timeout(SOON):
-            return [await received(line) for _ in range(4)]
+            return [await receive(line) for _ in range(4)]
 
     assert on_line(act) == [b"[1]", b"[2]", b"[3]", b"[4]"]
 
@@ -230,12 +232,12 @@ def test_a_line_is_not_read_again_before_all_that_was_too_much_has_been_taken() 
             with pytest.raises(BlockingIOError):
                 for _ in range(1000):
                     theirs.send(b"[1] " * 1000)
-                    await turns(1)
+                    await run_loop_turns(1)
 
         await flood()
         for _ in range(3):
-            await received(line)
-            await turns()
+            await receive(line)
+            await run_loop_turns()
             with pytest.raises(BlockingIOError):
                 theirs.send(b"[1] ")
 
@@ -245,7 +247,7 @@ def test_a_line_is_not_read_again_before_all_that_was_too_much_has_been_taken() 
 def test_who_has_stopped_talking_still_hears() -> None:
     async def act(line: CourseConnection, theirs: socket.socket) -> bytes:
         theirs.shutdown(socket.SHUT_WR)
-        await turns()
+        await run_loop_turns()
         line.send(b"[1]")
         return await heard(theirs)
 
@@ -255,39 +257,41 @@ def test_who_has_stopped_talking_still_hears() -> None:
 def test_a_server_that_has_hung_up_is_still_heard_to_its_last_call() -> None:
     async def act(line: CourseConnection, theirs: socket.socket) -> list[bytes | None]:
         theirs.send(b'["end",[true]]')
-        await turns()
+        await run_loop_turns()
         theirs.close()
-        await turns()
-        send(line, "void")
-        await turns()
-        send(line, "void")  # by now it is known that nobody hears it
-        return [await next_call(line, SOON), await next_call(line, SOON)]
+        await run_loop_turns()
+        send_reply(line, "void")
+        await run_loop_turns()
+        send_reply(line, "void")  # by now it is known that nobody hears it
+        return [await receive_call(line, SOON), await receive_call(line, SOON)]
 
     assert on_line(act) == [b'["end",[true]]', None]
 
 
 def test_a_server_that_does_not_listen_is_given_up() -> None:
     async def act(line: CourseConnection, theirs: socket.socket) -> None:
-        send(line, "x" * 1_000_000)
-        send(line, "void")
+        send_reply(line, "x" * 1_000_000)
+        send_reply(line, "void")
 
-    with pytest.raises(Lost, match="the server does not read what it is answered"):
+    with pytest.raises(ConnectionLost, match="the server does not read what it is answered"):
         on_line(act)
 
 
 # How long it may take.
 
 
-def in_no_time(act: Callable[[Client, socket.socket, Clockwork], Awaitable[Any]], buffer: int | None = None) -> Any:
-    async def do(loop: Clockwork) -> Any:
+def in_no_time(
+    act: Callable[[CourseClient, socket.socket, VirtualTimeLoop], Awaitable[Any]], buffer: int | None = None
+) -> Any:
+    async def do(loop: VirtualTimeLoop) -> Any:
         async with pair(buffer) as (line, theirs):
-            return await act(Client(line), theirs, loop)
+            return await act(CourseClient(line), theirs, loop)
 
-    return in_clockwork(do)
+    return run_in_virtual_time(do)
 
 
 def test_every_call_has_its_own_limit_and_half_an_answer_does_not_stop_the_clock() -> None:
-    async def act(client: Client, theirs: socket.socket, loop: Clockwork) -> Answered | Failed:
+    async def act(client: CourseClient, theirs: socket.socket, loop: VirtualTimeLoop) -> Answered | Failed:
         for seconds in (1.9, 1.9, 4.9):
             loop.call_later(seconds, theirs.send, b'"void"')
             answer = await client.call(CALL, 2.0 if seconds < 2 else 5.0)
@@ -302,14 +306,14 @@ def test_every_call_has_its_own_limit_and_half_an_answer_does_not_stop_the_clock
 
 
 def test_who_never_reads_is_timed_out() -> None:
-    async def act(client: Client, theirs: socket.socket, loop: Clockwork) -> Answered | Failed:
+    async def act(client: CourseClient, theirs: socket.socket, loop: VirtualTimeLoop) -> Answered | Failed:
         return await client.call(Call("long", ("x" * 1_000_000,)), 2.0)
 
     assert why(in_no_time(act, 4096)) == (Fault.TIMED_OUT, "no answer within 2 s")
 
 
 def test_who_reads_slowly_is_waited_for() -> None:
-    async def act(client: Client, theirs: socket.socket) -> Answered | Failed:
+    async def act(client: CourseClient, theirs: socket.socket) -> Answered | Failed:
         asking = asyncio.create_task(client.call(Call("long", ("x" * 3_000_000,)), SOON))
         left = len(b'["long",[""]]\n') + 3_000_000
         while left:

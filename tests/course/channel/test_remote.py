@@ -10,13 +10,13 @@ from fairplay.core.errors import BadRequest
 from fairplay.core.events import Ejected, Fault, Receipt
 from fairplay.core.game import Moment
 from fairplay.core.messages import Answer, Answered, Message, Start, TakeTurn, Tell
-from fairplay.core.roles import Parting
-from fairplay.course.channel.remote import NOT_VOID, Client, CourseRemote
+from fairplay.core.roles import CloseReason
+from fairplay.course.channel.remote import NOT_VOID, CourseChannel, CourseClient
 from fairplay.course.dialects.dialect import Call
 from fairplay.protocol.limits import Limits
-from fairplay.referee.local import NO_ACTION
+from fairplay.referee.local_channel import NO_ACTION
 from tests.course.channel.test_connection import heard, in_no_time, replying, why, with_client
-from tests.players.lines import Clockwork
+from tests.players.scripted_connections import VirtualTimeLoop
 from tests.toy import Play, Toy
 
 GAME = Toy(cards=6, hand=2)
@@ -46,8 +46,8 @@ def asked(
 ) -> tuple[Answer, list[bytes]]:
     """The answer to a message, when each of its calls is replied to after a second, and the calls."""
 
-    async def act(client: Client, theirs: socket.socket, loop: Clockwork) -> tuple[Answer, list[bytes]]:
-        channel = CourseRemote(client, Plain(), GAME, limits=limits or Limits())
+    async def act(client: CourseClient, theirs: socket.socket, loop: VirtualTimeLoop) -> tuple[Answer, list[bytes]]:
+        channel = CourseChannel(client, Plain(), GAME, limits=limits or Limits())
         asking, calls = asyncio.create_task(channel.ask(message)), list[bytes]()
         for reply in replies:
             calls.append(await heard(theirs))
@@ -87,8 +87,8 @@ def test_a_reply_that_is_no_action_is_malformed(reply: bytes) -> None:
 
 
 def test_turns_are_paid_from_the_bank() -> None:
-    async def act(client: Client, theirs: socket.socket, loop: Clockwork) -> Answer:
-        channel = CourseRemote(client, Plain(), GAME, limits=Limits(move=5.0, bank=5.0))
+    async def act(client: CourseClient, theirs: socket.socket, loop: VirtualTimeLoop) -> Answer:
+        channel = CourseChannel(client, Plain(), GAME, limits=Limits(move=5.0, bank=5.0))
         loop.call_later(4.0, theirs.send, b"[3]")
         assert isinstance(await channel.ask(TURN), Answered)
         return await channel.ask(TURN)
@@ -104,8 +104,8 @@ class InTwoCalls(Plain):
 
 
 def test_all_calls_of_a_turn_are_paid_from_the_bank() -> None:
-    async def act(client: Client, theirs: socket.socket, loop: Clockwork) -> Answer:
-        channel = CourseRemote(client, InTwoCalls(), GAME, limits=Limits(move=5.0, bank=6.0))
+    async def act(client: CourseClient, theirs: socket.socket, loop: VirtualTimeLoop) -> Answer:
+        channel = CourseChannel(client, InTwoCalls(), GAME, limits=Limits(move=5.0, bank=6.0))
         loop.call_later(3.0, theirs.send, b'"void"')
         loop.call_later(4.0, theirs.send, b"[3]")
         answer = await channel.ask(TURN)
@@ -124,9 +124,9 @@ def test_all_calls_of_a_turn_are_paid_from_the_bank() -> None:
         (None, b"void", True),
     ],
 )
-def test_the_line_outlives_a_match_unless_the_player_is_out(parting: Parting, reply: bytes, cut: bool) -> None:
-    async def act(client: Client, theirs: socket.socket) -> None:
-        channel = CourseRemote(client, Plain(), GAME)
+def test_the_line_outlives_a_match_unless_the_player_is_out(parting: CloseReason, reply: bytes, cut: bool) -> None:
+    async def act(client: CourseClient, theirs: socket.socket) -> None:
+        channel = CourseChannel(client, Plain(), GAME)
         await replying(client, theirs, reply)
         await channel.close(parting)
         if cut:

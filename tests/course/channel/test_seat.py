@@ -7,12 +7,12 @@ import pytest
 
 from fairplay.core.events import Fault
 from fairplay.core.messages import Answer, Failed, Message, Start
-from fairplay.core.roles import AsyncChannel, Parting
-from fairplay.course.channel.client import PlayerFailed, Seat
+from fairplay.core.roles import AsyncChannel, CloseReason
+from fairplay.course.channel.client import CourseSeat, PlayerFailed
 from fairplay.course.dialects.by_game import DIALECTS
 from fairplay.course.dialects.dialect import Call
-from fairplay.referee.local import Local
-from tests.course.channel.courses import AnyGame, run, strategy, turns
+from fairplay.referee.local_channel import LocalChannel
+from tests.course.channel.course_matches import AnyGame, built_in_strategy, run_loop_turns, run_test
 
 USUAL = [[2] * 5] * 5
 OTHER = [[2] * 6] * 3
@@ -22,7 +22,7 @@ class Player:
     """A player that tells what happens to it."""
 
     def __init__(self, game: AnyGame, number: int, told: list[str]) -> None:
-        self._local = Local(strategy("fish"), game)
+        self._local = LocalChannel(built_in_strategy("fish"), game)
         self._name, self._told = f"{number}", told
         told.append(f"{number} sits down")
 
@@ -31,14 +31,14 @@ class Player:
             self._told.append(f"{self._name} plays")
         return self._local.ask(message)
 
-    async def close(self, parting: Parting) -> None:
+    async def close(self, parting: CloseReason) -> None:
         self._told.append(f"{self._name} goes")
 
 
 class Clinging(Player):
     """A player that goes only when the seat is left."""
 
-    async def close(self, parting: Parting) -> None:
+    async def close(self, parting: CloseReason) -> None:
         while "leave" not in self._told:
             await asyncio.sleep(0)
         await super().close(parting)
@@ -51,7 +51,7 @@ async def play_matches(ahead: int, boards: list[list[list[int]]], player: type[P
     async def sit_down(game: AnyGame) -> AsyncChannel:
         return player(game, next(numbers), told)
 
-    seat = Seat(DIALECTS["fish"].caller("ann"), sit_down, ahead=ahead)
+    seat = CourseSeat(DIALECTS["fish"].caller("ann"), sit_down, ahead=ahead)
     await seat.prepare()
     for board in boards:
         told.append("called")
@@ -60,14 +60,14 @@ async def play_matches(ahead: int, boards: list[list[list[int]]], player: type[P
         players: list[dict[str, Any]] = [{"color": colour, "score": 0, "places": []} for colour in ("white", "red")]
         await seat.answer(Call("setup", ({"players": players, "board": board},)))
         seat.prepare_next()
-        await turns()
+        await run_loop_turns()
     told.append("leave")
     await seat.leave()
     return told
 
 
 def test_players_sit_down_before_their_match_and_go_after_it() -> None:
-    told = run(play_matches(2, [USUAL, USUAL, USUAL]))
+    told = run_test(play_matches(2, [USUAL, USUAL, USUAL]))
 
     first, second, third = "1 sits down|2 sits down|called|1 plays|called|2 plays", "3 sits down", "called|3 plays"
     assert [line for line in told if "goes" not in line] == [
@@ -81,14 +81,14 @@ def test_players_sit_down_before_their_match_and_go_after_it() -> None:
 
 
 def test_a_player_prepared_for_another_board_is_closed_and_replaced() -> None:
-    told = run(play_matches(1, [OTHER]))
+    told = run_test(play_matches(1, [OTHER]))
 
     assert [line for line in told if "goes" not in line] == ["1 sits down", "called", "2 sits down", "2 plays", "leave"]
     assert sorted(line for line in told if "goes" in line) == ["1 goes", "2 goes"]
 
 
 def test_a_player_that_is_slow_to_go_does_not_hold_up_the_next_match() -> None:
-    told = run(play_matches(0, [USUAL, USUAL], Clinging))
+    told = run_test(play_matches(0, [USUAL, USUAL], Clinging))
 
     assert told[: told.index("leave")] == ["called", "1 sits down", "1 plays", "called", "2 sits down", "2 plays"]
     assert sorted(told[told.index("leave") + 1 :]) == ["1 goes", "2 goes"]
@@ -99,9 +99,9 @@ def test_a_seat_at_which_no_player_could_sit_down_is_left_without_another_failur
         raise PlayerFailed(Failed(Fault.CRASHED, "it ended"))
 
     async def main() -> None:
-        seat = Seat(DIALECTS["fish"].caller("ann"), sit_down, ahead=2)
+        seat = CourseSeat(DIALECTS["fish"].caller("ann"), sit_down, ahead=2)
         with pytest.raises(PlayerFailed):
             await seat.prepare()
         await seat.leave()
 
-    run(main())
+    run_test(main())

@@ -9,12 +9,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from fairplay.course.channel import values
-from fairplay.course.channel.values import MOST_BLANKS, IllFormed, Scanner
+from fairplay.course.channel.values import MAX_BLANK_BYTES, IllFormed, Scanner
 from fairplay.protocol import wire
-from fairplay.transport.line import TooMuch
-from tests.some import some
+from fairplay.transport.connection import TooMuchData
+from tests.nonempty import nonempty
 
-MOST = wire.MOST_BYTES
+MOST = wire.MAX_LINE_BYTES
 FINE = [
     b'"void"',
     b'""',
@@ -28,7 +28,7 @@ FINE = [
     '["é","\u2603","\U0001f600"]'.encode(),
     b'{"a":{"b":[{}]},"c":"d"}',
     b"[123456789012345678,-123456789012345678]",
-    b"[" * wire.MOST_DEPTH + b"]" * wire.MOST_DEPTH,
+    b"[" * wire.MAX_JSON_DEPTH + b"]" * wire.MAX_JSON_DEPTH,
     b"[" + b"[{}]," * 40 + b"[]]",
     b'["' + b"[" * 40 + b'"]',
     b'"' + b"1" * 40 + b'"',
@@ -76,8 +76,12 @@ WRONG: list[tuple[bytes, int, str]] = [
     (b'["\xff"]', 2, "not UTF-8"),
     (b'["\xc3"]', 3, "not UTF-8"),
     (b'["\xed\xa0\x80"]', 4, "not UTF-8"),
-    (b"[" * (wire.MOST_DEPTH + 1), wire.MOST_DEPTH, "nested more than 32 deep"),
-    (b"[" * (wire.MOST_DEPTH + 1) + b"]" * (wire.MOST_DEPTH + 1), wire.MOST_DEPTH, "nested more than 32 deep"),
+    (b"[" * (wire.MAX_JSON_DEPTH + 1), wire.MAX_JSON_DEPTH, "nested more than 32 deep"),
+    (
+        b"[" * (wire.MAX_JSON_DEPTH + 1) + b"]" * (wire.MAX_JSON_DEPTH + 1),
+        wire.MAX_JSON_DEPTH,
+        "nested more than 32 deep",
+    ),
     (b'{"a":1,"a":1}', 12, "a key is there twice"),
     (b'["\\ud800"]', 9, "half a character"),
 ]
@@ -107,7 +111,7 @@ def test_a_value_is_found_wherever_it_is_cut(text: bytes, around: tuple[bytes, b
 
     assert scanned(whole) == ([text], "", b"")
     assert scanned(*singly(whole)) == ([text], "", b"")
-    for cut in some(cuts):
+    for cut in nonempty(cuts):
         assert scanned(whole[:cut], whole[cut:]) == ([text], "", b""), cut
 
 
@@ -117,7 +121,7 @@ def test_values_come_back_to_back(gap: bytes) -> None:
 
     assert scanned(whole) == (FINE, "", b"")
     assert scanned(*singly(whole)) == (FINE, "", b"")
-    for cut in some(range(len(whole))):
+    for cut in nonempty(range(len(whole))):
         assert scanned(whole[:cut], whole[cut:]) == (FINE, "", b""), cut
 
 
@@ -135,7 +139,7 @@ def test_what_is_wrong_is_noticed_at_the_first_byte_that_shows_it(text: bytes, a
 
 @pytest.mark.parametrize("text", [text for text in FINE if len(text) > 2], ids=lambda text: text[:20].decode())
 def test_a_part_of_a_value_is_neither_whole_nor_wrong(text: bytes) -> None:
-    for end in some(range(1, len(text))):
+    for end in nonempty(range(1, len(text))):
         assert scanned(text[:end]) == ([], "", text[:end])
 
 
@@ -176,7 +180,7 @@ def test_a_value_that_never_ends_is_too_much_in_any_pieces(begin: bytes, size: i
     for piece in pieces:
         assert scanner.feed(piece) == []
 
-    assert isinstance(scanner.wrong, TooMuch) and scanner.wrong.text == begin[:MOST]
+    assert isinstance(scanner.wrong, TooMuchData) and scanner.wrong.text == begin[:MOST]
 
 
 @pytest.mark.parametrize("cut", [0, 1, 5000, MOST - 1, MOST, MOST + 1])
@@ -185,24 +189,24 @@ def test_the_largest_value_is_taken_and_no_larger_one(cut: int) -> None:
     larger = b'"' + b"x" * (MOST - 1) + b'"'
 
     assert scanned(largest[:cut], largest[cut:])[0] == [largest]
-    assert scanned(larger[:cut], larger[cut:])[:2] == ([], "TooMuch: too much")
+    assert scanned(larger[:cut], larger[cut:])[:2] == ([], "TooMuchData: too much")
 
 
-@pytest.mark.parametrize("size", [1, 1000, 2 * MOST_BLANKS], ids="in pieces of {}".format)
+@pytest.mark.parametrize("size", [1, 1000, 2 * MAX_BLANK_BYTES], ids="in pieces of {}".format)
 def test_white_space_is_bounded_between_two_values(size: int) -> None:
     def pieces(blanks: int, text: bytes) -> list[bytes]:
         whole = b" " * blanks + text
         return [whole[at : at + size] for at in range(0, len(whole), size)]
 
-    twice = pieces(MOST_BLANKS, b'"a"') + pieces(MOST_BLANKS, b'"b"')
+    twice = pieces(MAX_BLANK_BYTES, b'"a"') + pieces(MAX_BLANK_BYTES, b'"b"')
     assert scanned(*twice) == ([b'"a"', b'"b"'], "", b"")
-    assert scanned(*pieces(MOST_BLANKS + 1, b'"a"')) == ([], "TooMuch: too much", b"")
-    assert scanned(b'"a"', *pieces(MOST_BLANKS + 1, b"")) == ([b'"a"'], "TooMuch: too much", b"")
-    assert scanned(b'"a"' + b" " * (MOST_BLANKS + 1)) == ([b'"a"'], "TooMuch: too much", b"")
+    assert scanned(*pieces(MAX_BLANK_BYTES + 1, b'"a"')) == ([], "TooMuchData: too much", b"")
+    assert scanned(b'"a"', *pieces(MAX_BLANK_BYTES + 1, b"")) == ([b'"a"'], "TooMuchData: too much", b"")
+    assert scanned(b'"a"' + b" " * (MAX_BLANK_BYTES + 1)) == ([b'"a"'], "TooMuchData: too much", b"")
 
 
 def test_every_byte_is_looked_at_a_few_times_however_it_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
-    looked, end_of = 0, values.end_of
+    looked, end_of = 0, values.run_end
 
     def counting(run: re.Pattern[bytes], piece: bytes, at: int, stop: int) -> int:
         nonlocal looked
@@ -210,7 +214,7 @@ def test_every_byte_is_looked_at_a_few_times_however_it_is_cut(monkeypatch: pyte
         looked += 1 + end - at
         return end
 
-    monkeypatch.setattr(values, "end_of", counting)
+    monkeypatch.setattr(values, "run_end", counting)
     text = b'{"a":["' + b"\\n" * 1000 + b"x" * 1000 + b'",' + b"12345,true," * 100 + b"0]}"
     for size in (1, 3, 50, len(text)):
         looked = 0
@@ -258,9 +262,9 @@ def test_any_bytes_are_judged_as_json_judges_them(text: bytes, data: Any) -> Non
 
     assert scanned(*pieces) == (found, wrong, left)
     for value in found:
-        assert wire.oddity(value) is None
-    bare = text.strip(values.WHITE)
-    if bare[:1] in (b'"', b"[", b"{") and wire.oddity(bare) is None:
+        assert wire.find_strict_json_error(value) is None
+    bare = text.strip(values.WHITE_SPACE)
+    if bare[:1] in (b'"', b"[", b"{") and wire.find_strict_json_error(bare) is None:
         assert found == [bare]
     elif found == [bare]:
         raise AssertionError("taken, although it is odd")

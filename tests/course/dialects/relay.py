@@ -10,19 +10,19 @@ import msgspec
 from fairplay.core.events import Event, Fact, Fault
 from fairplay.core.match import Match
 from fairplay.core.messages import Answer, Answered, Failed, Message, TakeTurn
-from fairplay.core.roles import AnyStrategy, Channel, Parting
+from fairplay.core.roles import AnyStrategy, Channel, CloseReason
 from fairplay.course.dialects.by_game import DIALECTS
 from fairplay.course.dialects.dialect import VOID, Call
+from fairplay.referee.conversation import AnyMatch
 from fairplay.referee.drivers import play
-from fairplay.referee.local import Local, decoder
-from fairplay.referee.referee import AnyMatch
+from fairplay.referee.local_channel import LocalChannel, action_decoder
 from fairplay.testing.hostile import AnyGame
 
-Answering = Callable[[Call], Any]  # what a client of the course replies to a call
+CallHandler = Callable[[Call], Any]  # what a client of the course replies to a call
 encode = msgspec.json.encode
 
 
-class Broken(Exception):
+class PlayerFailed(Exception):
     """The player in a client has failed, so there will be no reply."""
 
     def __init__(self, failed: Failed) -> None:
@@ -30,13 +30,13 @@ class Broken(Exception):
         self.failed = failed
 
 
-class Called:
+class CallingChannel:
     """A channel to a client of the course: calls and replies are JSON on the way."""
 
-    def __init__(self, game: AnyGame, name: str, client: Answering) -> None:
+    def __init__(self, game: AnyGame, name: str, client: CallHandler) -> None:
         self._callee = DIALECTS[game.name].callee(game, name)
         self._client = client
-        self._decode = decoder(type(game))
+        self._decode = action_decoder(type(game))
 
     def ask(self, message: Message) -> Answer:
         reply: Any = VOID
@@ -44,14 +44,14 @@ class Called:
             assert reply == VOID
             try:
                 reply = msgspec.json.decode(encode(self._client(msgspec.json.decode(encode(call), type=Call))))
-            except Broken as broken:
+            except PlayerFailed as broken:
                 return broken.failed
         if isinstance(message, TakeTurn):
             return Answered(self._decode(encode(self._callee.action(reply))))
         assert reply == VOID
         return Answered(None)
 
-    def close(self, parting: Parting) -> None:
+    def close(self, parting: CloseReason) -> None:
         pass
 
 
@@ -60,7 +60,7 @@ class Client:
 
     def __init__(self, game: AnyGame, name: str, strategy: AnyStrategy) -> None:
         self._caller = DIALECTS[game.name].caller(name)
-        self._player = Local(strategy, game)
+        self._player = LocalChannel(strategy, game)
         self.told: list[Message] = []
 
     def __call__(self, call: Call) -> Any:
@@ -70,13 +70,13 @@ class Client:
             self.told.append(message)
             answer = self._player.ask(message)
             if isinstance(answer, Failed):
-                raise Broken(answer)
+                raise PlayerFailed(answer)
             if isinstance(message, TakeTurn):
                 reply = self._caller.reply(answer.value)
         return reply
 
 
-class Failing:
+class FailingChannel:
     """A channel that is dead from the so-manieth question on."""
 
     def __init__(self, channel: Channel, at: int) -> None:
@@ -87,23 +87,23 @@ class Failing:
         self._left -= 1
         return self._channel.ask(message) if self._left >= 0 else Failed(Fault.GONE, "hung up")
 
-    def close(self, parting: Parting) -> None:
+    def close(self, parting: CloseReason) -> None:
         pass
 
 
-def relayed(game: AnyGame, name: str, strategy: AnyStrategy) -> Channel:
+def relay_channel(game: AnyGame, name: str, strategy: AnyStrategy) -> Channel:
     """A channel to a player of ours through both ends of the dialect."""
-    return Called(game, name, Client(game, name, strategy))
+    return CallingChannel(game, name, Client(game, name, strategy))
 
 
-def facts_of(match: AnyMatch, table: Sequence[Channel]) -> list[Fact]:
+def match_facts(match: AnyMatch, table: Sequence[Channel]) -> list[Fact]:
     """All that happens in a match."""
     facts: list[Any] = []
 
     def keep(event: Event, after: AnyMatch) -> None:
         facts.append(event)
 
-    play(match, table, inform=keep)
+    play(match, table, on_event=keep)
     return facts
 
 
@@ -118,7 +118,7 @@ def any_action(game: AnyGame, key: bytes, most: int = 60) -> AnyStrategy:
     return choose
 
 
-def begun(game: AnyGame, seats: int, number: int) -> AnyMatch:
+def begin_match(game: AnyGame, seats: int, number: int) -> AnyMatch:
     """A match that is about to begin, with names that every course takes."""
     names = tuple("abcde"[seat] * 3 for seat in range(seats))
     return Match(game, game.deal(seats, number.to_bytes(32)), names)

@@ -9,16 +9,16 @@ import pytest
 from fairplay.core.events import Acted, Ejected, Event
 from fairplay.core.roles import Channel
 from fairplay.course.dialects.dialect import Call
-from fairplay.course.formats.fish import CourseState, state_from, state_to
+from fairplay.course.formats.fish import CourseState, format_state, parse_state
 from fairplay.course.formats.plain import read
 from fairplay.games.fish.actions import Move
 from fairplay.games.fish.game import Fish, check_move
-from fairplay.games.fish.state import PLAYING, State, moved
-from fairplay.games.fish.strategies import at_random, greedy
+from fairplay.games.fish.state import PLAYING, State, move_penguin
+from fairplay.games.fish.strategies import greedy, random_strategy
+from fairplay.referee.conversation import AnyMatch
 from fairplay.referee.drivers import play
-from fairplay.referee.referee import AnyMatch
-from tests.course.dialects.relay import Called, Client, Failing, begun
-from tests.some import some
+from tests.course.dialects.relay import CallingChannel, Client, FailingChannel, begin_match
+from tests.nonempty import nonempty
 
 BOARDS = [
     Fish(rows=4, columns=4),
@@ -32,7 +32,7 @@ class TreeClient(Client):
     """A client that keeps the state of the game by itself, wherever it is told how it came about."""
 
     def __init__(self, game: Fish, number: int) -> None:
-        super().__init__(game, "abc", greedy if number % 3 == 0 else at_random(b"%32d" % number))
+        super().__init__(game, "abc", greedy if number % 3 == 0 else random_strategy(b"%32d" % number))
         self._mine: State | None = None  # as it has to be after our last move
         self.heard: list[list[Any]] = []  # the lists of moves, call by call
 
@@ -40,7 +40,7 @@ class TreeClient(Client):
         if call.method != "take-turn":
             return super().__call__(call)
         plain, moves = call.arguments
-        state = state_from(read(plain, CourseState, "a state"))
+        state = parse_state(read(plain, CourseState, "a state"))
         if moves:
             assert self._mine is not None
             assert same(following(self._mine, moves), plain)
@@ -56,13 +56,13 @@ def following(state: State, moves: list[Any]) -> State:
         move = Move(tuple(start), tuple(to))
         check_move(state, state.order[0], move)
         cells = (row * state.grid.columns + column for row, column in (move.start, move.to))
-        state = moved(state, *cells)
+        state = move_penguin(state, *cells)
     return state
 
 
 def same(state: State, plain: Any) -> bool:
     """Is it this state? The order of a player's penguins does not matter."""
-    mine = state_to(state)
+    mine = format_state(state)
     for player in (*mine["players"], *plain["players"]):
         player["places"].sort()
     return bool(mine == plain)
@@ -95,11 +95,11 @@ def skips(move: Move, before: State, after: State) -> bool:
 def test_own_move_and_the_moves_of_others_lead_from_one_state_to_the_next(game: Fish, seats: int) -> None:
     told = silent = 0
     for number in range(40):
-        match = begun(game, seats, number)
+        match = begin_match(game, seats, number)
         clients = [TreeClient(game, number + seat) for seat in range(seats)]
-        channels: list[Channel] = [Called(game, "abc", client) for client in clients]
+        channels: list[Channel] = [CallingChannel(game, "abc", client) for client in clients]
         if number % 2:
-            channels[number // 2 % seats] = Failing(channels[number // 2 % seats], 5 + number % 5)
+            channels[number // 2 % seats] = FailingChannel(channels[number // 2 % seats], 5 + number % 5)
         facts: list[tuple[Any, State]] = []
         states = [match.state]
 
@@ -108,12 +108,12 @@ def test_own_move_and_the_moves_of_others_lead_from_one_state_to_the_next(game: 
                 facts.append((event, states[-1]))
             states.append(after.state)
 
-        play(match, channels, inform=keep)
+        play(match, channels, on_event=keep)
 
         due: list[list[Any]] = [[] for _ in clients]
         for seat, moves in expected(facts):
             due[seat].append(moves)
-        for client, lists in some(zip(clients, due, strict=True)):
+        for client, lists in nonempty(zip(clients, due, strict=True)):
             # One that has failed was called once less than it was asked.
             assert client.heard == lists[: len(client.heard)]
             assert len(lists) - len(client.heard) in (0, 1)

@@ -12,16 +12,16 @@ from fairplay.core.errors import BadRequest
 from fairplay.core.messages import Start, TakeTurn
 from fairplay.course.dialects.by_game import DIALECTS
 from fairplay.course.dialects.dialect import Call, Callee, Caller
-from fairplay.course.formats.plain import MOST_SAID
+from fairplay.course.formats.plain import MAX_ERROR_VALUE_CHARS
 from fairplay.games.fish.game import Fish
 from fairplay.games.fish.state import state_of
 from fairplay.games.q.game import Q
 from fairplay.games.tsuro.game import Tsuro
 from fairplay.testing.hostile import AnyGame
-from tests.some import some
+from tests.nonempty import nonempty
 
 modest = settings(max_examples=300, deadline=None, derandomize=True, database=None)
-LONGEST = MOST_SAID + 100  # characters of a refusal
+LONGEST = MAX_ERROR_VALUE_CHARS + 100  # characters of a refusal
 
 PLAYED = Fish(rows=5, columns=5), state_of([[1] * 5] * 5, [[(0, 0)], [(0, 2)]], each=1)
 MATCHES: dict[str, tuple[AnyGame, Any]] = {
@@ -54,7 +54,7 @@ def begun(label: str) -> tuple[AnyGame, Callee, Caller, list[Call]]:
     view = game.view(state, 0)
     calls = [*callee.calls(Start(0, ("a",) * len(game.order(state)), view)), *callee.calls(TakeTurn(view))]
     calls = [msgspec.json.decode(msgspec.json.encode(call), type=Call) for call in calls]
-    for call in some(calls):
+    for call in nonempty(calls):
         caller.messages(call)
     return game, callee, caller, calls
 
@@ -134,7 +134,7 @@ def test_so_does_a_reply_with_something_wrong_in_it(label: str) -> None:
 @pytest.mark.parametrize("label", MATCHES)
 def test_numbers_are_integers_and_no_field_is_too_many(label: str) -> None:
     """Whatever is changed in one place into what only looks like it, it is refused."""
-    for reply in some(lookalikes(right(label))):
+    for reply in nonempty(lookalikes(right(label))):
         _, callee, _, _ = begun(label)
         with pytest.raises(BadRequest):
             callee.action(reply)

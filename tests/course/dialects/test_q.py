@@ -11,7 +11,7 @@ from fairplay.core.events import Result
 from fairplay.core.messages import End, Start, TakeTurn, Tell
 from fairplay.course.dialects.dialect import Call
 from fairplay.course.dialects.q import DIALECT, QCallee, QCaller
-from fairplay.course.formats.frame import FARTHEST
+from fairplay.course.formats.frame import MAX_COORDINATE
 from fairplay.games.q.actions import Exchange, Pass, Place, Placement
 from fairplay.games.q.board import map_of
 from fairplay.games.q.game import Q
@@ -105,7 +105,7 @@ def test_placing_nothing_is_an_action_that_the_rules_eject_for() -> None:
     "reply",
     [
         "void", "PASS", None, False, 0, {}, placement(), [[]], ["pass"], [placement(0.0)], [placement(True)],
-        [placement("0")], [placement(3 * FARTHEST)], [placement(10**400)],
+        [placement("0")], [placement(3 * MAX_COORDINATE)], [placement(10**400)],
         [placement(tile={"color": "red"})], [placement(tile={"color": "red", "shape": "cross"})],
         [placement(tile={"color": "red", "shape": "star", "more": 1})], [{**placement(), "more": 1}],
         [{"coordinate": {"row": 0, "column": 1}, "tile": {"color": "red", "shape": "star"}}],

@@ -9,16 +9,24 @@ import pytest
 from fairplay.core.events import Acted, Ejected, Ended
 from fairplay.core.messages import End, Start, TakeTurn, Tell
 from fairplay.core.roles import AnyStrategy
-from fairplay.games import title
+from fairplay.games import game_info
 from fairplay.games.fish.game import Fish
 from fairplay.games.q.actions import Exchange, Pass
 from fairplay.games.q.game import Q
 from fairplay.games.tsuro.game import Tsuro
-from fairplay.referee.local import Local
-from fairplay.referee.referee import AnyMatch
+from fairplay.referee.conversation import AnyMatch
+from fairplay.referee.local_channel import LocalChannel
 from fairplay.testing.hostile import AnyGame
-from tests.course.dialects.relay import Called, Client, Failing, any_action, begun, facts_of, relayed
-from tests.some import some
+from tests.course.dialects.relay import (
+    CallingChannel,
+    Client,
+    FailingChannel,
+    any_action,
+    begin_match,
+    match_facts,
+    relay_channel,
+)
+from tests.nonempty import nonempty
 
 GAMES: dict[str, AnyGame] = {
     "fish": Fish(rows=5, columns=4, holes=2),
@@ -33,7 +41,7 @@ TABLES = [(label, seats) for label, game in GAMES.items() for seats in game.seat
 
 
 def a_match(label: str, seats: int, number: int) -> AnyMatch:
-    match = begun(GAMES[label], seats, number)
+    match = begin_match(GAMES[label], seats, number)
     if match.game.name == "q":  # all tiles would take long
         pile = match.state.pile[: 150 if label == "q" else 1 + 3 * (number % 9)]
         match = msgspec.structs.replace(match, state=msgspec.structs.replace(match.state, pile=pile))
@@ -41,9 +49,11 @@ def a_match(label: str, seats: int, number: int) -> AnyMatch:
 
 
 def players(game: AnyGame, seats: int, number: int) -> list[AnyStrategy]:
-    """One of the house after another, and some that do anything at all."""
-    house = [one.make("", b"%32d" % number) for _, one in sorted(title(game.name).house.items()) if not one.thinks]
-    shelf = [*house, any_action(game, b"1"), any_action(game, b"2")]
+    """One of the server after another, and some that do anything at all."""
+    server = [
+        one.make("", b"%32d" % number) for _, one in sorted(game_info(game.name).built_in.items()) if not one.is_slow
+    ]
+    shelf = [*server, any_action(game, b"1"), any_action(game, b"2")]
     return [shelf[(number * 3 + seat) % len(shelf)] for seat in range(seats)]
 
 
@@ -53,8 +63,8 @@ def test_a_match_through_a_dialect_is_the_same_match(label: str, seats: int) -> 
         match = a_match(label, seats, number)
         table = players(match.game, seats, number)
 
-        straight = facts_of(match, [Local(player, match.game) for player in table])
-        through = facts_of(match, [relayed(match.game, "abc", player) for player in table])
+        straight = match_facts(match, [LocalChannel(player, match.game) for player in table])
+        through = match_facts(match, [relay_channel(match.game, "abc", player) for player in table])
 
         assert through == straight
 
@@ -68,10 +78,12 @@ def test_so_is_one_in_which_players_fail_at_every_call(label: str, seats: int) -
         ends = {failing: at, (failing + 1) % seats: at + 3}
 
         def seated(way: Any, table: Any = table, ends: Any = ends) -> list[Any]:
-            return [Failing(way(one), ends[seat]) if seat in ends else way(one) for seat, one in enumerate(table)]
+            return [
+                FailingChannel(way(one), ends[seat]) if seat in ends else way(one) for seat, one in enumerate(table)
+            ]
 
-        straight = facts_of(match, seated(lambda one, game=match.game: Local(one, game)))
-        through = facts_of(match, seated(lambda one, game=match.game: relayed(game, "abc", one)))
+        straight = match_facts(match, seated(lambda one, game=match.game: LocalChannel(one, game)))
+        through = match_facts(match, seated(lambda one, game=match.game: relay_channel(game, "abc", one)))
 
         assert through == straight
         kicked += sum(isinstance(fact, Ejected) for fact in straight)
@@ -82,8 +94,8 @@ def test_exchanges_passes_and_finished_hands_have_come_up() -> None:
     seen, finished = set(), 0
     for number, seats in product(range(12), (2, 3, 4)):
         match = a_match("q with few tiles", seats, number)
-        channels = [relayed(match.game, "abc", player) for player in players(match.game, seats, number)]
-        *_, end = facts = facts_of(match, channels)
+        channels = [relay_channel(match.game, "abc", player) for player in players(match.game, seats, number)]
+        *_, end = facts = match_facts(match, channels)
         seen |= {type(fact.action) for fact in facts if isinstance(fact, Acted)}
         assert isinstance(end, Ended)
         finished += max(end.result.scores or ()) > 50
@@ -100,11 +112,11 @@ def test_our_player_is_told_what_it_would_be_told_without(label: str) -> None:
     clients = [Client(game, "abc", player) for player in players(game, 3, 1)]
     asked = [Asked(client, game) for client in clients]
 
-    facts_of(match, asked)
+    match_facts(match, asked)
 
-    for client, heard in some(zip(clients, asked, strict=True)):
+    for client, heard in nonempty(zip(clients, asked, strict=True)):
         turns = [message.view for message in client.told if isinstance(message, TakeTurn)]
-        assert [told(view) for view in some(turns)] == [told(view) for view in heard.views]
+        assert [told(view) for view in nonempty(turns)] == [told(view) for view in heard.views]
         assert isinstance(client.told[0], Start)
         assert [one.news for one in client.told if isinstance(one, Tell)] == heard.news
         assert len([one for one in client.told if isinstance(one, End)]) == (label == "q")
@@ -112,7 +124,7 @@ def test_our_player_is_told_what_it_would_be_told_without(label: str) -> None:
             assert game.unpack(msgspec.json.decode(msgspec.json.encode(game.pack(view)))) == view
 
 
-class Asked(Called):
+class Asked(CallingChannel):
     """A channel that keeps the views and the news."""
 
     def __init__(self, client: Client, game: AnyGame) -> None:

@@ -14,7 +14,7 @@ from fairplay.course.dialects.tsuro import DIALECT, TsuroCallee, TsuroCaller
 from fairplay.games.tsuro.actions import Action, Lay, Place
 from fairplay.games.tsuro.board import OUT
 from fairplay.games.tsuro.game import Tsuro
-from fairplay.games.tsuro.state import PLACING, PLAYING, STILL_IN, State, ejected_in
+from fairplay.games.tsuro.state import PLACING, PLAYING, STILL_IN, State, encode_ejection_round
 from fairplay.games.tsuro.view import View
 
 GAME = Tsuro(tiles="cycle")
@@ -164,7 +164,7 @@ def test_who_should_have_placed_before_us_is_out() -> None:
 
     assert isinstance(turn, TakeTurn)
     assert (turn.view.table.stage, turn.view.table.alive, turn.view.table.waiting) == (PLACING, (1, 2), (1, 2))
-    assert turn.view.table.fell == (ejected_in(0), STILL_IN, STILL_IN)
+    assert turn.view.table.fell == (encode_ejection_round(0), STILL_IN, STILL_IN)
 
 
 def test_rounds_are_counted_and_who_is_missed_has_fallen() -> None:

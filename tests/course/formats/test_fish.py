@@ -5,17 +5,17 @@ from typing import Any
 import pytest
 
 from fairplay.core.errors import BadRequest
-from fairplay.course.formats.fish import CourseState, action_to, rows_of, state_from, state_to
+from fairplay.course.formats.fish import CourseState, format_action, format_state, pad_rows, parse_state
 from fairplay.course.formats.plain import read
 from fairplay.games.fish.actions import Move
-from fairplay.games.fish.state import Stage, State, left
+from fairplay.games.fish.state import Stage, State, remove_seat
 
 RED = {"color": "red", "score": 3, "places": [[1, 0], [0, 0]]}
 BLACK = {"color": "black", "score": 0, "places": [[0, 1]]}
 
 
 def decoded(plain: Any) -> State:
-    return state_from(read(plain, CourseState, "a state of Fish"))
+    return parse_state(read(plain, CourseState, "a state of Fish"))
 
 
 def plain_state(players: Any = (RED, BLACK), board: Any = ((1, 2, 0), (3, 4, 5)), **more: Any) -> Any:
@@ -23,7 +23,7 @@ def plain_state(players: Any = (RED, BLACK), board: Any = ((1, 2, 0), (3, 4, 5))
 
 
 def test_a_state_survives_the_round_trip() -> None:
-    assert state_to(decoded(plain_state())) == plain_state()
+    assert format_state(decoded(plain_state())) == plain_state()
 
 
 def test_players_sit_where_they_come_in_the_list() -> None:
@@ -39,7 +39,7 @@ def test_players_sit_where_they_come_in_the_list() -> None:
 def test_short_rows_are_filled_up_with_holes() -> None:
     state = decoded(plain_state([], [[1], [2, 3, 4], []]))
 
-    assert state_to(state)["board"] == [[1, 0, 0], [2, 3, 4], [0, 0, 0]]
+    assert format_state(state)["board"] == [[1, 0, 0], [2, 3, 4], [0, 0, 0]]
 
 
 def test_whoever_comes_first_is_on_turn_even_if_stuck() -> None:
@@ -48,24 +48,24 @@ def test_whoever_comes_first_is_on_turn_even_if_stuck() -> None:
     plain = plain_state([stuck, other], [[1, 0, 1], [0, 0, 1]])
 
     assert decoded(plain).order == (0, 1)
-    assert state_to(decoded(plain)) == plain
+    assert format_state(decoded(plain)) == plain
 
 
 def test_a_state_is_written_from_whoever_is_on_turn_without_those_who_left() -> None:
     third = {"color": "white", "score": 1, "places": [[1, 2]]}
     state = decoded(plain_state([RED, BLACK, third]))
 
-    assert state_to(left(state, 0))["players"] == [BLACK, third]
+    assert format_state(remove_seat(state, 0))["players"] == [BLACK, third]
 
 
 def test_there_may_be_no_players() -> None:
-    assert state_to(decoded(plain_state([]))) == plain_state([])
+    assert format_state(decoded(plain_state([]))) == plain_state([])
 
 
 def test_scores_may_be_huge() -> None:
     plain = plain_state([{**RED, "score": 10**30}])
 
-    assert state_to(decoded(plain)) == plain
+    assert format_state(decoded(plain)) == plain
 
 
 @pytest.mark.parametrize(
@@ -102,12 +102,12 @@ def test_anything_else_is_refused_in_one_line(plain: Any, says: str) -> None:
 
 
 def test_a_board_becomes_a_rectangle() -> None:
-    assert rows_of(((1,), (2, 3))) == [[1, 0], [2, 3]]
+    assert pad_rows(((1,), (2, 3))) == [[1, 0], [2, 3]]
 
 
 def test_an_action_is_two_positions() -> None:
-    assert action_to(Move((0, 1), (2, 3))) == [[0, 1], [2, 3]]
+    assert format_action(Move((0, 1), (2, 3))) == [[0, 1], [2, 3]]
 
 
 def test_no_action_is_false() -> None:
-    assert action_to(None) is False
+    assert format_action(None) is False

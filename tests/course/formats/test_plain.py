@@ -5,7 +5,7 @@ from typing import Any, Literal
 import pytest
 
 from fairplay.core.errors import BadRequest
-from fairplay.course.formats.plain import MOST_SAID, action_reader, read, reader
+from fairplay.course.formats.plain import MAX_ERROR_VALUE_CHARS, action_reader, read, reader
 
 
 def test_what_is_of_the_kind_is_read() -> None:
@@ -16,14 +16,14 @@ def test_what_is_of_the_kind_is_read() -> None:
 def test_what_is_not_is_refused_in_a_few_words(plain: Any) -> None:
     with pytest.raises(BadRequest, match=r"^not a number: ") as refused:
         read(plain, Literal[0, 1], "a number")
-    assert len(str(refused.value)) <= MOST_SAID
+    assert len(str(refused.value)) <= MAX_ERROR_VALUE_CHARS
 
 
 @pytest.mark.parametrize("plain", ["x" * 10**6, "a\nb\x1b", "\ud800"])
 def test_what_is_quoted_is_cut_short_and_on_one_line(plain: str) -> None:
     with pytest.raises(BadRequest) as refused:
         read(plain, Literal["a"], "an a")
-    assert len(str(refused.value)) <= MOST_SAID + len("not an a: ")
+    assert len(str(refused.value)) <= MAX_ERROR_VALUE_CHARS + len("not an a: ")
     assert str(refused.value).isprintable()
 
 

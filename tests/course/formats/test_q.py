@@ -12,14 +12,14 @@ from fairplay.course.formats.q import (
     CourseMap,
     CourseState,
     CourseView,
-    choice_from,
-    choice_to,
+    format_choice,
+    format_map,
+    format_state,
     frame_for,
-    map_from,
-    map_to,
-    state_from,
-    state_to,
-    view_from,
+    parse_choice,
+    parse_map,
+    parse_state,
+    parse_view,
 )
 from fairplay.games.q.actions import Action, Exchange, Pass, Place, Placement
 from fairplay.games.q.board import Map, position_of
@@ -45,15 +45,15 @@ def plain_view(**change: Any) -> Any:
 
 
 def map_in(plain: Any) -> Map:
-    return map_from(read(plain, CourseMap, "a map of Q"))
+    return parse_map(read(plain, CourseMap, "a map of Q"))
 
 
 def state_in(plain: Any) -> State:
-    return state_from(read(plain, CourseState, "a state of Q"))
+    return parse_state(read(plain, CourseState, "a state of Q"))
 
 
 def view_in(plain: Any) -> View:
-    return view_from(read(plain, CourseView, "a public state of Q"))
+    return parse_view(read(plain, CourseView, "a public state of Q"))
 
 
 def tiles_on(shown: Map) -> dict[tuple[int, int], str]:
@@ -64,11 +64,11 @@ def test_a_map_survives_the_round_trip() -> None:
     shown = map_in(MAP)
 
     assert tiles_on(shown) == {(-1, 0): "green star", (0, -2): "blue 8star", (0, 0): "red star"}
-    assert map_to(shown) == MAP
+    assert format_map(shown) == MAP
 
 
 def test_rows_and_columns_may_come_in_any_order_and_are_written_sorted() -> None:
-    assert map_to(map_in([[0, [0, RED_STAR], [-2, BLUE_8STAR]], [-1, [0, GREEN_STAR]]])) == MAP
+    assert format_map(map_in([[0, [0, RED_STAR], [-2, BLUE_8STAR]], [-1, [0, GREEN_STAR]]])) == MAP
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_a_map_need_not_hang_together() -> None:
 def test_a_state_survives_the_round_trip() -> None:
     state = state_in(plain_state())
 
-    assert state_to(state, ["ann", "bob"]) == plain_state()
+    assert format_state(state, ["ann", "bob"]) == plain_state()
     assert (state.order, state.to_act, state.scores, state.placed) == ((0, 1), 2, (7, 0), False)
     assert state.pile == (KINDS["green star"], KINDS["red star"])
 
@@ -97,8 +97,8 @@ def test_a_state_survives_the_round_trip() -> None:
 def test_a_state_is_written_from_whoever_is_on_turn_without_those_who_left() -> None:
     state = replace(state_in(plain_state()), order=(1, 0))
 
-    assert state_to(state, ["ann", "bob"])["players"] == [BOB, ANN]
-    assert state_to(replace(state, order=(1,)), ["ann", "bob"])["players"] == [BOB]
+    assert format_state(state, ["ann", "bob"])["players"] == [BOB, ANN]
+    assert format_state(replace(state, order=(1,)), ["ann", "bob"])["players"] == [BOB]
 
 
 def test_players_may_have_no_names() -> None:
@@ -138,8 +138,8 @@ def test_a_view_survives_the_round_trip() -> None:
     ],
 )
 def test_a_choice_survives_the_round_trip(plain: Any, action: Action) -> None:
-    assert choice_from(read(plain, Choice, "a choice of Q")) == action
-    assert choice_to(action) == plain
+    assert parse_choice(read(plain, Choice, "a choice of Q")) == action
+    assert format_choice(action) == plain
 
 
 def test_all_36_tiles_have_their_names() -> None:
@@ -201,9 +201,9 @@ def test_coordinates_may_be_of_any_size() -> None:
     course = read(plain, CourseMap, "a map of Q")
     frame = frame_for(course)
 
-    shown = map_from(course, frame)
+    shown = parse_map(course, frame)
 
-    assert map_to(shown, frame) == plain
+    assert format_map(shown, frame) == plain
     assert len(shown.edge) == 6 + 4
 
 
@@ -211,4 +211,4 @@ def test_a_choice_too_far_away_to_be_written_down_is_refused() -> None:
     far = [{"coordinate": {"row": HUGE, "column": 0}, "1tile": RED_STAR}]
 
     with pytest.raises(BadRequest, match="too far away"):
-        choice_from(read(far, Choice, "a choice of Q"))
+        parse_choice(read(far, Choice, "a choice of Q"))

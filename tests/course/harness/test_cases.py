@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from fairplay.cli.main import fairplay
 from fairplay.core.errors import BadRequest, IllegalAction
-from fairplay.course.harness.cases import Case, ask, read_cases, read_values, run, same
+from fairplay.course.harness.cases import Case, call_harness, is_same_value, read_cases, read_values, run_cases
 
 BOARD = {"position": [0, 0], "board": [[1, 1], [1, 1]]}  # two tiles can be reached
 
@@ -25,7 +25,7 @@ def line(name: str, given: Any, expected: Any, **more: Any) -> str:
 def test_each_case_has_its_outcome() -> None:
     text = "\n".join([line("right", [2], 4, group="staff"), "", line("wrong", [3], 7), line("odd", [4], 12, times=3)])
 
-    outcomes = list(run(double, read_cases(text.encode())))
+    outcomes = list(run_cases(double, read_cases(text.encode())))
 
     assert [(outcome.id, outcome.got, outcome.passed) for outcome in outcomes] == [
         ("right", 4, True),
@@ -40,7 +40,7 @@ def test_a_harness_that_raises_fails_the_case_and_no_other() -> None:
             raise BadRequest("one")
         return number
 
-    first, second = run(picky, [Case("a", [1], 1, {}), Case("b", [2], 2, {})])
+    first, second = run_cases(picky, [Case("a", [1], 1, {}), Case("b", [2], 2, {})])
 
     assert (first.passed, first.got) == (False, "BadRequest: one")
     assert second.passed
@@ -52,7 +52,7 @@ def test_a_move_against_the_rules_fails_its_case_and_no_other() -> None:
             raise IllegalAction("1", "not one")
         return number
 
-    outcomes = list(run(strict, [Case("a", [1], 1, {}), Case("b", [2], 2, {})]))
+    outcomes = list(run_cases(strict, [Case("a", [1], 1, {}), Case("b", [2], 2, {})]))
 
     assert [(outcome.got, outcome.passed) for outcome in outcomes] == [
         ("IllegalAction: rule 1: not one", False),
@@ -62,7 +62,7 @@ def test_a_move_against_the_rules_fails_its_case_and_no_other() -> None:
 
 def test_cases_run_one_by_one() -> None:
     asked: list[int] = []
-    outcomes = run(asked.append, [Case("a", [1], None, {}), Case("b", [2], None, {})])
+    outcomes = run_cases(asked.append, [Case("a", [1], None, {}), Case("b", [2], None, {})])
 
     next(outcomes)
 
@@ -102,7 +102,7 @@ def test_a_bad_line_is_named(text: bytes, says: str) -> None:
     ],
 )
 def test_answers_are_compared_as_json_values(one: Any, other: Any, expected: bool) -> None:
-    assert same(one, other) is same(other, one) is expected
+    assert is_same_value(one, other) is is_same_value(other, one) is expected
 
 
 @pytest.mark.parametrize(
@@ -133,16 +133,16 @@ def test_what_is_not_json_is_refused_in_one_line(text: bytes) -> None:
 @pytest.mark.parametrize("values", [[], [1, 2]])
 def test_too_few_and_too_many_values_are_refused(values: list[Any]) -> None:
     with pytest.raises(BadRequest, match=f"reads 1 JSON value, not {len(values)}"):
-        ask(double, values, {})
+        call_harness(double, values, {})
 
 
 def test_a_setting_that_a_harness_does_not_know_is_refused() -> None:
     with pytest.raises(BadRequest, match="q_bonus"):
-        ask(double, [1], {"q_bonus": 6})
+        call_harness(double, [1], {"q_bonus": 6})
 
 
 def test_a_harness_may_read_any_number_of_values() -> None:
-    assert ask(lambda *values: sum(values), [1, 2, 3], {}) == 6
+    assert call_harness(lambda *values: sum(values), [1, 2, 3], {}) == 6
 
 
 def test_the_command_answers_in_one_line() -> None:

@@ -10,10 +10,10 @@ import pytest
 from fairplay.core.errors import BadRequest
 from fairplay.course.dialects.by_game import DIALECTS
 from fairplay.course.harness import clients as harness_clients
-from fairplay.course.harness.clients import Actor, Deed, act_all
+from fairplay.course.harness.clients import Actor, Misbehaviour, play_actors
 from fairplay.course.harness.over_network import LOOPBACK
 from fairplay.games.q.strategies import RECIPES
-from fairplay.players.address import house_strategy
+from fairplay.players.address import built_in_strategy
 
 TIMES = 10
 APART = 0.013  # seconds between two clients, which is no divisor of the time between two attempts
@@ -46,7 +46,7 @@ class LateServer:
 async def names_in_order(game: str, actors: list[Actor], call: bytes = b"") -> list[str]:
     """The names at a server that listens when its clients have tried to connect."""
     server = LateServer(call)
-    acting = asyncio.create_task(act_all(DIALECTS[game], LOOPBACK, server.port, actors, apart=APART))
+    acting = asyncio.create_task(play_actors(DIALECTS[game], LOOPBACK, server.port, actors, interval_s=APART))
     await asyncio.sleep(0.08)  # in which they are refused; how often does not matter
     names = await asyncio.to_thread(server.names, len(actors))
     await acting
@@ -62,8 +62,8 @@ def test_clients_that_were_there_before_their_server_sign_up_in_their_order() ->
 
 
 def test_clients_without_names_connect_in_their_order_too() -> None:
-    strategy = house_strategy("tsuro", "first")
-    actors = [Actor(name, strategy, Deed("playing-as", said=b'"%b"\n' % name.encode())) for name in NAMES]
+    strategy = built_in_strategy("tsuro", "first")
+    actors = [Actor(name, strategy, Misbehaviour("playing-as", sent=b'"%b"\n' % name.encode())) for name in NAMES]
 
     orders = [asyncio.run(names_in_order("tsuro", actors, b'["playing-as",["red"]]\n')) for _ in range(TIMES)]
 
@@ -81,7 +81,7 @@ def test_a_client_connects_when_the_one_before_has_said_its_name() -> None:
     async def main() -> None:
         async with await asyncio.start_server(look, LOOPBACK, 0) as server:
             port = server.sockets[0].getsockname()[1]
-            await act_all(DIALECTS["q"], LOOPBACK, port, [Actor(name, RECIPES["dag"]) for name in NAMES])
+            await play_actors(DIALECTS["q"], LOOPBACK, port, [Actor(name, RECIPES["dag"]) for name in NAMES])
 
     asyncio.run(main())
 
@@ -101,7 +101,7 @@ def test_clients_that_are_called_off_before_all_have_come_leave_at_once() -> Non
         async with await asyncio.start_server(stay_silent, LOOPBACK, 0) as server:
             port = server.sockets[0].getsockname()[1]
             actors = [Actor(name, RECIPES["dag"]) for name in NAMES]
-            acting = asyncio.create_task(act_all(DIALECTS["q"], LOOPBACK, port, actors, apart=SOON))
+            acting = asyncio.create_task(play_actors(DIALECTS["q"], LOOPBACK, port, actors, interval_s=SOON))
             await came.wait()
             acting.cancel()
             ended, _ = await asyncio.wait([acting], timeout=SOON)
@@ -128,7 +128,7 @@ def test_a_client_says_that_its_strategy_failed_and_leaves() -> None:
     async def main() -> None:
         async with await asyncio.start_server(serve, LOOPBACK, 0) as server:
             port = server.sockets[0].getsockname()[1]
-            await act_all(DIALECTS["fish"], LOOPBACK, port, [Actor("ann", fail)], tell=told.append)
+            await play_actors(DIALECTS["fish"], LOOPBACK, port, [Actor("ann", fail)], tell=told.append)
 
     asyncio.run(main())
 
@@ -137,7 +137,7 @@ def test_a_client_says_that_its_strategy_failed_and_leaves() -> None:
 
 
 def test_who_finds_no_server_any_more_ends_no_game_of_those_who_play(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(harness_clients, "DIALLING", 0.1)
+    monkeypatch.setattr(harness_clients, "CONNECT_TIMEOUT_S", 0.1)
     told, tasks = list[str](), list[asyncio.Task[None]]()
 
     async def serve(connection: socket.socket) -> None:
@@ -162,7 +162,7 @@ def test_who_finds_no_server_any_more_ends_no_game_of_those_who_play(monkeypatch
         asyncio.get_running_loop().add_reader(listening, accept)
         actors = [Actor(name, RECIPES["dag"]) for name in "ab"]
         try:
-            await act_all(DIALECTS["q"], LOOPBACK, port, actors, tell=told.append)
+            await play_actors(DIALECTS["q"], LOOPBACK, port, actors, tell=told.append)
         finally:
             await asyncio.gather(*tasks)
 

@@ -14,28 +14,28 @@ import pytest
 from msgspec.structs import replace
 
 from fairplay.core.errors import BadRequest
-from fairplay.course.dialects.servers import SERVERS, ServerRules
-from fairplay.course.formats.q import state_to
+from fairplay.course.dialects.servers import SERVERS, CourseServerSettings
+from fairplay.course.formats.q import format_state
 from fairplay.course.harness import clients as harness_clients
 from fairplay.course.harness import over_network
 from fairplay.course.harness.cases import read_cases
 from fairplay.course.harness.over_network import (
     LOOPBACK,
+    find_program,
     fish_clients,
     free_port,
-    program_of,
     q_clients,
     q_server,
     tsuro_clients,
     tsuro_server,
     xserver_xclients,
 )
-from fairplay.course.server.serving import Served
+from fairplay.course.server.serving import CourseResult
 from fairplay.games.q import Q
 from fairplay.games.q.examples import position
 from fairplay.games.q.pieces import NAMES
-from fairplay.transport.places import host_and_port
-from tests.cli.command import fairplay, refusal
+from fairplay.transport.endpoint import parse_endpoint
+from tests.cli.command import refusal_line, run_fairplay
 from tests.cli.pseudo_terminal import PseudoTerminal
 from tests.cli.test_join import Script
 from tests.course.harness.test_all_cases import COURSE
@@ -44,7 +44,7 @@ CASES = COURSE / "q" / "xserver-xclients.jsonl"
 
 
 def config(*names: str, **referee: Any) -> dict[str, Any]:
-    state = state_to(Q().deal(len(names), bytes(32)), names)
+    state = format_state(Q().deal(len(names), bytes(32)), names)
     return {"server-wait": 20, "ref-spec": {"state0": state, "per-turn": 6, **referee}}
 
 
@@ -113,13 +113,13 @@ def test_both_ends_of_q_find_each_other() -> None:
     assert told[0][0]
 
 
-def rules_of_a_server_of_q(plain: Any, monkeypatch: pytest.MonkeyPatch) -> ServerRules:
+def rules_of_a_server_of_q(plain: Any, monkeypatch: pytest.MonkeyPatch) -> CourseServerSettings:
     """The rules that a server keeps to, by its configuration."""
-    found: list[ServerRules] = []
+    found: list[CourseServerSettings] = []
 
-    async def serve(dialect: Any, rules: ServerRules, *_: Any, **options: Any) -> Served:
+    async def serve(dialect: Any, rules: CourseServerSettings, *_: Any, **options: Any) -> CourseResult:
         found.append(rules)
-        return Served([], [])
+        return CourseResult([], [])
 
     monkeypatch.setattr(over_network, "serve", serve)
     q_server(1, plain)
@@ -133,7 +133,7 @@ def test_a_server_of_q_keeps_to_its_configuration(monkeypatch: pytest.MonkeyPatc
 
     rules = rules_of_a_server_of_q(plain, monkeypatch)
 
-    assert (rules.tries, rules.wait, rules.name_limit, rules.turn) == (4, 7, 6, 3)
+    assert (rules.waiting_periods, rules.wait, rules.name_timeout, rules.turn) == (4, 7, 6, 3)
     assert rules.parameters == {"q_bonus": 9, "finish_bonus": 5}
 
 
@@ -142,7 +142,7 @@ def test_a_server_of_q_keeps_to_the_usual_numbers_where_its_configuration_has_no
 ) -> None:
     rules = rules_of_a_server_of_q({}, monkeypatch)
 
-    assert (rules.tries, rules.wait, rules.name_limit, rules.turn) == (2, 20, 2, 6)
+    assert (rules.waiting_periods, rules.wait, rules.name_timeout, rules.turn) == (2, 20, 2, 6)
     assert rules.parameters == {"q_bonus": 8, "finish_bonus": 4}
 
 
@@ -152,7 +152,7 @@ def test_clients_of_q_come_as_far_apart_as_their_configuration_says(monkeypatch:
     async def act_all(*_: Any, apart: float, **options: Any) -> None:
         found.append(apart)
 
-    monkeypatch.setattr(over_network, "act_all", act_all)
+    monkeypatch.setattr(over_network, "play_actors", act_all)
     q_clients(1, {**clients(["ann", "dag"]), "wait": 7})
     q_clients(1, {"players": [["ann", "dag"]]})
 
@@ -215,7 +215,7 @@ def test_the_clients_of_fish_play_on_our_server(tmp_path: Path) -> None:
     ],
 )
 def test_what_is_wrong_is_said_in_one_line(words: tuple[str, ...], said: str) -> None:
-    assert said in refusal(fairplay("course", *words))
+    assert said in refusal_line(run_fairplay("course", *words))
 
 
 @pytest.mark.parametrize("words", [("q", "xserver", "0"), ("tsuro", "xclients", "localhost", "1"), ("fish", "xstate")])
@@ -229,27 +229,27 @@ def test_a_closed_standard_input_is_an_empty_one(words: tuple[str, ...]) -> None
 
 def test_a_server_of_tsuro_that_is_started_at_a_terminal_reads_no_names_and_waits_for_clients() -> None:
     with PseudoTerminal("course", "tsuro", "xserver", "0") as terminal:
-        terminal.until("waiting 60 s for 1 to 20 at 127.0.0.1:", patience=30)
+        terminal.wait_for("waiting 60 s for 1 to 20 at 127.0.0.1:", timeout_s=30)
 
 
 def test_nobody_at_the_other_end_is_said_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(harness_clients, "DIALLING", 0.2)
+    monkeypatch.setattr(harness_clients, "CONNECT_TIMEOUT_S", 0.2)
     port = free_port()
 
-    assert refusal(fairplay("course", "fish", "xclients", "3", str(port))) == (
+    assert refusal_line(run_fairplay("course", "fish", "xclients", "3", str(port))) == (
         f"cannot connect to {LOOPBACK}:{port}: Connection refused"
     )
 
 
 def test_clients_of_q_connect_to_the_host_of_their_configuration(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(harness_clients, "DIALLING", 5.0)
+    monkeypatch.setattr(harness_clients, "CONNECT_TIMEOUT_S", 5.0)
 
     with pytest.raises(BadRequest, match=r"cannot find not\.\.a\.host: "):
         q_clients(free_port(), {**clients(["ann", "dag"]), "host": "not..a.host"})
 
 
 TILE = {"color": "red", "shape": "star"}
-STATE = state_to(Q().deal(2, bytes(32)), ("ann", "bob"))
+STATE = format_state(Q().deal(2, bytes(32)), ("ann", "bob"))
 SPOILT = {
     "no configuration": ([], {}, "Expected `object`, got `array`"),
     "no time": ({"per-turn": 0}, {}, "Expected `float` > 0.0"),
@@ -287,7 +287,7 @@ def test_a_state_without_names_is_played_by_whoever_comes() -> None:
     assert xserver_xclients(server, clients(["cyd", "dag"], ["dan", "dag"]))[1] == []
 
 
-LARGE = state_to(position({(0, at): NAMES[0] for at in range(300)}, [[NAMES[1]] * 6] * 2), ("ann", "bob"))
+LARGE = format_state(position({(0, at): NAMES[0] for at in range(300)}, [[NAMES[1]] * 6] * 2), ("ann", "bob"))
 
 
 @pytest.mark.parametrize(
@@ -307,7 +307,7 @@ def test_clients_say_what_a_server_did_that_they_left(
     says: bytes, why: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with Script(says) as host:
-        q_clients(host_and_port(host.address)[1], clients(["ann", "dag"]))
+        q_clients(parse_endpoint(host.address)[1], clients(["ann", "dag"]))
 
     said = capsys.readouterr().err
     assert said.startswith(f"fairplay: {why}" if why else "")
@@ -316,7 +316,7 @@ def test_clients_say_what_a_server_did_that_they_left(
 
 def test_clients_say_what_is_wrong_with_a_server_for_which_they_play_on(capsys: pytest.CaptureFixture[str]) -> None:
     with Script(b'["playing-as",["black"]]', b'["others",["black"]]') as host:
-        tsuro_clients(*host_and_port(host.address), [{"name": "ann", "strategy": "first"}])
+        tsuro_clients(*parse_endpoint(host.address), [{"name": "ann", "strategy": "first"}])
 
     assert host.heard == [b'"void"', b'"void"']
     [said] = capsys.readouterr().err.splitlines()
@@ -325,7 +325,7 @@ def test_clients_say_what_is_wrong_with_a_server_for_which_they_play_on(capsys: 
 
 def test_each_client_logs_its_calls_and_answers_if_that_is_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
     with Script(b'["start",[true]]') as host:
-        fish_clients(1, host_and_port(host.address)[1], verbose=True)
+        fish_clients(1, parse_endpoint(host.address)[1], verbose=True)
 
     said = [re.sub(r"\d\d:\d\d:\d\d\.\d{6}", "TIME", line) for line in capsys.readouterr().err.splitlines()]
     assert [re.sub(r"after \d\.\d{3} s", "after S s", line) for line in said] == [
@@ -339,7 +339,7 @@ def test_each_client_logs_its_calls_and_answers_if_that_is_asked_for(capsys: pyt
 @pytest.mark.parametrize("game", ["tsuro", "q"])
 def test_clients_of_other_games_log_their_calls_too(game: str, capsys: pytest.CaptureFixture[str]) -> None:
     with Script() as host:
-        where, port = host_and_port(host.address)
+        where, port = parse_endpoint(host.address)
         if game == "tsuro":
             tsuro_clients(where, port, [{"name": "ann", "strategy": "first"}], verbose=True)
         else:
@@ -351,8 +351,8 @@ def test_clients_of_other_games_log_their_calls_too(game: str, capsys: pytest.Ca
 
 def test_the_command_of_the_clients_logs_calls_if_that_is_asked_for_and_prints_nothing() -> None:
     with Script(b'["start",[true]]') as host:
-        port = host_and_port(host.address)[1]
-        done = fairplay("course", "fish", "xclients", "1", str(port), "--verbose")
+        port = parse_endpoint(host.address)[1]
+        done = run_fairplay("course", "fish", "xclients", "1", str(port), "--verbose")
 
     assert (done.code, done.out) == (0, "")
     assert ' < ["start",[true]]\n' in done.err
@@ -376,8 +376,8 @@ def test_who_is_no_actor_is_refused(actor: list[Any]) -> None:
 
 
 def test_arguments_are_numbers_or_hosts() -> None:
-    assert program_of("tsuro", "xclients", ("example.org", "4000"))[1] == ["example.org", 4000]
+    assert find_program("tsuro", "xclients", ("example.org", "4000"))[1] == ["example.org", 4000]
 
 
 def test_the_largest_numbers_are_taken() -> None:
-    assert program_of("fish", "xclients", ("1000", "65535"))[1] == [1000, 65535]
+    assert find_program("fish", "xclients", ("1000", "65535"))[1] == [1000, 65535]

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from fairplay.core.errors import BadRequest
-from fairplay.course.harness.tsuro import strategy, xadmin, xboard, xref, xrules, xtiles
+from fairplay.course.harness.tsuro import parse_strategy, xadmin, xboard, xref, xrules, xtiles
 
 STATE = [[[34, 0], "red", "C", 0, 0], [[34, 0], "blue", "E", 2, 0], [[33, 0], "white", "D", 0, 2]]
 
@@ -32,7 +32,7 @@ def test_the_last_game_decides() -> None:
 
 
 def test_the_file_of_a_program_says_its_strategy_and_no_directory_does() -> None:
-    assert strategy("first-homework/Players/Second-S.rkt") == "second"
+    assert parse_strategy("first-homework/Players/Second-S.rkt") == "second"
 
 
 def test_names_are_no_keys() -> None:

@@ -9,8 +9,8 @@ from contextlib import suppress
 import pytest
 
 from fairplay.course.harness.hostile import BAD_NAMES
-from fairplay.course.server.lobby import MOST_TOLD
-from fairplay.transport.hall import MOST_PENDING
+from fairplay.course.server.lobby import MAX_REPORTED_REFUSALS
+from fairplay.transport.pending import MAX_PENDING_CONNECTIONS
 from tests.course.server.test_serving import LOOPBACK, NAMES, Come, good, played, ranked
 
 ELSEWHERE = "127.0.0.2"  # an address that no honest client has
@@ -73,8 +73,8 @@ def test_a_thousand_connections_from_elsewhere_keep_nobody_out(says: bytes, stay
     served, result, told = played("fish", [attack, *(honest(name) for name in NAMES[:5])], most=5, turn=20.0)
 
     assert (result, sorted(ranked(served))) == ([1, 0], sorted(NAMES[:5]))
-    assert len([line for line in told if "did not sign up" in line]) <= MOST_TOLD + 1
-    assert MOST_PENDING < CROWD
+    assert len([line for line in told if "did not sign up" in line]) <= MAX_REPORTED_REFUSALS + 1
+    assert MAX_PENDING_CONNECTIONS < CROWD
 
 
 def flooding(name: str, sent: list[int]) -> Come:
@@ -137,7 +137,7 @@ def test_a_name_of_any_kind_is_told_to_the_host_on_one_line_that_can_be_printed(
 
     refused = [line for line in told if "did not sign up" in line]
     assert all(line.isprintable() and len(line) < 200 for line in told)
-    assert len(refused) == len(strange) - 1 <= MOST_TOLD
+    assert len(refused) == len(strange) - 1 <= MAX_REPORTED_REFUSALS
     assert set(NAMES[:5]) <= set(ranked(served))
     assert served.out == ["a"]  # whose name was followed by more of it
     assert result[1] == 1

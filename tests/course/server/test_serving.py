@@ -17,20 +17,20 @@ from fairplay.core.errors import BadRequest
 from fairplay.core.events import Fault
 from fairplay.course.dialects.by_game import DIALECTS
 from fairplay.course.dialects.servers import SERVERS
-from fairplay.course.harness.clients import Actor, Deed, act
-from fairplay.course.harness.hostile import DEEDS, CourseDeed, misbehave_in_course
+from fairplay.course.harness.clients import Actor, Misbehaviour, play_actor
+from fairplay.course.harness.hostile import COURSE_MISBEHAVIOURS, CourseMisbehaviour, misbehave
 from fairplay.course.server import serving as module
-from fairplay.course.server.lobby import MOST_TOLD, CourseLobby
-from fairplay.course.server.serving import NOTHING, Served, refuse_unfit, serve
-from fairplay.course.server.sign_up import SignUp
-from fairplay.games import game_with
-from fairplay.journal.replay import read
-from fairplay.journal.verify import verify
-from fairplay.players.address import house_strategy
-from fairplay.tournament import notebook
-from tests.course.channel.courses import come_in, honest
-from tests.players.programs import gained, holdings, soon
-from tests.some import some
+from fairplay.course.server.lobby import MAX_REPORTED_REFUSALS, CourseLobby
+from fairplay.course.server.serving import NO_RESULT, CourseResult, check_journal_directory, serve
+from fairplay.course.server.sign_up import CourseSignUp
+from fairplay.games import make_game
+from fairplay.journal.replay import read_journal
+from fairplay.journal.verification import verify
+from fairplay.players.address import built_in_strategy
+from fairplay.tournament import tournament_log
+from tests.course.channel.course_matches import honest_client, sign_up_clients
+from tests.nonempty import nonempty
+from tests.players.programs import becomes_true, current_holdings, new_holdings
 
 PLAYERS = {"fish": "lookahead:2", "tsuro": "second", "q": "dag"}
 NAMES = ("ann", "bob", "cyd", "dan", "eve", "fay", "gus", "hal", "ida", "jon")
@@ -38,10 +38,10 @@ LOOPBACK = "127.0.0.1"
 Come = Callable[[int], Awaitable[Any]]  # a client, that comes to a port
 
 
-def good(game: str, name: str, deed: Deed | None = None) -> Come:
+def good(game: str, name: str, deed: Misbehaviour | None = None) -> Come:
     """A client that plays well, but for a deed."""
-    actor = Actor(name, house_strategy(game, PLAYERS[game]), deed)
-    return lambda port: act(DIALECTS[game], LOOPBACK, port, actor)
+    actor = Actor(name, built_in_strategy(game, PLAYERS[game]), deed)
+    return lambda port: play_actor(DIALECTS[game], LOOPBACK, port, actor)
 
 
 def silent(port: int) -> Awaitable[None]:
@@ -71,11 +71,11 @@ async def serving(
     state: Any = None,
     labels: Sequence[str] = (),
     **rules: Any,
-) -> Served:
+) -> CourseResult:
     """What comes of a server to which these come, one after the other."""
     chosen = replace(SERVERS[game].rules, **{"most": len(coming), "wait": 20.0, "tries": 1, "turn": 0.5, **rules})
     server = asyncio.create_task(
-        serve(DIALECTS[game], chosen, LOOPBACK, 0, tell=tell.append, journal=journal, state=state, labels=labels)
+        serve(DIALECTS[game], chosen, LOOPBACK, 0, report=tell.append, journal=journal, state=state, labels=labels)
     )
     while not tell:
         await asyncio.sleep(0.01)
@@ -93,21 +93,21 @@ async def serving(
 
 def played(
     game: str, coming: Sequence[Come], journal: str | None = None, **rules: Any
-) -> tuple[Served, Any, list[str]]:
+) -> tuple[CourseResult, Any, list[str]]:
     """What a server says in the end, and meanwhile."""
-    before, told = holdings(), list[str]()
+    before, told = current_holdings(), list[str]()
     served = asyncio.run(serving(game, coming, journal, told, **rules))
-    assert soon(lambda: gained(before).files == 0)
+    assert becomes_true(lambda: new_holdings(before).files == 0)
     return served, SERVERS[game].result(served.ranks, served.out), told
 
 
-def ranked(served: Served) -> list[str]:
+def ranked(served: CourseResult) -> list[str]:
     """All who are ranked."""
     return [name for rank in served.ranks for name in rank]
 
 
-INVALID = Deed("setup", said=b"[99,99]\n")
-ILL_FORMED = Deed("setup", said=b"[1,]\n")
+INVALID = Misbehaviour("setup", sent=b"[99,99]\n")
+ILL_FORMED = Misbehaviour("setup", sent=b"[1,]\n")
 
 
 @pytest.mark.parametrize(
@@ -133,36 +133,36 @@ def test_the_journals_of_a_tournament_can_be_checked(tmp_path: Path) -> None:
     served, _, told = played("fish", coming, str(tmp_path))
 
     paths = sorted((tmp_path / "matches").glob("*.jsonl"))
-    ejected = [out for path in paths for out in verify(read(path)).result.ejected]
+    ejected = [out for path in paths for out in verify(read_journal(path)).result.ejected]
     assert (served.out, [out.fault for out in ejected]) == (["bad"], [Fault.ILLEGAL])
-    assert notebook.read(tmp_path).closed is not None
+    assert tournament_log.read_log(tmp_path).closed is not None
     assert [line.partition(" from ")[0] for line in told if "eject" in line] == ["bad was ejected"]
     assert told[-2].endswith(": illegal, rule 3.2: there is no tile at [99, 99]")
     assert told[-1] == f"won: {', '.join(served.ranks[0])}; misbehaved: bad"
 
 
-def test_a_folder_with_a_tournament_is_refused_before_anybody_comes(tmp_path: Path) -> None:
+def test_a_directory_with_a_tournament_is_refused_before_anybody_comes(tmp_path: Path) -> None:
     played("tsuro", [good("tsuro", "")], str(tmp_path))
     told: list[str] = []
 
     with pytest.raises(BadRequest, match="there is a tournament"):
         asyncio.run(
-            serve(DIALECTS["tsuro"], SERVERS["tsuro"].rules, LOOPBACK, 0, tell=told.append, journal=str(tmp_path))
+            serve(DIALECTS["tsuro"], SERVERS["tsuro"].rules, LOOPBACK, 0, report=told.append, journal=str(tmp_path))
         )
 
     assert told == []
 
 
-def test_a_folder_of_a_name_that_no_folder_can_have_is_refused() -> None:
+def test_a_directory_of_a_name_that_no_directory_can_have_is_refused() -> None:
     with pytest.raises(BadRequest, match="no journal can be written in"):
-        refuse_unfit(Path("a\0b"))
+        check_journal_directory(Path("a\0b"))
 
 
 def test_who_fails_at_the_first_or_at_the_last_call_is_out() -> None:
     coming = [
-        good("fish", "early", Deed("start")),
+        good("fish", "early", Misbehaviour("start")),
         *(good("fish", name) for name in NAMES[:4]),
-        good("fish", "late", Deed("end")),
+        good("fish", "late", Misbehaviour("end")),
     ]
 
     served, result, told = played("fish", coming)
@@ -191,13 +191,13 @@ def test_who_fails_at_the_first_call_is_cut_off_then_and_there() -> None:
         writer.close()
 
     async def last(port: int) -> None:
-        strategy = house_strategy("fish", PLAYERS["fish"])
+        strategy = built_in_strategy("fish", PLAYERS["fish"])
 
         def take_turn(view: Any) -> Any:
             assert heard[-1:] == [b"cut off"]
             return strategy(view)
 
-        await act(DIALECTS["fish"], LOOPBACK, port, Actor("last", take_turn))
+        await play_actor(DIALECTS["fish"], LOOPBACK, port, Actor("last", take_turn))
 
     served, *_ = played("fish", [mute, *(good("fish", name) for name in NAMES[:3]), last])
 
@@ -205,7 +205,7 @@ def test_who_fails_at_the_first_call_is_cut_off_then_and_there() -> None:
 
 
 def test_a_client_that_is_silent_is_out_after_the_time_of_the_server() -> None:
-    coming = [good("fish", "mute", Deed("start", said=None)), *(good("fish", name) for name in NAMES[:5])]
+    coming = [good("fish", "mute", Misbehaviour("start", sent=None)), *(good("fish", name) for name in NAMES[:5])]
 
     *_, told = played("fish", coming, turn=1.0)
 
@@ -213,7 +213,7 @@ def test_a_client_that_is_silent_is_out_after_the_time_of_the_server() -> None:
 
 
 def test_if_everybody_is_out_nobody_has_won() -> None:
-    coming = [good("fish", name, Deed("setup", said=b'"void"\n')) for name in NAMES[:6]]
+    coming = [good("fish", name, Misbehaviour("setup", sent=b'"void"\n')) for name in NAMES[:6]]
 
     served, result, told = played("fish", coming)
 
@@ -233,7 +233,7 @@ def test_equal_names_are_told_apart_in_fish() -> None:
 def test_if_too_few_come_nothing_is_played_and_that_is_said(game: str) -> None:
     served, _, told = played(game, [], most=4, wait=0.2)
 
-    assert served == NOTHING
+    assert served == NO_RESULT
     assert told[-1].startswith("only 0 came")
 
 
@@ -253,9 +253,9 @@ def test_no_other_waiting_period_begins_once_the_fewest_that_it_takes_are_there(
 
     async def main() -> list[str | None]:
         tasks: list[asyncio.Task[Any]] = []
-        async with SignUp(DIALECTS["q"], LOOPBACK, 0, most=rules.most) as door:
-            await come_in(door, [honest("q", name) for name in NAMES[: rules.least]], tasks)
-            clients = await CourseLobby(rules, told.append).gathered(door)
+        async with CourseSignUp(DIALECTS["q"], LOOPBACK, 0, most=rules.most) as listener:
+            await sign_up_clients(listener, [honest_client("q", name) for name in NAMES[: rules.least]], tasks)
+            clients = await CourseLobby(rules, told.append).wait_for_clients(listener)
         await asyncio.gather(*tasks)
         return [client.name for client in clients]
 
@@ -265,11 +265,11 @@ def test_no_other_waiting_period_begins_once_the_fewest_that_it_takes_are_there(
 
 @pytest.mark.parametrize("tries", [1, 2, 3])
 def test_there_are_as_many_waiting_periods_as_the_rules_say(tries: int) -> None:
-    rules, told = replace(SERVERS["q"].rules, wait=0.01, tries=tries), list[str]()
+    rules, told = replace(SERVERS["q"].rules, wait=0.01, waiting_periods=tries), list[str]()
 
     async def main() -> list[Any]:
-        async with SignUp(DIALECTS["q"], LOOPBACK, 0, most=rules.most) as door:
-            return await CourseLobby(rules, told.append).gathered(door)
+        async with CourseSignUp(DIALECTS["q"], LOOPBACK, 0, most=rules.most) as listener:
+            return await CourseLobby(rules, told.append).wait_for_clients(listener)
 
     assert asyncio.run(main()) == []
     assert sum("waiting once more" in line for line in told) == tries - 1
@@ -284,11 +284,11 @@ def test_a_tournament_of_tsuro(players: int, tmp_path: Path) -> None:
     if players < 3:
         assert result == {"winners": [[f"player{number}" for number in range(1, players + 1)]]}
     for path in (tmp_path / "matches").glob("*.jsonl"):
-        assert verify(read(path)).result is not None
+        assert verify(read_journal(path)).result is not None
 
 
 def test_winners_of_tsuro_that_fail_at_the_end_are_cheaters() -> None:
-    served, result, _ = played("tsuro", [good("tsuro", "", Deed("end-of-tournament")) for _ in range(3)])
+    served, result, _ = played("tsuro", [good("tsuro", "", Misbehaviour("end-of-tournament")) for _ in range(3)])
 
     assert result == {"cheaters": ["player1", "player2", "player3"]}
     assert len(served.out) == 3
@@ -298,33 +298,33 @@ def test_a_game_of_q_is_dealt_and_recorded(tmp_path: Path) -> None:
     served, result, _ = played("q", [good("q", name) for name in NAMES[:3]], str(tmp_path))
 
     [path] = tmp_path.glob("*.jsonl")
-    recorded = verify(read(path))
+    recorded = verify(read_journal(path))
     assert result == [sorted(served.ranks[0]), []]
     assert recorded.names == NAMES[:3]
 
 
 def test_a_game_of_q_from_a_given_state_is_recorded_too(tmp_path: Path) -> None:
-    state = game_with("q", {}).deal(2, bytes(32))
+    state = make_game("q", {}).deal(2, bytes(32))
 
     served, *_ = played("q", [good("q", name) for name in NAMES[:2]], str(tmp_path), state=state)
 
     [path] = tmp_path.glob("*.jsonl")
-    recorded = verify(read(path))
+    recorded = verify(read_journal(path))
     assert recorded.names == NAMES[:2]
     assert [NAMES[seat] for seat in sorted(recorded.result.ranking[0])] == served.ranks[0]
 
 
 def test_nothing_is_played_from_a_state_that_is_for_fewer_than_came() -> None:
-    state = game_with("q", {}).deal(2, bytes(32))
+    state = make_game("q", {}).deal(2, bytes(32))
 
     served, _, told = played("q", [good("q", name) for name in NAMES[:3]], state=state)
 
-    assert (served, told[-1]) == (NOTHING, "3 came, and the state is for 2")
+    assert (served, told[-1]) == (NO_RESULT, "3 came, and the state is for 2")
 
 
 def test_who_is_ejected_from_a_game_of_q_is_told() -> None:
     # who goes second may have no turn: a match is over as soon as somebody has placed a whole hand
-    *_, told = played("q", [good("q", "bad", Deed("take-turn", said=b"[]\n")), good("q", "ann")])
+    *_, told = played("q", [good("q", "bad", Misbehaviour("take-turn", sent=b"[]\n")), good("q", "ann")])
 
     assert told[-3:] == [
         "playing with bad, ann",
@@ -386,7 +386,7 @@ def test_who_does_not_sign_up_is_told_to_the_host(says: bytes, why: str) -> None
     assert re.fullmatch(r"127\.0\.0\.1:\d+ did not sign up: " + re.escape(why), line)
 
 
-def test_who_is_still_silent_when_the_door_is_shut_is_told_to_the_host() -> None:
+def test_who_is_still_silent_when_the_listener_is_shut_is_told_to_the_host() -> None:
     *_, told = played("fish", [silent], most=2, least=1, wait=0.3)
 
     assert told[1].endswith(" did not sign up: it had said no name when it had to go")
@@ -396,15 +396,15 @@ def test_a_crowd_that_does_not_sign_up_is_counted() -> None:
     *_, told = played("fish", [saying(b"7 ")] * 25, most=2, least=1, wait=1.0)
 
     refused = [line for line in told if "did not sign up" in line]
-    assert len(refused) == MOST_TOLD + 1 == 21
+    assert len(refused) == MAX_REPORTED_REFUSALS + 1 == 21
     assert refused[-2].endswith("7 is no name (1 to 12 letters); from now on these are only counted")
     assert refused[-1] == "5 more did not sign up"
 
 
 def test_a_crowd_of_which_each_was_told_is_not_counted() -> None:
-    *_, told = played("fish", [saying(b"7 ")] * MOST_TOLD, most=2, least=1, wait=1.0)
+    *_, told = played("fish", [saying(b"7 ")] * MAX_REPORTED_REFUSALS, most=2, least=1, wait=1.0)
 
-    assert len([line for line in told if "did not sign up" in line]) == MOST_TOLD
+    assert len([line for line in told if "did not sign up" in line]) == MAX_REPORTED_REFUSALS
 
 
 CALLS = {
@@ -414,23 +414,23 @@ CALLS = {
 }
 
 
-def misbehaving(game: str, call: str, deed: CourseDeed) -> Come:
+def misbehaving(game: str, call: str, deed: CourseMisbehaviour) -> Come:
     """A client that plays well up to a call."""
 
     def work(port: int) -> bool:
-        strategy = house_strategy(game, PLAYERS[game])
-        return misbehave_in_course(LOOPBACK, port, DIALECTS[game], strategy, deed, call, name="bad")
+        strategy = built_in_strategy(game, PLAYERS[game])
+        return misbehave(LOOPBACK, port, DIALECTS[game], strategy, deed, call, name="bad")
 
     return lambda port: asyncio.to_thread(work, port)
 
 
 @pytest.mark.parametrize(("game", "call"), [(game, call) for game, calls in CALLS.items() for call in calls])
 def test_a_bad_client_is_named_and_the_honest_end_right(game: str, call: str) -> None:
-    before, honest = holdings(), [good(game, name) for name in NAMES[: 3 if game == "q" else 5]]
-    deeds = [deed for deed in DEEDS.values() if not (deed.at_next and call == CALLS[game][-1])]
-    state = game_with("q", {}).deal(4, bytes(32)) if game == "q" else None  # in which everybody is told of new tiles
+    before, honest = current_holdings(), [good(game, name) for name in NAMES[: 3 if game == "q" else 5]]
+    deeds = [deed for deed in COURSE_MISBEHAVIOURS.values() if not (deed.at_next and call == CALLS[game][-1])]
+    state = make_game("q", {}).deal(4, bytes(32)) if game == "q" else None  # in which everybody is told of new tiles
 
-    async def main() -> list[Served]:
+    async def main() -> list[CourseResult]:
         asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(3 * len(deeds)))
         return await asyncio.gather(
             *(serving(game, [misbehaving(game, call, deed), *honest], None, [], state, turn=2.0) for deed in deeds)
@@ -440,23 +440,23 @@ def test_a_bad_client_is_named_and_the_honest_end_right(game: str, call: str) ->
 
     named = {deed.name: ["bad" if game == "tsuro" else name for name in served.out] for deed, served in everywhere}
     assert named == {deed.name: ["bad"] for deed in deeds}  # in Tsuro they have no names, and connect in any order
-    for _, served in some(everywhere):
+    for _, served in nonempty(everywhere):
         assert ranked(served)
         assert not set(served.out) & set(ranked(served))
-    assert soon(lambda: gained(before).files == 0)
+    assert becomes_true(lambda: new_holdings(before).files == 0)
 
 
 def test_a_server_that_is_called_off_leaves_nothing() -> None:
-    before = holdings()
+    before = current_holdings()
     dialect, rules = DIALECTS["fish"], replace(SERVERS["fish"].rules, most=5, turn=30.0)
 
     async def main() -> None:
         told: list[str] = []
-        serving = asyncio.create_task(serve(dialect, rules, LOOPBACK, 0, tell=told.append))
+        serving = asyncio.create_task(serve(dialect, rules, LOOPBACK, 0, report=told.append))
         while not told:
             await asyncio.sleep(0.01)
         port = told_port(told[0])
-        coming = [good("fish", name, Deed("take-turn", said=None)) for name in NAMES[:5]]
+        coming = [good("fish", name, Misbehaviour("take-turn", sent=None)) for name in NAMES[:5]]
         clients = [asyncio.ensure_future(come(port)) for come in coming]
         await asyncio.sleep(0.7)  # all of them wait for somebody who is silent
         serving.cancel()
@@ -466,26 +466,28 @@ def test_a_server_that_is_called_off_leaves_nothing() -> None:
 
     asyncio.run(main())
 
-    assert soon(lambda: gained(before).files == 0)
-    assert soon(lambda: not [one for one in threading.enumerate() if one not in before.threads and not one.daemon])
+    assert becomes_true(lambda: new_holdings(before).files == 0)
+    assert becomes_true(
+        lambda: not [one for one in threading.enumerate() if one not in before.threads and not one.daemon]
+    )
 
 
-def test_a_tournament_that_is_called_off_as_it_begins_leaves_no_folder(
+def test_a_tournament_that_is_called_off_as_it_begins_leaves_no_directory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    began, called_off, conducted = threading.Event(), threading.Event(), module.conducted
+    began, called_off, conducted = threading.Event(), threading.Event(), module.run_tournament
 
     def late(*arguments: Any) -> Any:
         began.set()
         called_off.wait(20)
         return conducted(*arguments)
 
-    monkeypatch.setattr(module, "conducted", late)
+    monkeypatch.setattr(module, "run_tournament", late)
 
     async def main() -> None:
         rules, told = replace(SERVERS["tsuro"].rules, most=3), list[str]()
-        server = asyncio.create_task(serve(DIALECTS["tsuro"], rules, LOOPBACK, 0, tell=told.append))
+        server = asyncio.create_task(serve(DIALECTS["tsuro"], rules, LOOPBACK, 0, report=told.append))
         while not told:
             await asyncio.sleep(0.01)
         clients = [asyncio.ensure_future(good("tsuro", "")(told_port(told[0]))) for _ in range(3)]

@@ -7,13 +7,13 @@ import pytest
 
 from fairplay.core.events import Fault
 from fairplay.core.messages import Answered, Failed
-from fairplay.course.channel.remote import TOO_EARLY, Client
+from fairplay.course.channel.remote import TOO_EARLY, CourseClient
 from fairplay.course.dialects.by_game import DIALECTS
 from fairplay.course.dialects.dialect import Call
 from fairplay.course.harness.hostile import BAD_NAMES
-from fairplay.course.server.sign_up import SignUp
-from fairplay.transport import hall
-from tests.course.channel.courses import HERE, SOON, run, turns
+from fairplay.course.server.sign_up import CourseSignUp
+from fairplay.transport import pending
+from tests.course.channel.course_matches import LOOPBACK, TIMEOUT_S, run_loop_turns, run_test
 
 NAMED = [name for name, dialect in DIALECTS.items() if dialect.name is not None]
 CALL = Call("hear", (True,))
@@ -22,23 +22,23 @@ NAME = b'"ann"'
 with_names = pytest.mark.parametrize("game", NAMED)
 
 
-class Visitor:
+class Client:
     """Somebody who connects and says some bytes."""
 
     def __init__(self) -> None:
         self.reader: asyncio.StreamReader
         self.writer: asyncio.StreamWriter
 
-    async def come(self, desk: SignUp, says: bytes = b"") -> "Visitor":
+    async def come(self, desk: CourseSignUp, says: bytes = b"") -> "Client":
         self.reader, self.writer = await asyncio.open_connection(desk.host, desk.port)
         self.writer.write(says)
-        await turns(6)
+        await run_loop_turns(6)
         return self
 
     async def is_cut(self) -> bool:
         """Has the server hung up, or does it soon?"""
         try:
-            async with asyncio.timeout(SOON):
+            async with asyncio.timeout(TIMEOUT_S):
                 return await self.reader.read() == b""
         except ConnectionError:
             return True
@@ -47,65 +47,65 @@ class Visitor:
         self.writer.transport.abort()
 
 
-async def signed(desk: SignUp, number: int) -> list[Client]:
+async def signed(desk: CourseSignUp, number: int) -> list[CourseClient]:
     """Those who are there, once there are so many."""
-    async with asyncio.timeout(SOON):
+    async with asyncio.timeout(TIMEOUT_S):
         while len(desk.clients) < number:
             await asyncio.sleep(0)
     return desk.clients
 
 
-def names(clients: list[Client]) -> list[str | None]:
+def names(clients: list[CourseClient]) -> list[str | None]:
     return [client.name for client in clients]
 
 
 def at_desk(work: Any, game: str = "fish", **options: Any) -> Any:
-    """What comes of some work at a desk; all visitors leave at the end."""
+    """What comes of some work at a desk; all clients leave at the end."""
 
     async def do() -> Any:
-        visitors: list[Visitor] = []
+        clients: list[Client] = []
         try:
-            async with SignUp(DIALECTS[game], HERE, 0, **{"most": 3, **options}) as desk:
+            async with CourseSignUp(DIALECTS[game], LOOPBACK, 0, **{"most": 3, **options}) as desk:
 
-                async def visit(says: bytes = b"") -> Visitor:
-                    visitors.append(await Visitor().come(desk, says))
-                    return visitors[-1]
+                async def visit(says: bytes = b"") -> Client:
+                    clients.append(await Client().come(desk, says))
+                    return clients[-1]
 
                 return await work(desk, visit)
         finally:
-            for visitor in visitors:
-                visitor.leave()
+            for connected_client in clients:
+                connected_client.leave()
 
-    return run(do())
+    return run_test(do())
 
 
 def test_a_period_ends_at_once_when_all_are_there() -> None:
-    async def work(desk: SignUp, visit: Any) -> None:
+    async def work(desk: CourseSignUp, visit: Any) -> None:
         for name in (b'"ann"', b'"bob"\n', b' \n "carol" '):
             await visit(name)
-        assert names(await desk.signed_up(3600)) == ["ann", "bob", "carol"]
+        assert names(await desk.wait(3600)) == ["ann", "bob", "carol"]
 
     at_desk(work)
 
 
 def test_a_period_ends_in_time_and_another_keeps_who_is_there() -> None:
-    async def work(desk: SignUp, visit: Any) -> None:
-        assert await desk.signed_up(0.01) == []
+    async def work(desk: CourseSignUp, visit: Any) -> None:
+        assert await desk.wait(0.01) == []
         await visit(b'"ann"')
         await signed(desk, 1)
-        first = await desk.signed_up(0.01)
+        first = await desk.wait(0.01)
         late = await visit(b'"bo')
-        assert await desk.signed_up(0.01) == first and names(first) == ["ann"]
+        assert await desk.wait(0.01) == first and names(first) == ["ann"]
         late.writer.write(b'b"')  # in the next period
         await signed(desk, 2)
-        second = await desk.signed_up(0.01)
+        second = await desk.wait(0.01)
         assert second[0] is first[0] and names(second) == ["ann", "bob"]
 
     at_desk(work)
 
 
 def test_clients_are_in_the_order_in_which_they_connected() -> None:
-    async def work(desk: SignUp, visit: Any) -> None:
+    async def work(desk: CourseSignUp, visit: Any) -> None:
         slow = await visit(b" " * 5000)
         await visit(b'"bob"')
         await signed(desk, 1)
@@ -116,7 +116,7 @@ def test_clients_are_in_the_order_in_which_they_connected() -> None:
 
 
 def test_where_there_are_no_names_to_connect_is_to_sign_up() -> None:
-    async def work(desk: SignUp, visit: Any) -> None:
+    async def work(desk: CourseSignUp, visit: Any) -> None:
         first = await visit()
         (client,) = await signed(desk, 1)
         await visit()
@@ -130,7 +130,7 @@ def test_where_there_are_no_names_to_connect_is_to_sign_up() -> None:
 @with_names
 @pytest.mark.parametrize("says", BAD_NAMES.values(), ids=BAD_NAMES)
 def test_a_name_that_is_none_is_cut_off_and_holds_up_nobody(game: str, says: bytes) -> None:
-    async def work(desk: SignUp, visit: Any) -> None:
+    async def work(desk: CourseSignUp, visit: Any) -> None:
         bad = await visit(says)
         await visit(NAME)
         assert names(await signed(desk, 1)) == ["ann"]
@@ -142,17 +142,17 @@ def test_a_name_that_is_none_is_cut_off_and_holds_up_nobody(game: str, says: byt
 
 @with_names
 def test_a_name_may_be_cut_at_every_byte_and_surrounded_by_blanks(game: str) -> None:
-    async def work(desk: SignUp, visit: Any) -> None:
+    async def work(desk: CourseSignUp, visit: Any) -> None:
         for number, cut in enumerate(range(len(NAME) + 1), 1):
-            visitor = await visit(b" " * 5000 + NAME[:cut])
-            visitor.writer.write(NAME[cut:] + b"\r\n\n")
+            connected_client = await visit(b" " * 5000 + NAME[:cut])
+            connected_client.writer.write(NAME[cut:] + b"\r\n\n")
             assert names(await signed(desk, number)) == ["ann"] * number
 
     at_desk(work, game, most=100)
 
 
 def test_names_have_to_be_distinct_only_if_that_is_asked_for() -> None:
-    async def work(desk: SignUp, visit: Any) -> list[str | None]:
+    async def work(desk: CourseSignUp, visit: Any) -> list[str | None]:
         await visit(NAME)
         await signed(desk, 1)
         second = await visit(NAME)
@@ -168,7 +168,7 @@ def test_names_have_to_be_distinct_only_if_that_is_asked_for() -> None:
 
 
 def test_who_comes_when_all_are_there_is_cut_off() -> None:
-    async def work(desk: SignUp, visit: Any) -> None:
+    async def work(desk: CourseSignUp, visit: Any) -> None:
         await visit(NAME)
         await signed(desk, 1)
         late = await visit(b'"bob"')
@@ -178,12 +178,12 @@ def test_who_comes_when_all_are_there_is_cut_off() -> None:
     at_desk(work, most=1)
 
 
-def test_a_door_that_is_shut_lets_nobody_in_and_cuts_off_who_has_not_signed_up() -> None:
-    async def work(desk: SignUp, visit: Any) -> None:
+def test_a_listener_that_is_shut_lets_nobody_in_and_cuts_off_who_has_not_signed_up() -> None:
+    async def work(desk: CourseSignUp, visit: Any) -> None:
         await visit(NAME)
         await signed(desk, 1)
         silent = await visit()
-        await desk.shut()
+        await desk.stop_accepting()
         assert await silent.is_cut()
         with pytest.raises(ConnectionRefusedError):
             await visit()
@@ -193,11 +193,11 @@ def test_a_door_that_is_shut_lets_nobody_in_and_cuts_off_who_has_not_signed_up()
 
 
 def test_too_many_strangers_do_not_keep_out_a_client(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hall, "MOST_PENDING", 5)
+    monkeypatch.setattr(pending, "MAX_PENDING_CONNECTIONS", 5)
 
-    async def work(desk: SignUp, visit: Any) -> None:
+    async def work(desk: CourseSignUp, visit: Any) -> None:
         strangers = [await visit() for _ in range(20)]
-        while not await desk.signed_up(0.2):  # from the same place it may be the one that has to go, and tries again
+        while not await desk.wait(0.2):  # from the same place it may be the one that has to go, and tries again
             await visit(NAME)
         assert names(desk.clients)[:1] == ["ann"]
         cut = [stranger.reader.at_eof() or stranger.reader.exception() is not None for stranger in strangers]
@@ -209,18 +209,18 @@ def test_too_many_strangers_do_not_keep_out_a_client(monkeypatch: pytest.MonkeyP
 # What comes after a name.
 
 
-async def called_first(desk: SignUp, visit: Any, says: bytes, *, leaves: bool = False) -> Answered | Failed:
+async def called_first(desk: CourseSignUp, visit: Any, says: bytes, *, leaves: bool = False) -> Answered | Failed:
     """What a client answers that has said this before it is called."""
-    visitor = await visit(says)
+    connected_client = await visit(says)
     (client,) = await signed(desk, 1)
     if leaves:
-        visitor.leave()
-        return await client.call(CALL, SOON)
-    answering = asyncio.create_task(client.call(CALL, SOON))
-    hearing = asyncio.create_task(visitor.reader.read(1))
+        connected_client.leave()
+        return await client.call(CALL, TIMEOUT_S)
+    answering = asyncio.create_task(client.call(CALL, TIMEOUT_S))
+    hearing = asyncio.create_task(connected_client.reader.read(1))
     await asyncio.wait((answering, hearing), return_when=asyncio.FIRST_COMPLETED)
     hearing.cancel()
-    visitor.writer.write(b'"void"')
+    connected_client.writer.write(b'"void"')
     return await answering
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from fairplay.core.chance import seed_from
+from fairplay.core.chance import seed_from_text
 from fairplay.core.errors import BadRequest
 from fairplay.games.fish import Fish, Move, Place, Stage
 from fairplay.games.fish.examples import EXAMPLES
@@ -42,14 +42,14 @@ def test_a_board_with_a_tile_for_each_penguin_is_large_enough(rows: int, columns
 def test_random_holes_leave_enough_tiles_and_depend_on_the_seed() -> None:
     game = Fish(rows=4, columns=4, holes="random")
 
-    tiles = [game.deal(3, seed_from(str(number))).free.bit_count() for number in range(200)]
+    tiles = [game.deal(3, seed_from_text(str(number))).free.bit_count() for number in range(200)]
 
     assert set(tiles) == set(range(9, 17))
 
 
 def test_a_number_of_holes_is_a_number_of_holes() -> None:
     for number in range(20):
-        state = Fish(rows=5, columns=5, holes=7).deal(4, seed_from(str(number)))
+        state = Fish(rows=5, columns=5, holes=7).deal(4, seed_from_text(str(number)))
 
         assert state.free.bit_count() == 18
 
@@ -69,7 +69,7 @@ def test_colours_are_in_the_fixed_order() -> None:
 def test_random_colours_are_a_permutation_and_depend_on_the_seed() -> None:
     game = Fish(colours="random")
 
-    drawn = {game.deal(4, seed_from(str(number))).colours for number in range(300)}
+    drawn = {game.deal(4, seed_from_text(str(number))).colours for number in range(300)}
 
     assert all(sorted(colours) == sorted(COLOURS) for colours in drawn)
     assert len(drawn) == 24

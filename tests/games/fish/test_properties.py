@@ -13,7 +13,7 @@ from fairplay.core.errors import BadRequest, IllegalAction
 from fairplay.core.game import Moment
 from fairplay.games.fish import Action, Fish, Move, Place, Stage, State, View, codec
 from fairplay.games.fish.state import state_of
-from tests.some import some
+from tests.nonempty import nonempty
 
 FISH = Fish()
 Position = tuple[int, int]
@@ -111,8 +111,8 @@ lot_lists = st.lists(st.integers(0, 10**6), max_size=60)
 @modest
 @given(states(), lot_lists)
 def test_moves_are_those_of_the_slow_way(start: State, lots: list[int]) -> None:
-    for state, _ in some(playout(start, lots)):
-        for seat in some(range(len(state.scores))):
+    for state, _ in nonempty(playout(start, lots)):
+        for seat in nonempty(range(len(state.scores))):
             offered = state.grid.moves(state.penguins[seat], state.free)
 
             assert len(set(offered)) == len(offered)
@@ -123,7 +123,7 @@ def test_moves_are_those_of_the_slow_way(start: State, lots: list[int]) -> None:
 @modest
 @given(states(), lot_lists)
 def test_placements_are_the_free_tiles(start: State, lots: list[int]) -> None:
-    for state, _ in some(playout(start, lots)):
+    for state, _ in nonempty(playout(start, lots)):
         assert list(state.grid.places(state.free)) == [Place(at) for at in sorted(free_tiles(state))]
 
 
@@ -152,7 +152,7 @@ def test_an_action_changes_what_the_slow_way_changes(start: State, lots: list[in
     steps = playout(start, lots)
     assume(len(steps) > 1)
 
-    for (before, action), (after, _) in some(pairwise(steps)):
+    for (before, action), (after, _) in nonempty(pairwise(steps)):
         seat, board, scores = FISH.turn(before), tiles(before), list(before.scores)
         assert seat is not None
         penguins = [positions(before, other) for other in range(len(scores))]
@@ -179,7 +179,7 @@ def test_fish_are_conserved_on_tiles_and_in_scores(start: State, lots: list[int]
 @modest
 @given(states(), lot_lists)
 def test_penguins_stand_on_tiles_one_on_each_and_the_rest_is_free(start: State, lots: list[int]) -> None:
-    for state, _ in some(playout(start, lots)):
+    for state, _ in nonempty(playout(start, lots)):
         standing = [at for seat in range(len(state.scores)) for at in positions(state, seat)]
 
         assert len(set(standing)) == len(standing)
@@ -194,7 +194,7 @@ def test_the_turn_goes_round_past_those_who_cannot_move(start: State, lots: list
     steps = playout(start, lots)
     assume(len(steps) > 1)
 
-    for (before, action), (after, _) in some(pairwise(steps)):
+    for (before, action), (after, _) in nonempty(pairwise(steps)):
         seat = before.order[0]
         due = [*before.order[1:], seat] if action else list(before.order[1:])
         while after.stage is Stage.PLAYING and not after.can_move(due[0]):
@@ -224,7 +224,7 @@ plain_json = st.recursive(
 @modest
 @given(states(), lot_lists, st.none() | st.integers(0, 1))
 def test_a_sheet_reads_back_as_the_same_position(start: State, lots: list[int], seat: int | None) -> None:
-    for state, _ in some(playout(start, lots)):
+    for state, _ in nonempty(playout(start, lots)):
         plain = FISH.pack(View(seat, state))
 
         assert FISH.unpack(plain) == View(seat, state)
@@ -301,7 +301,7 @@ def test_a_sheet_with_a_spoilt_detail_is_refused_or_a_position(state: State, dat
 
     try:
         page = codec.read(spoilt)
-        read = codec.state_on(page)
+        read = codec.state_from_sheet(page)
     except BadRequest:
         return
     assert FISH.unpack_state(FISH.pack_state(read)) == read

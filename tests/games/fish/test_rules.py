@@ -14,11 +14,11 @@ from fairplay.games.fish import Action, Fish, Move, Place, Stage, State
 from fairplay.games.fish.examples import EXAMPLES
 from fairplay.games.fish.state import state_of
 from fairplay.referee.drivers import play
-from fairplay.testing.scripted import Scripted, playing
+from fairplay.testing.scripted import ScriptedChannel, strategy_script
 
 FISH = Fish()
-FOLDER = files("fairplay.games.fish")
-RULES = FOLDER.joinpath("RULES.md").read_text()
+DIRECTORY = files("fairplay.games.fish")
+RULES = DIRECTORY.joinpath("RULES.md").read_text()
 PLACING, STAR = EXAMPLES["placing"], EXAMPLES["star"]
 
 # For each clause that an action can break: a position, the seat that acts, and what it does.
@@ -186,7 +186,7 @@ def test_whoever_has_no_free_tile_to_place_on_is_out_by_clause_3_5() -> None:
     state = EXAMPLES["cramped"]
     match: Any = Match(FISH, state, ("ann", "bob", "cyd"))
 
-    final = play(match, [Scripted(playing(zigzag)) for _ in range(3)])
+    final = play(match, [ScriptedChannel(strategy_script(zigzag)) for _ in range(3)])
 
     assert legal(state) == []
     assert [(ejected.seat, ejected.fault) for ejected in final.ejected] == [(2, Fault.ILLEGAL)]
@@ -248,7 +248,7 @@ def test_an_ejection_frees_a_neighbour() -> None:
 
 def test_the_last_player_plays_on_until_it_cannot_move() -> None:
     match: Any = Match(FISH, EXAMPLES["star"], ("ann", "bob"))
-    stays, leaves = Scripted(playing(zigzag)), Scripted([Failed(Fault.GONE, "left")])
+    stays, leaves = ScriptedChannel(strategy_script(zigzag)), ScriptedChannel([Failed(Fault.GONE, "left")])
 
     final = play(match, [stays, leaves])
 

@@ -1,4 +1,4 @@
-"""Try the house players of Fish against what is said of them."""
+"""Try the built-in players of Fish against what is said of them."""
 
 from collections import Counter
 from itertools import pairwise
@@ -14,12 +14,12 @@ from fairplay.games.fish.examples import EXAMPLES
 from fairplay.games.fish.game import Fish
 from fairplay.games.fish.search import best_move
 from fairplay.games.fish.state import Stage, State, state_of
-from fairplay.games.fish.strategies import HOUSE, LADDER, at_random, greedy, lookahead, sampler, zigzag
+from fairplay.games.fish.strategies import BUILT_IN, LADDER, greedy, lookahead, random_strategy, sampler, zigzag
 from fairplay.games.fish.tree import Node
 from fairplay.games.fish.view import View
+from tests.built_in_players import quick_player
 from tests.games.fish.positions import small_positions
-from tests.house_players import quick
-from tests.some import some
+from tests.nonempty import nonempty
 
 KEY = bytes(range(32))
 GAME = Fish(rows=4, columns=4)
@@ -27,7 +27,7 @@ GAME = Fish(rows=4, columns=4)
 
 def made(address: str) -> Strategy[View, Action]:
     name, _, parameter = address.partition(":")
-    return HOUSE[name].make(parameter, KEY)
+    return BUILT_IN[name].make(parameter, KEY)
 
 
 def plain_value(node: Node, me: Seat, turns: int) -> int:
@@ -36,19 +36,19 @@ def plain_value(node: Node, me: Seat, turns: int) -> int:
     if turns == 0 or not state.can_move(me):
         return state.scores[me]
     if state.order[0] == me:
-        return max(node.each(lambda after: plain_value(after, me, turns - 1)))
-    return min(node.each(lambda after: plain_value(after, me, turns)))
+        return max(node.map_children(lambda after: plain_value(after, me, turns - 1)))
+    return min(node.map_children(lambda after: plain_value(after, me, turns)))
 
 
 def plain_best(state: State, turns: int) -> Move:
     node, me = Node(state), state.order[0]
     moves = sorted((branch for branch in node.branches() if isinstance(branch, Move)), key=lambda m: (m.start, m.to))
-    return max(moves, key=lambda move: plain_value(node.after(move), me, turns - 1))
+    return max(moves, key=lambda move: plain_value(node.child(move), me, turns - 1))
 
 
 @pytest.mark.parametrize(("turns", "count", "most_free"), [(1, 300, 12), (2, 300, 9), (3, 300, 7), (4, 200, 6)])
 def test_the_search_agrees_with_the_plain_definition(turns: int, count: int, most_free: int) -> None:
-    for state in some(small_positions(turns, count, most_free)):
+    for state in nonempty(small_positions(turns, count, most_free)):
         assert best_move(state, state.order[0], turns) == plain_best(state, turns), state
 
 
@@ -107,10 +107,10 @@ def test_greedy_moves_to_the_tile_with_most_fish() -> None:
     assert greedy(View(0, state)) == Move((1, 0), (2, 1))
 
 
-@pytest.mark.parametrize("name", HOUSE)
+@pytest.mark.parametrize("name", BUILT_IN)
 @pytest.mark.parametrize("players", [2, 3, 4])
-def test_house_players_do_nothing_illegal(name: str, players: int) -> None:
-    strategy = quick("fish", name, KEY)
+def test_built_in_players_do_nothing_illegal(name: str, players: int) -> None:
+    strategy = quick_player("fish", name, KEY)
     for seed in range(5):
         state = GAME.deal(players, bytes([seed] * 32))
         while (seat := GAME.turn(state)) is not None:
@@ -119,11 +119,11 @@ def test_house_players_do_nothing_illegal(name: str, players: int) -> None:
             state = GAME.apply(state, action)
 
 
-@pytest.mark.parametrize("name", HOUSE)
-def test_house_players_answer_even_where_there_is_no_legal_option(name: str) -> None:
+@pytest.mark.parametrize("name", BUILT_IN)
+def test_built_in_players_answer_even_where_there_is_no_legal_option(name: str) -> None:
     view = View(2, EXAMPLES["cramped"])
 
-    answer = HOUSE[name].make("", KEY)(view)
+    answer = BUILT_IN[name].make("", KEY)(view)
 
     assert isinstance(answer, Place)
     with pytest.raises(IllegalAction, match="no legal option"):
@@ -136,17 +136,21 @@ def test_chance_treats_all_actions_alike(example: str) -> None:
     view = View(state.order[0], state)
     options = list(GAME.actions(view))
 
-    drawn = Counter(at_random(key.to_bytes(32, "big"))(view) for key in range(200 * len(options)))
+    drawn = Counter(random_strategy(key.to_bytes(32, "big"))(view) for key in range(200 * len(options)))
 
     assert set(drawn) == set(options)
     assert all(130 < times < 270 for times in drawn.values())  # five standard deviations from 200
 
 
 def test_lookahead_looks_as_far_as_its_parameter_says() -> None:
-    for state in some(small_positions(seed=8, count=50, most_free=7)):
+    for state in nonempty(small_positions(seed=8, count=50, most_free=7)):
         view = View(state.order[0], state)
-        assert HOUSE["lookahead"].make("", KEY)(view) == HOUSE["lookahead"].make("2", KEY)(view) == lookahead(2)(view)
-        assert HOUSE["lookahead"].make("3", KEY)(view) == plain_best(state, 3)
+        assert (
+            BUILT_IN["lookahead"].make("", KEY)(view)
+            == BUILT_IN["lookahead"].make("2", KEY)(view)
+            == lookahead(2)(view)
+        )
+        assert BUILT_IN["lookahead"].make("3", KEY)(view) == plain_best(state, 3)
 
 
 @pytest.mark.parametrize(
@@ -175,17 +179,17 @@ def test_lookahead_looks_as_far_as_its_parameter_says() -> None:
 )
 def test_a_parameter_that_makes_no_sense_is_refused_in_one_line(name: str, parameter: str) -> None:
     with pytest.raises(BadRequest) as refused:
-        HOUSE[name].make(parameter, KEY)
+        BUILT_IN[name].make(parameter, KEY)
 
     assert "\n" not in str(refused.value)
     assert name in str(refused.value)
     assert repr(parameter) in str(refused.value)
 
 
-def test_every_house_player_says_what_it_is_in_one_line() -> None:
-    for player in HOUSE.values():
-        assert player.about
-        assert "\n" not in player.about
+def test_every_built_in_player_says_what_it_is_in_one_line() -> None:
+    for player in BUILT_IN.values():
+        assert player.description
+        assert "\n" not in player.description
 
 
 def test_five_different_players_climb_the_ladder_by_the_rules() -> None:
@@ -194,7 +198,7 @@ def test_five_different_players_climb_the_ladder_by_the_rules() -> None:
     for players in pairwise(LADDER):
         state = game.deal(2, KEY)
         while (seat := game.turn(state)) is not None:
-            action = quick("fish", players[seat].partition(":")[0], KEY)(View(seat, state))
+            action = quick_player("fish", players[seat].partition(":")[0], KEY)(View(seat, state))
             game.check(View(seat, state), action)
             state = game.apply(state, action)
 
@@ -206,8 +210,8 @@ def test_on_a_large_board_one_does_not_think_for_ever(address: str) -> None:
     for _ in range(2):
         state = game.apply(state, strategy(View(state.order[0], state)))
 
-    assert strategies.bearable(9000, state) == 28
-    assert strategies.bearable(9000, Fish().deal(2, KEY)) == 9000
+    assert strategies.scaled_effort(9000, state) == 28
+    assert strategies.scaled_effort(9000, Fish().deal(2, KEY)) == 9000
 
 
 @pytest.mark.parametrize("address", ["sampler:40", "territory:40"])

@@ -5,13 +5,13 @@ import pytest
 from fairplay.core.game import Seat
 from fairplay.games.fish import territory
 from fairplay.games.fish.state import Stage, State, state_of
-from fairplay.games.fish.steps import NOWHERE, after
+from fairplay.games.fish.steps import NOWHERE, apply_step
 from fairplay.games.fish.strategies import greedy
 from fairplay.games.fish.territory import Territory, best_step
 from fairplay.games.fish.tree import Node
 from fairplay.games.fish.view import View
 from tests.games.fish.positions import small_positions
-from tests.some import some
+from tests.nonempty import nonempty
 
 CAUGHT, NEARER = 3, 2  # what the kernels count, too
 
@@ -102,12 +102,12 @@ def plain_lead(node: Node, me: Seat) -> int:
     branches = list(node.branches())
     if not branches:
         return lead(node.state, me)
-    return (max if node.state.order[0] == me else min)(node.each(lambda after: plain_lead(after, me)))
+    return (max if node.state.order[0] == me else min)(node.map_children(lambda after: plain_lead(after, me)))
 
 
 def test_with_enough_positions_nothing_better_can_be_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(territory, "WIDTH", 100)
-    for state in some(small_positions(seed=5, count=150, most_free=6)):
+    for state in nonempty(small_positions(seed=5, count=150, most_free=6)):
         me, step = state.order[0], best_step(state, 10**6)
         assert step is not None
-        assert plain_lead(Node(after(state, step)), me) == plain_lead(Node(state), me), state
+        assert plain_lead(Node(apply_step(state, step)), me) == plain_lead(Node(state), me), state

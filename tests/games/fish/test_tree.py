@@ -4,13 +4,13 @@ import pytest
 
 from fairplay.core.errors import IllegalAction
 from fairplay.games.fish.actions import Move
-from fairplay.games.fish.state import Stage, State, skipped, state_of
+from fairplay.games.fish.state import Stage, State, skip_turn, state_of
 from fairplay.games.fish.tree import SKIP, Node
 
 TRIANGLE = state_of([[1, 2], [3, 4]], [[(0, 0)], [(0, 1)]])
 
 # Red has nowhere to go in the corner, white has.
-STUCK = skipped(state_of([[3, 0, 1], [2, 0, 4], [0, 5, 0]], [[(0, 0)], [(1, 0), (1, 2)]], order=[1, 0]))
+STUCK = skip_turn(state_of([[3, 0, 1], [2, 0, 4], [0, 5, 0]], [[(0, 0)], [(1, 0), (1, 2)]], order=[1, 0]))
 
 # A hole keeps them apart from everything, and from one another.
 OVER = state_of([[1, 0, 1]], [[(0, 0)], [(0, 2)]])
@@ -36,7 +36,7 @@ def test_the_branches_are_the_legal_moves_of_the_first_player() -> None:
 
 
 def test_a_move_scores_melts_and_passes_the_turn() -> None:
-    after = Node(TRIANGLE).after(Move((0, 0), (1, 0))).state
+    after = Node(TRIANGLE).child(Move((0, 0), (1, 0))).state
 
     assert after.order == (1, 0)
     assert after.scores == (1, 0)
@@ -49,13 +49,13 @@ def test_a_stuck_player_has_exactly_one_branch() -> None:
 
     assert node.state.order[0] == 0
     assert list(node.branches()) == [SKIP]
-    assert node.after(SKIP).state.order[0] == 1
+    assert node.child(SKIP).state.order[0] == 1
 
 
 def test_a_skip_changes_nothing_but_the_turn() -> None:
-    after = Node(STUCK).after(SKIP).state
+    after = Node(STUCK).child(SKIP).state
 
-    assert skipped(after) == STUCK
+    assert skip_turn(after) == STUCK
 
 
 @pytest.mark.parametrize("state", [OVER, unsettled(OVER), state_of([[1]], [])], ids=["done", "unsettled", "nobody"])
@@ -63,14 +63,14 @@ def test_a_final_node_has_no_branches(state: State) -> None:
     node = Node(state)
 
     assert list(node.branches()) == []
-    assert list(node.each(lambda after: after)) == []
+    assert list(node.map_children(lambda after: after)) == []
 
 
 @pytest.mark.parametrize("state", [OVER, unsettled(OVER), state_of([[1]], [])], ids=["done", "unsettled", "nobody"])
 def test_nothing_can_be_done_in_a_final_node(state: State) -> None:
     for branch in (SKIP, Move((0, 0), (1, 0))):
         with pytest.raises(IllegalAction):
-            Node(state).after(branch)
+            Node(state).child(branch)
 
 
 @pytest.mark.parametrize(
@@ -85,14 +85,14 @@ def test_nothing_can_be_done_in_a_final_node(state: State) -> None:
 )
 def test_an_illegal_move_is_refused_with_its_clause(move: Move, clause: str) -> None:
     with pytest.raises(IllegalAction) as refused:
-        Node(TRIANGLE).after(move)
+        Node(TRIANGLE).child(move)
 
     assert refused.value.clause == clause
 
 
 def test_who_can_move_is_not_skipped() -> None:
     with pytest.raises(IllegalAction) as refused:
-        Node(TRIANGLE).after(SKIP)
+        Node(TRIANGLE).child(SKIP)
 
     assert refused.value.clause == "4.6"
 
@@ -102,14 +102,14 @@ def test_the_tree_begins_after_the_placing() -> None:
 
     assert list(node.branches()) == []
     with pytest.raises(IllegalAction):
-        node.after(Move((0, 0), (1, 0)))
+        node.child(Move((0, 0), (1, 0)))
 
 
 def test_a_function_is_mapped_over_the_direct_successors() -> None:
     board = [[1, 2, 3], [2, 3, 1], [1, 4, 2]]
     node = Node(state_of(board, [[(1, 1)], [(0, 0)]]))
 
-    melted = list(node.each(lambda after: after.state.scores[0]))
+    melted = list(node.map_children(lambda after: after.state.scores[0]))
 
     assert len(melted) == len(list(node.branches())) == 4
     assert set(melted) == {3}
@@ -117,7 +117,7 @@ def test_a_function_is_mapped_over_the_direct_successors() -> None:
 
 def test_successors_are_made_one_by_one() -> None:
     visited: list[Node] = []
-    successors = Node(state_of([[1, 2, 3], [2, 3, 1]], [[(1, 1)], [(0, 0)]])).each(visited.append)
+    successors = Node(state_of([[1, 2, 3], [2, 3, 1]], [[(1, 1)], [(0, 0)]])).map_children(visited.append)
 
     assert visited == []
     next(successors)

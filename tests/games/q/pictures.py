@@ -16,15 +16,15 @@ HOSTILE = (
     "\"'&\ud800\uffff\u202eevil",
     "a\nb\tc",
 )
-FAR = 2**31 - 1  # no place is further away
+MAX_COORDINATE = 2**31 - 1  # no place is further away
 
 
-def kinds(*names: str) -> Tiles:
+def tile_kinds(*names: str) -> Tiles:
     """Tiles by their names."""
     return tuple(KINDS[name] for name in names)
 
 
-def tiles(**rows: str) -> Map:
+def parse_map(**rows: str) -> Map:
     """A map from `r0="0 red star, 1 red circle"`; m is a minus in the number of a row."""
     placed = []
     for row, line in rows.items():
@@ -34,23 +34,25 @@ def tiles(**rows: str) -> Map:
     return map_of(placed)
 
 
-SMALL = View(
+SMALL_VIEW = View(
     seat=1,
-    map=tiles(rm1="0 purple clover", r0="-1 red star, 0 red clover, 1 red 8star", r1="1 blue 8star"),
-    kinds=kinds("yellow square", "green diamond", "orange circle"),
+    map=parse_map(rm1="0 purple clover", r0="-1 red star, 0 red clover, 1 red 8star", r1="1 blue 8star"),
+    kinds=tile_kinds("yellow square", "green diamond", "orange circle"),
     order=(1, 3, 0),
     points=(12, 1, 104),
     left=1041,
 )
-TORN = map_of([((0, 0), 0), ((1, 0), 1), ((-3, FAR), 2), ((-FAR - 1, -FAR - 1), 3)])
+DISCONNECTED_MAP = map_of(
+    [((0, 0), 0), ((1, 0), 1), ((-3, MAX_COORDINATE), 2), ((-MAX_COORDINATE - 1, -MAX_COORDINATE - 1), 3)]
+)
 
 
-def seen(shown: Map, *, seat: Seat | None = None, hand: Tiles = (), done: bool = False) -> View:
+def make_view(shown: Map, *, seat: Seat | None = None, hand: Tiles = (), done: bool = False) -> View:
     """What is seen of a map by three players."""
     return View(seat, shown, hand, order=(2, 0, 1), points=(7, 9, 9), left=20, done=done)
 
 
-def heap(count: int, lot: int = 1) -> Map:
+def random_map(count: int, lot: int = 1) -> Map:
     """A map of so many tiles, each of which fits."""
     lots = random.Random(lot)
     shown = map_of([((0, 0), lots.randrange(36))])
@@ -60,17 +62,17 @@ def heap(count: int, lot: int = 1) -> Map:
     return shown
 
 
-def row_of(count: int) -> Map:
+def row_map(count: int) -> Map:
     """A map of one row."""
     return map_of([((0, column - count // 2), 0) for column in range(count)])
 
 
-def column_of(count: int) -> Map:
+def column_map(count: int) -> Map:
     """A map of one column."""
     return map_of([((row - count // 2, 0), 0) for row in range(count)])
 
 
-def after(steps: int, *, seats: int = 3, lot: int = 1) -> State:
+def play_random_steps(steps: int, *, seats: int = 3, lot: int = 1) -> State:
     """A match at random."""
     state, lots = GAME.deal(seats, bytes([lot] * 32)), random.Random(lot)
     for _ in range(steps):

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from fairplay.core.chance import Lots
+from fairplay.core.chance import SeededRandom
 from fairplay.core.game import Seat
 from fairplay.core.match import Match
 from fairplay.games.q import Action, Place, Placement, Q, State
@@ -17,31 +17,33 @@ PLAYERS = ("ann", "bob", "cyd", "dan")
 Laid = dict[tuple[int, int], str]
 
 
-def tiles(names: str) -> tuple[int, ...]:
+def parse_tiles(names: str) -> tuple[int, ...]:
     """The kinds of the tiles in a list."""
     return tuple(KINDS[name.strip()] for name in names.split(",") if name.strip())
 
 
-def named(kinds: Iterable[int]) -> list[str]:
+def tile_names(kinds: Iterable[int]) -> list[str]:
     return [NAMES[kind] for kind in kinds]
 
 
-def row(start: tuple[int, int], names: str) -> Laid:
+def tile_row(start: tuple[int, int], names: str) -> Laid:
     """Tiles side by side, to the right from a place; a dash is a gap."""
     words = [name.strip() for name in names.split(",")]
     return {(start[0], start[1] + step): name for step, name in enumerate(words) if name != "-"}
 
 
-def column(start: tuple[int, int], names: str) -> Laid:
+def tile_column(start: tuple[int, int], names: str) -> Laid:
     """Tiles one below the other, downwards from a place; a dash is a gap."""
-    return {(start[0] + down, start[1] + right): name for (down, right), name in transposed(row((0, 0), names)).items()}
+    return {
+        (start[0] + down, start[1] + right): name for (down, right), name in transpose(tile_row((0, 0), names)).items()
+    }
 
 
-def transposed(laid: Laid) -> Laid:
+def transpose(laid: Laid) -> Laid:
     return {(right, down): name for (down, right), name in laid.items()}
 
 
-def position(
+def make_position(
     lying: Laid,
     hands: Sequence[str],
     pile: str | Sequence[int] = "",
@@ -51,21 +53,21 @@ def position(
     seats = len(hands)
     state = State(
         map=map_of((at, KINDS[name]) for at, name in lying.items()),
-        hands=tuple(tiles(hand) for hand in hands),
+        hands=tuple(parse_tiles(hand) for hand in hands),
         scores=(0,) * seats,
-        pile=tiles(pile) if isinstance(pile, str) else tuple(pile),
+        pile=parse_tiles(pile) if isinstance(pile, str) else tuple(pile),
         order=tuple(range(seats)),
         to_act=seats,
     )
     return msgspec.structs.replace(state, **more)
 
 
-def place(laid: Mapping[tuple[int, int], str]) -> Place:
+def make_placement(laid: Mapping[tuple[int, int], str]) -> Place:
     """A placement of these tiles, in their order."""
     return Place(tuple(Placement(name, at) for at, name in laid.items()))
 
 
-def then(state: State, *actions: Action, game: Q = QGAME) -> State:
+def play_actions(state: State, *actions: Action, game: Q = QGAME) -> State:
     """The position after these actions, each of which has to be legal."""
     for action in actions:
         game.check(game.view(state, game.turn(state)), action)
@@ -73,21 +75,21 @@ def then(state: State, *actions: Action, game: Q = QGAME) -> State:
     return state
 
 
-def lying(state: State) -> Laid:
+def placed_tiles(state: State) -> Laid:
     return {position_of(cell): NAMES[kind] for cell, kind in state.map.tiles.items()}
 
 
-def match_of(state: State, game: Q = QGAME) -> Match[Any, Any, Any]:
+def make_match(state: State, game: Q = QGAME) -> Match[Any, Any, Any]:
     return Match(game, state, PLAYERS[: len(state.hands)])
 
 
-def pieces(state: State) -> list[int]:
+def all_tiles(state: State) -> list[int]:
     """All tiles, wherever they are; no action and no ejection changes them."""
     in_hands = (kind for hand in state.hands for kind in hand)
     return sorted([*state.map.tiles.values(), *in_hands, *state.pile, *state.lost])
 
 
-def reshuffle(state: State, seat: Seat | None, lots: Lots) -> State:
+def reshuffle(state: State, seat: Seat | None, lots: SeededRandom) -> State:
     """The others' hands and the pile mixed with one another; a seat's own hand stays what it is."""
     hidden = [kind for other, hand in enumerate(state.hands) if other != seat for kind in hand]
     hidden += [*state.pile, *state.lost]

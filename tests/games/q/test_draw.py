@@ -14,12 +14,32 @@ from fairplay.games.q.draw import svg
 from fairplay.games.q.pieces import COLOURS, NAMES, SHAPES
 from fairplay.games.q.shapes import CELL, PAINTS
 from fairplay.games.q.terminal import text
-from tests.games.q.pictures import FAR, GAME, HOSTILE, SMALL, TORN, after, column_of, heap, row_of, seen, tiles
-from tests.some import some
+from tests.games.q.pictures import (
+    DISCONNECTED_MAP,
+    GAME,
+    HOSTILE,
+    MAX_COORDINATE,
+    SMALL_VIEW,
+    column_map,
+    make_view,
+    parse_map,
+    play_random_steps,
+    random_map,
+    row_map,
+)
+from tests.nonempty import nonempty
 
 SVG = "{http://www.w3.org/2000/svg}"
 GOLD = "url(#q-gold)"
-SIZES = [heap(1), heap(2), heap(40), heap(1000), row_of(1000), column_of(1000), TORN]
+SIZES = [
+    random_map(1),
+    random_map(2),
+    random_map(40),
+    random_map(1000),
+    row_map(1000),
+    column_map(1000),
+    DISCONNECTED_MAP,
+]
 
 
 def part(picture: str, name: str) -> ElementTree.Element | None:
@@ -54,26 +74,26 @@ def size(picture: str) -> tuple[float, float]:
 
 @pytest.mark.parametrize("shown", SIZES)
 def test_every_tile_is_drawn_once(shown: Map) -> None:
-    drawn = uses(svg(seen(shown)), "tiles")
+    drawn = uses(svg(make_view(shown)), "tiles")
 
     assert Counter(map(shape, drawn)) == Counter(called(tuple(shown.tiles.values())))
     assert len({point(use) for use in drawn}) == len(shown.tiles)
 
 
-@pytest.mark.parametrize("shown", [heap(1), heap(40), heap(300), row_of(30), column_of(30)])
+@pytest.mark.parametrize("shown", [random_map(1), random_map(40), random_map(300), row_map(30), column_map(30)])
 def test_tiles_lie_where_they_should(shown: Map) -> None:
-    places = {point(use): shape(use) for use in uses(svg(seen(shown)), "tiles")}
+    places = {point(use): shape(use) for use in uses(svg(make_view(shown)), "tiles")}
     left, top = min(x for x, _ in places), min(y for _, y in places)
     positions = {position_of(cell): kind for cell, kind in shown.tiles.items()}
     first_row, first_column = min(row for row, _ in positions), min(column for _, column in positions)
 
-    for (row, column), kind in some(positions.items()):
+    for (row, column), kind in nonempty(positions.items()):
         at = left + (column - first_column) * CELL, top + (row - first_row) * CELL
         assert places[at] == called((kind,))[0]
 
 
 def test_every_kind_is_drawn_in_its_shape_and_colour() -> None:
-    picture = svg(seen(map_of([((0, kind), kind) for kind in range(36)])))
+    picture = svg(make_view(map_of([((0, kind), kind) for kind in range(36)])))
 
     assert len(set(PAINTS.values())) == len(COLOURS)
     for kind, name in enumerate(NAMES):
@@ -88,7 +108,7 @@ def test_every_kind_is_drawn_in_its_shape_and_colour() -> None:
 
 
 def test_stars_have_as_many_points_as_they_should() -> None:
-    picture = svg(SMALL)
+    picture = svg(SMALL_VIEW)
 
     corners = {}
     for name in SHAPES:
@@ -99,7 +119,7 @@ def test_stars_have_as_many_points_as_they_should() -> None:
 
 
 def test_the_last_placement_is_marked() -> None:
-    picture = svg(SMALL, before=seen(tiles(rm1="0 purple clover", r0="-1 red star, 0 red clover")))
+    picture = svg(SMALL_VIEW, before=make_view(parse_map(rm1="0 purple clover", r0="-1 red star, 0 red clover")))
 
     places = {point(use) for use in uses(picture, "tiles") if shape(use).endswith("8star")}
     assert {point(use) for use in uses(picture, "news")} == places
@@ -107,41 +127,41 @@ def test_the_last_placement_is_marked() -> None:
 
 
 def test_nothing_is_marked_where_nothing_is_new() -> None:
-    assert not uses(svg(SMALL), "news")
-    assert not uses(svg(SMALL, before=SMALL), "news")
+    assert not uses(svg(SMALL_VIEW), "news")
+    assert not uses(svg(SMALL_VIEW, before=SMALL_VIEW), "news")
 
 
 def test_places_are_hinted_where_some_tile_fits_until_the_game_is_over() -> None:
-    between = tiles(r0="0 red star, 2 green 8star")
+    between = parse_map(r0="0 red star, 2 green 8star")
 
-    assert len(uses(svg(seen(between)), "places")) == 6  # of seven; nothing fits between the two
-    assert not uses(svg(seen(between, done=True)), "places")
+    assert len(uses(svg(make_view(between)), "places")) == 6  # of seven; nothing fits between the two
+    assert not uses(svg(make_view(between, done=True)), "places")
 
 
 def test_a_gap_is_a_tear_in_the_cloth() -> None:
-    tears = part(svg(seen(TORN)), "tears")
+    tears = part(svg(make_view(DISCONNECTED_MAP)), "tears")
 
     assert tears is not None
     assert len(list(tears)) == 3  # two of columns, one of rows
-    assert max(size(svg(seen(TORN)))) < 1500
-    assert {"0", "-4", str(-FAR - 2)} <= {*said(svg(seen(TORN)))}
+    assert max(size(svg(make_view(DISCONNECTED_MAP)))) < 1500
+    assert {"0", "-4", str(-MAX_COORDINATE - 2)} <= {*said(svg(make_view(DISCONNECTED_MAP)))}
 
 
 @pytest.mark.parametrize("steps", [0, 5, 30])
 def test_a_hand_is_shown_to_its_seat_and_to_nobody_else(steps: int) -> None:
-    state = after(steps)
+    state = play_random_steps(steps)
 
     for seat, hand in enumerate(state.hands):
         assert [shape(use) for use in uses(svg(GAME.view(state, seat)), "hands")] == called(hand)
     spectators = svg(GAME.view(state, None))
     assert part(spectators, "hands") is None
     assert {use.get("href") for use in ElementTree.fromstring(spectators).iter(f"{SVG}use")} <= {
-        use.get("href") for use in ElementTree.fromstring(svg(seen(state.map))).iter(f"{SVG}use")
+        use.get("href") for use in ElementTree.fromstring(svg(make_view(state.map))).iter(f"{SVG}use")
     }
 
 
 def test_referees_see_all_hands() -> None:
-    state = after(7, seats=4)
+    state = play_random_steps(7, seats=4)
 
     drawn = uses(svg(GAME.view(state, None), ["Ann", "Ann"], hands=state.hands), "hands")
 
@@ -150,7 +170,7 @@ def test_referees_see_all_hands() -> None:
 
 @pytest.mark.parametrize("count", [1, 6, 7, 100])
 def test_hands_of_all_sizes_stay_inside_the_picture(count: int) -> None:
-    picture = svg(seen(heap(5), seat=1, hand=tuple(kind % 36 for kind in range(count))))
+    picture = svg(make_view(random_map(5), seat=1, hand=tuple(kind % 36 for kind in range(count))))
 
     points = [use.get("transform", "").removeprefix("translate(").split(")")[0] for use in uses(picture, "hands")]
     assert len({*points}) == count
@@ -158,19 +178,19 @@ def test_hands_of_all_sizes_stay_inside_the_picture(count: int) -> None:
 
 
 def test_the_panel_names_everybody_with_marks_and_scores() -> None:
-    lines = said(svg(SMALL, ["Ann", "Bob", "Cyd", "Dee"]))
+    lines = said(svg(SMALL_VIEW, ["Ann", "Bob", "Cyd", "Dee"]))
 
     for words in ("Ann", "104", "seat 0", "Bob", "12", "seat 1 · to act", "Cyd", "seat 2 · ejected", "Dee", "1"):
         assert words in lines
 
 
 def test_a_player_without_a_name_is_called_by_its_seat() -> None:
-    assert {"seat 0", "seat 1", "seat 3"} <= {*said(svg(SMALL))}
-    assert "seat 2" not in said(svg(SMALL))  # ejected, and a view says nothing about it
+    assert {"seat 0", "seat 1", "seat 3"} <= {*said(svg(SMALL_VIEW))}
+    assert "seat 2" not in said(svg(SMALL_VIEW))  # ejected, and a view says nothing about it
 
 
 def test_most_points_are_lit_at_the_end() -> None:
-    root = ElementTree.fromstring(svg(seen(heap(9), done=True), ["Ann", "Bob", "Cyd"]))
+    root = ElementTree.fromstring(svg(make_view(random_map(9), done=True), ["Ann", "Bob", "Cyd"]))
 
     gold = [words.text for words in root.iter(f"{SVG}text") if words.get("fill") == GOLD]
 
@@ -190,14 +210,14 @@ def test_the_scores_of_a_finished_game_are_still_seen() -> None:
 
 @pytest.mark.parametrize(("done", "now"), [(False, "playing, 20 tiles left"), (True, "done, 20 tiles left")])
 def test_the_stage_and_the_tiles_left_are_said(done: bool, now: str) -> None:
-    spans = list(ElementTree.fromstring(svg(seen(heap(2), done=done))).iter(f"{SVG}tspan"))
+    spans = list(ElementTree.fromstring(svg(make_view(random_map(2), done=done))).iter(f"{SVG}tspan"))
 
     assert [span.text for span in spans if span.get("font-weight") == "bold"] == [now]
     assert len(spans) == 2
 
 
 def test_a_game_that_everybody_has_left_is_drawn() -> None:
-    state = after(4)
+    state = play_random_steps(4)
     for seat in range(3):
         state = GAME.eject(state, seat, Moment.TURN)
     view = GAME.view(state, 0)
@@ -210,7 +230,7 @@ def test_a_game_that_everybody_has_left_is_drawn() -> None:
 
 @pytest.mark.parametrize("steps", [0, 12])
 def test_hostile_names_leave_the_picture_well_formed(steps: int) -> None:
-    state = after(steps, seats=4)
+    state = play_random_steps(steps, seats=4)
     picture = svg(GAME.view(state, 0), HOSTILE, hands=state.hands)
 
     root = ElementTree.fromstring(picture.encode())
@@ -220,13 +240,13 @@ def test_hostile_names_leave_the_picture_well_formed(steps: int) -> None:
 
 
 def test_names_of_any_length_fit() -> None:
-    assert max(map(len, text(SMALL, ["x" * 10_000]).splitlines())) < 90
-    assert "x" * 30 not in svg(SMALL, ["x" * 10_000])
+    assert max(map(len, text(SMALL_VIEW, ["x" * 10_000]).splitlines())) < 90
+    assert "x" * 30 not in svg(SMALL_VIEW, ["x" * 10_000])
 
 
 @pytest.mark.parametrize("shown", SIZES)
 def test_numbers_do_not_run_into_each_other(shown: Map) -> None:
-    picture = svg(seen(shown))
+    picture = svg(make_view(shown))
     labels = next(group for group in ElementTree.fromstring(picture).iter(f"{SVG}g") if group.get("font-size"))
     digit = float(labels.get("font-size", "")) * 0.6
     top = [words for words in labels if words.get("text-anchor") is None]
@@ -239,18 +259,18 @@ def test_numbers_do_not_run_into_each_other(shown: Map) -> None:
 
 
 def test_every_line_of_a_small_map_has_its_number() -> None:
-    assert {str(column) for column in range(-5, 6)} <= {*said(svg(seen(row_of(9))))}
+    assert {str(column) for column in range(-5, 6)} <= {*said(svg(make_view(row_map(9))))}
 
 
 def test_columns_are_numbered_more_sparsely_on_a_large_map() -> None:
-    labels = Counter(said(svg(seen(heap(1000)))))
+    labels = Counter(said(svg(make_view(random_map(1000)))))
 
     assert labels["10"] == 2
     assert labels["11"] == 1  # a row
 
 
 def test_the_picture_follows_the_map() -> None:
-    wide, high = size(svg(seen(row_of(50)))), size(svg(seen(column_of(50))))
+    wide, high = size(svg(make_view(row_map(50)))), size(svg(make_view(column_map(50))))
 
     assert wide[0] > 50 * CELL > wide[1]
     assert high[1] > 50 * CELL > high[0]
@@ -258,9 +278,9 @@ def test_the_picture_follows_the_map() -> None:
 
 def test_small_tiles_have_the_letter_upon_their_shape_as_long_as_there_is_room() -> None:
     def letters(shown: Map) -> set[str | None]:
-        root = ElementTree.fromstring(svg(seen(shown), small=True))
+        root = ElementTree.fromstring(svg(make_view(shown), small=True))
         kinds = [shape for shape in root.iter() if shape.get("id", "").partition("-")[2] in called(range(36))]
         return {letter.text for kind in kinds for letter in kind.iter(f"{SVG}text")}
 
     assert letters(map_of([((0, kind), kind) for kind in range(6)])) == {colour[0] for colour in COLOURS}
-    assert letters(heap(1000)) == set()
+    assert letters(random_map(1000)) == set()

@@ -8,9 +8,9 @@ from fairplay.games.q.actions import Action, Exchange, Pass, Place
 from fairplay.games.q.board import map_of
 from fairplay.games.q.foresight import is_over, most_wins, options, outlook
 from fairplay.games.q.pieces import KINDS
-from fairplay.games.q.playouts import FIRST, SHARED, Outlook, played, standing
+from fairplay.games.q.playouts import FIRST, SHARED, Outlook, play_out, standing
 from fairplay.games.q.view import View
-from tests.some import some
+from tests.nonempty import nonempty
 
 KEY = bytes(32)
 REDS = ("red star", "red 8star", "red square", "red circle", "red clover", "red diamond")
@@ -67,7 +67,7 @@ def test_a_part_of_the_hand_is_an_option_where_all_of_it_can_be_placed() -> None
 
     parts = {tuple(sorted(one.tile for one in action.tiles)) for action, _ in found}
     assert parts == {("red circle",), ("red clover",), ("red circle", "red clover")}
-    for action, after in some(found):
+    for action, after in nonempty(found):
         assert len(action.tiles) + len(after.kept) == 3
         assert after.drawn == len(action.tiles)
         assert after.left == 1000 - after.drawn
@@ -127,8 +127,8 @@ def test_a_round_without_a_placement_ends_a_playout() -> None:
     # The other one begins a round, and would finish with its one tile.
     lead = {"scores": (10, 9), "unseen": bytes([KINDS["red star"]]), "begins": 1}
 
-    assert played(start(**lead, placed=False), 8, 4, Dice(KEY, 0)) == FIRST
-    assert played(start(**lead, placed=True), 8, 4, Dice(KEY, 0)) == 0
+    assert play_out(start(**lead, placed=False), 8, 4, Dice(KEY, 0)) == FIRST
+    assert play_out(start(**lead, placed=True), 8, 4, Dice(KEY, 0)) == 0
 
 
 def test_whoever_places_its_last_tile_ends_a_playout() -> None:
@@ -136,9 +136,9 @@ def test_whoever_places_its_last_tile_ends_a_playout() -> None:
     behind = {"unseen": bytes([KINDS["red star"]]), "drawn": 1}
     points = 1 + 7 + 4  # for the tile, for the longer row, for finishing
 
-    assert played(start(**behind, scores=(points - 1, 0)), 8, 4, Dice(KEY, 0)) == 0
-    assert played(start(**behind, scores=(points, 0)), 8, 4, Dice(KEY, 0)) == SHARED
-    assert played(start(**behind, scores=(points + 1, 0)), 8, 4, Dice(KEY, 0)) == FIRST
+    assert play_out(start(**behind, scores=(points - 1, 0)), 8, 4, Dice(KEY, 0)) == 0
+    assert play_out(start(**behind, scores=(points, 0)), 8, 4, Dice(KEY, 0)) == SHARED
+    assert play_out(start(**behind, scores=(points + 1, 0)), 8, 4, Dice(KEY, 0)) == FIRST
 
 
 def test_who_can_place_nothing_exchanges_as_long_as_there_are_tiles(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -151,10 +151,10 @@ def test_who_can_place_nothing_exchanges_as_long_as_there_are_tiles(monkeypatch:
     monkeypatch.setattr(Dice, "below", first)
     stuck = {"unseen": bytes([KINDS["green star"]]), "map": map_of([((0, 0), KINDS["red circle"])]), "kept": (0,)}
 
-    played(start(**stuck, left=1), 8, 4, Dice(KEY, 0))
+    play_out(start(**stuck, left=1), 8, 4, Dice(KEY, 0))
     exchanging = len(thrown)
     thrown.clear()
-    played(start(**stuck, left=0), 8, 4, Dice(KEY, 0))
+    play_out(start(**stuck, left=0), 8, 4, Dice(KEY, 0))
 
     assert exchanging > len(thrown) == 1
 
@@ -189,7 +189,7 @@ def test_the_more_playouts_the_more_dice_are_thrown(monkeypatch: pytest.MonkeyPa
 
 def test_an_option_that_always_wins_is_taken_whichever_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     view = seen(("red circle", "green diamond", "blue star", "yellow clover"))
-    for action, wanted in some(options(view, 8, 4)):
+    for action, wanted in nonempty(options(view, 8, 4)):
 
         def partial(given: Outlook, q: int, f: int, numbers: range, seed: bytes, wanted: Outlook = wanted) -> int:
             return FIRST * len(numbers) if given == wanted else 0

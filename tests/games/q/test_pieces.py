@@ -4,11 +4,11 @@ from itertools import pairwise, product
 
 import pytest
 
-from fairplay.core.chance import seed_from
-from fairplay.games.q.board import ALL_COLOURS, ALL_SHAPES, TRAITS, is_whole
-from fairplay.games.q.pieces import BETWEEN, COLOURS, COPIES, HAND, KINDS, NAMES, NONE, SHAPES, colour_of, shape_of
-from tests.games.q.positions import QGAME, lying, pieces
-from tests.some import some
+from fairplay.core.chance import seed_from_text
+from fairplay.games.q.board import ALL_COLOURS, ALL_SHAPES, TRAITS, is_complete
+from fairplay.games.q.pieces import BETWEEN, COLOURS, COPIES, HAND_SIZE, KINDS, NAMES, NONE, SHAPES, colour_of, shape_of
+from tests.games.q.positions import QGAME, all_tiles, placed_tiles
+from tests.nonempty import nonempty
 
 Tile = tuple[str, str]  # shape and colour
 TILES: list[Tile] = [(shape, colour) for shape in SHAPES for colour in COLOURS]
@@ -46,7 +46,7 @@ def test_there_are_36_kinds_each_with_its_own_name() -> None:
 def test_what_fits_between_what_is_as_defined_for_every_pair_of_neighbours() -> None:
     sides: list[Tile | None] = [*TILES, None]
 
-    for (one, first), (other, second) in some(product(enumerate(sides), repeat=2)):
+    for (one, first), (other, second) in nonempty(product(enumerate(sides), repeat=2)):
         by_table = {TILES[kind] for kind in range(NONE) if BETWEEN[one][other] >> kind & 1}
 
         assert by_table == {tile for tile in TILES if fits(tile, first, second)}, (first, second)
@@ -83,18 +83,18 @@ def test_all_shapes_or_all_colours_make_a_whole(whole: bool, kinds: list[int]) -
     for kind in kinds:
         traits |= TRAITS[kind]
 
-    assert is_whole(traits) is whole
+    assert is_complete(traits) is whole
 
 
 @pytest.mark.parametrize("seats", [2, 3, 4])
 def test_a_deal_has_30_of_each_kind_six_in_every_hand_and_one_on_the_map(seats: int) -> None:
-    state = QGAME.deal(seats, seed_from("deal"))
+    state = QGAME.deal(seats, seed_from_text("deal"))
 
-    assert pieces(state) == sorted(list(range(NONE)) * COPIES)
-    assert [len(hand) for hand in state.hands] == [HAND] * seats == [6] * seats
-    assert list(lying(state)) == [(0, 0)]
+    assert all_tiles(state) == sorted(list(range(NONE)) * COPIES)
+    assert [len(hand) for hand in state.hands] == [HAND_SIZE] * seats == [6] * seats
+    assert list(placed_tiles(state)) == [(0, 0)]
     assert (len(state.pile), state.scores, state.order) == (1080 - 1 - 6 * seats, (0,) * seats, tuple(range(seats)))
 
 
 def test_another_seed_is_another_deal() -> None:
-    assert len({QGAME.deal(4, seed_from(str(number))).hands for number in range(50)}) == 50
+    assert len({QGAME.deal(4, seed_from_text(str(number))).hands for number in range(50)}) == 50

@@ -9,16 +9,16 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from fairplay.core.chance import Lots, seed_from
+from fairplay.core.chance import SeededRandom, seed_from_text
 from fairplay.core.errors import BadRequest, IllegalAction
 from fairplay.core.match import Match
 from fairplay.games.q import Action, Exchange, Pass, Place, Placement, State, View, draft_of
 from fairplay.games.q.board import Map, cell_at, map_of, position_of, score_of
 from fairplay.games.q.draft import drafts
 from fairplay.games.q.pieces import COPIES, KINDS, NAMES, NONE
-from fairplay.testing.playouts import Sampling, next_fact, ways_out
-from tests.games.q.positions import PLAYERS, QGAME, lying, pieces, position
-from tests.some import some
+from fairplay.testing.playouts import Sampling, next_fact, possible_ejections
+from tests.games.q.positions import PLAYERS, QGAME, all_tiles, make_position, placed_tiles
+from tests.nonempty import nonempty
 
 Spot = tuple[int, int]
 Tiles = dict[Spot, str]
@@ -47,7 +47,7 @@ def has_neighbour(tiles: Tiles, at: Spot) -> bool:
 
 
 def broken_clause(tiles: Tiles, hand: list[str], placed: list[tuple[str, Spot]]) -> str | None:
-    """The first clause that a placement breaks; None: it is lawful."""
+    """The first clause that a placement breaks; None: it is legal."""
     if not placed:
         return "3.1"
     names = [name for name, _ in placed]
@@ -103,7 +103,7 @@ def seldom(draw: st.DrawFn, times: int) -> bool:
 
 @st.composite
 def trials(draw: st.DrawFn) -> tuple[Tiles, list[str], list[tuple[str, Spot]]]:
-    """A map, a hand, and a placement that is lawful or nearly so."""
+    """A map, a hand, and a placement that is legal or nearly so."""
     tiles, hand = draw(maps), draw(st.lists(st.sampled_from(FEW), min_size=1, max_size=4))
     placed: list[tuple[str, Spot]] = []
     there, rest = dict(tiles), list(hand)
@@ -111,8 +111,8 @@ def trials(draw: st.DrawFn) -> tuple[Tiles, list[str], list[tuple[str, Spot]]]:
         free = sorted({place for at in there for pair in near(at) for place in pair} - set(there))
         names = FEW if not rest or seldom(draw, 10) else rest
         options = [(name, at) for at, name in product(free, sorted(set(names)))]
-        lawful = [one for one in options if broken_clause(tiles, hand, [*placed, one]) is None]
-        name, at = draw(st.sampled_from(options if not lawful or seldom(draw, 6) else lawful))
+        legal = [one for one in options if broken_clause(tiles, hand, [*placed, one]) is None]
+        name, at = draw(st.sampled_from(options if not legal or seldom(draw, 6) else legal))
         if seldom(draw, 6):
             at = draw(spots)
         placed.append((name, at))
@@ -127,7 +127,7 @@ def shown(tiles: Tiles) -> Map:
 
 
 def view_of(tiles: Tiles, hand: list[str]) -> View:
-    return QGAME.view(position(tiles, [", ".join(hand), "red star"]), 0)
+    return QGAME.view(make_position(tiles, [", ".join(hand), "red star"]), 0)
 
 
 def action_of(placed: list[tuple[str, Spot]]) -> Place:
@@ -142,8 +142,8 @@ def clause_of(view: View, action: Action) -> str | None:
     return None
 
 
-def lawful_placements(tiles: Tiles, hand: list[str]) -> set[Place]:
-    """Every ordered choice of tiles on every choice of places near the map, if it is lawful."""
+def legal_placements(tiles: Tiles, hand: list[str]) -> set[Place]:
+    """Every ordered choice of tiles on every choice of places near the map, if it is legal."""
     found: set[Place] = set()
     todo: list[list[tuple[str, Spot]]] = [[]]
     while todo:
@@ -208,13 +208,13 @@ def test_check_decides_as_the_slow_way_does(trial: tuple[Tiles, list[str], list[
     st.lists(st.sampled_from(FEW), max_size=3),
     st.integers(0, 3),
 )
-def test_drafts_are_exactly_the_lawful_placements(tiles: Tiles, hand: list[str], left: int) -> None:
-    state = position(tiles, [", ".join(hand), "red star"], [0] * left)
+def test_drafts_are_exactly_the_legal_placements(tiles: Tiles, hand: list[str], left: int) -> None:
+    state = make_position(tiles, [", ".join(hand), "red star"], [0] * left)
 
     offered = list(QGAME.actions(QGAME.view(state, 0)))
 
     assert len(offered) == len(set(offered))
-    assert {action for action in offered if isinstance(action, Place)} == lawful_placements(tiles, hand)
+    assert {action for action in offered if isinstance(action, Place)} == legal_placements(tiles, hand)
     assert (Pass() in offered, Exchange() in offered) == (True, left >= len(hand))
 
 
@@ -241,14 +241,14 @@ def test_drafts_are_all_that_a_search_without_any_idea_finds(tiles: Tiles, hand:
 @given(maps, st.lists(st.sampled_from(FEW), max_size=3))
 def test_scores_are_those_of_the_slow_way_and_drafts_agree(tiles: Tiles, hand: list[str]) -> None:
     view = view_of(tiles, hand)
-    state = position(tiles, [", ".join(hand), "red star"])
+    state = make_position(tiles, [", ".join(hand), "red star"])
     first = list(islice(drafts(view), 30))
     assume(first)
 
-    for number, draft in some(enumerate(first)):
+    for number, draft in nonempty(enumerate(first)):
         spotted = [one.at for one in draft.action.tiles]
         after = QGAME.apply(state, draft.action)
-        slow = points(lying(after), spotted, 8) + (4 if len(spotted) == len(hand) else 0)
+        slow = points(placed_tiles(after), spotted, 8) + (4 if len(spotted) == len(hand) else 0)
 
         assert after.scores[0] == slow == draft.score(q_bonus=8, finish_bonus=4), number
         assert after.map == draft.map
@@ -271,7 +271,7 @@ def test_a_draft_can_be_extended_exactly_where_check_allows_it(
     view = view_of(tiles, hand)
     draft, so_far = draft_of(view), list[tuple[str, Spot]]()
 
-    for name, at in some(placed):
+    for name, at in nonempty(placed):
         longer = [*so_far, (name, at)]
         rows, columns = ({spot[axis] for _, spot in longer} for axis in (0, 1))
 
@@ -288,20 +288,20 @@ def test_a_draft_can_be_extended_exactly_where_check_allows_it(
 @settings(modest, max_examples=25)
 @given(st.integers(0, 10**6), st.integers(2, 4))
 def test_all_1080_tiles_are_kept_whoever_is_ejected_and_whenever(number: int, seats: int) -> None:
-    lots = Lots(seed_from(str(number)))
-    match: Match[Any, Any, Any] = Match(QGAME, QGAME.deal(seats, seed_from(f"deal {number}")), PLAYERS[:seats])
-    all_tiles, sampling = sorted(list(range(NONE)) * COPIES), Sampling(lots, 60, 20)
+    lots = SeededRandom(seed_from_text(str(number)))
+    match: Match[Any, Any, Any] = Match(QGAME, QGAME.deal(seats, seed_from_text(f"deal {number}")), PLAYERS[:seats])
+    every_tile, sampling = sorted(list(range(NONE)) * COPIES), Sampling(lots, 60, 20)
 
     for _ in range(60):
         if (turn := match.turn) is None:
             break
         match = match.after(next_fact(match, turn, sampling))
         if not lots.below(8):
-            ways = ways_out(match)
+            ways = possible_ejections(match)
             match = match.after(ways[lots.below(len(ways))])
 
         state: State = match.state
-        assert pieces(state) == all_tiles
+        assert all_tiles(state) == every_tile
         assert QGAME.unpack_state(QGAME.pack_state(state)) == state
         assert all(not state.hands[seat] for seat in range(seats) if seat not in state.order)
         assert state.done or 0 < state.to_act <= len(state.order)
@@ -319,7 +319,9 @@ plain_json = st.recursive(
 @modest
 @given(wide_maps | far_maps, hands, st.sampled_from([0, 1, None]), st.booleans())
 def test_sheets_read_back_as_the_same(tiles: Tiles, hand: list[str], seat: int | None, placed: bool) -> None:
-    state = position(tiles, [", ".join(hand), "red star"], [3, 5], order=(1, 0), placed=placed, lost=(4,), fresh=(2,))
+    state = make_position(
+        tiles, [", ".join(hand), "red star"], [3, 5], order=(1, 0), placed=placed, lost=(4,), fresh=(2,)
+    )
     view, plain = QGAME.view(state, seat), QGAME.pack_state(state)
 
     assert QGAME.unpack_state(plain) == state
@@ -336,7 +338,7 @@ def test_junk_is_no_sheet(plain: Any) -> None:
             read(plain)
 
 
-SHEET = QGAME.pack_state(position({(0, 0): "red star"}, ["red circle", "blue star"], "red star"))
+SHEET = QGAME.pack_state(make_position({(0, 0): "red star"}, ["red circle", "blue star"], "red star"))
 TWICE = [{"tile": "red star", "at": [0, 0]}, {"tile": "blue star", "at": [0, 0]}]
 IMPOSSIBLE: dict[str, dict[str, Any]] = {
     "a seat twice in the order": {"order": [0, 0]},

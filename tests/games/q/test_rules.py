@@ -12,21 +12,36 @@ from fairplay.games.q import Action, Exchange, Pass, Place, Placement, State
 from fairplay.games.q.draft import draft_of
 from fairplay.games.q.pieces import NAMES
 from fairplay.referee.drivers import play
-from fairplay.testing.scripted import Scripted, from_list, playing
-from tests.games.q.positions import QGAME, column, lying, match_of, named, place, position, row, then, tiles
+from fairplay.testing.scripted import ScriptedChannel, script_from_answers, strategy_script
+from tests.games.q.positions import (
+    QGAME,
+    make_match,
+    make_placement,
+    make_position,
+    parse_tiles,
+    placed_tiles,
+    play_actions,
+    tile_column,
+    tile_names,
+    tile_row,
+)
 
-FOLDER = files("fairplay.games.q")
-RULES = FOLDER.joinpath("RULES.md").read_text()
+DIRECTORY = files("fairplay.games.q")
+RULES = DIRECTORY.joinpath("RULES.md").read_text()
 
-START = position(
+START = make_position(
     {(0, 0): "red star"},
     ["red circle, red circle, blue star, blue circle, green clover, red square", "yellow star, red diamond"],
     "purple star, purple circle, purple clover, orange star, orange clover, orange square, green star",
 )
-DONE = position({(0, 0): "red star"}, ["red circle", "red square"], done=True)
-FEW = position({(0, 0): "red star"}, ["red circle, blue star", "red square"], "green star")
-SQUEEZE = position(  # one free place between shapes and colours in its row, one in its column
-    {**row((0, 0), "red star, -, red circle"), **column((-1, 1), "blue clover, -, blue star"), (0, 3): "red diamond"},
+DONE = make_position({(0, 0): "red star"}, ["red circle", "red square"], done=True)
+FEW = make_position({(0, 0): "red star"}, ["red circle, blue star", "red square"], "green star")
+SQUEEZE = make_position(  # one free place between shapes and colours in its row, one in its column
+    {
+        **tile_row((0, 0), "red star, -, red circle"),
+        **tile_column((-1, 1), "blue clover, -, blue star"),
+        (0, 3): "red diamond",
+    },
     ["red star, blue star, blue circle", "red star"],
 )
 
@@ -47,29 +62,29 @@ BROKEN: list[tuple[str, State, Seat | None, Action]] = [
     ("3.1", START, 0, Place(())),
     ("3.2", START, 0, one("red diamond", (0, 1))),
     ("3.2", START, 0, one("red star", (0, 1))),
-    ("3.2", START, 0, place(row((0, 1), "red square, red square"))),
-    ("3.2", START, 0, place(row((0, 1), "red circle, red circle, red circle"))),
+    ("3.2", START, 0, make_placement(tile_row((0, 1), "red square, red square"))),
+    ("3.2", START, 0, make_placement(tile_row((0, 1), "red circle, red circle, red circle"))),
     ("3.2", START, 0, one("purple star", (0, 1))),  # it is first in the pile
-    ("3.2", position({(0, 0): "red star"}, ["", "red star"]), 0, one("red star", (0, 1))),
-    ("3.3", START, 0, place({(0, 1): "red circle", (1, 0): "blue star"})),
-    ("3.3", START, 0, place({(0, 1): "red circle", (0, 2): "red circle", (1, 2): "blue circle"})),
-    ("3.3", START, 0, place({(0, 1): "red circle", (1, 1): "blue circle", (1, 2): "red circle"})),
+    ("3.2", make_position({(0, 0): "red star"}, ["", "red star"]), 0, one("red star", (0, 1))),
+    ("3.3", START, 0, make_placement({(0, 1): "red circle", (1, 0): "blue star"})),
+    ("3.3", START, 0, make_placement({(0, 1): "red circle", (0, 2): "red circle", (1, 2): "blue circle"})),
+    ("3.3", START, 0, make_placement({(0, 1): "red circle", (1, 1): "blue circle", (1, 2): "red circle"})),
     ("3.4", START, 0, one("red circle", (0, 0))),
     ("3.4", START, 0, one("red circle", (1, 1))),
     ("3.4", START, 0, one("red circle", (0, 2))),
     ("3.4", START, 0, one("red circle", (-5, -5))),
     ("3.4", START, 0, one("red circle", (2**31 - 1, -(2**31)))),
-    ("3.4", START, 0, place({(0, 2): "red circle", (0, 1): "red circle"})),  # in the other order it is fine
+    ("3.4", START, 0, make_placement({(0, 2): "red circle", (0, 1): "red circle"})),  # in the other order it is fine
     ("3.4", START, 0, Place((Placement("red circle", (0, 1)), Placement("red circle", (0, 1))))),
     ("3.5", START, 0, one("blue circle", (0, 1))),
     ("3.5", START, 0, one("green clover", (-1, 0))),
-    ("3.5", START, 0, place(row((0, 1), "red circle, green clover"))),
-    ("3.5", START, 0, place(row((0, 1), "red circle, blue star"))),
+    ("3.5", START, 0, make_placement(tile_row((0, 1), "red circle, green clover"))),
+    ("3.5", START, 0, make_placement(tile_row((0, 1), "red circle, blue star"))),
     ("3.5", SQUEEZE, 0, one("red star", (0, 1))),  # fits its row, but in its column only one neighbour
     ("3.5", SQUEEZE, 0, one("blue star", (0, 1))),  # fits its column, but in its row only one neighbour
     ("3.5", SQUEEZE, 0, one("blue circle", (0, 1))),
     ("3.6", FEW, 0, Exchange()),
-    ("3.6", position({(0, 0): "red star"}, ["red circle", "red star"]), 0, Exchange()),
+    ("3.6", make_position({(0, 0): "red star"}, ["red circle", "red star"]), 0, Exchange()),
 ]
 broken = pytest.mark.parametrize(
     ("clause", "state", "seat", "action"), BROKEN, ids=[f"{bug[0]} {bug[3]}" for bug in BROKEN]
@@ -113,8 +128,8 @@ def test_what_is_illegal_is_not_offered(clause: str, state: State, seat: Seat | 
 
 
 def test_a_view_has_the_own_hand_the_scores_in_order_and_the_number_of_tiles_left() -> None:
-    state = position({(0, 0): "red star"}, ["red circle", "blue star", ""], "red star, red star", scores=(3, 5, 8))
-    state = then(state, Pass())
+    state = make_position({(0, 0): "red star"}, ["red circle", "blue star", ""], "red star, red star", scores=(3, 5, 8))
+    state = play_actions(state, Pass())
 
     view = QGAME.view(state, 1)
 
@@ -134,78 +149,84 @@ def test_spectators_see_no_hand() -> None:
 
 
 def test_a_placement_extends_the_map_and_is_refilled_from_the_front_of_the_pile() -> None:
-    after = then(START, place(row((0, 1), "red circle, red circle")))
+    after = play_actions(START, make_placement(tile_row((0, 1), "red circle, red circle")))
 
-    assert lying(after) == row((0, 0), "red star, red circle, red circle")
-    assert named(after.hands[0]) == [  # the new tiles come first
+    assert placed_tiles(after) == tile_row((0, 0), "red star, red circle, red circle")
+    assert tile_names(after.hands[0]) == [  # the new tiles come first
         *("purple star", "purple circle"),
         *("blue star", "blue circle", "green clover", "red square"),
     ]
     assert after.pile == START.pile[2:]
-    assert (after.fresh, after.hands[1], after.order) == (tiles("purple star, purple circle"), START.hands[1], (1, 0))
+    assert (after.fresh, after.hands[1], after.order) == (
+        parse_tiles("purple star, purple circle"),
+        START.hands[1],
+        (1, 0),
+    )
 
 
 def test_new_tiles_are_told_to_whoever_placed_and_to_nobody_else() -> None:
-    action = place(row((0, 1), "red circle, red circle"))
+    action = make_placement(tile_row((0, 1), "red circle, red circle"))
 
-    news = QGAME.news(START, action, then(START, action))
+    news = QGAME.news(START, action, play_actions(START, action))
 
     assert news == (News(0, ("purple star", "purple circle")),)
 
 
 def test_a_refill_is_all_that_is_left_if_that_is_less() -> None:
-    action = place(row((0, 1), "red circle, red square, red square"))
-    state = position({(0, 0): "red star"}, ["red circle, red square, red square, blue star", "red star"], "green star")
+    action = make_placement(tile_row((0, 1), "red circle, red square, red square"))
+    state = make_position(
+        {(0, 0): "red star"}, ["red circle, red square, red square, blue star", "red star"], "green star"
+    )
 
-    after = then(state, action)
+    after = play_actions(state, action)
 
-    assert (named(after.hands[0]), after.pile) == (["green star", "blue star"], ())
+    assert (tile_names(after.hands[0]), after.pile) == (["green star", "blue star"], ())
     assert QGAME.news(state, action, after) == (News(0, ("green star",)),)
 
 
 def test_a_refill_from_an_empty_pile_is_told_as_well() -> None:
     action = one("red circle", (0, 1))
-    state = position({(0, 0): "red star"}, ["red circle, blue star", "red star"])
+    state = make_position({(0, 0): "red star"}, ["red circle, blue star", "red star"])
 
-    after = then(state, action)
+    after = play_actions(state, action)
 
-    assert named(after.hands[0]) == ["blue star"]
+    assert tile_names(after.hands[0]) == ["blue star"]
     assert QGAME.news(state, action, after) == (News(0, ()),)
 
 
 def test_tiles_may_be_placed_on_both_ends_of_a_line() -> None:
-    after = then(START, place({(0, 1): "red circle", (0, -1): "red square"}))
+    after = play_actions(START, make_placement({(0, 1): "red circle", (0, -1): "red square"}))
 
-    assert sorted(lying(after)) == [(0, -1), (0, 0), (0, 1)]
+    assert sorted(placed_tiles(after)) == [(0, -1), (0, 0), (0, 1)]
 
 
 def test_there_may_be_gaps_between_the_tiles() -> None:
-    comb = {**row((0, 0), "red star, blue star, red star"), (1, 0): "red circle", (1, 2): "red clover"}
-    state = position(comb, ["red square, red diamond, blue star", "red star"])
+    comb = {**tile_row((0, 0), "red star, blue star, red star"), (1, 0): "red circle", (1, 2): "red clover"}
+    state = make_position(comb, ["red square, red diamond, blue star", "red star"])
 
-    after = then(state, place({(2, 0): "red square", (2, 2): "red diamond"}))
+    after = play_actions(state, make_placement({(2, 0): "red square", (2, 2): "red diamond"}))
 
     assert len(after.map.tiles) == 7
 
 
 def test_a_tile_counts_for_those_that_follow_it_in_the_same_turn() -> None:
-    after = then(START, place(column((1, 0), "red circle, blue circle")))
+    after = play_actions(START, make_placement(tile_column((1, 0), "red circle, blue circle")))
 
-    assert lying(after)[2, 0] == "blue circle"
+    assert placed_tiles(after)[2, 0] == "blue circle"
 
 
 def test_row_and_column_may_match_in_different_ways() -> None:
-    state = position({(0, 1): "red star", (1, 0): "blue circle"}, ["red circle, red star", "red star"])
+    state = make_position({(0, 1): "red star", (1, 0): "blue circle"}, ["red circle, red star", "red star"])
 
-    after = then(state, one("red circle", (1, 1)))
+    after = play_actions(state, one("red circle", (1, 1)))
 
-    assert lying(after)[1, 1] == "red circle"
+    assert placed_tiles(after)[1, 1] == "red circle"
 
 
 def test_a_line_may_repeat_tiles_and_may_be_longer_than_six() -> None:
-    state = position(row((0, 0), ", ".join(["red star"] * 7)), ["red star, red star", "red star"])
+    state = make_position(tile_row((0, 0), ", ".join(["red star"] * 7)), ["red star, red star", "red star"])
 
-    after = then(state, one("red star", (0, 7)))
+    after = play_actions(state, one("red star", (0, 7)))
 
     assert len(after.map.tiles) == 8
 
@@ -216,39 +237,42 @@ def test_nothing_of_an_illegal_placement_stays_on_the_map(
 ) -> None:
     if seat != QGAME.turn(state) or not isinstance(action, Place):
         return
-    before = lying(state)
+    before = placed_tiles(state)
 
     with pytest.raises(IllegalAction):
         QGAME.check(QGAME.view(state, seat), action)
 
-    assert lying(state) == before
+    assert placed_tiles(state) == before
 
 
-def test_a_placement_that_is_lawful_but_for_its_last_tile_leaves_nothing_behind() -> None:
-    partly = place(row((0, 1), "red circle, red circle, green clover"))
-    channels = [Scripted(playing(lambda view: partly)), Scripted(playing(lambda view: Pass()))]
+def test_a_placement_that_is_legal_but_for_its_last_tile_leaves_nothing_behind() -> None:
+    partly = make_placement(tile_row((0, 1), "red circle, red circle, green clover"))
+    channels = [
+        ScriptedChannel(strategy_script(lambda view: partly)),
+        ScriptedChannel(strategy_script(lambda view: Pass())),
+    ]
 
-    final = play(match_of(START), channels)
+    final = play(make_match(START), channels)
 
     assert [(out.seat, out.fault, out.moment) for out in final.ejected] == [(0, Fault.ILLEGAL, Moment.TURN)]
     assert final.ejected[0].why == "rule 3.5: the tile does not fit at [0, 3]"
-    assert (lying(final.state), final.state.scores) == (lying(START), (0, 0))
+    assert (placed_tiles(final.state), final.state.scores) == (placed_tiles(START), (0, 0))
     assert final.state.pile == START.pile + START.hands[0]
 
 
 def test_a_draft_is_not_on_the_map() -> None:
-    before = lying(START)
+    before = placed_tiles(START)
 
     draft = draft_of(QGAME.view(START, 0)).place("red circle", (0, 1))
 
     assert len(draft.map.tiles) == 2
-    assert lying(START) == before
+    assert placed_tiles(START) == before
 
 
 def test_an_old_map_does_not_change_when_play_goes_on() -> None:
     frontier, edge = dict(START.map.frontier), tuple(START.map.edge)
 
-    after = then(START, one("red circle", (0, 1)))
+    after = play_actions(START, one("red circle", (0, 1)))
 
     assert after.map != START.map
     assert (dict(START.map.frontier), START.map.edge, len(START.map.tiles)) == (frontier, edge, 1)
@@ -258,33 +282,36 @@ def test_an_old_map_does_not_change_when_play_goes_on() -> None:
 
 
 def test_an_exchange_takes_from_the_front_and_gives_back_to_the_end() -> None:
-    after = then(START, Exchange())
+    after = play_actions(START, Exchange())
 
     assert (after.hands[0], after.fresh) == (START.pile[:6], START.pile[:6])
     assert after.pile == START.pile[6:] + START.hands[0]
     assert (after.scores, after.order, after.map) == ((0, 0), (1, 0), START.map)
-    assert QGAME.news(START, Exchange(), after) == (News(0, tuple(named(START.pile[:6]))),)
+    assert QGAME.news(START, Exchange(), after) == (News(0, tuple(tile_names(START.pile[:6]))),)
 
 
 def test_an_exchange_needs_as_many_tiles_as_are_in_the_hand_and_no_more() -> None:
-    state = position({(0, 0): "red star"}, ["red circle, blue star", "red star"], "green star, yellow star")
+    state = make_position({(0, 0): "red star"}, ["red circle, blue star", "red star"], "green star, yellow star")
 
-    after = then(state, Exchange())
+    after = play_actions(state, Exchange())
 
-    assert (named(after.hands[0]), named(after.pile)) == (["green star", "yellow star"], ["red circle", "blue star"])
+    assert (tile_names(after.hands[0]), tile_names(after.pile)) == (
+        ["green star", "yellow star"],
+        ["red circle", "blue star"],
+    )
 
 
 def test_to_pass_changes_nothing_but_the_turn() -> None:
-    after = then(START, Pass())
+    after = play_actions(START, Pass())
 
     assert (after.map, after.hands, after.pile, after.scores) == (START.map, START.hands, START.pile, (0, 0))
     assert (after.order, after.fresh, QGAME.news(START, Pass(), after)) == ((1, 0), (), ())
 
 
 def test_an_empty_hand_may_be_exchanged_for_nothing_which_is_told_and_is_no_finish() -> None:
-    state = position({(0, 0): "red star"}, ["", "red star"])
+    state = make_position({(0, 0): "red star"}, ["", "red star"])
 
-    after = then(state, Exchange())
+    after = play_actions(state, Exchange())
 
     assert list(QGAME.actions(QGAME.view(state, 0))) == [Pass(), Exchange()]
     assert (after.hands[0], after.scores, after.done) == ((), (0, 0), False)
@@ -292,13 +319,13 @@ def test_an_empty_hand_may_be_exchanged_for_nothing_which_is_told_and_is_no_fini
 
 
 def test_an_empty_hand_brings_no_bonus_before_anything_is_placed() -> None:
-    view = QGAME.view(position({(0, 0): "red star"}, ["", "red star"]), 0)
+    view = QGAME.view(make_position({(0, 0): "red star"}, ["", "red star"]), 0)
 
     assert draft_of(view).score(q_bonus=8, finish_bonus=4) == 0
 
 
 def test_simple_actions_are_offered_first() -> None:
-    state = position({(0, 0): "red star"}, ["red circle, red square", "red star"], "red star, red star")
+    state = make_position({(0, 0): "red star"}, ["red circle, red square", "red star"], "red star, red star")
 
     offered = list(QGAME.actions(QGAME.view(state, 0)))
 
@@ -311,23 +338,26 @@ def test_simple_actions_are_offered_first() -> None:
 # The conversation of one turn.
 
 
-def heard(channel: Scripted) -> list[str]:
+def heard(channel: ScriptedChannel) -> list[str]:
     return [type(message).__name__ for message in channel.heard]
 
 
 def test_each_turn_is_asked_and_new_tiles_are_acknowledged_before_the_next() -> None:
     placing: list[Any] = [one("red circle", (0, 1)), Pass()]
-    first = Scripted(playing(lambda view: placing.pop(0)))
-    second = Scripted(playing(lambda view: Pass()))
+    first = ScriptedChannel(strategy_script(lambda view: placing.pop(0)))
+    second = ScriptedChannel(strategy_script(lambda view: Pass()))
 
-    play(match_of(START), [first, second])
+    play(make_match(START), [first, second])
 
     assert heard(first) == ["Start", "TakeTurn", "Tell", "TakeTurn", "End"]
     assert heard(second) == ["Start", "TakeTurn", "TakeTurn", "End"]
 
 
 def test_whoever_is_gone_at_once_leaves_its_tiles() -> None:
-    final = play(match_of(START), [Scripted(from_list([])), Scripted(playing(lambda view: Pass()))])
+    final = play(
+        make_match(START),
+        [ScriptedChannel(script_from_answers([])), ScriptedChannel(strategy_script(lambda view: Pass()))],
+    )
 
     assert [(out.seat, out.moment) for out in final.ejected] == [(0, Moment.GREETING)]
     assert final.state.pile == START.pile + START.hands[0]

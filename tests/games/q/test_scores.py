@@ -6,29 +6,35 @@ from fairplay.games.q import Q
 from fairplay.games.q.board import cell_at, map_of, score_of
 from fairplay.games.q.draft import draft_of
 from fairplay.games.q.pieces import COLOURS, KINDS, SHAPES
-from tests.games.q.positions import QGAME, Laid, column, place, position, row, then
-from tests.some import some
+from tests.games.q.positions import QGAME, Laid, make_placement, make_position, play_actions, tile_column, tile_row
+from tests.nonempty import nonempty
 
 REDS = [f"red {shape}" for shape in SHAPES]
 STARS = [f"{colour} star" for colour in COLOURS]
-COMB = {**row((0, 0), "red star, blue star, red star"), (1, 0): "red circle", (1, 2): "red clover"}
-LADDER = {**row((0, 0), "red star, red circle, red square"), **row((2, 0), "red star, red circle, red square")}
-FORK = {**column((0, 0), "red star, red square, red diamond"), **column((0, 2), "red star, red square, red diamond")}
+COMB = {**tile_row((0, 0), "red star, blue star, red star"), (1, 0): "red circle", (1, 2): "red clover"}
+LADDER = {
+    **tile_row((0, 0), "red star, red circle, red square"),
+    **tile_row((2, 0), "red star, red circle, red square"),
+}
+FORK = {
+    **tile_column((0, 0), "red star, red square, red diamond"),
+    **tile_column((0, 2), "red star, red square, red diamond"),
+}
 
 POINTS: dict[str, tuple[Laid, Laid, int]] = {  # what lies there, what is placed, and what that brings
     "a tile beside a tile": ({(0, 0): "red star"}, {(0, 1): "red circle"}, 1 + 2),
     "above it": ({(0, 0): "red star"}, {(-1, 0): "red circle"}, 1 + 2),
-    "two tiles in a line that counts once": ({(0, 0): "red star"}, row((0, 1), "red circle, red square"), 2 + 3),
+    "two tiles in a line that counts once": ({(0, 0): "red star"}, tile_row((0, 1), "red circle, red square"), 2 + 3),
     "on both ends of a line": ({(0, 0): "red star"}, {(0, 1): "red circle", (0, -1): "red clover"}, 2 + 3),
     "in a row and a column": (
         {(0, 1): "red star", (1, 0): "red circle"},
         {(1, 1): "red clover"},
         1 + 2 + 2,
     ),
-    "between two lines that become one": (row((0, 0), "red star, -, red circle"), {(0, 1): "red square"}, 1 + 3),
+    "between two lines that become one": (tile_row((0, 0), "red star, -, red circle"), {(0, 1): "red square"}, 1 + 3),
     "with a gap, and two columns": (COMB, {(2, 0): "red square", (2, 2): "red diamond"}, 2 + 3 + 3),
     "with a gap that is filled by older tiles": (
-        row((0, 0), "red star, red circle"),
+        tile_row((0, 0), "red star, red circle"),
         {(0, -1): "red square", (0, 2): "red clover"},
         2 + 4,
     ),
@@ -39,36 +45,36 @@ POINTS: dict[str, tuple[Laid, Laid, int]] = {  # what lies there, what is placed
     ),
     "a row with a column through each of its tiles": (
         LADDER,
-        row((1, 0), "red diamond, red diamond, red diamond"),
+        tile_row((1, 0), "red diamond, red diamond, red diamond"),
         3 + 3 + (3 + 3 + 3),
     ),
-    "a Q of shapes": (row((0, 0), ", ".join(REDS[:5])), {(0, 5): REDS[5]}, 1 + 6 + 8),
-    "a Q of colours": (row((0, 0), ", ".join(STARS[:5])), {(0, 5): STARS[5]}, 1 + 6 + 8),
-    "a Q in a column": (column((0, 0), ", ".join(STARS[1:])), {(-1, 0): STARS[0]}, 1 + 6 + 8),
-    "a Q made at once": (row((0, 0), REDS[0]), row((0, 1), ", ".join(REDS[1:])), 5 + 6 + 8),
+    "a Q of shapes": (tile_row((0, 0), ", ".join(REDS[:5])), {(0, 5): REDS[5]}, 1 + 6 + 8),
+    "a Q of colours": (tile_row((0, 0), ", ".join(STARS[:5])), {(0, 5): STARS[5]}, 1 + 6 + 8),
+    "a Q in a column": (tile_column((0, 0), ", ".join(STARS[1:])), {(-1, 0): STARS[0]}, 1 + 6 + 8),
+    "a Q made at once": (tile_row((0, 0), REDS[0]), tile_row((0, 1), ", ".join(REDS[1:])), 5 + 6 + 8),
     "a Q closed in the middle": (
-        row((0, 0), ", ".join([*REDS[:2], "-", *REDS[3:]])),
+        tile_row((0, 0), ", ".join([*REDS[:2], "-", *REDS[3:]])),
         {(0, 2): REDS[2]},
         1 + 6 + 8,
     ),
     "two Qs that cross": (
-        {**row((0, 0), ", ".join(REDS[1:])), **column((1, -1), ", ".join(STARS[1:]))},
+        {**tile_row((0, 0), ", ".join(REDS[1:])), **tile_column((1, -1), ", ".join(STARS[1:]))},
         {(0, -1): "red star"},
         1 + 6 + 6 + 8 + 8,
     ),
     "two Qs in two columns": (
-        {**column((0, 0), ", ".join(REDS[:5])), **column((0, 1), ", ".join(REDS[:5]))},
-        row((5, 0), f"{REDS[5]}, {REDS[5]}"),
+        {**tile_column((0, 0), ", ".join(REDS[:5])), **tile_column((0, 1), ", ".join(REDS[:5]))},
+        tile_row((5, 0), f"{REDS[5]}, {REDS[5]}"),
         2 + 2 + (6 + 8) + (6 + 8),
     ),
     "all shapes but with a seventh tile": (
-        row((0, 0), ", ".join([*REDS[:5], "-", "red star"])),
+        tile_row((0, 0), ", ".join([*REDS[:5], "-", "red star"])),
         {(0, 5): REDS[5]},
         1 + 7,
     ),
-    "six tiles with a shape twice": (row((0, 0), ", ".join(REDS[:5])), {(0, 5): REDS[0]}, 1 + 6),
-    "a Q that lies there already": (row((0, 0), ", ".join(REDS)), {(1, 0): "red circle"}, 1 + 2),
-    "five shapes": (row((0, 0), ", ".join(REDS[:4])), {(0, 4): REDS[4]}, 1 + 5),
+    "six tiles with a shape twice": (tile_row((0, 0), ", ".join(REDS[:5])), {(0, 5): REDS[0]}, 1 + 6),
+    "a Q that lies there already": (tile_row((0, 0), ", ".join(REDS)), {(1, 0): "red circle"}, 1 + 2),
+    "five shapes": (tile_row((0, 0), ", ".join(REDS[:4])), {(0, 4): REDS[4]}, 1 + 5),
 }
 
 
@@ -79,9 +85,9 @@ def hand_for(placed: Laid, *more: str) -> str:
 @pytest.mark.parametrize("what", POINTS)
 def test_a_placement_brings_its_points(what: str) -> None:
     lying, placed, points = POINTS[what]
-    state = position(lying, [hand_for(placed, "purple diamond"), "red star"], scores=(100, 7))
+    state = make_position(lying, [hand_for(placed, "purple diamond"), "red star"], scores=(100, 7))
 
-    after = then(state, place(placed))
+    after = play_actions(state, make_placement(placed))
 
     assert after.scores == (100 + points, 7)
 
@@ -90,9 +96,9 @@ def test_a_placement_brings_its_points(what: str) -> None:
 def test_rows_and_columns_count_alike(what: str) -> None:
     lying, placed, points = POINTS[what]
     turned = [{(column, row): name for (row, column), name in laid.items()} for laid in (lying, placed)]
-    state = position(turned[0], [hand_for(placed, "purple diamond"), "red star"])
+    state = make_position(turned[0], [hand_for(placed, "purple diamond"), "red star"])
 
-    after = then(state, place(turned[1]))
+    after = play_actions(state, make_placement(turned[1]))
 
     assert after.scores[0] == points
 
@@ -100,9 +106,9 @@ def test_rows_and_columns_count_alike(what: str) -> None:
 @pytest.mark.parametrize("what", POINTS)
 def test_a_placement_of_all_tiles_brings_the_bonus_for_finishing_as_well(what: str) -> None:
     lying, placed, points = POINTS[what]
-    state = position(lying, [hand_for(placed), "red star"], "red star, red star, red star")
+    state = make_position(lying, [hand_for(placed), "red star"], "red star, red star, red star")
 
-    after = then(state, place(placed))
+    after = play_actions(state, make_placement(placed))
 
     assert after.scores[0] == points + 4
 
@@ -110,8 +116,8 @@ def test_a_placement_of_all_tiles_brings_the_bonus_for_finishing_as_well(what: s
 @pytest.mark.parametrize("what", POINTS)
 def test_a_draft_knows_its_points(what: str) -> None:
     lying, placed, points = POINTS[what]
-    draft = draft_of(QGAME.view(position(lying, [hand_for(placed, "purple diamond"), "red star"]), 0))
-    last = draft_of(QGAME.view(position(lying, [hand_for(placed), "red star"]), 0))
+    draft = draft_of(QGAME.view(make_position(lying, [hand_for(placed, "purple diamond"), "red star"]), 0))
+    last = draft_of(QGAME.view(make_position(lying, [hand_for(placed), "red star"]), 0))
 
     for at, name in placed.items():
         draft, last = draft.place(name, at), last.place(name, at)
@@ -129,27 +135,27 @@ def test_a_line_with_all_shapes_and_all_colours_brings_one_bonus() -> None:
 
 def test_the_bonuses_are_parameters() -> None:
     game = Q(q_bonus=60, finish_bonus=500)
-    state = position(row((0, 0), ", ".join(REDS[:5])), [REDS[5], "red star"])
+    state = make_position(tile_row((0, 0), ", ".join(REDS[:5])), [REDS[5], "red star"])
 
-    after = then(state, place({(0, 5): REDS[5]}), game=game)
+    after = play_actions(state, make_placement({(0, 5): REDS[5]}), game=game)
 
     assert after.scores[0] == 1 + 6 + 60 + 500
 
 
 def test_neither_to_exchange_nor_to_pass_brings_points() -> None:
-    state = position({(0, 0): "red star"}, ["red circle", "red clover"], "red star, red star", scores=(3, 4))
+    state = make_position({(0, 0): "red star"}, ["red circle", "red clover"], "red star, red star", scores=(3, 4))
 
-    for action in some(list(QGAME.actions(QGAME.view(state, 0)))[:2]):
-        assert then(state, action).scores == (3, 4)
+    for action in nonempty(list(QGAME.actions(QGAME.view(state, 0)))[:2]):
+        assert play_actions(state, action).scores == (3, 4)
 
 
 def test_the_bonus_for_finishing_does_not_depend_on_how_many_tiles_were_left() -> None:
-    one = position({(0, 0): "red star"}, ["red circle", "red star"])
-    two = position({(0, 0): "red star"}, ["red circle, red square", "red star"])
+    one = make_position({(0, 0): "red star"}, ["red circle", "red star"])
+    two = make_position({(0, 0): "red star"}, ["red circle, red square", "red star"])
 
     scores = [
-        then(one, place({(0, 1): "red circle"})).scores[0],
-        then(two, place(row((0, 1), "red circle, red square"))).scores[0],
+        play_actions(one, make_placement({(0, 1): "red circle"})).scores[0],
+        play_actions(two, make_placement(tile_row((0, 1), "red circle, red square"))).scores[0],
     ]
 
     assert scores == [1 + 2 + 4, 2 + 3 + 4]

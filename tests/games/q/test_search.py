@@ -13,7 +13,7 @@ from fairplay.games.q.lines import Geometry
 from fairplay.games.q.pieces import COLOURS, KINDS, NAMES, SHAPES
 from fairplay.games.q.search import best_draft, put_down
 from fairplay.games.q.view import View
-from tests.some import some
+from tests.nonempty import nonempty
 
 GAME = Q()
 BONUSES = [(8, 4), (0, 0), (30, 1), (2, 30)]
@@ -26,12 +26,12 @@ def seen(tiles: dict[tuple[int, int], str], hand: list[str]) -> View:
 
 
 def most(view: View, q_bonus: int = 8, finish_bonus: int = 4) -> int | None:
-    """The points of the best of all lawful placements."""
+    """The points of the best of all legal placements."""
     return max((draft.score(q_bonus, finish_bonus) for draft in drafts(view)), default=None)
 
 
-def found(view: View, q_bonus: int = 8, finish_bonus: int = 4, enough: int = search.ENOUGH) -> int | None:
-    """The points of the placement that the search finds, which has to be lawful."""
+def found(view: View, q_bonus: int = 8, finish_bonus: int = 4, enough: int = search.DEFAULT_TILE_TRIES) -> int | None:
+    """The points of the placement that the search finds, which has to be legal."""
     draft = best_draft(view, q_bonus, finish_bonus, enough)
     if draft is None:
         return None
@@ -64,14 +64,14 @@ def small_views(seed: int, count: int, kinds_from: list[int], most_tiles: int = 
 
 @pytest.mark.parametrize(("q_bonus", "finish_bonus"), BONUSES)
 def test_the_search_finds_as_much_as_trying_all_placements(q_bonus: int, finish_bonus: int) -> None:
-    for view in some(small_views(q_bonus, 120, list(range(len(NAMES))))):
+    for view in nonempty(small_views(q_bonus, 120, list(range(len(NAMES))))):
         assert found(view, q_bonus, finish_bonus) == most(view, q_bonus, finish_bonus), view
 
 
 @pytest.mark.parametrize(("q_bonus", "finish_bonus"), BONUSES)
 def test_it_does_so_where_a_q_is_never_far(q_bonus: int, finish_bonus: int) -> None:
     two_colours = [KINDS[f"{colour} {shape}"] for colour in COLOURS[:2] for shape in SHAPES]
-    for view in some(small_views(100 + q_bonus, 60, two_colours, most_tiles=14)):
+    for view in nonempty(small_views(100 + q_bonus, 60, two_colours, most_tiles=14)):
         assert found(view, q_bonus, finish_bonus) == most(view, q_bonus, finish_bonus), view
 
 
@@ -173,23 +173,23 @@ def test_no_line_brings_more_than_its_bound() -> None:
 
     for draft in drafts(View(0, view.map, view.kinds[:3], (0, 1), (0, 0), 9)):
         cells = {cell for cell, _ in draft.placed}
-        bounds = [line.bound for line in lines if cells <= geometry.with_open(line).keys()]
+        bounds = [line.bound for line in lines if cells <= geometry.open_spots(line).keys()]
         assert draft.score(8, 4) <= max(bounds)
     assert [line.bound for line in lines] == sorted([line.bound for line in lines], reverse=True)
 
 
 @pytest.mark.parametrize("hand", [REDS, NAMES, NAMES * 3, ["red star"] * 40])
 @pytest.mark.parametrize("tiles", [1, 10, 200])
-def test_a_search_that_is_cut_short_finds_something_lawful(tiles: int, hand: list[str]) -> None:
+def test_a_search_that_is_cut_short_finds_something_legal(tiles: int, hand: list[str]) -> None:
     view = View(0, grown(tiles).map, tuple(KINDS[tile] for tile in hand), (0, 1), (0, 0), 9)
 
-    assert found(view, enough=search.ENOUGH // 2) is not None
+    assert found(view, enough=search.DEFAULT_TILE_TRIES // 2) is not None
 
 
 def test_whoever_tries_more_tiles_finds_more_points() -> None:
     views = [grown(tiles) for tiles in range(1, 30)]
     none, some_points, most_points = (
-        sum(found(view, enough=enough) or 0 for view in views) for enough in (0, 2000, search.ENOUGH)
+        sum(found(view, enough=enough) or 0 for view in views) for enough in (0, 2000, search.DEFAULT_TILE_TRIES)
     )
 
     assert none == 0
@@ -199,8 +199,8 @@ def test_whoever_tries_more_tiles_finds_more_points() -> None:
 def test_a_search_stops_soon_after_it_has_tried_enough() -> None:
     for tiles in (10, 100, 400):
         view = grown(tiles)
-        made = search.Search(Geometry(view.map, view.kinds, 8, 4), search.ENOUGH)
+        made = search.Search(Geometry(view.map, view.kinds, 8, 4), search.DEFAULT_TILE_TRIES)
         for line in made.geometry.lines():
             search.Sweep(made, line).run()
 
-        assert made.tried < 2 * search.ENOUGH
+        assert made.tried < 2 * search.DEFAULT_TILE_TRIES

@@ -1,4 +1,4 @@
-"""Try the house players of Q against what is said of them."""
+"""Try the built-in players of Q against what is said of them."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -16,9 +16,9 @@ from fairplay.games.q.draft import draft_of, drafts
 from fairplay.games.q.examples import EXAMPLES
 from fairplay.games.q.game import Q
 from fairplay.games.q.pieces import KINDS, NAMES, colour_of, shape_of
-from fairplay.games.q.strategies import HOUSE, LADDER, RECIPES, at_random, best
+from fairplay.games.q.strategies import BUILT_IN, LADDER, RECIPES, best, random_strategy
 from fairplay.games.q.view import View
-from tests.some import some
+from tests.nonempty import nonempty
 
 GAME = Q()
 KEY = bytes(range(32))
@@ -103,7 +103,7 @@ def plain_answer(view: View, *, tightest: bool) -> Action:
 
 @pytest.mark.parametrize("name", ["dag", "ldasg"])
 def test_the_recipes_agree_with_their_plain_definition(name: str) -> None:
-    for view in some(random_views(seed=1, count=300)):
+    for view in nonempty(random_views(seed=1, count=300)):
         assert RECIPES[name](view) == plain_answer(view, tightest=name == "ldasg"), view
 
 
@@ -137,7 +137,7 @@ def test_the_first_tile_out_of_line_is_dropped_and_no_other_is_tried() -> None:
     assert dag(seen(tiles, ["red star", "blue square", "red diamond"])) == placing(red_star=(-1, 0))
 
 
-@pytest.mark.parametrize("name", HOUSE)
+@pytest.mark.parametrize("name", BUILT_IN)
 @pytest.mark.parametrize(
     ("hand", "left", "expected"),
     [
@@ -146,16 +146,16 @@ def test_the_first_tile_out_of_line_is_dropped_and_no_other_is_tried() -> None:
         ([], 0, Exchange()),
     ],
 )
-def test_where_nothing_fits_a_house_player_exchanges_if_it_may(
+def test_where_nothing_fits_a_built_in_player_exchanges_if_it_may(
     name: str, hand: list[str], left: int, expected: Action
 ) -> None:
-    assert HOUSE[name].make("", KEY)(seen({(0, 0): "red star"}, hand, left)) == expected
+    assert BUILT_IN[name].make("", KEY)(seen({(0, 0): "red star"}, hand, left)) == expected
 
 
-@pytest.mark.parametrize("name", HOUSE)
+@pytest.mark.parametrize("name", BUILT_IN)
 @pytest.mark.parametrize("players", [2, 4])
-def test_house_players_do_nothing_illegal(name: str, players: int) -> None:
-    strategy = HOUSE[name].make(FEW.get(name, ""), KEY)
+def test_built_in_players_do_nothing_illegal(name: str, players: int) -> None:
+    strategy = BUILT_IN[name].make(FEW.get(name, ""), KEY)
     state, turns = GAME.deal(players, KEY), 0
     while (seat := GAME.turn(state)) is not None and turns < 400:
         view = GAME.view(state, seat)
@@ -164,18 +164,18 @@ def test_house_players_do_nothing_illegal(name: str, players: int) -> None:
         state, turns = GAME.apply(state, action), turns + 1
 
 
-@pytest.mark.parametrize("name", HOUSE)
+@pytest.mark.parametrize("name", BUILT_IN)
 @pytest.mark.parametrize("hand", [(), (0,) * 20, tuple(range(36)), tuple(range(36)) * 3])
-def test_house_players_play_hands_of_any_size(name: str, hand: tuple[int, ...]) -> None:
+def test_built_in_players_play_hands_of_any_size(name: str, hand: tuple[int, ...]) -> None:
     for view in random_views(seed=2, count=5):
         large = msgspec.structs.replace(view, kinds=hand)
-        GAME.check(large, HOUSE[name].make(FEW.get(name, ""), KEY)(large))
+        GAME.check(large, BUILT_IN[name].make(FEW.get(name, ""), KEY)(large))
 
 
-@pytest.mark.parametrize("name", HOUSE)
+@pytest.mark.parametrize("name", BUILT_IN)
 def test_how_a_map_came_about_makes_no_difference(name: str) -> None:
-    strategy = HOUSE[name].make(FEW.get(name, ""), KEY)
-    for view in some(random_views(seed=3, count=6 if name in FEW else 60)):
+    strategy = BUILT_IN[name].make(FEW.get(name, ""), KEY)
+    for view in nonempty(random_views(seed=3, count=6 if name in FEW else 60)):
         same = map_of((position_of(cell), kind) for cell, kind in sorted(view.map.tiles.items(), reverse=True))
         assert strategy(msgspec.structs.replace(view, map=same)) == strategy(view)
 
@@ -185,7 +185,7 @@ def test_chance_treats_all_first_tiles_alike(example: str) -> None:
     view = GAME.view(EXAMPLES[example], 0)
     options = {draft.placed for draft in drafts(view) if len(draft.placed) == 1}
 
-    answers = [at_random(key.to_bytes(32, "big"))(view) for key in range(200 * len(options))]
+    answers = [random_strategy(key.to_bytes(32, "big"))(view) for key in range(200 * len(options))]
 
     drawn = Counter(
         (cell_at(answer.tiles[0].at), KINDS[answer.tiles[0].tile]) for answer in answers if isinstance(answer, Place)
@@ -198,7 +198,7 @@ def test_chance_finds_a_tile_that_fits_in_only_one_place() -> None:
     tiles = {(0, column): f"red {shape}" for column, shape in enumerate(("star", "circle", "star", "circle"))}
     view = seen({**tiles, (1, 0): "blue star"}, ["blue circle", "green diamond", "yellow diamond", "orange diamond"])
 
-    answers = {at_random(key.to_bytes(32, "big"))(view) for key in range(300)}
+    answers = {random_strategy(key.to_bytes(32, "big"))(view) for key in range(300)}
 
     assert answers == {draft.action for draft in drafts(view)}
 
@@ -208,7 +208,7 @@ def test_chance_places_several_tiles_now_and_then() -> None:
 
     sizes = Counter(
         len(answer.tiles)
-        for answer in (at_random(key.to_bytes(32, "big"))(view) for key in range(400))
+        for answer in (random_strategy(key.to_bytes(32, "big"))(view) for key in range(400))
         if isinstance(answer, Place)
     )
 
@@ -222,7 +222,7 @@ def test_best_brings_at_least_what_the_recipes_bring() -> None:
             draft = draft.place(one.tile, one.at)
         return draft.score(GAME.q_bonus, GAME.finish_bonus) if draft.placed else 0
 
-    for view in some(random_views(seed=4, count=60, most_tiles=40)):
+    for view in nonempty(random_views(seed=4, count=60, most_tiles=40)):
         assert points(view, best(view)) >= max(points(view, dag(view)), points(view, ldasg(view)))
 
 
@@ -233,18 +233,18 @@ def test_best_makes_a_q_where_it_can() -> None:
     assert "red diamond" in [one.tile for one in answer.tiles]
 
 
-@pytest.mark.parametrize("name", HOUSE)
+@pytest.mark.parametrize("name", BUILT_IN)
 @pytest.mark.parametrize("parameter", ["0", "-1", "8001", "two", "²", "1" * 5000, " 2", "2:2"])
 def test_a_parameter_that_makes_no_sense_is_refused_in_one_line(name: str, parameter: str) -> None:
     with pytest.raises(BadRequest) as refused:
-        HOUSE[name].make(parameter, KEY)
+        BUILT_IN[name].make(parameter, KEY)
 
     assert "\n" not in str(refused.value)
     assert name in str(refused.value)
     assert repr(parameter) in str(refused.value)
 
 
-def test_the_ladder_has_five_house_players_that_differ() -> None:
+def test_the_ladder_has_five_built_in_players_that_differ() -> None:
     assert len(set(LADDER)) == 5
     assert LADDER[-1] == "foresight"
     views = [GAME.view(GAME.deal(2, number.to_bytes(32, "big")), 0) for number in range(12)]
@@ -267,19 +267,19 @@ def test_neighbours_on_the_ladder_play_matches_to_their_end(lower: str, upper: s
 
 def made(rung: str) -> Any:
     name, _, parameter = rung.partition(":")
-    return HOUSE[name].make(parameter or FEW.get(name, ""), KEY)
+    return BUILT_IN[name].make(parameter or FEW.get(name, ""), KEY)
 
 
-def test_every_house_player_says_what_it_is_in_one_line() -> None:
-    for player in HOUSE.values():
-        assert player.about
-        assert "\n" not in player.about
+def test_every_built_in_player_says_what_it_is_in_one_line() -> None:
+    for player in BUILT_IN.values():
+        assert player.description
+        assert "\n" not in player.description
 
 
 def test_looking_at_a_map_leaves_it_as_it_was() -> None:
-    for view in some(random_views(seed=5, count=20)):
+    for view in nonempty(random_views(seed=5, count=20)):
         before = snapshot(view.map)
-        for name, player in HOUSE.items():
+        for name, player in BUILT_IN.items():
             player.make(FEW.get(name, ""), KEY)(view)
 
         assert snapshot(view.map) == before

@@ -6,19 +6,19 @@ from collections import Counter
 import msgspec
 import pytest
 
-from fairplay.core.chance import seed_from
+from fairplay.core.chance import seed_from_text
 from fairplay.core.errors import BadRequest
 from fairplay.core.game import Moment
 from fairplay.games.q import Pass, Place, Placement, Q
 from fairplay.games.q.game import ALL_TILES
-from fairplay.games.q.pieces import COLOURS, HAND, SHAPES
+from fairplay.games.q.pieces import COLOURS, HAND_SIZE, SHAPES
 from fairplay.games.q.view import Player, Tile
-from fairplay.referee.local import decoder
-from tests.games.q.positions import position
-from tests.some import some
+from fairplay.referee.local_channel import action_decoder
+from tests.games.q.positions import make_position
+from tests.nonempty import nonempty
 
 GAME = Q()
-STATE = position(
+STATE = make_position(
     {(0, 0): "red star", (0, 1): "red circle"},
     ["blue star, red square", "green star", "blue circle"],
     "orange star",
@@ -63,7 +63,7 @@ def test_a_tile_may_stand_in_an_action() -> None:
 
     assert action == plain
     assert hash(action) == hash(plain)
-    assert decoder(Q)(msgspec.json.encode(action)) == plain
+    assert action_decoder(Q)(msgspec.json.encode(action)) == plain
     assert json.loads(json.dumps(view.hand)) == ["blue star", "red square"]
 
 
@@ -92,14 +92,14 @@ def test_a_view_is_read_and_drawn() -> None:
 
 
 def test_what_is_imagined_has_every_tile_once() -> None:
-    state = GAME.deal(3, seed_from("tiles"))
+    state = GAME.deal(3, seed_from_text("tiles"))
     for number in range(12):
         seat = number % 3
         imagined = GAME.imagine(GAME.view(state, seat), bytes([number]))
         held = [kind for hand in imagined.hands for kind in hand]
         everything = (*imagined.map.tiles.values(), *held, *imagined.pile, *imagined.lost)
         assert Counter(everything) == Counter(ALL_TILES)
-        assert [len(hand) for hand in imagined.hands] == [HAND] * 3
+        assert [len(hand) for hand in imagined.hands] == [HAND_SIZE] * 3
         assert imagined.hands[seat] == state.hands[seat]
         assert (imagined.to_act, len(imagined.pile)) == (state.to_act, len(state.pile))
         view = GAME.view(state, seat)
@@ -107,7 +107,7 @@ def test_what_is_imagined_has_every_tile_once() -> None:
 
 
 def test_other_seeds_imagine_other_hands_and_the_same_ones_the_same() -> None:
-    view = GAME.view(GAME.deal(2, seed_from("hands")), 0)
+    view = GAME.view(GAME.deal(2, seed_from_text("hands")), 0)
 
     assert GAME.imagine(view, b"1") == GAME.imagine(view, b"1")
     assert len({GAME.imagine(view, bytes([number])).hands[1] for number in range(20)}) == 20
@@ -124,7 +124,7 @@ def test_whether_anybody_has_placed_in_this_round_is_guessed_where_it_is_not_kno
 def test_when_the_pile_is_empty_the_others_share_what_is_not_seen() -> None:
     view = msgspec.structs.replace(GAME.view(STATE, 0), left=len(ALL_TILES) - 2 - 2 - 7)
 
-    for number in some(range(10)):
+    for number in nonempty(range(10)):
         sizes = [len(hand) for hand in GAME.imagine(view, bytes([number])).hands]
         assert (sizes[0], sizes[1] + sizes[2]) == (2, 7)
         assert min(sizes) >= 1

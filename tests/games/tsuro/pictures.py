@@ -32,7 +32,7 @@ SMALL_ACTIONS = (
 )
 
 
-def small(actions: Sequence[Lay | Place] = SMALL_ACTIONS) -> State:
+def small_match_state(actions: Sequence[Lay | Place] = SMALL_ACTIONS) -> State:
     """Three players after a round, with tiles that are straight."""
     state = SMALL.deal(3, SEED)
     for action in actions:
@@ -41,7 +41,7 @@ def small(actions: Sequence[Lay | Place] = SMALL_ACTIONS) -> State:
     return state
 
 
-def after(steps: int, *, seats: int = 4, size: int = 10, lot: int = 1) -> State:
+def play_random_steps(steps: int, *, seats: int = 4, size: int = 10, lot: int = 1) -> State:
     """A match at random; whoever has no legal option is ejected."""
     game, lots = Tsuro(size=size), random.Random(lot)
     state = game.deal(seats, bytes([lot] * 32))
@@ -54,12 +54,12 @@ def after(steps: int, *, seats: int = 4, size: int = 10, lot: int = 1) -> State:
     return state
 
 
-def seen(state: State, seat: Seat | None = None) -> View:
+def make_view(state: State, seat: Seat | None = None) -> View:
     """What a seat sees, or spectators do."""
     return Tsuro().view(state, seat)
 
 
-class Standing(NamedTuple):
+class AvatarPosition(NamedTuple):
     """Where an avatar started and where it is, each as x, y and the port."""
 
     start: tuple[int, int, str]
@@ -67,8 +67,8 @@ class Standing(NamedTuple):
     fell: int = STILL_IN
 
 
-def table_of(
-    tiles: Mapping[Square, int], *players: Standing, size: int = 4, stage: Stage = Stage.PLAYING, round: int = 1
+def make_spectator_view(
+    tiles: Mapping[Square, int], *players: AvatarPosition, size: int = 4, stage: Stage = Stage.PLAYING, round: int = 1
 ) -> View:
     """What spectators see of such a table; whoever has an avatar waits for its turn."""
     tables = grid(size)
@@ -92,12 +92,12 @@ def table_of(
     return View(None, table, ())
 
 
-ROW = {(0, 0): STRAIGHT, (1, 0): STRAIGHT, (2, 0): STRAIGHT}
+STRAIGHT_ROW = {(0, 0): STRAIGHT, (1, 0): STRAIGHT, (2, 0): STRAIGHT}
 
 # Black came from the east and went off in the west, white the other way round as far as there are tiles.
-MEETING = table_of(
-    ROW,
-    Standing((0, 0, "C"), (2, 0, "C")),
-    Standing((2, 0, "H"), None, fell=1),
-    Standing((1, 0, "F"), (1, 0, "F")),
+MEETING_AVATARS = make_spectator_view(
+    STRAIGHT_ROW,
+    AvatarPosition((0, 0, "C"), (2, 0, "C")),
+    AvatarPosition((2, 0, "H"), None, fell=1),
+    AvatarPosition((1, 0, "F"), (1, 0, "F")),
 )

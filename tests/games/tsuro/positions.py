@@ -6,16 +6,16 @@ from typing import Any
 
 import msgspec
 
-from fairplay.core.chance import Lots
+from fairplay.core.chance import SeededRandom
 from fairplay.core.events import Event
 from fairplay.core.game import Seat
 from fairplay.core.match import Match
 from fairplay.games.tsuro import Action, Lay, Place, Stage, State, Tsuro, View
 from fairplay.games.tsuro.board import EMPTY
 from fairplay.games.tsuro.pieces import COLOURS
+from fairplay.referee.conversation import AnyMatch
 from fairplay.referee.drivers import play
-from fairplay.referee.referee import AnyMatch
-from fairplay.testing.scripted import Scripted, playing
+from fairplay.testing.scripted import ScriptedChannel, strategy_script
 
 TSURO = Tsuro(tiles="cycle")
 NAMES = ("ann", "bob", "cyd", "dan", "eve")
@@ -29,7 +29,7 @@ CORNERS = 4  # round the nearest corner
 UTURN = 34  # back to where one came from
 
 
-def position(
+def make_position(
     tiles: Mapping[tuple[int, int], int | tuple[int, int]],
     avatars: Sequence[Spot | None],
     dealt: Sequence[int] = (),
@@ -76,17 +76,17 @@ def spots(state: State) -> list[Spot | None]:
     return [place and (*place[0], place[1]) for place in places]
 
 
-def lying(state: State) -> dict[tuple[int, int], tuple[int, int]]:
+def placed_tiles(state: State) -> dict[tuple[int, int], tuple[int, int]]:
     """The tiles on the board with their degrees, by square."""
     return {tuple(tile["at"]): (tile["tile"], tile["degrees"]) for tile in TSURO.pack_state(state)["tiles"]}
 
 
-def legal(state: State, game: Tsuro = TSURO) -> list[Action]:
+def legal_actions(state: State, game: Tsuro = TSURO) -> list[Action]:
     """All that whoever is on turn may do."""
     return list(game.actions(game.view(state, game.turn(state))))
 
 
-def then(state: State, *actions: Action, game: Tsuro = TSURO) -> State:
+def play_actions(state: State, *actions: Action, game: Tsuro = TSURO) -> State:
     """The position after these actions, each of which has to be legal."""
     for action in actions:
         game.check(game.view(state, game.turn(state)), action)
@@ -94,7 +94,7 @@ def then(state: State, *actions: Action, game: Tsuro = TSURO) -> State:
     return state
 
 
-def first(view: View) -> Action:
+def first_action(view: View) -> Action:
     """The first legal option; where there is none, something."""
     something = Place(view.dealt[0], 0, "C", (0, 0)) if view.table.stage is Stage.PLACING else Lay(view.dealt[0], 0)
     return next(TSURO.actions(view), something)
@@ -105,7 +105,7 @@ def match_from(state: State, game: Tsuro = TSURO) -> Match[State, View, Action]:
     return Match(game, state, NAMES[: len(state.table.avatars)])
 
 
-def pieces(state: State) -> object:
+def all_tiles(state: State) -> object:
     """What neither actions nor ejections may change: every tile is on the board, discarded or yet to be dealt.
 
     Of what was dealt, whatever is not on the board was discarded; a tile that nobody was dealt is one too many.
@@ -118,7 +118,7 @@ def pieces(state: State) -> object:
     return on_board + discarded + ahead, on_tiles, state.table.colours, state.table.grid.size
 
 
-def reshuffle(state: State, seat: Seat | None, lots: Lots) -> State:
+def reshuffle(state: State, seat: Seat | None, lots: SeededRandom) -> State:
     """Another state that this seat cannot tell from the first: what is yet to be dealt, and what others were dealt."""
     known = state.drawn + (len(state.dealt) if seat is not None and TSURO.turn(state) == seat else 0)
     hidden = list(state.source[known:])
@@ -126,7 +126,7 @@ def reshuffle(state: State, seat: Seat | None, lots: Lots) -> State:
     return msgspec.structs.replace(state, source=(*state.source[:known], *hidden))
 
 
-class Told:
+class EventLog:
     """What was announced in a match, with the state after it."""
 
     def __init__(self) -> None:
@@ -136,15 +136,15 @@ class Told:
         self.heard.append((event, match.state))
 
     @property
-    def drawn(self) -> list[int]:
+    def tiles_drawn(self) -> list[int]:
         """How many tiles had been drawn after each event."""
         return [state.drawn for _, state in self.heard]
 
 
-def refereed(
+def referee_match(
     state: State, scripts: Sequence[Callable[..., Any]] | None = None, game: Tsuro = TSURO
-) -> tuple[AnyMatch, list[Scripted], Told]:
+) -> tuple[AnyMatch, list[ScriptedChannel], EventLog]:
     """A match from a position to its end: how it came out, the players with what they heard, and what was announced."""
     seats = len(state.table.avatars)
-    table, told = [Scripted(script) for script in scripts or [playing(first)] * seats], Told()
-    return play(match_from(state, game), table, inform=told), table, told
+    table, told = [ScriptedChannel(script) for script in scripts or [strategy_script(first_action)] * seats], EventLog()
+    return play(match_from(state, game), table, on_event=told), table, told

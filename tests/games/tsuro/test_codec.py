@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from fairplay.core.errors import BadRequest
 from fairplay.games.tsuro import State, View
-from tests.games.tsuro.positions import STRAIGHT, TSURO, position
+from tests.games.tsuro.positions import STRAIGHT, TSURO, make_position
 from tests.games.tsuro.test_properties import Step, modest, playouts, states
-from tests.some import some
+from tests.nonempty import nonempty
 
 plain_json = st.recursive(
     st.none()
@@ -43,7 +43,7 @@ def test_a_sheet_reads_back_as_the_same_position(state: State) -> None:
 @settings(modest, max_examples=60)
 @given(playouts())
 def test_every_state_and_view_of_a_match_reads_back_as_the_same(steps: list[Step]) -> None:
-    for match, _ in some(steps):
+    for match, _ in nonempty(steps):
         game, state = match.game, match.state
         assert game.unpack_state(through_bytes(game.pack_state(state))) == state
         for seat in (*range(len(match.names)), None):
@@ -133,7 +133,7 @@ NO_STATE: dict[str, dict[str, Any]] = {
 
 def test_the_sheets_that_are_spoilt_below_are_sheets() -> None:
     tiles = {(0, 0): STRAIGHT, (2, 0): STRAIGHT, (4, 0): STRAIGHT}
-    state = position(tiles, [(0, 0, "E"), (2, 0, "E"), (4, 0, "E")], [1, 2, 3], size=5)
+    state = make_position(tiles, [(0, 0, "E"), (2, 0, "E"), (4, 0, "E")], [1, 2, 3], size=5)
 
     assert TSURO.unpack_state(STATE) == state
     assert TSURO.unpack(VIEW) == View(0, state.table, (1, 2))

@@ -9,20 +9,20 @@ from typing import Any
 import pytest
 
 from fairplay import BadJournal, BadRequest, Event, HostFault, Journal, Match, Referee
-from fairplay.core.chance import seed_from
+from fairplay.core.chance import seed_from_text
 from fairplay.core.events import Ejected
 from fairplay.games.tsuro import Lay, Place, Stage, Tsuro
-from fairplay.games.tsuro.game import most_tiles
+from fairplay.games.tsuro.game import max_tiles
 from fairplay.games.tsuro.pieces import COLOURS
-from fairplay.journal.reenact import Unfinished
-from fairplay.journal.replay import read
-from fairplay.journal.verify import verify
-from fairplay.observers.feed import Feed
+from fairplay.journal.reenactment import Unfinished
+from fairplay.journal.replay import read_journal
+from fairplay.journal.verification import verify
+from fairplay.observers.feed import EventFeed
 from fairplay.referee.drivers import play
-from fairplay.testing.scripted import Scripted, playing
-from tests.games.tsuro.positions import Told, first, match_from
-from tests.journal.journals import plain, sealed
-from tests.journals_at import newest
+from fairplay.testing.scripted import ScriptedChannel, strategy_script
+from tests.games.tsuro.positions import EventLog, first_action, match_from
+from tests.journal.journals import read_lines, seal_lines
+from tests.journal_files import newest_journal
 
 SEED = bytes(range(32))
 
@@ -42,7 +42,7 @@ def run(game: Tsuro, seats: int = 3, *watchers: Watcher, **options: Any) -> Matc
     referee = Referee()
     for watcher in watchers:
         referee.subscribe(watcher)
-    return referee.run(game, [first] * seats, seed=SEED, **options)
+    return referee.run(game, [first_action] * seats, seed=SEED, **options)
 
 
 # Sitting down.
@@ -83,7 +83,7 @@ def test_a_board_is_as_large_as_the_host_likes(size: int) -> None:
 
 @pytest.mark.parametrize(
     "game",
-    [Tsuro(), Tsuro(size=4, tiles="cycle"), Tsuro.drawing_from(cycle([3, 1, 4]), seats=3)],
+    [Tsuro(), Tsuro(size=4, tiles="cycle"), Tsuro.with_tiles(cycle([3, 1, 4]), seats=3)],
     ids=["bag", "cycle", "given"],
 )
 def test_a_game_is_made_again_from_its_parameters(game: Tsuro) -> None:
@@ -125,13 +125,13 @@ def test_the_bag_is_emptied_before_it_is_filled_again() -> None:
     source = Tsuro().deal(5, SEED).source
 
     bags = [source[start : start + 35] for start in range(0, len(source), 35)]
-    assert len(source) >= most_tiles(10, 5)
+    assert len(source) >= max_tiles(10, 5)
     assert all(sorted(bag) == list(range(35)) for bag in bags)
     assert len(set(bags)) == len(bags)
 
 
 def test_the_bag_is_shuffled_by_the_seed() -> None:
-    sources = {Tsuro().deal(3, seed_from(str(number))).source for number in range(50)}
+    sources = {Tsuro().deal(3, seed_from_text(str(number))).source for number in range(50)}
 
     assert len(sources) == 50
     assert len({source[0] for source in sources}) > 20
@@ -158,15 +158,15 @@ def test_only_whoever_is_on_turn_sees_the_tiles_that_are_dealt() -> None:
 def test_an_iterator_is_drawn_at_once_and_no_further_than_a_match_can_need() -> None:
     numbers = count()
 
-    game = Tsuro.drawing_from((number % 35 for number in numbers), seats=4, size=6)
+    game = Tsuro.with_tiles((number % 35 for number in numbers), seats=4, size=6)
 
-    assert len(game.tiles) == most_tiles(6, 4)
-    assert next(numbers) == most_tiles(6, 4)
+    assert len(game.tiles) == max_tiles(6, 4)
+    assert next(numbers) == max_tiles(6, 4)
 
 
 def test_a_match_deals_the_tiles_of_the_iterator_in_their_order() -> None:
-    table = [Scripted(playing(first)) for _ in range(3)]
-    game = Tsuro.drawing_from(cycle([34, 3, 1, 4]), seats=3)
+    table = [ScriptedChannel(strategy_script(first_action)) for _ in range(3)]
+    game = Tsuro.with_tiles(cycle([34, 3, 1, 4]), seats=3)
 
     play(match_from(game.deal(3, SEED), game), table)
 
@@ -176,7 +176,7 @@ def test_a_match_deals_the_tiles_of_the_iterator_in_their_order() -> None:
 @pytest.mark.parametrize("tile", [35, -1, True, "3", 2.0, None], ids=repr)
 def test_a_tile_that_does_not_exist_is_refused(tile: Any) -> None:
     with pytest.raises(BadRequest, match=f"there is no tile {tile!r}; tiles are numbered from 0 to 34"):
-        Tsuro.drawing_from([0, 1, tile], seats=3)
+        Tsuro.with_tiles([0, 1, tile], seats=3)
 
 
 def test_what_an_iterator_raises_is_its_callers_own() -> None:
@@ -185,7 +185,7 @@ def test_what_an_iterator_raises_is_its_callers_own() -> None:
         raise OSError("the box is locked")
 
     with pytest.raises(OSError, match="the box is locked"):
-        Tsuro.drawing_from(broken(), seats=3)
+        Tsuro.with_tiles(broken(), seats=3)
 
 
 @pytest.mark.parametrize("seats", [3, 4, 5])
@@ -193,7 +193,7 @@ def test_a_match_that_ends_before_the_tiles_do_is_not_affected(seats: int) -> No
     endless = run(Tsuro(tiles="cycle", size=6), seats)
     needed = endless.state.drawn
 
-    match = run(Tsuro.drawing_from(islice(cycle(range(35)), needed), seats, size=6), seats)
+    match = run(Tsuro.with_tiles(islice(cycle(range(35)), needed), seats, size=6), seats)
 
     assert (match.state.table, match.result) == (endless.state.table, endless.result)
     assert match.state.drawn == len(match.state.source) == needed
@@ -203,11 +203,11 @@ def test_a_match_that_ends_before_the_tiles_do_is_not_affected(seats: int) -> No
 def test_tiles_that_run_out_are_a_fault_of_the_host_when_that_is_reached_and_nobody_is_ejected(missing: int) -> None:
     endless = Watcher()
     needed = run(Tsuro(tiles="cycle", size=6), 3, endless).state.drawn
-    game = Tsuro.drawing_from(islice(cycle(range(35)), needed - missing), 3, size=6)
-    table, told = [Scripted(playing(first)) for _ in range(3)], Told()
+    game = Tsuro.with_tiles(islice(cycle(range(35)), needed - missing), 3, size=6)
+    table, told = [ScriptedChannel(strategy_script(first_action)) for _ in range(3)], EventLog()
 
     with pytest.raises(HostFault, match=f"the tiles have run out after {needed - missing}: nobody can go on"):
-        play(match_from(game.deal(3, SEED), game), table, inform=told)
+        play(match_from(game.deal(3, SEED), game), table, on_event=told)
 
     events = [event for event, _ in told.heard]
     assert events[1:] == endless.events[1 : len(events)]  # all went well up to there
@@ -221,7 +221,7 @@ def test_tiles_may_run_out_before_the_first_is_placed(tiles: list[int]) -> None:
     watcher = Watcher()
 
     with pytest.raises(HostFault, match="the tiles have run out"):
-        run(Tsuro.drawing_from(tiles, seats=3), 3, watcher)
+        run(Tsuro.with_tiles(tiles, seats=3), 3, watcher)
 
     assert len(watcher.events) == 1
 
@@ -229,9 +229,9 @@ def test_tiles_may_run_out_before_the_first_is_placed(tiles: list[int]) -> None:
 def test_after_tiles_ran_out_the_referee_runs_the_next_match() -> None:
     referee = Referee()
     with pytest.raises(HostFault):
-        referee.run(Tsuro.drawing_from([0] * 9, seats=3), [first] * 3, seed=SEED)
+        referee.run(Tsuro.with_tiles([0] * 9, seats=3), [first_action] * 3, seed=SEED)
 
-    match = referee.run(Tsuro(size=4), [first] * 3, seed=SEED)
+    match = referee.run(Tsuro(size=4), [first_action] * 3, seed=SEED)
 
     assert match.turn is None
 
@@ -240,37 +240,37 @@ def test_after_tiles_ran_out_the_referee_runs_the_next_match() -> None:
 
 
 def test_the_journal_of_such_a_match_can_be_replayed_and_verified(tmp_path: Path) -> None:
-    game = Tsuro.drawing_from(cycle([5, 8, 13, 21, 34, 0, 1, 2, 3]), seats=3, size=5)
+    game = Tsuro.with_tiles(cycle([5, 8, 13, 21, 34, 0, 1, 2, 3]), seats=3, size=5)
 
     match = run(game, record=Journal(tmp_path).begin)
 
-    recorded = read(newest(tmp_path))
+    recorded = read_journal(newest_journal(tmp_path))
     assert recorded.opening.parameters["tiles"] == list(game.tiles)
-    assert recorded.at(None) == match
+    assert recorded.match_after(None) == match
     assert verify(recorded) == match
 
 
 def test_the_journal_of_a_match_whose_tiles_ran_out_is_unfinished(tmp_path: Path) -> None:
     watcher, begin = Watcher(), Journal(tmp_path).begin
     with pytest.raises(HostFault):
-        run(Tsuro.drawing_from(islice(cycle(range(35)), 14), seats=3), 3, watcher, record=begin)
+        run(Tsuro.with_tiles(islice(cycle(range(35)), 14), seats=3), 3, watcher, record=begin)
 
-    recorded = read(newest(tmp_path))
+    recorded = read_journal(newest_journal(tmp_path))
     with pytest.raises(Unfinished, match="unfinished after fact 5"):
         verify(recorded)
     assert recorded.facts == tuple(watcher.events[1:])
 
 
 def test_a_journal_that_goes_on_after_its_tiles_ran_out_is_refused(tmp_path: Path) -> None:
-    run(Tsuro.drawing_from(cycle(range(35)), seats=3, size=5), record=Journal(tmp_path).begin)
-    path = newest(tmp_path)
-    opening, *lines = plain(path)
+    run(Tsuro.with_tiles(cycle(range(35)), seats=3, size=5), record=Journal(tmp_path).begin)
+    path = newest_journal(tmp_path)
+    opening, *lines = read_lines(path)
     parameters = {**opening["parameters"], "tiles": opening["parameters"]["tiles"][:12]}
 
-    path.write_bytes(sealed([{**opening, "parameters": parameters}, *lines]))
+    path.write_bytes(seal_lines([{**opening, "parameters": parameters}, *lines]))
 
     with pytest.raises(BadJournal, match="line 7: nobody could go on here: the tiles have run out after 12"):
-        verify(read(path))
+        verify(read_journal(path))
 
 
 def test_an_action_is_said_in_words() -> None:
@@ -281,9 +281,9 @@ def test_an_action_is_said_in_words() -> None:
 def test_the_tiles_of_the_caller_are_not_published_before_they_are_dealt() -> None:
     lines: list[str] = []
     referee = Referee()
-    referee.subscribe(Feed(lines.append))
+    referee.subscribe(EventFeed(lines.append))
 
-    referee.run(Tsuro.drawing_from(cycle([7, 12, 33]), 3), [first, first, first])
+    referee.run(Tsuro.with_tiles(cycle([7, 12, 33]), 3), [first_action, first_action, first_action])
 
     started = json.loads(lines[0])
     assert started["parameters"]["tiles"] == "given"

@@ -5,9 +5,9 @@ import pytest
 from fairplay.core.chance import Dice
 from fairplay.games.tsuro import Lay, kernel
 from fairplay.games.tsuro.board import OUT
-from fairplay.games.tsuro.futures import FIRST, Future, best_lay, drawn, ways_on
+from fairplay.games.tsuro.futures import FIRST, Future, best_lay, draw_tile, ways_on
 from fairplay.games.tsuro.pieces import TILES
-from tests.games.tsuro.positions import CORNERS, DIAGONAL, STRAIGHT, TSURO, UTURN, position
+from tests.games.tsuro.positions import CORNERS, DIAGONAL, STRAIGHT, TSURO, UTURN, make_position
 
 SEED = bytes(range(32))
 
@@ -15,7 +15,9 @@ SEED = bytes(range(32))
 @pytest.mark.parametrize("choose", [best_lay, kernel.best_future])
 def test_whoever_can_lead_the_only_rival_off_does(choose: object) -> None:
     # Both face [1, 1]: straight over they part, and round the corners the rival is led off at the north.
-    state = position({(1, 0): STRAIGHT, (0, 1): UTURN}, [(1, 0, "E"), (0, 1, "C"), None], (STRAIGHT, CORNERS), size=6)
+    state = make_position(
+        {(1, 0): STRAIGHT, (0, 1): UTURN}, [(1, 0, "E"), (0, 1, "C"), None], (STRAIGHT, CORNERS), size=6
+    )
     view = TSURO.view(state, 0)
 
     assert callable(choose)
@@ -33,14 +35,14 @@ def test_the_first_place_is_shared_by_those_who_are_led_off_last() -> None:
 
 
 def test_whoever_has_more_room_is_worth_more() -> None:
-    table = position({(0, 0): DIAGONAL, (5, 5): CORNERS}, [(0, 0, "D"), (5, 5, "A"), None]).table
+    table = make_position({(0, 0): DIAGONAL, (5, 5): CORNERS}, [(0, 0, "D"), (5, 5, "A"), None]).table
     future = Future(table.grid, table.board, table.avatars)
 
     assert future.worth(1) > FIRST // 2 > future.worth(0)
 
 
 def test_ways_on_are_those_that_stay_on_the_board() -> None:
-    table = position({(0, 0): DIAGONAL, (4, 4): DIAGONAL}, [(0, 0, "D"), (4, 4, "A")], size=10).table
+    table = make_position({(0, 0): DIAGONAL, (4, 4): DIAGONAL}, [(0, 0, "D"), (4, 4, "A")], size=10).table
 
     assert [ways_on(table.grid, table.board, spot) for spot in table.avatars] == [4, 7]
 
@@ -48,13 +50,13 @@ def test_ways_on_are_those_that_stay_on_the_board() -> None:
 def test_the_bag_holds_each_tile_once_and_is_filled_again() -> None:
     bag, dice = list(range(TILES)), Dice(SEED, 0)
 
-    assert sorted(drawn(bag, dice) for _ in range(TILES)) == list(range(TILES))
-    assert drawn(bag, dice) in range(TILES)
+    assert sorted(draw_tile(bag, dice) for _ in range(TILES)) == list(range(TILES))
+    assert draw_tile(bag, dice) in range(TILES)
     assert len(bag) == TILES - 1
 
 
 def test_a_playout_ends_after_some_rounds_and_is_the_same_with_the_same_dice() -> None:
-    table = position({(0, 0): DIAGONAL, (5, 5): CORNERS}, [(0, 0, "D"), (5, 5, "A"), None]).table
+    table = make_position({(0, 0): DIAGONAL, (5, 5): CORNERS}, [(0, 0, "D"), (5, 5, "A"), None]).table
     one, other = (Future(table.grid, table.board, table.avatars) for _ in range(2))
 
     assert one.play(0, (1,), (0, 1), Dice(SEED, 3)) == other.play(0, (1,), (0, 1), Dice(SEED, 3)) <= 13

@@ -8,19 +8,19 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from fairplay.core.chance import Lots, seed_from
+from fairplay.core.chance import SeededRandom, seed_from_text
 from fairplay.core.errors import IllegalAction
 from fairplay.core.events import Acted, Ejected, Fact, Fault
 from fairplay.core.game import Moment
 from fairplay.core.match import Match
 from fairplay.games.tsuro import Lay, Place, Stage, State, Tsuro, View
 from fairplay.games.tsuro.board import LOOP, dangers, prospect
-from fairplay.games.tsuro.game import most_tiles
+from fairplay.games.tsuro.game import max_tiles
 from fairplay.games.tsuro.pieces import CONNECTIONS, PORTS, code_of
 from fairplay.games.tsuro.rules import LAYS, Kind, codes_of, kind_of, options_of
-from fairplay.testing.playouts import ways_out
-from tests.games.tsuro.positions import NAMES, TSURO, Spot, lying, position, spots
-from tests.some import some
+from fairplay.testing.playouts import possible_ejections
+from tests.games.tsuro.positions import NAMES, TSURO, Spot, make_position, placed_tiles, spots
+from tests.nonempty import nonempty
 
 Square = tuple[int, int]
 Paths = dict[str, str]  # from port to port on one tile
@@ -40,7 +40,7 @@ def paths(tile: int, degrees: int) -> Paths:
     return one_way | {end: start for start, end in one_way.items()}
 
 
-def next_door(x: int, y: int, port: str) -> Spot:
+def next_listener(x: int, y: int, port: str) -> Spot:
     """The square that a port faces, and the port that it touches there."""
     match port:
         case "A" | "B":
@@ -61,7 +61,7 @@ def walk(size: int, board: dict[Square, Paths], start: Spot) -> Spot | str:
     """Where an avatar comes to rest; "out" and "loop" instead."""
     at, left = start, {start}
     while True:
-        x, y, entry = next_door(*at)
+        x, y, entry = next_listener(*at)
         if not on_board(size, x, y):
             return "out"
         if (x, y) not in board:
@@ -73,7 +73,7 @@ def walk(size: int, board: dict[Square, Paths], start: Spot) -> Spot | str:
 
 
 def tiles_of(state: State) -> dict[Square, Paths]:
-    return {at: paths(*tile) for at, tile in lying(state).items()}
+    return {at: paths(*tile) for at, tile in placed_tiles(state).items()}
 
 
 def laid(state: State, lay: Lay) -> tuple[dict[Square, Paths], list[Spot | str | None]]:
@@ -81,9 +81,9 @@ def laid(state: State, lay: Lay) -> tuple[dict[Square, Paths], list[Spot | str |
     size, places = state.table.grid.size, spots(state)
     mover = places[state.table.waiting[0]]
     assert mover is not None
-    x, y, _ = next_door(*mover)
+    x, y, _ = next_listener(*mover)
     board = {**tiles_of(state), (x, y): paths(lay.tile, lay.degrees)}
-    facing = [place is not None and next_door(*place)[:2] == (x, y) for place in places]
+    facing = [place is not None and next_listener(*place)[:2] == (x, y) for place in places]
     return board, [
         walk(size, board, place) if moves and place else place for moves, place in zip(facing, places, strict=True)
     ]
@@ -121,12 +121,12 @@ def states(draw: st.DrawFn) -> State:
         (x, y, port)
         for x, y in board
         for port in PORTS
-        if (there := next_door(x, y, port)[:2]) not in board and on_board(size, *there)
+        if (there := next_listener(x, y, port)[:2]) not in board and on_board(size, *there)
     ]
     if not ports:
         board, ports = {(0, 0): (0, 0)}, [(0, 0, "C"), (0, 0, "E")]
     picks = draw(st.lists(st.integers(0, 10**6), min_size=seats, max_size=seats))
-    return position(board, [ports[pick % len(ports)] for pick in picks], draw(st.tuples(tiles, tiles)), size=size)
+    return make_position(board, [ports[pick % len(ports)] for pick in picks], draw(st.tuples(tiles, tiles)), size=size)
 
 
 @modest
@@ -135,7 +135,7 @@ def test_paths_lead_where_they_lead_the_slow_way(state: State) -> None:
     size, board, grid = state.table.grid.size, tiles_of(state), state.table.grid
     numbers = {"out": -1, "loop": -2}
 
-    for square in some(board):
+    for square in nonempty(board):
         for port in PORTS:
             end = walk(size, board, (*square, port))
 
@@ -149,7 +149,7 @@ def test_paths_lead_where_they_lead_the_slow_way(state: State) -> None:
 def test_what_comes_of_a_tile_is_what_comes_of_it_the_slow_way(state: State) -> None:
     table, mover = state.table, spots(state)[0]
     assert mover is not None
-    x, y, _ = next_door(*mover)
+    x, y, _ = next_listener(*mover)
 
     for option in options_of(state.dealt):
         code = code_of(option.tile, option.degrees)
@@ -167,7 +167,7 @@ def test_what_is_wrong_with_a_tile_is_seen_in_what_comes_of_it_whoever_lays_it(s
     table, codes = state.table, codes_of(state.dealt)
     size, board, avatars = table.grid.size, table.board, table.avatars
 
-    for seat in some(range(len(avatars))):
+    for seat in nonempty(range(len(avatars))):
         square = table.grid.ahead[avatars[seat]] >> 3
         prospects = [prospect(size, board, avatars, square, code) for code in codes]
         expected = [LOOP if what.looping else min(what.avatars[seat], 0) for what in prospects]
@@ -195,7 +195,7 @@ def test_a_legal_tile_changes_what_the_slow_way_changes(state: State) -> None:
     options = list(TSURO.actions(TSURO.view(state, 0)))
     assume(options)
 
-    for option in some(options):
+    for option in nonempty(options):
         assert isinstance(option, Lay)
         board, ends = laid(state, option)
 
@@ -232,12 +232,12 @@ def playouts(draw: st.DrawFn) -> list[Step]:
     """Matches and what happened next; now and then somebody is ejected, on its turn or not."""
     size, seats = draw(st.integers(4, 6)), draw(st.integers(3, 5))
     game = Tsuro(size=size, tiles=draw(st.sampled_from(["bag", "cycle"])))
-    lots, leaves = Lots(seed_from(str(draw(st.integers(0, 10**6))))), draw(st.integers(3, 60))
-    match: Match[State, View, Any] = Match(game, game.deal(seats, seed_from("playout")), NAMES[:seats])
+    lots, leaves = SeededRandom(seed_from_text(str(draw(st.integers(0, 10**6))))), draw(st.integers(3, 60))
+    match: Match[State, View, Any] = Match(game, game.deal(seats, seed_from_text("playout")), NAMES[:seats])
     steps: list[Step] = []
     while (seat := match.turn) is not None:
         options = list(game.actions(match.view(seat)))
-        ways = ways_out(match)
+        ways = possible_ejections(match)
         if lots.below(leaves) == 0:
             fact: Fact = ways[lots.below(len(ways))]
         elif options:
@@ -260,14 +260,14 @@ def test_three_tiles_are_drawn_for_each_placement_and_two_for_each_turn(steps: l
             drawn += 3 if match.state.table.stage is Stage.PLACING else 2
 
     last, _ = steps[-1]
-    assert drawn <= most_tiles(last.state.table.grid.size, len(last.names)) <= len(last.state.source)
+    assert drawn <= max_tiles(last.state.table.grid.size, len(last.names)) <= len(last.state.source)
 
 
 @modest
 @given(playouts())
 def test_tiles_come_on_the_board_from_those_just_dealt_and_stay_there(steps: list[Step]) -> None:
-    for (before, fact), (after, _) in some(pairwise(steps)):
-        had, has = lying(before.state), lying(after.state)
+    for (before, fact), (after, _) in nonempty(pairwise(steps)):
+        had, has = placed_tiles(before.state), placed_tiles(after.state)
         new = [tile for at, (tile, _) in has.items() if at not in had]
 
         assert had.items() <= has.items()
@@ -285,25 +285,25 @@ def test_tiles_come_on_the_board_from_those_just_dealt_and_stay_there(steps: lis
 def test_what_was_drawn_is_on_the_board_or_was_discarded(steps: list[Step]) -> None:
     discarded: Counter[int] = Counter()
 
-    for (before, _), (after, _) in some(pairwise(steps)):
+    for (before, _), (after, _) in nonempty(pairwise(steps)):
         state = before.state
         if state.drawn < after.state.drawn:
-            new = Counter(tile for at, (tile, _) in lying(after.state).items() if at not in lying(state))
+            new = Counter(tile for at, (tile, _) in placed_tiles(after.state).items() if at not in placed_tiles(state))
             discarded += Counter(state.dealt) - new
-        board = Counter(tile for tile, _ in lying(after.state).values())
+        board = Counter(tile for tile, _ in placed_tiles(after.state).values())
         assert board + discarded == Counter(after.state.source[: after.state.drawn])
 
 
 @modest
 @given(playouts())
 def test_every_avatar_faces_an_empty_square_and_whoever_is_in_has_one(steps: list[Step]) -> None:
-    for match, _ in some(steps):
-        table, board = match.state.table, lying(match.state)
-        for seat, place in some(enumerate(spots(match.state))):
+    for match, _ in nonempty(steps):
+        table, board = match.state.table, placed_tiles(match.state)
+        for seat, place in nonempty(enumerate(spots(match.state))):
             to_place = table.stage is Stage.PLACING and seat in table.waiting
             assert (place is not None) == (table.fell[seat] == 0 and not to_place)
             if place is not None:
-                x, y, _ = next_door(*place)
+                x, y, _ = next_listener(*place)
                 assert place[:2] in board
                 assert (x, y) not in board
                 assert on_board(table.grid.size, x, y)

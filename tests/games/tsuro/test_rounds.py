@@ -6,37 +6,37 @@ from typing import Any
 import msgspec
 import pytest
 
-from fairplay.core.chance import seed_from
+from fairplay.core.chance import seed_from_text
 from fairplay.core.events import Acted, Ejected, Ended, Fault
 from fairplay.core.game import Moment
 from fairplay.core.messages import Answered, End, Failed, Message, Start, TakeTurn
 from fairplay.games.tsuro import Action, Lay, Place, Stage, State, Tsuro, View
-from fairplay.testing.scripted import Script, Scripted, failing, playing
+from fairplay.testing.scripted import Script, ScriptedChannel, failing_script, strategy_script
 from tests.games.tsuro.positions import (
     CORNERS,
     STRAIGHT,
     TSURO,
     UTURN,
     Spot,
-    first,
-    lying,
-    position,
-    refereed,
+    first_action,
+    make_position,
+    placed_tiles,
+    play_actions,
+    referee_match,
     spots,
-    then,
 )
-from tests.some import some
+from tests.nonempty import nonempty
 
 GONE = Failed(Fault.GONE, "left the room")
-good = playing(first)
+good = strategy_script(first_action)
 
 
 def leaving(at: int) -> Script:
     """Good, but gone when it is called for the n-th time, counted from 0."""
-    return failing(at, GONE, good)
+    return failing_script(at, GONE, good)
 
 
-def kinds(player: Scripted) -> list[type[Message]]:
+def kinds(player: ScriptedChannel) -> list[type[Message]]:
     """What a player was told, in order."""
     return [type(message) for message in player.heard]
 
@@ -45,14 +45,14 @@ def corner(*dealt: int, **given: Any) -> State:
     """White and red each stand in a corner and face south, where corner tiles lead them off; black fell in round 1."""
     tiles = {(0, 0): STRAIGHT, (9, 0): STRAIGHT, (4, 4): CORNERS}
     avatars: list[Spot | None] = [(0, 0, "F"), None, (9, 0, "E")]
-    return position(tiles, avatars, dealt, **{"round": 3, "fell": [0, 1, 0], **given})
+    return make_position(tiles, avatars, dealt, **{"round": 3, "fell": [0, 1, 0], **given})
 
 
 # 2 and 5: rounds, and how they end.
 
 
 def test_everybody_who_is_still_in_acts_once_in_each_round_by_age() -> None:
-    _, _, told = refereed(TSURO.deal(5, bytes(32)))
+    _, _, told = referee_match(TSURO.deal(5, bytes(32)))
     rounds: dict[int, list[int]] = {}
 
     before = told.heard[0][1]
@@ -68,7 +68,7 @@ def test_everybody_who_is_still_in_acts_once_in_each_round_by_age() -> None:
 
 
 def test_the_last_one_left_finishes_the_round_and_survives() -> None:
-    final, (_, _, red), told = refereed(corner(CORNERS, CORNERS, STRAIGHT, STRAIGHT))
+    final, (_, _, red), told = referee_match(corner(CORNERS, CORNERS, STRAIGHT, STRAIGHT))
 
     assert [event.seat for event, _ in told.heard if isinstance(event, Acted)] == [0, 2]
     assert kinds(red) == [Start, TakeTurn, End]
@@ -78,14 +78,16 @@ def test_the_last_one_left_finishes_the_round_and_survives() -> None:
 
 
 def test_the_last_one_left_finishes_the_round_and_may_die_in_it() -> None:
-    final, _, _ = refereed(corner(CORNERS, CORNERS, CORNERS, CORNERS))
+    final, _, _ = referee_match(corner(CORNERS, CORNERS, CORNERS, CORNERS))
 
     assert spots(final.state) == [None, None, None]
     assert final.result.ranking == (frozenset({0, 2}), frozenset({1}))  # those of the last round are joint first
 
 
 def test_the_last_one_left_finishes_the_round_and_may_be_ejected_in_it() -> None:
-    final, _, _ = refereed(corner(CORNERS, CORNERS, STRAIGHT, STRAIGHT), [good, good, playing(lambda view: Lay(0, 0))])
+    final, _, _ = referee_match(
+        corner(CORNERS, CORNERS, STRAIGHT, STRAIGHT), [good, good, strategy_script(lambda view: Lay(0, 0))]
+    )
 
     assert [(out.seat, out.fault) for out in final.result.ejected] == [(2, Fault.ILLEGAL)]
     assert final.result.ranking == (frozenset({0}), frozenset({1}))
@@ -94,7 +96,7 @@ def test_the_last_one_left_finishes_the_round_and_may_be_ejected_in_it() -> None
 def test_whoever_had_its_turn_is_not_asked_again_when_it_is_the_last_one_left() -> None:
     state = corner(STRAIGHT, STRAIGHT, CORNERS, CORNERS)
 
-    final, (white, _, _), _ = refereed(state)
+    final, (white, _, _), _ = referee_match(state)
 
     assert kinds(white) == [Start, TakeTurn, End]
     assert final.result.ranking == (frozenset({0}), frozenset({2}), frozenset({1}))
@@ -102,18 +104,18 @@ def test_whoever_had_its_turn_is_not_asked_again_when_it_is_the_last_one_left() 
 
 def test_whoever_is_driven_off_before_its_turn_does_not_get_it() -> None:
     tiles = {(1, 1): STRAIGHT, (2, 0): STRAIGHT, (7, 7): STRAIGHT}
-    state = position(tiles, [(1, 1, "A"), (2, 0, "H"), (7, 7, "A")], [21, 21, 0, 1])
+    state = make_position(tiles, [(1, 1, "A"), (2, 0, "H"), (7, 7, "A")], [21, 21, 0, 1])
 
-    after = then(state, Lay(21, 0))
+    after = play_actions(state, Lay(21, 0))
 
     assert (TSURO.turn(after), TSURO.order(after), after.table.round) == (2, (2, 0), 1)
 
 
 def test_a_new_round_begins_with_the_oldest_who_is_left() -> None:
     tiles = {(0, 0): STRAIGHT, (9, 0): STRAIGHT, (4, 4): STRAIGHT}
-    state = position(tiles, [(0, 0, "F"), (9, 0, "E"), (4, 4, "A")], [CORNERS, CORNERS, STRAIGHT, STRAIGHT, 0, 1])
+    state = make_position(tiles, [(0, 0, "F"), (9, 0, "E"), (4, 4, "A")], [CORNERS, CORNERS, STRAIGHT, STRAIGHT, 0, 1])
 
-    after = then(state, Lay(CORNERS, 0), Lay(STRAIGHT, 0), Lay(0, 0))
+    after = play_actions(state, Lay(CORNERS, 0), Lay(STRAIGHT, 0), Lay(0, 0))
 
     assert (after.table.round, TSURO.order(after)) == (2, (1, 2))
 
@@ -132,7 +134,7 @@ def test_a_new_round_begins_with_the_oldest_who_is_left() -> None:
 )
 def test_a_later_round_is_better_and_the_same_round_shares_a_rank(fell: list[int], ranking: list[set[int]]) -> None:
     avatars: list[Spot | None] = [(0, 0, "C") if round == 0 else None for round in fell]
-    state = position({(0, 0): STRAIGHT}, avatars, stage="done", round=4, waiting=[], fell=fell)
+    state = make_position({(0, 0): STRAIGHT}, avatars, stage="done", round=4, waiting=[], fell=fell)
 
     assert TSURO.ranking(state) == tuple(frozenset(group) for group in ranking)
 
@@ -148,7 +150,7 @@ def test_a_later_round_is_better_and_the_same_round_shares_a_rank(fell: list[int
 )
 def test_the_score_is_the_round_that_a_player_survived_to(fell: list[int], scores: tuple[int, ...]) -> None:
     avatars: list[Spot | None] = [(0, 0, "C") if round == 0 else None for round in fell]
-    state = position({(0, 0): STRAIGHT}, avatars, stage="done", round=4, waiting=[], fell=fell)
+    state = make_position({(0, 0): STRAIGHT}, avatars, stage="done", round=4, waiting=[], fell=fell)
 
     assert TSURO.scores(state) == scores
 
@@ -167,9 +169,11 @@ def test_whoever_is_ejected_keeps_the_round_that_it_survived_to(seat: int, kept:
 
 def test_forced_loops_and_suicides_are_ranked_like_all_who_leave_the_board() -> None:
     tiles = {(0, 0): UTURN, (9, 0): STRAIGHT, (4, 4): STRAIGHT}
-    state = position(tiles, [(0, 0, "F"), (9, 0, "E"), (4, 4, "A")], [UTURN, UTURN, CORNERS, CORNERS, 0, 1], round=7)
+    state = make_position(
+        tiles, [(0, 0, "F"), (9, 0, "E"), (4, 4, "A")], [UTURN, UTURN, CORNERS, CORNERS, 0, 1], round=7
+    )
 
-    final, _, _ = refereed(state)
+    final, _, _ = referee_match(state)
 
     assert final.result.ranking == (frozenset({2}), frozenset({0, 1}))
     assert final.result.ejected == ()
@@ -179,9 +183,9 @@ def test_the_eliminated_get_no_turn_and_no_news_and_exactly_one_end() -> None:
     for seats in (3, 4, 5):
         for number in range(12):
             game = Tsuro(size=6)
-            state = game.deal(seats, seed_from(f"eliminated {number}"))
+            state = game.deal(seats, seed_from_text(f"eliminated {number}"))
 
-            final, table, told = refereed(state, game=game)
+            final, table, told = referee_match(state, game=game)
 
             out = {ejected.seat for ejected in final.result.ejected}
             for seat, player in enumerate(table):
@@ -198,9 +202,9 @@ def test_the_eliminated_get_no_turn_and_no_news_and_exactly_one_end() -> None:
 
 def test_whoever_has_no_legal_option_is_ejected_whatever_it_does() -> None:
     tiles = {(0, 0): UTURN, (9, 0): STRAIGHT, (4, 4): STRAIGHT}
-    state = position(tiles, [(0, 0, "F"), (9, 0, "E"), (4, 4, "A")], [UTURN, CORNERS, 0, 1, 2, 3, *range(35)] * 5)
+    state = make_position(tiles, [(0, 0, "F"), (9, 0, "E"), (4, 4, "A")], [UTURN, CORNERS, 0, 1, 2, 3, *range(35)] * 5)
 
-    final, (white, _, _), _ = refereed(state)
+    final, (white, _, _), _ = referee_match(state)
 
     assert kinds(white) == [Start, TakeTurn]
     assert (final.ejected[0].seat, final.ejected[0].fault) == (0, Fault.ILLEGAL)
@@ -212,10 +216,10 @@ def test_whoever_has_no_legal_option_is_ejected_whatever_it_does() -> None:
 
 
 def test_tiles_are_dealt_three_for_a_placement_and_two_for_a_turn() -> None:
-    final, table, told = refereed(TSURO.deal(3, bytes(32)))
+    final, table, told = referee_match(TSURO.deal(3, bytes(32)))
     dealt = [message.view.dealt for player in table for message in player.heard if isinstance(message, TakeTurn)]
 
-    steps = [after - before for before, after in pairwise(told.drawn)]
+    steps = [after - before for before, after in pairwise(told.tiles_drawn)]
     assert steps == [3, 3, 3, *[2] * (len(steps) - 4), 0]
     assert sum(len(tiles) for tiles in dealt) == final.state.drawn
     assert sorted(tile for tiles in dealt for tile in tiles) == sorted(
@@ -227,9 +231,9 @@ def test_tiles_are_dealt_three_for_a_placement_and_two_for_a_turn() -> None:
 def test_a_greeting_that_fails_uses_up_no_tiles(seat: int) -> None:
     scripts = [leaving(0) if other == seat else good for other in range(4)]
 
-    final, table, told = refereed(TSURO.deal(4, bytes(32)), scripts)
+    final, table, told = referee_match(TSURO.deal(4, bytes(32)), scripts)
 
-    assert told.drawn[:6] == [0, 0, 3, 6, 9, 11]
+    assert told.tiles_drawn[:6] == [0, 0, 3, 6, 9, 11]
     assert kinds(table[seat]) == [Start]
     rest = [player for other, player in enumerate(table) if other != seat]
     asked = [next(message for message in player.heard if isinstance(message, TakeTurn)) for player in rest]
@@ -238,33 +242,33 @@ def test_a_greeting_that_fails_uses_up_no_tiles(seat: int) -> None:
 
 
 def test_a_placement_that_is_refused_uses_up_three_tiles_and_places_none() -> None:
-    cheat = playing(lambda view: Place(view.dealt[0], 0, "A", (5, 5)))
+    cheat = strategy_script(lambda view: Place(view.dealt[0], 0, "A", (5, 5)))
 
-    final, (_, _, last), told = refereed(TSURO.deal(3, bytes(32)), [good, cheat, good])
+    final, (_, _, last), told = referee_match(TSURO.deal(3, bytes(32)), [good, cheat, good])
 
     before, after = told.heard[1][1], told.heard[2][1]
-    assert told.drawn[:5] == [0, 3, 6, 9, 11]
-    assert lying(before) == lying(after)
+    assert told.tiles_drawn[:5] == [0, 3, 6, 9, 11]
+    assert placed_tiles(before) == placed_tiles(after)
     assert [message.view.dealt for message in last.heard[1:3]] == [(6, 7, 8), (11, 12)]  # type: ignore[union-attr]  # turns
     assert (final.ejected[0].seat, final.ejected[0].fault) == (1, Fault.ILLEGAL)
 
 
 @pytest.mark.parametrize("answer", [GONE, Answered(Lay(34, 0))], ids=["no answer", "a tile that was not dealt"])
 def test_a_turn_that_fails_uses_up_two_tiles_and_lays_none(answer: Answered | Failed) -> None:
-    _, _, told = refereed(TSURO.deal(3, bytes(32)), [good, failing(2, answer, good), good])
+    _, _, told = referee_match(TSURO.deal(3, bytes(32)), [good, failing_script(2, answer, good), good])
 
     before, after = told.heard[4][1], told.heard[5][1]
-    assert told.drawn[:7] == [0, 3, 6, 9, 11, 13, 15]
+    assert told.tiles_drawn[:7] == [0, 3, 6, 9, 11, 13, 15]
     assert before.table.board == after.table.board
     assert (spots(before)[1] is None, spots(after)[1]) == (False, None)
     assert (after.table.fell, TSURO.order(after)) == ((0, -2, 0), (2, 0))
 
 
 def test_the_tiles_of_the_ejected_stay_where_they_lie() -> None:
-    _, _, told = refereed(TSURO.deal(3, bytes(32)), [good, leaving(3), good])
+    _, _, told = referee_match(TSURO.deal(3, bytes(32)), [good, leaving(3), good])
 
-    boards = [lying(state) for _, state in told.heard]
-    for before, after in some(pairwise(boards)):
+    boards = [placed_tiles(state) for _, state in told.heard]
+    for before, after in nonempty(pairwise(boards)):
         assert before.items() <= after.items()
 
 
@@ -287,7 +291,7 @@ def test_whoever_was_eliminated_can_still_be_ejected_and_is_not_ranked_then() ->
 
 @pytest.mark.parametrize("at", [0, 1, 2, 3])
 def test_when_everybody_is_ejected_the_game_is_over_and_nobody_is_ranked(at: int) -> None:
-    final, table, _ = refereed(TSURO.deal(5, bytes(32)), [leaving(at) for _ in range(5)])
+    final, table, _ = referee_match(TSURO.deal(5, bytes(32)), [leaving(at) for _ in range(5)])
 
     assert final.result.ranking == ()
     assert [out.seat for out in final.result.ejected] == [0, 1, 2, 3, 4]
@@ -296,16 +300,16 @@ def test_when_everybody_is_ejected_the_game_is_over_and_nobody_is_ranked(at: int
 
 
 def test_one_left_while_placing_still_places_and_then_the_game_is_over() -> None:
-    final, (_, _, last), told = refereed(TSURO.deal(3, bytes(32)), [leaving(1), leaving(1), good])
+    final, (_, _, last), told = referee_match(TSURO.deal(3, bytes(32)), [leaving(1), leaving(1), good])
 
     assert kinds(last) == [Start, TakeTurn, End]
-    assert (told.drawn, len(lying(final.state))) == ([0, 3, 6, 9, 9], 1)
+    assert (told.tiles_drawn, len(placed_tiles(final.state))) == ([0, 3, 6, 9, 9], 1)
     assert (final.state.table.stage, final.state.table.round) == (Stage.DONE, 0)
     assert final.result.ranking == (frozenset({2}),)
 
 
 def test_one_left_after_it_has_placed_plays_no_turn() -> None:
-    final, (white, _, _), _ = refereed(TSURO.deal(3, bytes(32)), [good, leaving(1), leaving(1)])
+    final, (white, _, _), _ = referee_match(TSURO.deal(3, bytes(32)), [good, leaving(1), leaving(1)])
 
     assert kinds(white) == [Start, TakeTurn, End]
     assert (final.state.drawn, final.result.ranking) == (9, (frozenset({0}),))
@@ -314,11 +318,11 @@ def test_one_left_after_it_has_placed_plays_no_turn() -> None:
 def test_whoever_fails_the_farewell_is_struck_out_and_nobody_moves_up() -> None:
     state = corner(CORNERS, CORNERS, STRAIGHT, STRAIGHT)
 
-    final, _, told = refereed(state, [good, good, leaving(2)])
+    final, _, told = referee_match(state, [good, good, leaving(2)])
 
     assert final.result.ranking == (frozenset(), frozenset({0}), frozenset({1}))
     assert final.ejected[0].moment is Moment.FAREWELL
-    assert told.drawn == [0, 2, 4, 4, 4]
+    assert told.tiles_drawn == [0, 2, 4, 4, 4]
 
 
 def test_the_farewell_comes_to_the_winners_first() -> None:
@@ -332,7 +336,7 @@ def test_the_farewell_comes_to_the_winners_first() -> None:
 
         return script
 
-    refereed(corner(CORNERS, CORNERS, STRAIGHT, STRAIGHT), [noting(0), noting(1), noting(2)])
+    referee_match(corner(CORNERS, CORNERS, STRAIGHT, STRAIGHT), [noting(0), noting(1), noting(2)])
 
     assert order == [2, 0, 1]
 
@@ -345,9 +349,9 @@ def test_a_full_edge_puts_honest_players_out_by_clause_3_6() -> None:
 
     def place(view: View) -> Action:
         placing = view.table.stage is Stage.PLACING
-        return msgspec.structs.replace(next(places), tile=view.dealt[0]) if placing else first(view)
+        return msgspec.structs.replace(next(places), tile=view.dealt[0]) if placing else first_action(view)
 
-    final, _, _ = refereed(game.deal(4, bytes(32)), [playing(place)] * 4, game)
+    final, _, _ = referee_match(game.deal(4, bytes(32)), [strategy_script(place)] * 4, game)
 
     assert (final.ejected[0].seat, final.ejected[0].fault) == (3, Fault.ILLEGAL)
     assert final.ejected[0].why.startswith("rule 3.6: no legal option")

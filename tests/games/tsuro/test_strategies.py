@@ -1,16 +1,16 @@
-"""Try out the house players of Tsuro."""
+"""Try out the built-in players of Tsuro."""
 
 from collections import Counter
 
 import pytest
 
 from fairplay import Match, Referee
-from fairplay.core.chance import derive, seed_from
+from fairplay.core.chance import derive_seed, seed_from_text
 from fairplay.core.errors import BadRequest
 from fairplay.games.tsuro import Action, Lay, Place, State, Tsuro, View, strategies
 from fairplay.games.tsuro.examples import EXAMPLES
 from fairplay.games.tsuro.rules import STANDARD
-from fairplay.games.tsuro.strategies import HOUSE, LADDER, clockwise, counter_clockwise
+from fairplay.games.tsuro.strategies import BUILT_IN, LADDER, clockwise, counter_clockwise
 
 TSURO = Tsuro(tiles="cycle")
 
@@ -20,8 +20,8 @@ def seen(state: State) -> View:
 
 
 def played(*players: str, seed: str, size: int = 10) -> Match[State, View, Action]:
-    key = seed_from(seed)
-    table = [HOUSE[player].make("", derive(key, f"seat {seat}")) for seat, player in enumerate(players)]
+    key = seed_from_text(seed)
+    table = [BUILT_IN[player].make("", derive_seed(key, f"seat {seat}")) for seat, player in enumerate(players)]
     return Referee().run(Tsuro(size=size), table, seed=key)
 
 
@@ -66,17 +66,17 @@ def test_without_a_legal_option_something_is_said() -> None:
     assert strategies.second(view) == Lay(34, 0)
     assert strategies.third(view) == Lay(4, 0)
     assert isinstance(strategies.survivor(view), Lay)
-    assert isinstance(HOUSE["random"].make("", bytes(32))(view), Lay)
-    assert isinstance(HOUSE["careless"].make("", bytes(32))(view), Lay)
-    assert isinstance(HOUSE["foresight"].make("", bytes(32))(view), Lay)
+    assert isinstance(BUILT_IN["random"].make("", bytes(32))(view), Lay)
+    assert isinstance(BUILT_IN["careless"].make("", bytes(32))(view), Lay)
+    assert isinstance(BUILT_IN["foresight"].make("", bytes(32))(view), Lay)
 
 
 @pytest.mark.parametrize("name", ["a choice", "forced suicide", "forced loop", "together"])
 @pytest.mark.parametrize("player", ["second", "third", "random", "survivor", "careless", "foresight"])
-def test_whoever_can_act_lawfully_does(player: str, name: str) -> None:
+def test_whoever_can_act_legally_does(player: str, name: str) -> None:
     view = seen(EXAMPLES[name])
 
-    assert HOUSE[player].make("", bytes(32))(view) in STANDARD.lays(view)
+    assert BUILT_IN[player].make("", bytes(32))(view) in STANDARD.lays(view)
 
 
 def test_random_placements_are_legal_and_spread_over_all_that_are() -> None:
@@ -84,7 +84,7 @@ def test_random_placements_are_legal_and_spread_over_all_that_are() -> None:
     view = game.view(game.deal(3, bytes(32)), 0)
     legal = set(game.actions(view))
 
-    drawn = Counter(HOUSE["random"].make("", derive(bytes(32), f"{n}"))(view) for n in range(6000))
+    drawn = Counter(BUILT_IN["random"].make("", derive_seed(bytes(32), f"{n}"))(view) for n in range(6000))
 
     assert set(drawn) == legal
     assert max(drawn.values()) < 3 * 6000 / len(legal)
@@ -93,7 +93,7 @@ def test_random_placements_are_legal_and_spread_over_all_that_are() -> None:
 def test_random_draws_the_same_in_the_same_position_with_the_same_key() -> None:
     view = seen(TSURO.deal(3, bytes(32)))
 
-    assert HOUSE["random"].make("", bytes(32))(view) == HOUSE["random"].make("", bytes(32))(view)
+    assert BUILT_IN["random"].make("", bytes(32))(view) == BUILT_IN["random"].make("", bytes(32))(view)
 
 
 def test_nobody_is_ejected_but_for_want_of_a_legal_option() -> None:
@@ -116,16 +116,16 @@ def test_the_survivor_beats_second() -> None:
 
 
 @pytest.mark.parametrize("player", ["first", "second", "third", "random", "survivor"])
-def test_most_house_players_take_no_parameter(player: str) -> None:
+def test_most_built_in_players_take_no_parameter(player: str) -> None:
     with pytest.raises(BadRequest, match=f"{player} takes no parameter"):
-        HOUSE[player].make("3", bytes(32))
+        BUILT_IN[player].make("3", bytes(32))
 
 
 @pytest.mark.parametrize("player", ["careless", "foresight"])
 @pytest.mark.parametrize("parameter", ["0", "-1", "x", "05", "1.5", "٣", "100001", "9" * 5000])
 def test_a_parameter_out_of_bounds_is_refused(player: str, parameter: str) -> None:
     with pytest.raises(BadRequest, match=f"as in {player}:"):
-        HOUSE[player].make(parameter, bytes(32))
+        BUILT_IN[player].make(parameter, bytes(32))
 
 
 def test_the_careless_play_as_survivor_does_but_for_some_turns() -> None:
@@ -133,7 +133,7 @@ def test_the_careless_play_as_survivor_does_but_for_some_turns() -> None:
     best = strategies.survivor(view)
 
     rare, often = (
-        sum(HOUSE["careless"].make(turns, derive(bytes(32), f"{n}"))(view) == best for n in range(300))
+        sum(BUILT_IN["careless"].make(turns, derive_seed(bytes(32), f"{n}"))(view) == best for n in range(300))
         for turns in ("10", "90")
     )
 
@@ -141,11 +141,11 @@ def test_the_careless_play_as_survivor_does_but_for_some_turns() -> None:
     assert often < 150
 
 
-def test_the_ladder_has_five_rungs_that_play_lawfully() -> None:
+def test_the_ladder_has_five_rungs_that_play_legally() -> None:
     assert len(set(LADDER)) == 5
     for number, addresses in enumerate(zip(LADDER, LADDER[1:], LADDER[2:], strict=False)):
-        key = seed_from(f"ladder {number}")
-        table = [rung(address, derive(key, f"seat {seat}")) for seat, address in enumerate(addresses)]
+        key = seed_from_text(f"ladder {number}")
+        table = [rung(address, derive_seed(key, f"seat {seat}")) for seat, address in enumerate(addresses)]
         match = Referee().run(Tsuro(size=4), table, seed=key)
 
         assert all("no legal option" in ejected.why for ejected in match.result.ejected)
@@ -154,4 +154,4 @@ def test_the_ladder_has_five_rungs_that_play_lawfully() -> None:
 def rung(address: str, key: bytes) -> strategies.Pathfinder:
     """A player of the ladder; whoever plays out what may come does so with few nodes."""
     name, _, parameter = address.partition(":")
-    return HOUSE[name].make("20" if name == "foresight" else parameter, key)
+    return BUILT_IN[name].make("20" if name == "foresight" else parameter, key)

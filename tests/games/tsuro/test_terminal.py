@@ -10,10 +10,19 @@ from fairplay.games.tsuro.board import OUT
 from fairplay.games.tsuro.pieces import CODES, EXITS, TILES
 from fairplay.games.tsuro.roster import LOOKS
 from fairplay.games.tsuro.routes import FACING, SIDES, SIGNS, STEPS, Cell, Size
-from fairplay.games.tsuro.terminal import LARGE, MIDDLE, changed, drawn_tile, text
+from fairplay.games.tsuro.terminal import LARGE, MIDDLE, changed_squares, draw_tile, text
 from fairplay.games.tsuro.ways import way_of
-from tests.games.tsuro.pictures import HOSTILE, MEETING, SEED, SMALL, SMALL_ACTIONS, after, seen, small
-from tests.some import some
+from tests.games.tsuro.pictures import (
+    HOSTILE,
+    MEETING_AVATARS,
+    SEED,
+    SMALL,
+    SMALL_ACTIONS,
+    make_view,
+    play_random_steps,
+    small_match_state,
+)
+from tests.nonempty import nonempty
 
 SMALL_TEXT = """
       0      1      2      3
@@ -51,7 +60,7 @@ playing, round 2
  K  black  Bob  [1, 2] port G, faces [0, 2]
  R  red    red  [1, 2] port A, faces [1, 1]
 """
-SMALL_BEFORE = small(SMALL_ACTIONS[:-1])
+SMALL_BEFORE = small_match_state(SMALL_ACTIONS[:-1])
 UNDRAWN = {LARGE: {0, 4}, MIDDLE: {0, 4, 32, 33, 56, 58, 100}}  # codes of tiles that have numbers instead of paths
 WAYS_TEXT = """
     0    1    2    3    playing, round 2
@@ -71,13 +80,13 @@ def plain(coloured: str) -> str:
 
 
 def test_a_small_position_is_drawn_like_this_on_a_terminal() -> None:
-    shown = text(SMALL.view(small(), 0), ["Ann", "Bob"], before=SMALL.view(SMALL_BEFORE, 0))
+    shown = text(SMALL.view(small_match_state(), 0), ["Ann", "Bob"], before=SMALL.view(SMALL_BEFORE, 0))
 
     assert shown == SMALL_TEXT.strip("\n")
 
 
 def test_in_little_room_only_ways_are_drawn_and_players_stand_beside_the_board() -> None:
-    shown = text(seen(small()), ["Ann", "Bob"], width=60, height=9, before=seen(SMALL_BEFORE))
+    shown = text(make_view(small_match_state()), ["Ann", "Bob"], width=60, height=9, before=make_view(SMALL_BEFORE))
 
     assert shown == WAYS_TEXT.strip("\n")
 
@@ -88,7 +97,7 @@ def test_in_little_room_only_ways_are_drawn_and_players_stand_beside_the_board()
 def test_the_tiles_to_choose_from_the_avatar_and_the_players_are_within_the_window(
     width: int, height: int, beside: bool
 ) -> None:
-    table = after(20, seats=5, lot=3).table
+    table = play_random_steps(20, seats=5, lot=3).table
     lines = text(View(3, table, (0, 12, 7)), ["Ann", "Bob", "Cyd", "Dee", "Eve"], width=width, height=height).split(
         "\n"
     )
@@ -105,7 +114,7 @@ def test_the_tiles_to_choose_from_the_avatar_and_the_players_are_within_the_wind
     ("width", "height", "tiled"), [(80, 21, "░: tile."), (120, 45, "▒: next tile."), (80, 60, "▒: ")]
 )
 def test_signs_are_explained_where_there_is_room(width: int, height: int, tiled: str) -> None:
-    shown = text(seen(after(20, seats=5, lot=3)), width=width, height=height)
+    shown = text(make_view(play_random_steps(20, seats=5, lot=3)), width=width, height=height)
 
     assert "Capitals:" in shown
     assert tiled in shown
@@ -113,7 +122,7 @@ def test_signs_are_explained_where_there_is_room(width: int, height: int, tiled:
 
 
 def test_in_a_wide_window_the_board_is_large_with_the_players_beside_it() -> None:
-    lines = text(seen(after(20, seats=5, lot=3)), width=120, height=45).split("\n")
+    lines = text(make_view(play_random_steps(20, seats=5, lot=3)), width=120, height=45).split("\n")
 
     assert len(lines) == 43
     assert lines[1].startswith("  ╭" + 70 * "─" + "╮")
@@ -122,7 +131,9 @@ def test_in_a_wide_window_the_board_is_large_with_the_players_beside_it() -> Non
 
 @pytest.mark.parametrize("width", [60, 50, 44])
 def test_that_somebody_is_out_is_said_in_little_room(width: int) -> None:
-    lines = text(seen(after(20, seats=5, lot=3)), ["Ann", "Bob", "Cyd", "Dee", "Eve"], width=width).split("\n")
+    lines = text(
+        make_view(play_random_steps(20, seats=5, lot=3)), ["Ann", "Bob", "Cyd", "Dee", "Eve"], width=width
+    ).split("\n")
 
     assert [line.endswith("out in round 1") for line in lines[-5:]] == [False, True, False, False, False]
 
@@ -130,9 +141,9 @@ def test_that_somebody_is_out_is_said_in_little_room(width: int) -> None:
 @pytest.mark.parametrize("size", [LARGE, MIDDLE])
 @pytest.mark.parametrize("code", sorted({*CODES}))
 def test_paths_can_be_followed_from_port_to_port(code: int, size: Size) -> None:
-    tile = {cell: sign for cell, (sign, _) in drawn_tile(code, size).items()}
+    tile = {cell: sign for cell, (sign, _) in draw_tile(code, size).items()}
 
-    for port, cell in some(enumerate(size.ports)):
+    for port, cell in nonempty(enumerate(size.ports)):
         other = EXITS[8 * code + port]
         if code in UNDRAWN[size]:
             assert [end for end in range(8) if tile[size.ports[end]] == tile[cell]] == sorted([port, other])
@@ -164,7 +175,7 @@ def test_the_ports_of_a_dealt_tile_have_their_letters(tile: int) -> None:
 
 
 def test_an_arrow_shows_where_an_avatar_goes_on() -> None:
-    rows = text(seen(small())).splitlines()
+    rows = text(make_view(small_match_state())).splitlines()
 
     assert "W→" in rows[3]
     assert "←K" in rows[12]
@@ -173,24 +184,31 @@ def test_an_arrow_shows_where_an_avatar_goes_on() -> None:
 
 @pytest.mark.parametrize(("width", "height"), [(80, None), (60, None), (80, 24), (60, 28)])
 def test_every_way_has_letters_at_every_scale(width: int, height: int | None) -> None:
-    table = after(25, seats=5, lot=3).table
+    table = play_random_steps(25, seats=5, lot=3).table
     shown = text(View(None, table, ()), width=width, height=height)
     lines = "".join(line[:52] for line in shown.splitlines()) if height == 24 else shown.partition("playing")[0]
 
-    for seat, colour in some(enumerate(table.colours)):
+    for seat, colour in nonempty(enumerate(table.colours)):
         letter = LOOKS[colour].letter
         assert (letter.lower() in lines) == (len(way_of(table, seat)) > 0 or table.starts[seat] != OUT)
         assert (letter in lines) == (table.avatars[seat] != OUT)
 
 
 def test_hostile_names_send_no_control_codes_to_the_terminal() -> None:
-    shown = text(seen(after(15, seats=5)), HOSTILE)
+    shown = text(make_view(play_random_steps(15, seats=5)), HOSTILE)
 
     assert all(sign.isprintable() for sign in shown.replace("\n", ""))
-    assert len(shown.splitlines()) == len(text(seen(after(15, seats=5))).splitlines())
+    assert len(shown.splitlines()) == len(text(make_view(play_random_steps(15, seats=5))).splitlines())
 
 
-@pytest.mark.parametrize("view", [SMALL.view(small(), 0), MEETING, *(seen(after(steps)) for steps in (0, 7, 25, 999))])
+@pytest.mark.parametrize(
+    "view",
+    [
+        SMALL.view(small_match_state(), 0),
+        MEETING_AVATARS,
+        *(make_view(play_random_steps(steps)) for steps in (0, 7, 25, 999)),
+    ],
+)
 def test_colour_adds_nothing_but_colour(view: View) -> None:
     assert plain(text(view, HOSTILE, colour=True)) == text(view, HOSTILE)
     assert text(view, HOSTILE, colour=True) != text(view, HOSTILE)
@@ -198,14 +216,14 @@ def test_colour_adds_nothing_but_colour(view: View) -> None:
 
 @pytest.mark.parametrize("steps", [0, 7, 25, 999])
 def test_no_line_ends_in_blanks(steps: int) -> None:
-    lines = text(seen(after(steps)), colour=True).splitlines()
+    lines = text(make_view(play_random_steps(steps)), colour=True).splitlines()
 
     assert lines == [line.rstrip() for line in lines]
 
 
 @pytest.mark.parametrize(("width", "wide"), [(None, 74), (80, 74), (74, 74), (73, 54), (60, 54), (54, 54), (53, 52)])
 def test_a_board_of_ten_is_drawn_as_large_as_there_is_room(width: int | None, wide: int) -> None:
-    lines = text(seen(after(40, seats=5)), width=width).splitlines()
+    lines = text(make_view(play_random_steps(40, seats=5)), width=width).splitlines()
     board = lines[: lines.index("")]
 
     assert max(map(len, board)) <= wide
@@ -213,11 +231,11 @@ def test_a_board_of_ten_is_drawn_as_large_as_there_is_room(width: int | None, wi
 
 
 def test_a_board_that_is_too_large_is_cropped_around_what_is_new() -> None:
-    start, later = after(4, seats=4, size=30), after(5, seats=4, size=30)
-    (square,) = changed(later.table, start.table)
+    start, later = play_random_steps(4, seats=4, size=30), play_random_steps(5, seats=4, size=30)
+    (square,) = changed_squares(later.table, start.table)
     x, y = later.table.grid.squares[square]
 
-    lines = text(seen(later), width=60, height=30, before=seen(start)).splitlines()
+    lines = text(make_view(later), width=60, height=30, before=make_view(start)).splitlines()
 
     more = next(line for line in lines if line.startswith("there is more: "))
     assert str(x) in lines[0].split()

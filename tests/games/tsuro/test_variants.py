@@ -11,12 +11,22 @@ from fairplay.games.fish import Fish
 from fairplay.games.tsuro import Action, Lay, Place, Rules, Tsuro, View
 from fairplay.games.tsuro.board import OUT
 from fairplay.games.tsuro.rules import options_of, prospect_of
-from fairplay.journal.replay import read
-from fairplay.journal.verify import verify
-from fairplay.testing.conformance import SEEDS, check_game
-from tests.games.tsuro.positions import CORNERS, STRAIGHT, TSURO, first, legal, pieces, position, reshuffle, then
-from tests.journal.journals import plain, sealed
-from tests.journals_at import newest
+from fairplay.journal.replay import read_journal
+from fairplay.journal.verification import verify
+from fairplay.testing.conformance import DEFAULT_SEEDS, check_game
+from tests.games.tsuro.positions import (
+    CORNERS,
+    STRAIGHT,
+    TSURO,
+    all_tiles,
+    first_action,
+    legal_actions,
+    make_position,
+    play_actions,
+    reshuffle,
+)
+from tests.journal.journals import read_lines, seal_lines
+from tests.journal_files import newest_journal
 
 SEED = bytes(range(32))
 
@@ -53,7 +63,7 @@ RECKLESS = Tsuro(size=5, tiles="cycle", rules=Reckless())
 def lemming(view: View) -> Action:
     """Off the board as soon as possible, whatever the rules say."""
     if not (view.dealt and len(view.dealt) == 2):
-        return first(view)
+        return first_action(view)
     options = list(options_of(view.dealt))
     off = (option for option in options if prospect_of(view, option).avatars[view.table.waiting[0]] == OUT)
     return next(off, options[0])
@@ -61,19 +71,19 @@ def lemming(view: View) -> Action:
 
 def recorded_match(directory: Path, game: Tsuro = RECKLESS) -> tuple[Path, Match[Any, Any, Any]]:
     match = Referee().run(game, [lemming] * 3, seed=SEED, record=Journal(directory).begin)
-    return newest(directory), match
+    return newest_journal(directory), match
 
 
 def test_what_a_variant_allows_is_legal_by_it_and_illegal_by_the_rule_book() -> None:
     tiles = {(0, 0): STRAIGHT, (5, 5): STRAIGHT, (8, 8): STRAIGHT}
-    state = position(tiles, [(0, 0, "F"), (5, 5, "A"), (8, 8, "A")], [STRAIGHT, CORNERS])
+    state = make_position(tiles, [(0, 0, "F"), (5, 5, "A"), (8, 8, "A")], [STRAIGHT, CORNERS])
     game = Tsuro(tiles="cycle", rules=Reckless())
 
-    after = then(state, Lay(CORNERS, 0), game=game)
+    after = play_actions(state, Lay(CORNERS, 0), game=game)
 
     assert after.table.fell == (1, 0, 0)
-    assert Lay(CORNERS, 0) in legal(state, game)
-    assert Lay(CORNERS, 0) not in legal(state, TSURO)
+    assert Lay(CORNERS, 0) in legal_actions(state, game)
+    assert Lay(CORNERS, 0) not in legal_actions(state, TSURO)
 
 
 def test_the_referee_judges_by_the_rules_that_it_is_given() -> None:
@@ -90,13 +100,18 @@ def test_a_variant_may_change_the_placements() -> None:
     game = Tsuro(rules=Corners())
     state = game.deal(3, SEED)
 
-    assert {action.at for action in legal(state, game) if isinstance(action, Place)} == {(0, 0), (0, 9), (9, 0), (9, 9)}
+    assert {action.at for action in legal_actions(state, game) if isinstance(action, Place)} == {
+        (0, 0),
+        (0, 9),
+        (9, 0),
+        (9, 9),
+    }
     with pytest.raises(IllegalAction, match=r"rule 3\.3: not in a corner"):
         game.check(game.view(state, 0), Place(game.view(state, 0).dealt[0], 0, "E", (5, 0)))
 
 
 def test_a_variant_keeps_the_laws_of_every_game() -> None:
-    check_game(RECKLESS, pieces=pieces, reshuffle=reshuffle, seeds=SEEDS[:1], points=4)
+    check_game(RECKLESS, pieces=all_tiles, reshuffle=reshuffle, seeds=DEFAULT_SEEDS[:1], points=4)
 
 
 def test_games_by_different_rules_are_different_games() -> None:
@@ -110,7 +125,7 @@ def test_games_by_different_rules_are_different_games() -> None:
 def test_the_journal_says_where_the_rules_are_found(tmp_path: Path) -> None:
     path, _ = recorded_match(tmp_path)
 
-    (opening, *_) = plain(path)
+    (opening, *_) = read_lines(path)
 
     assert opening["parameters"] == {"size": 5, "tiles": "cycle", "rules": f"py:{__name__}:Reckless"}
 
@@ -118,15 +133,15 @@ def test_the_journal_says_where_the_rules_are_found(tmp_path: Path) -> None:
 def test_a_journal_by_the_rule_book_says_standard(tmp_path: Path) -> None:
     path, match = recorded_match(tmp_path, Tsuro(size=5))
 
-    assert plain(path)[0]["parameters"] == {"size": 5, "tiles": "bag", "rules": "standard"}
-    assert verify(read(path)) == match
+    assert read_lines(path)[0]["parameters"] == {"size": 5, "tiles": "bag", "rules": "standard"}
+    assert verify(read_journal(path)) == match
 
 
 def test_without_the_rules_a_journal_cannot_be_read(tmp_path: Path) -> None:
     path, _ = recorded_match(tmp_path)
 
     with pytest.raises(BadJournal, match=r"line 1: tsuro by the rules of 'py:.*:Reckless' needs these rules") as bad:
-        read(path)
+        read_journal(path)
 
     assert bad.value.line == 1
 
@@ -139,20 +154,20 @@ def test_rules_are_never_looked_for_by_their_name() -> None:
 def test_with_the_rules_a_journal_can_be_replayed_and_verified(tmp_path: Path) -> None:
     path, match = recorded_match(tmp_path)
 
-    recorded = read(path, Tsuro(size=5, tiles="cycle", rules=Reckless()))
+    recorded = read_journal(path, Tsuro(size=5, tiles="cycle", rules=Reckless()))
 
-    assert recorded.at(None) == match
-    assert recorded.at(2).turn == 2
+    assert recorded.match_after(None) == match
+    assert recorded.match_after(2).turn == 2
     assert verify(recorded) == match
 
 
 def test_a_match_that_was_handed_over_is_refereed_by_its_rules(tmp_path: Path) -> None:
     path, _ = recorded_match(tmp_path)
-    opening, *lines = plain(path)
-    path.write_bytes(sealed([{**opening, "parameters": {**opening["parameters"], "rules": "standard"}}, *lines]))
+    opening, *lines = read_lines(path)
+    path.write_bytes(seal_lines([{**opening, "parameters": {**opening["parameters"], "rules": "standard"}}, *lines]))
 
-    with pytest.raises(BadJournal, match=r"this is not lawful: rule 4\.4"):
-        verify(read(path))
+    with pytest.raises(BadJournal, match=r"this is not legal: rule 4\.4"):
+        verify(read_journal(path))
 
 
 @pytest.mark.parametrize(
@@ -170,20 +185,20 @@ def test_another_game_than_the_one_that_was_played_is_refused(tmp_path: Path, ga
     path, _ = recorded_match(tmp_path)
 
     with pytest.raises(BadJournal, match="line 1: this is not the game that was played"):
-        read(path, game)
+        read_journal(path, game)
 
 
 def test_a_game_that_is_handed_over_has_to_be_of_the_same_version(tmp_path: Path) -> None:
     path, _ = recorded_match(tmp_path)
-    opening, *lines = plain(path)
-    path.write_bytes(sealed([{**opening, "rules": "0"}, *lines]))
+    opening, *lines = read_lines(path)
+    path.write_bytes(seal_lines([{**opening, "rules": "0"}, *lines]))
 
     with pytest.raises(BadJournal, match="line 1: played by version 0 of tsuro's rules; these are 1"):
-        read(path, RECKLESS)
+        read_journal(path, RECKLESS)
 
 
 def test_a_journal_by_the_rule_book_can_be_read_with_its_game_too(tmp_path: Path) -> None:
-    game = Tsuro.drawing_from(range(35), seats=3, size=3)
+    game = Tsuro.with_tiles(range(35), seats=3, size=3)
     path, match = recorded_match(tmp_path, game)
 
-    assert verify(read(path, game)) == match
+    assert verify(read_journal(path, game)) == match

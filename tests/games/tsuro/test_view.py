@@ -6,18 +6,18 @@ from collections.abc import Iterator
 import msgspec
 import pytest
 
-from fairplay.core.chance import seed_from
+from fairplay.core.chance import seed_from_text
 from fairplay.core.errors import BadRequest
 from fairplay.core.events import Acted
 from fairplay.core.match import Match
 from fairplay.games.tsuro import Action, Lay, Place, Stage, State, Tsuro
 from fairplay.games.tsuro.pieces import TILES
-from fairplay.games.tsuro.view import Laid, Tile, View
-from fairplay.referee.local import decoder
-from tests.some import some
+from fairplay.games.tsuro.view import LaidTile, Tile, View
+from fairplay.referee.local_channel import action_decoder
+from tests.nonempty import nonempty
 
 GAME = Tsuro()
-SEED = seed_from("a view")
+SEED = seed_from_text("a view")
 
 
 def placed(seats: int = 3) -> tuple[list[Place], Match[State, View, Action]]:
@@ -71,7 +71,7 @@ def test_the_board_tells_which_tile_lies_where() -> None:
         action.at: (action.tile, action.degrees) for action in actions
     }
     assert (len(board), board.size, board.get((5, 5))) == (3, 10, None)
-    assert board[actions[0].at] == Laid(Tile(actions[0].tile), actions[0].degrees)
+    assert board[actions[0].at] == LaidTile(Tile(actions[0].tile), actions[0].degrees)
     with pytest.raises(KeyError, match="no tile lies at"):
         board[5, 5]
     with pytest.raises(KeyError, match=r"\(10, 0\) is off the board"):
@@ -99,7 +99,7 @@ def test_tiles_are_numbers_that_know_their_connections() -> None:
 
     assert view.tiles == view.dealt
     assert len(tile.connections) == 4
-    assert Laid(Tile(0), 90).exit("A") == Tile(0).exit("A", 90) == "F"
+    assert LaidTile(Tile(0), 90).exit("A") == Tile(0).exit("A", 90) == "F"
     assert all(tile.exit(pair[0]) == pair[1] for tile in Tile for pair in tile.connections)
     assert f"{tile}" == str(int(tile))
 
@@ -109,7 +109,7 @@ def test_a_tile_may_stand_in_an_action() -> None:
 
     assert action == Lay(7, 90)
     assert hash(action) == hash(Lay(7, 90))
-    assert decoder(Tsuro)(msgspec.json.encode(action)) == Lay(7, 90)
+    assert action_decoder(Tsuro)(msgspec.json.encode(action)) == Lay(7, 90)
     assert json.loads(json.dumps(Tile(7))) == 7
 
 
@@ -124,7 +124,7 @@ def test_a_view_is_read_and_drawn() -> None:
 
 
 def test_no_tile_of_the_first_bag_comes_twice() -> None:
-    for seat, view, _ in some(positions(GAME)):
+    for seat, view, _ in nonempty(positions(GAME)):
         gone = {laid.tile for laid in view.board.values()}
         drawn = 3 * sum(player.avatar is not None for player in view.players)
         drawn += 2 * (len(gone) - drawn // 3)
@@ -147,7 +147,7 @@ def test_other_seeds_imagine_other_tiles_and_the_same_ones_the_same() -> None:
 def test_of_the_cycle_everything_is_known() -> None:
     game = Tsuro(size=5, tiles="cycle")
 
-    for _, view, coming in some(positions(game)):
+    for _, view, coming in nonempty(positions(game)):
         imagined = game.imagine(view).source
         assert imagined[: len(coming)] == coming[: len(imagined)]
 

@@ -1,6 +1,6 @@
-"""Play the toy for the house: the lowest card, or the highest."""
+"""Play the toy for the server: the lowest card, or the highest."""
 
-from fairplay.core.roles import HousePlayer, house_player
+from fairplay.core.roles import BuiltInPlayer, built_in_player
 from tests.toy import Action, Pass, Play, View
 
 
@@ -12,7 +12,7 @@ def highest(view: View) -> Action:
     return Play(max(view.hand)) if view.hand else Pass()
 
 
-HOUSE: dict[str, HousePlayer] = {
-    "lowest": house_player("lowest", "the lowest card of the hand", lambda key: lowest),
-    "highest": house_player("highest", "the highest card of the hand", lambda key: highest),
+BUILT_IN: dict[str, BuiltInPlayer] = {
+    "lowest": built_in_player("lowest", "the lowest card of the hand", lambda key: lowest),
+    "highest": built_in_player("highest", "the highest card of the hand", lambda key: highest),
 }

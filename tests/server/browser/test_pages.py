@@ -1,4 +1,4 @@
-"""Ask a house over HTTP, as browsers, monitors and people with bad intentions do."""
+"""Ask a server over HTTP, as browsers, monitors and people with bad intentions do."""
 
 import asyncio
 import http.client
@@ -12,18 +12,18 @@ from typing import Any
 
 import pytest
 
-from fairplay.games import GAMES, title
-from fairplay.server.browser import lookers, pages, painting
-from fairplay.server.browser.http import MOST_HEADERS
-from fairplay.server.browser.painting import Studio
+from fairplay.games import GAMES, game_info
+from fairplay.server.browser import pages, rendering, viewers
+from fairplay.server.browser.http_server import MAX_HEADER_BYTES
+from fairplay.server.browser.rendering import RenderPool
 from tests.hostile_names import NAMES
-from tests.server.houses import Running, running
-from tests.some import some
+from tests.nonempty import nonempty
+from tests.server.small_servers import RunningServer, run_small_server
 
 
 @pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    with running(tmp_path_factory.mktemp("house")) as it:
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
+    with run_small_server(tmp_path_factory.mktemp("server")) as it:
         yield it
 
 
@@ -36,8 +36,8 @@ class Answer:
         self.text = answer.read().decode()
 
 
-def ask(house: Running, path: str, method: str = "GET", body: bytes | None = None, **headers: str) -> Answer:
-    connection = http.client.HTTPConnection("127.0.0.1", house.port, timeout=30)
+def ask(server: RunningServer, path: str, method: str = "GET", body: bytes | None = None, **headers: str) -> Answer:
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
     try:
         connection.request(method, path, body, {name.replace("_", "-"): value for name, value in headers.items()})
         return Answer(connection.getresponse())
@@ -48,8 +48,8 @@ def ask(house: Running, path: str, method: str = "GET", body: bytes | None = Non
 class Looking:
     """Somebody who looks at a room, and hears all that is said of it."""
 
-    def __init__(self, house: Running, room: str, look: str = "light") -> None:
-        self._connection = http.client.HTTPConnection("127.0.0.1", house.port, timeout=30)
+    def __init__(self, server: RunningServer, room: str, look: str = "light") -> None:
+        self._connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
         self._connection.request("GET", f"/rooms/{room}/live?look={look}")
         self._answer = self._connection.getresponse()
         assert self._answer.status == 200
@@ -91,24 +91,24 @@ class Looking:
         self._connection.close()
 
 
-def test_it_says_that_it_is_well(house: Running) -> None:
-    answer = ask(house, "/healthz")
+def test_it_says_that_it_is_well(server: RunningServer) -> None:
+    answer = ask(server, "/healthz")
 
     assert (answer.status, answer.text) == (200, "ok\n")
 
 
-def test_a_browser_may_ask_for_more_over_one_connection_than_one_request_may_be_long(house: Running) -> None:
-    with closing(http.client.HTTPConnection("127.0.0.1", house.port, timeout=30)) as connection:
+def test_a_browser_may_ask_for_more_over_one_connection_than_one_request_may_be_long(server: RunningServer) -> None:
+    with closing(http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)) as connection:
         connection.connect()
         first = connection.sock
         for _ in range(8):
-            connection.request("GET", "/healthz", headers={"X-Long": "a" * (MOST_HEADERS // 4)})
+            connection.request("GET", "/healthz", headers={"X-Long": "a" * (MAX_HEADER_BYTES // 4)})
             assert Answer(connection.getresponse()).status == 200
             assert connection.sock is first
 
 
-def test_a_monitor_reads_figures(house: Running) -> None:
-    answer = ask(house, "/metrics")
+def test_a_monitor_reads_figures(server: RunningServer) -> None:
+    answer = ask(server, "/metrics")
 
     assert answer.status == 200
     assert answer.headers["content-type"].startswith("text/plain; version=0.0.4")
@@ -116,14 +116,14 @@ def test_a_monitor_reads_figures(house: Running) -> None:
     assert '\nfairplay_ejections_total{fault="timed_out"} 0.0\n' in answer.text
 
 
-def test_the_status_tells_rooms_and_what_is_over(house: Running, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pages, "AT_LEAST", 0.0)
-    room = house.open("fish", ("ann", "bob", "cyd"))
-    number = house.turns(room, 4)
+def test_the_status_tells_rooms_and_what_is_over(server: RunningServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pages, "STATUS_CACHE_INTERVAL_S", 0.0)
+    room = server.open_room("fish", ("ann", "bob", "cyd"))
+    number = server.play_turns(room, 4)
 
-    [seen] = [it for it in json.loads(ask(house, "/status").text)["rooms"] if it["id"] == room]
-    house.to_the_end(room)
-    over = json.loads(ask(house, "/status").text)
+    [seen] = [it for it in json.loads(ask(server, "/status").text)["rooms"] if it["id"] == room]
+    server.play_to_end(room)
+    over = json.loads(ask(server, "/status").text)
 
     assert (seen["names"], seen["game"], seen["number"]) == (["ann", "bob", "cyd"], "fish", number)
     assert seen["scores"] == [0, 0, 0]
@@ -133,42 +133,44 @@ def test_the_status_tells_rooms_and_what_is_over(house: Running, monkeypatch: py
     assert sorted(seat for group in over["finished"][0]["ranking"] for seat in group) == [0, 1, 2]
 
 
-def test_a_status_is_made_once_for_all_who_ask_at_a_time(house: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_status_is_made_once_for_all_who_ask_at_a_time(
+    server: RunningServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     made = 0
-    status = house.house.status
+    status = server.server.status
 
     def counted() -> Any:
         nonlocal made
         made += 1
         return status()
 
-    monkeypatch.setattr(pages, "AT_LEAST", 1000.0)
-    monkeypatch.setattr(house.house, "status", counted)
+    monkeypatch.setattr(pages, "STATUS_CACHE_INTERVAL_S", 1000.0)
+    monkeypatch.setattr(server.server, "status", counted)
     for _ in range(20):
-        ask(house, "/status")
+        ask(server, "/status")
 
     assert made <= 1
 
 
 @pytest.mark.parametrize("game", GAMES)
-def test_whoever_looks_sees_the_board_after_every_turn(house: Running, game: str) -> None:
-    room = house.open(game)
-    looking = Looking(house, room)
+def test_whoever_looks_sees_the_board_after_every_turn(server: RunningServer, game: str) -> None:
+    room = server.open_room(game)
+    looking = Looking(server, room)
     name, hello = looking.next()
-    assert (name, hello["name"]) == ("hello", house.house.hubs[room].name)
+    assert (name, hello["name"]) == ("hello", server.server.hubs[room].name)
 
     first = looking.position()
     pictures = []
     for _ in range(3):
-        number = house.turns(room, 1)
+        number = server.play_turns(room, 1)
         now = looking.position()
         assert now["seq"] == number
         assert "lines" in now
         assert now["said"][-1][0] == number
-        match = house.house.hubs[room].last
+        match = server.server.hubs[room].last
         assert match is not None
         view = match.match.view(None)
-        assert title(game).svg(view, match.match.names).splitlines()[0] == looking.lines[0]
+        assert game_info(game).svg(view, match.match.names).splitlines()[0] == looking.lines[0]
         pictures.append("\n".join(looking.lines))
     looking.close()
 
@@ -177,33 +179,33 @@ def test_whoever_looks_sees_the_board_after_every_turn(house: Running, game: str
     assert len(set(pictures)) == 3
 
 
-def test_pictures_are_those_that_draw_makes(house: Running) -> None:
-    room = house.open("fish")
-    before = house.house.hubs[room].last
-    light, dark = Looking(house, room), Looking(house, room, "dark-small")
+def test_pictures_are_those_that_draw_makes(server: RunningServer) -> None:
+    room = server.open_room("fish")
+    before = server.server.hubs[room].last
+    light, dark = Looking(server, room), Looking(server, room, "dark-small")
     for looking in (light, dark):
         looking.next()
         looking.position()
-    house.turns(room, 1)
-    after = house.house.hubs[room].last
+    server.play_turns(room, 1)
+    after = server.server.hubs[room].last
     assert before is not None
     assert after is not None
     for looking, look in ((light, {}), (dark, {"dark": True, "small": True})):
         looking.position()
         views = [it.match.view(None) for it in (before, after)]
-        expected = title("fish").svg(views[1], ("ann", "bob", "cyd"), before=views[0], **look)
+        expected = game_info("fish").svg(views[1], ("ann", "bob", "cyd"), before=views[0], **look)
         assert "\n".join(looking.lines) == expected
         looking.close()
 
 
-def test_the_last_position_ends_the_stream_and_leads_to_the_replay(house: Running) -> None:
-    room = house.open("tsuro", fails=1)
-    looking = Looking(house, room)
+def test_the_last_position_ends_the_stream_and_leads_to_the_replay(server: RunningServer) -> None:
+    room = server.open_room("tsuro", fails=1)
+    looking = Looking(server, room)
     looking.next()
-    assert ask(house, f"/matches/{room}").status == 404
-    assert ask(house, f"/rooms/{room}").status == 200
+    assert ask(server, f"/matches/{room}").status == 404
+    assert ask(server, f"/rooms/{room}").status == 200
 
-    house.to_the_end(room)
+    server.play_to_end(room)
     now = looking.position()
     while not now["over"]:
         now = looking.position()
@@ -215,9 +217,9 @@ def test_the_last_position_ends_the_stream_and_leads_to_the_replay(house: Runnin
     assert now["best"]
     assert 1 not in now["best"]
     assert [said[3] for said in now["said"]].count(True) == 1
-    moved = ask(house, f"/rooms/{room}")
+    moved = ask(server, f"/rooms/{room}")
     assert (moved.status, moved.headers["location"]) == (303, f"/matches/{room}")
-    replay = ask(house, f"/matches/{room}")
+    replay = ask(server, f"/matches/{room}")
     assert replay.status == 200
     assert "A recorded match" in replay.text
     assert "unsafe" not in replay.headers["content-security-policy"]
@@ -225,21 +227,21 @@ def test_the_last_position_ends_the_stream_and_leads_to_the_replay(house: Runnin
 
 
 def test_the_last_position_comes_also_where_the_room_is_gone_before_it_is_drawn(
-    house: Running, monkeypatch: pytest.MonkeyPatch
+    server: RunningServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    room, begun, draw = house.open("fish"), Event(), Studio.drawn
+    room, begun, draw = server.open_room("fish"), Event(), RenderPool.render
 
-    async def slowly(studio: Studio, job: Any) -> str:
+    async def slowly(studio: RenderPool, job: Any) -> str:
         begun.set()
-        while room in house.house.hubs:
+        while room in server.server.hubs:
             await asyncio.sleep(0.001)
         return await draw(studio, job)
 
-    monkeypatch.setattr(Studio, "drawn", slowly)
-    looking = Looking(house, room)
+    monkeypatch.setattr(RenderPool, "render", slowly)
+    looking = Looking(server, room)
     looking.next()
     assert begun.wait(30)
-    house.to_the_end(room)
+    server.play_to_end(room)
     first, last = looking.position(), looking.position()
     looking.close()
 
@@ -249,105 +251,107 @@ def test_the_last_position_comes_also_where_the_room_is_gone_before_it_is_drawn(
 def test_a_replay_that_takes_long_to_draw_keeps_no_other_waiting(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first_hangs = f"mkdir {tmp_path}/begun 2>/dev/null && exec sleep 1000; exec {' '.join(painting.COMMAND)}"
-    monkeypatch.setattr(painting, "COMMAND", ("sh", "-c", first_hangs))
-    with running(tmp_path) as house:
-        slow, quick = house.open("fish"), house.open("fish")
+    first_hangs = f"mkdir {tmp_path}/begun 2>/dev/null && exec sleep 1000; exec {' '.join(rendering.RENDER_COMMAND)}"
+    monkeypatch.setattr(rendering, "RENDER_COMMAND", ("sh", "-c", first_hangs))
+    with run_small_server(tmp_path) as server:
+        slow, quick = server.open_room("fish"), server.open_room("fish")
         for room in (slow, quick):
-            house.to_the_end(room)
-        with socket.create_connection(("127.0.0.1", house.port), timeout=30) as waiting:
+            server.play_to_end(room)
+        with socket.create_connection(("127.0.0.1", server.port), timeout=30) as waiting:
             waiting.sendall(f"GET /matches/{slow} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
             while not (tmp_path / "begun").exists():
-                ask(house, "/healthz")
+                ask(server, "/healthz")
 
-            assert ask(house, f"/matches/{quick}").status == 200
+            assert ask(server, f"/matches/{quick}").status == 200
 
 
 def test_a_replay_that_failed_is_drawn_when_it_is_asked_for_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first_fails = f"mkdir {tmp_path}/begun 2>/dev/null && exit 1; exec {' '.join(painting.COMMAND)}"
-    monkeypatch.setattr(painting, "COMMAND", ("sh", "-c", first_fails))
-    with running(tmp_path) as house:
-        room = house.open("fish")
-        house.to_the_end(room)
+    first_fails = f"mkdir {tmp_path}/begun 2>/dev/null && exit 1; exec {' '.join(rendering.RENDER_COMMAND)}"
+    monkeypatch.setattr(rendering, "RENDER_COMMAND", ("sh", "-c", first_fails))
+    with run_small_server(tmp_path) as server:
+        room = server.open_room("fish")
+        server.play_to_end(room)
 
-        assert [ask(house, f"/matches/{room}").status for _ in range(2)] == [404, 200]
+        assert [ask(server, f"/matches/{room}").status for _ in range(2)] == [404, 200]
 
 
-def test_only_the_last_replays_are_remembered(house: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_the_last_replays_are_remembered(server: RunningServer, monkeypatch: pytest.MonkeyPatch) -> None:
     drawn: list[Any] = []
 
-    async def draw(studio: Studio, job: Any) -> str:
+    async def draw(studio: RenderPool, job: Any) -> str:
         drawn.append(job)
         return "a replay"
 
-    monkeypatch.setattr(Studio, "drawn", draw)
-    monkeypatch.setattr(pages, "MOST_PAGES", 1)
-    rooms = [house.open("fish") for _ in range(2)]
+    monkeypatch.setattr(RenderPool, "render", draw)
+    monkeypatch.setattr(pages, "MAX_REPLAY_PAGES", 1)
+    rooms = [server.open_room("fish") for _ in range(2)]
     for room in rooms:
-        house.to_the_end(room)
+        server.play_to_end(room)
 
     for room in (rooms[0], rooms[0], rooms[1], rooms[0]):
-        assert ask(house, f"/matches/{room}").text == "a replay"
+        assert ask(server, f"/matches/{room}").text == "a replay"
 
     assert len(drawn) == 3  # the second time it was remembered, and the last time not any more
 
 
-def test_a_replay_that_is_asked_for_again_is_remembered_longer(house: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_replay_that_is_asked_for_again_is_remembered_longer(
+    server: RunningServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     drawn: list[Any] = []
 
-    async def draw(studio: Studio, job: Any) -> str:
+    async def draw(studio: RenderPool, job: Any) -> str:
         drawn.append(job)
         return "a replay"
 
-    monkeypatch.setattr(Studio, "drawn", draw)
-    monkeypatch.setattr(pages, "MOST_PAGES", 2)
-    first, second, third = rooms = [house.open("fish") for _ in range(3)]
+    monkeypatch.setattr(RenderPool, "render", draw)
+    monkeypatch.setattr(pages, "MAX_REPLAY_PAGES", 2)
+    first, second, third = rooms = [server.open_room("fish") for _ in range(3)]
     for room in rooms:
-        house.to_the_end(room)
+        server.play_to_end(room)
 
     for room in (first, second, first, third, first):
-        assert ask(house, f"/matches/{room}").text == "a replay"
+        assert ask(server, f"/matches/{room}").text == "a replay"
 
     assert len(drawn) == 3
 
 
 def test_no_more_replays_are_drawn_at_once_than_are_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    first_hangs = f"mkdir {tmp_path}/begun 2>/dev/null && exec sleep 1000; exec {' '.join(painting.COMMAND)}"
-    monkeypatch.setattr(painting, "COMMAND", ("sh", "-c", first_hangs))
-    monkeypatch.setattr(pages, "MOST_PAGES", 1)
-    with running(tmp_path) as house:
-        slow, other = house.open("fish"), house.open("fish")
+    first_hangs = f"mkdir {tmp_path}/begun 2>/dev/null && exec sleep 1000; exec {' '.join(rendering.RENDER_COMMAND)}"
+    monkeypatch.setattr(rendering, "RENDER_COMMAND", ("sh", "-c", first_hangs))
+    monkeypatch.setattr(pages, "MAX_REPLAY_PAGES", 1)
+    with run_small_server(tmp_path) as server:
+        slow, other = server.open_room("fish"), server.open_room("fish")
         for room in (slow, other):
-            house.to_the_end(room)
-        with socket.create_connection(("127.0.0.1", house.port), timeout=30) as waiting:
+            server.play_to_end(room)
+        with socket.create_connection(("127.0.0.1", server.port), timeout=30) as waiting:
             waiting.sendall(f"GET /matches/{slow} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
             while not (tmp_path / "begun").exists():
-                ask(house, "/healthz")
+                ask(server, "/healthz")
 
-            assert ask(house, f"/matches/{other}").status == 503
+            assert ask(server, f"/matches/{other}").status == 503
 
 
-def test_a_browser_that_asks_for_no_more_than_the_head_of_a_live_board_gets_nothing(house: Running) -> None:
-    room = house.open("fish")
+def test_a_browser_that_asks_for_no_more_than_the_head_of_a_live_board_gets_nothing(server: RunningServer) -> None:
+    room = server.open_room("fish")
 
-    assert ask(house, f"/rooms/{room}/live", "HEAD").status == 404
+    assert ask(server, f"/rooms/{room}/live", "HEAD").status == 404
 
 
 def test_a_live_board_ends_when_its_room_is_closed_before_the_match_is_over(
-    house: Running, monkeypatch: pytest.MonkeyPatch
+    server: RunningServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lookers, "SILENCE", 0.01)
-    room = house.open("fish")
-    looking = Looking(house, room)
+    monkeypatch.setattr(viewers, "HEARTBEAT_INTERVAL_S", 0.01)
+    room = server.open_room("fish")
+    looking = Looking(server, room)
     assert looking.next()[0] == "hello"
     looking.position()
 
     async def close() -> None:
-        del house.house.hubs[room]
+        del server.server.hubs[room]
 
-    house.do(close)
+    server.call(close)
     beats = 0
     while beats < 100 and looking.line():
         beats += 1
@@ -356,18 +360,18 @@ def test_a_live_board_ends_when_its_room_is_closed_before_the_match_is_over(
     assert beats < 100
 
 
-def test_a_sealed_match_is_not_shown_again(house: Running) -> None:
-    room = house.open("fish", sealed=True)
+def test_a_sealed_match_is_not_shown_again(server: RunningServer) -> None:
+    room = server.open_room("fish", sealed=True)
 
-    house.to_the_end(room)
+    server.play_to_end(room)
 
-    assert ask(house, f"/matches/{room}").status == 404
+    assert ask(server, f"/matches/{room}").status == 404
 
 
 # What people with bad intentions do.
 
 HEADERS = {
-    "content-security-policy": pages.POLICY,
+    "content-security-policy": pages.CONTENT_POLICY,
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
     "referrer-policy": "no-referrer",
@@ -380,19 +384,19 @@ HEADERS = {
 @pytest.mark.parametrize(
     "path", ["/", "/status", "/metrics", "/healthz", "/parts/room.js", "/nowhere", "/rooms/x/live"]
 )
-def test_every_answer_says_what_a_browser_may_do_with_it(house: Running, path: str) -> None:
-    answer = ask(house, path)
+def test_every_answer_says_what_a_browser_may_do_with_it(server: RunningServer, path: str) -> None:
+    answer = ask(server, path)
 
     assert {name: answer.headers.get(name) for name in HEADERS} == HEADERS
     assert "server" not in answer.headers
     assert "set-cookie" not in answer.headers
-    assert "unsafe" not in pages.POLICY
+    assert "unsafe" not in pages.CONTENT_POLICY
 
 
-def test_pages_hold_no_script_no_style_and_no_data(house: Running) -> None:
-    room = house.open("fish", ("<script>alert(1)</script>", "bob"))
-    for path in some(("/", f"/rooms/{room}")):
-        text = ask(house, path).text
+def test_pages_hold_no_script_no_style_and_no_data(server: RunningServer) -> None:
+    room = server.open_room("fish", ("<script>alert(1)</script>", "bob"))
+    for path in nonempty(("/", f"/rooms/{room}")):
+        text = ask(server, path).text
         assert text.count("<script") == text.count('<script type="module" src="/parts/') == 1
         assert "<style" not in text
         assert " style=" not in text
@@ -400,10 +404,10 @@ def test_pages_hold_no_script_no_style_and_no_data(house: Running) -> None:
         assert "alert" not in text
 
 
-def test_names_are_plain_text_in_what_is_streamed(house: Running) -> None:
-    for name in some(NAMES[:6]):
-        room = house.open("fish", (name, "bob"))
-        looking = Looking(house, room)
+def test_names_are_plain_text_in_what_is_streamed(server: RunningServer) -> None:
+    for name in nonempty(NAMES[:6]):
+        room = server.open_room("fish", (name, "bob"))
+        looking = Looking(server, room)
         looking.next()
         now = looking.position()
         looking.close()
@@ -442,12 +446,14 @@ PLACES = [
 
 
 @pytest.mark.parametrize("place", PLACES, ids=range(len(PLACES)))
-def test_an_id_is_looked_up_and_never_a_path(house: Running, place: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_id_is_looked_up_and_never_a_path(
+    server: RunningServer, place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     asked: list[str] = []
-    monkeypatch.setattr(Studio, "drawn", lambda *job: asked.append(str(job)))
-    for path in some(("/matches/", "/rooms/", "/parts/", "/parts/../", "/")):
+    monkeypatch.setattr(RenderPool, "render", lambda *job: asked.append(str(job)))
+    for path in nonempty(("/matches/", "/rooms/", "/parts/", "/parts/../", "/")):
         answer = raw(
-            house, f"GET {path}{place.replace(' ', '%20')} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+            server, f"GET {path}{place.replace(' ', '%20')} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
         )
         home = path == "/" and place in (".",)
         assert answer.startswith(b"HTTP/1.1 404") or (home and b" 200 " in answer), path
@@ -458,20 +464,20 @@ def test_an_id_is_looked_up_and_never_a_path(house: Running, place: str, monkeyp
 @pytest.mark.parametrize(
     "name", ["", "pages.py", "replay.html", "replay.py", "sha256.js", ".git/config", "__init__.py", "README.md"]
 )
-def test_nothing_is_given_out_that_is_not_on_the_list(house: Running, name: str) -> None:
-    assert ask(house, f"/parts/{name}").status == 404
+def test_nothing_is_given_out_that_is_not_on_the_list(server: RunningServer, name: str) -> None:
+    assert ask(server, f"/parts/{name}").status == 404
 
 
-def test_what_is_on_the_list_is_given_out_as_what_it_is(house: Running) -> None:
-    for name, kind in some(pages.PARTS.items()):
-        answer = ask(house, f"/parts/{name}")
+def test_what_is_on_the_list_is_given_out_as_what_it_is(server: RunningServer) -> None:
+    for name, kind in nonempty(pages.PAGE_PARTS.items()):
+        answer = ask(server, f"/parts/{name}")
         assert answer.status == 200
         assert answer.headers["content-type"].startswith(kind)
 
 
-def raw(house: Running, request: str | bytes) -> bytes:
+def raw(server: RunningServer, request: str | bytes) -> bytes:
     """All that comes back for these bytes."""
-    with socket.create_connection(("127.0.0.1", house.port), timeout=30) as connection:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=30) as connection:
         connection.sendall(request if isinstance(request, bytes) else request.encode())
         received = bytearray()
         while piece := connection.recv(65536):
@@ -491,20 +497,20 @@ OTHERS = [
 
 
 @pytest.mark.parametrize("host", OTHERS)
-def test_nobody_is_answered_who_calls_the_house_by_another_name(house: Running, host: str) -> None:
-    for path in some(("/", "/status", "/metrics")):
-        answer = ask(house, path, Host=host)
+def test_nobody_is_answered_who_calls_the_server_by_another_name(server: RunningServer, host: str) -> None:
+    for path in nonempty(("/", "/status", "/metrics")):
+        answer = ask(server, path, Host=host)
         assert answer.status in (400, 421)
         assert "rooms" not in answer.text
 
 
 @pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "localhost:4001", "[::1]:4001", "LOCALHOST"])
-def test_its_own_names_and_addresses_are_answered(house: Running, host: str) -> None:
-    assert ask(house, "/healthz", Host=host).status == 200
+def test_its_own_names_and_addresses_are_answered(server: RunningServer, host: str) -> None:
+    assert ask(server, "/healthz", Host=host).status == 200
 
 
 def test_a_host_may_have_names(tmp_path: Path) -> None:
-    with running(tmp_path, hosts=["Games.example.org"]) as named:
+    with run_small_server(tmp_path, hosts=["Games.example.org"]) as named:
         assert ask(named, "/healthz", Host="games.example.org").status == 200
         assert ask(named, "/healthz", Host="x.games.example.org").status == 421
 
@@ -523,34 +529,36 @@ ORIGINS = [
 
 
 @pytest.mark.parametrize("origin", ORIGINS)
-def test_pages_from_elsewhere_may_not_ask(house: Running, origin: str) -> None:
-    room = house.open("fish")
-    for path in some(("/status", f"/rooms/{room}/live")):
-        answer = ask(house, path, Host=f"localhost:{house.port}", Origin=origin.format(port=house.port))
+def test_pages_from_elsewhere_may_not_ask(server: RunningServer, origin: str) -> None:
+    room = server.open_room("fish")
+    for path in nonempty(("/status", f"/rooms/{room}/live")):
+        answer = ask(server, path, Host=f"localhost:{server.port}", Origin=origin.format(port=server.port))
         assert answer.status == 403
         assert "access-control-allow-origin" not in answer.headers
 
 
-def test_the_own_page_may_ask(house: Running) -> None:
+def test_the_own_page_may_ask(server: RunningServer) -> None:
     for scheme in ("http", "https"):  # behind a proxy that encrypts
-        answer = ask(house, "/status", Host=f"localhost:{house.port}", Origin=f"{scheme}://localhost:{house.port}")
+        answer = ask(server, "/status", Host=f"localhost:{server.port}", Origin=f"{scheme}://localhost:{server.port}")
         assert answer.status == 200
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "CONNECT"])
-def test_nothing_can_be_changed(house: Running, method: str) -> None:
-    for path in some(("/", "/status", "/rooms/x")):
-        assert ask(house, path, method).status in (400, 405)
+def test_nothing_can_be_changed(server: RunningServer, method: str) -> None:
+    for path in nonempty(("/", "/status", "/rooms/x")):
+        assert ask(server, path, method).status in (400, 405)
 
 
-def test_to_ask_changes_nothing(house: Running) -> None:
-    room = house.open("fish")
-    hub = house.house.hubs[room]
+def test_to_ask_changes_nothing(server: RunningServer) -> None:
+    room = server.open_room("fish")
+    hub = server.server.hubs[room]
     assert hub.last is not None
     before = hub.last.seq, hub.last.match.state
 
-    for path in some(("/", f"/rooms/{room}", "/status", "/metrics", f"/rooms/{room}?kick=0", f"/rooms/{room}?seat=0")):
-        ask(house, path)
+    for path in nonempty(
+        ("/", f"/rooms/{room}", "/status", "/metrics", f"/rooms/{room}?kick=0", f"/rooms/{room}?seat=0")
+    ):
+        ask(server, path)
 
     assert (hub.last.seq, hub.last.match.state) == before
 
@@ -570,11 +578,11 @@ BAD = {
 
 
 @pytest.mark.parametrize("kind", BAD)
-def test_whatever_is_no_plain_question_is_refused_once_and_cut_off(house: Running, kind: str) -> None:
+def test_whatever_is_no_plain_question_is_refused_once_and_cut_off(server: RunningServer, kind: str) -> None:
     answer = b""
     with suppress(ConnectionResetError):
-        answer = raw(house, BAD[kind].encode("latin-1"))
+        answer = raw(server, BAD[kind].encode("latin-1"))
 
     assert answer[:12] in (b"", b"HTTP/1.1 400")
     assert answer.count(b"HTTP/1.1") <= 1
-    assert ask(house, "/healthz").status == 200
+    assert ask(server, "/healthz").status == 200

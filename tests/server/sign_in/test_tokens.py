@@ -10,11 +10,19 @@ from pathlib import Path
 import pytest
 
 from fairplay.core.errors import BadRequest
-from fairplay.protocol.wire import LONGEST_TOKEN
+from fairplay.protocol.wire import MAX_TOKEN_CHARS
 from fairplay.server.sign_in import tokens as module
-from fairplay.server.sign_in.labels import label, skeleton
-from fairplay.server.sign_in.tokens import TOKENS, Passes, Tokens, changing, hashes_in, make_token, revoke_token
-from tests.some import some
+from fairplay.server.sign_in.labels import look_alike_key, unique_label
+from fairplay.server.sign_in.tokens import (
+    TOKENS_FILE,
+    ReconnectTokens,
+    Tokens,
+    edit_hashes,
+    make_token,
+    read_hashes,
+    revoke_token,
+)
+from tests.nonempty import nonempty
 
 OTHERS = ["", "x", "0" * 32, "~" * 64, "ünsinn", "\U0001f427" * 16]
 
@@ -23,13 +31,13 @@ def test_a_token_fits_its_name_alone(tmp_path: Path) -> None:
     ann, bob = make_token(tmp_path, "ann"), make_token(tmp_path, "bob")
     tokens = Tokens(tmp_path)
 
-    assert tokens.fits("ann", ann)
-    assert tokens.fits("bob", bob)
+    assert tokens.is_valid("ann", ann)
+    assert tokens.is_valid("bob", bob)
     for name, token in (("ann", bob), ("bob", ann), ("cyd", ann), ("Ann", ann), ("", ann), ("ann", ann.upper())):
-        assert not tokens.fits(name, token)
+        assert not tokens.is_valid(name, token)
     for other in OTHERS:
-        assert not tokens.fits("ann", other)
-        assert not tokens.fits("cyd", other)
+        assert not tokens.is_valid("ann", other)
+        assert not tokens.is_valid("cyd", other)
     assert (tokens.has("ann"), tokens.has("cyd"), tokens.has("")) == (True, False, False)
 
 
@@ -37,8 +45,8 @@ def test_no_hash_is_a_token(tmp_path: Path) -> None:
     make_token(tmp_path, "ann")
     tokens = Tokens(tmp_path)
 
-    for digest in some(hashes_in(tmp_path / TOKENS).values()):
-        assert not tokens.fits("ann", digest)
+    for digest in nonempty(read_hashes(tmp_path / TOKENS_FILE).values()):
+        assert not tokens.is_valid("ann", digest)
 
 
 def test_tokens_are_long_enough_and_never_the_same(tmp_path: Path) -> None:
@@ -52,34 +60,34 @@ def test_what_changes_in_the_file_is_seen_at_once(tmp_path: Path) -> None:
     tokens = Tokens(tmp_path)
     assert not tokens.has("ann")
     old = make_token(tmp_path, "ann")
-    assert tokens.fits("ann", old)
-    assert skeleton("ann") in tokens.skeletons
+    assert tokens.is_valid("ann", old)
+    assert look_alike_key("ann") in tokens.look_alike_keys
     revoke_token(tmp_path, "ann")
     assert not tokens.has("ann")
-    assert tokens.skeletons == frozenset()
+    assert tokens.look_alike_keys == frozenset()
     new = make_token(tmp_path, "ann")
-    assert (tokens.fits("ann", old), tokens.fits("ann", new)) == (False, True)
-    (tmp_path / TOKENS).unlink()
+    assert (tokens.is_valid("ann", old), tokens.is_valid("ann", new)) == (False, True)
+    (tmp_path / TOKENS_FILE).unlink()
     assert not tokens.has("ann")
 
 
 def test_a_server_that_was_not_asked_between_revoking_and_renewing_takes_the_new_token_alone(tmp_path: Path) -> None:
     tokens, old = Tokens(tmp_path), make_token(tmp_path, "ann")
-    assert tokens.fits("ann", old)
-    size = (tmp_path / TOKENS).stat().st_size
+    assert tokens.is_valid("ann", old)
+    size = (tmp_path / TOKENS_FILE).stat().st_size
 
     revoke_token(tmp_path, "ann")
     new = make_token(tmp_path, "ann")
 
-    assert (tmp_path / TOKENS).stat().st_size == size
-    assert (tokens.fits("ann", old), tokens.fits("ann", new)) == (False, True)
+    assert (tmp_path / TOKENS_FILE).stat().st_size == size
+    assert (tokens.is_valid("ann", old), tokens.is_valid("ann", new)) == (False, True)
 
 
 def test_no_two_states_of_the_file_have_one_time_however_quickly_it_changes(tmp_path: Path) -> None:
     times = set()
     for number in range(50):
         make_token(tmp_path, f"p{number}")
-        times.add((tmp_path / TOKENS).stat().st_mtime_ns)
+        times.add((tmp_path / TOKENS_FILE).stat().st_mtime_ns)
 
     assert len(times) == 50
 
@@ -90,13 +98,13 @@ def test_no_two_states_of_the_file_have_one_time_however_quickly_it_changes(tmp_
 def test_a_file_that_somebody_has_spoilt_is_told_once_and_what_stood_there_counts(text: str, tmp_path: Path) -> None:
     token, tokens = make_token(tmp_path, "ann"), Tokens(tmp_path)
     assert tokens.has("ann")
-    good = (tmp_path / TOKENS).read_text()
-    (tmp_path / TOKENS).write_text(text.format(hash="0" * 64))
+    good = (tmp_path / TOKENS_FILE).read_text()
+    (tmp_path / TOKENS_FILE).write_text(text.format(hash="0" * 64))
 
     with pytest.raises(BadRequest, match=r"tokens: line \d: "):
         tokens.has("ann")
-    assert tokens.fits("ann", token)
-    (tmp_path / TOKENS).write_text(good)
+    assert tokens.is_valid("ann", token)
+    (tmp_path / TOKENS_FILE).write_text(good)
     revoke_token(tmp_path, "ann")
     assert not tokens.has("ann")
 
@@ -108,7 +116,7 @@ def test_nobody_else_may_read_the_file(tmp_path: Path) -> None:
     finally:
         os.umask(before)
 
-    assert (tmp_path / TOKENS).stat().st_mode & 0o777 == 0o600
+    assert (tmp_path / TOKENS_FILE).stat().st_mode & 0o777 == 0o600
 
 
 def test_processes_that_make_tokens_at_once_lose_none(tmp_path: Path) -> None:
@@ -125,14 +133,14 @@ def test_processes_that_make_tokens_at_once_lose_none(tmp_path: Path) -> None:
 
     tokens = Tokens(tmp_path)
     for name, made in found.items():
-        assert [tokens.fits(name * (number + 1), token) for number, token in enumerate(made)] == [True] * 10
-    assert [path.name for path in tmp_path.iterdir()] == [TOKENS]
+        assert [tokens.is_valid(name * (number + 1), token) for number, token in enumerate(made)] == [True] * 10
+    assert [path.name for path in tmp_path.iterdir()] == [TOKENS_FILE]
 
 
 def test_who_finds_the_file_being_changed_for_ever_gives_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "PATIENCE", 0.0)
+    monkeypatch.setattr(module, "TOKENS_LOCK_TIMEOUT_S", 0.0)
 
-    with changing(tmp_path), pytest.raises(BadRequest, match="somebody else is at it"):
+    with edit_hashes(tmp_path), pytest.raises(BadRequest, match="somebody else is at it"):
         make_token(tmp_path, "ann")
 
 
@@ -145,31 +153,31 @@ def test_what_fails_while_it_is_written_leaves_what_was_there(tmp_path: Path, mo
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(BadRequest, match="No space left on device"):
         make_token(tmp_path, "bob")
-    assert Tokens(tmp_path).fits("ann", token)
-    assert [path.name for path in tmp_path.iterdir()] == [TOKENS]
+    assert Tokens(tmp_path).is_valid("ann", token)
+    assert [path.name for path in tmp_path.iterdir()] == [TOKENS_FILE]
 
 
 # Passes
 
 
 def test_a_pass_names_its_holder_and_nobody_can_write_one_without_the_key() -> None:
-    passes, others = Passes(b"k" * 32), Passes(b"l" * 32)
+    passes, others = ReconnectTokens(b"k" * 32), ReconnectTokens(b"l" * 32)
     id = passes.new_id()
-    text = passes.written(id)
+    text = passes.create(id)
 
-    assert passes.holder(text) == id
-    assert others.holder(text) is None
-    assert len(text) <= LONGEST_TOKEN
+    assert passes.client_id(text) == id
+    assert others.client_id(text) is None
+    assert len(text) <= MAX_TOKEN_CHARS
     for place in range(len(text)):
         for sign in "0f~.":
             changed = text[:place] + sign + text[place + 1 :]
-            assert changed == text or passes.holder(changed) is None
+            assert changed == text or passes.client_id(changed) is None
     for other in [*OTHERS, id, f"{id}.", text[:-1], text + "0", text.upper() + " "]:
-        assert passes.holder(other) is None
+        assert passes.client_id(other) is None
 
 
 def test_no_two_guests_have_the_same_id() -> None:
-    passes = Passes(bytes(32))
+    passes = ReconnectTokens(bytes(32))
 
     assert len({passes.new_id() for _ in range(1000)}) == 1000
 
@@ -179,27 +187,27 @@ def test_no_two_guests_have_the_same_id() -> None:
 
 def test_names_that_look_alike_are_alike() -> None:
     for group in (["ann", "Ann", "a-n-n", "_ANN"], ["Illl", "1l1I", "lllI"], ["O0", "o-o"], ["mw", "rnvv", "MW"]):
-        for one, other in some(pairwise(group)):
-            assert skeleton(one) == skeleton(other)
+        for one, other in nonempty(pairwise(group)):
+            assert look_alike_key(one) == look_alike_key(other)
     different = ["ann", "anna", "bob", "player1", "player2", "a", "b", "guest"]
-    assert len({skeleton(name) for name in different}) == len(different)
+    assert len({look_alike_key(name) for name in different}) == len(different)
 
 
 def test_a_thousand_guests_of_one_name_get_names_that_nobody_mixes_up() -> None:
     taken: set[str] = set()
-    passes = Passes(bytes(32))
+    passes = ReconnectTokens(bytes(32))
     for _ in range(1000):
-        name = label("m" * 20, passes.new_id()[1:], taken)
+        name = unique_label("m" * 20, passes.new_id()[1:], taken)
         assert len(name) <= 20
-        assert skeleton(name) not in taken
-        taken.add(skeleton(name))
+        assert look_alike_key(name) not in taken
+        taken.add(look_alike_key(name))
 
 
 def test_a_name_is_found_though_all_that_could_be_foreseen_are_taken() -> None:
     digits = "c0ffee00c0ffee00"
-    taken = {skeleton("ann"), *(skeleton(f"ann-{digits[:length]}") for length in range(len(digits) + 1))}
+    taken = {look_alike_key("ann"), *(look_alike_key(f"ann-{digits[:length]}") for length in range(len(digits) + 1))}
 
-    found = [label("ann", each, taken) for each in (digits, "ann", "")]
+    found = [unique_label("ann", each, taken) for each in (digits, "ann", "")]
 
-    assert not {skeleton(name) for name in found} & taken
+    assert not {look_alike_key(name) for name in found} & taken
     assert all(name.startswith("ann-") and len(name) <= 20 for name in found)

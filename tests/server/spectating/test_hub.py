@@ -11,31 +11,39 @@ import pytest
 from msgspec.structs import replace
 
 from fairplay import Ended
-from fairplay.core.chance import Lots
+from fairplay.core.chance import SeededRandom
 from fairplay.games import GAMES
 from fairplay.games.fish import Fish
 from fairplay.server.spectating import hub as hubs
-from fairplay.server.spectating.hub import AGAIN, BREATH, MOST_KEPT, PATIENCE, SLICE, Hub, as_seen
-from tests.players.lines import Clockwork, in_clockwork
-from tests.server.watchers import SEED, Spectator, Story, seen_now, story
-from tests.some import some
+from fairplay.server.spectating.hub import (
+    MAX_KEPT_EVENTS,
+    SLICE_INTERVAL_S,
+    SLOW_WATCHER_TIMEOUT_S,
+    WATCHER_RETRY_INTERVAL_S,
+    WATCHERS_PER_SLICE,
+    Hub,
+    spectator_state,
+)
+from tests.nonempty import nonempty
+from tests.players.scripted_connections import VirtualTimeLoop, run_in_virtual_time
+from tests.server.spectators import SEED, MatchEvents, Spectator, current_snapshot, play_match_events
 
 each_game = pytest.mark.parametrize("game", GAMES)
-TWO = story("fish", 2)
+TWO = play_match_events("fish", 2)
 
 
-def told(work: Callable[[Hub, Clockwork], Coroutine[Any, Any, None]]) -> Hub:
+def told(work: Callable[[Hub, VirtualTimeLoop], Coroutine[Any, Any, None]]) -> Hub:
     """A hub, after some work with it on a loop where time passes only when somebody waits."""
     hub = Hub("r1", "the ice", now=lambda: 5.0)
-    in_clockwork(lambda loop: work(hub, loop))
+    run_in_virtual_time(lambda loop: work(hub, loop))
     return hub
 
 
-async def tell(hub: Hub, story: Story, after_each: Callable[[], Awaitable[None]] | None = None) -> None:
+async def tell(hub: Hub, story: MatchEvents, after_each: Callable[[], Awaitable[None]] | None = None) -> None:
     """Let a hub hear it all."""
     for event, match in story:
         hub.observe(event, match)
-        await (hub.caught_up() if after_each is None else after_each())
+        await (hub.wait_until_sent() if after_each is None else after_each())
 
 
 # What is said.
@@ -44,7 +52,7 @@ async def tell(hub: Hub, story: Story, after_each: Callable[[], Awaitable[None]]
 def test_a_snapshot_has_all_that_it_takes_to_draw_a_match() -> None:
     spectator = Spectator()
 
-    async def work(hub: Hub, loop: Clockwork) -> None:
+    async def work(hub: Hub, loop: VirtualTimeLoop) -> None:
         await tell(hub, TWO[:2])
         hub.add(spectator)
 
@@ -74,7 +82,7 @@ def test_a_snapshot_has_all_that_it_takes_to_draw_a_match() -> None:
 def test_a_patch_has_the_event_and_what_it_changed() -> None:
     spectator = Spectator()
 
-    async def work(hub: Hub, loop: Clockwork) -> None:
+    async def work(hub: Hub, loop: VirtualTimeLoop) -> None:
         hub.add(spectator)
         await tell(hub, TWO[:2])
 
@@ -98,9 +106,9 @@ def test_a_patch_has_the_event_and_what_it_changed() -> None:
 def test_who_was_ejected_is_in_the_snapshot_and_hostile_texts_break_no_terminal() -> None:
     spectator = Spectator()  # which asserts that all is ASCII, on one line
 
-    async def work(hub: Hub, loop: Clockwork) -> None:
+    async def work(hub: Hub, loop: VirtualTimeLoop) -> None:
         hub.add(spectator)
-        await tell(hub, story("fish"))
+        await tell(hub, play_match_events("fish"))
 
     told(work)
     [ejected] = spectator.knows["ejected"]
@@ -112,15 +120,15 @@ def test_who_was_ejected_is_in_the_snapshot_and_hostile_texts_break_no_terminal(
 
 @each_game
 def test_when_all_is_over_the_final_state_goes_out_once_more_with_the_ranking(game: str) -> None:
-    spectator, events = Spectator(), story(game)
+    spectator, events = Spectator(), play_match_events(game)
 
-    async def work(hub: Hub, loop: Clockwork) -> None:
+    async def work(hub: Hub, loop: VirtualTimeLoop) -> None:
         hub.add(spectator)
         await tell(hub, events)
 
     told(work)
     last = len(events) - 1
-    assert spectator.heard[-3:] == [("patch", last - 1), ("patch", last), ("snapshot", last)]
+    assert spectator.received[-3:] == [("patch", last - 1), ("patch", last), ("snapshot", last)]
     match = events[-1][1]
     names = [[match.names[seat] for seat in sorted(group)] for group in match.result.ranking]
     assert spectator.knows["event"]["ranking"] == names
@@ -133,44 +141,44 @@ def test_when_all_is_over_the_final_state_goes_out_once_more_with_the_ranking(ga
 
 @each_game
 def test_a_snapshot_and_patches_are_what_there_is_to_see_after_every_event_whenever_somebody_came(game: str) -> None:
-    events, spectators = story(game), list[Spectator]()
+    events, spectators = play_match_events(game), list[Spectator]()
 
-    async def work(hub: Hub, loop: Clockwork) -> None:
+    async def work(hub: Hub, loop: VirtualTimeLoop) -> None:
         for seq, (event, match) in enumerate(events):
             hub.observe(event, match)
-            await hub.caught_up()
+            await hub.wait_until_sent()
             spectators.append(Spectator())
             hub.add(spectators[-1])
-            now, packed = seen_now(hub), json.loads(json.dumps(match.game.pack(match.view(None))))
+            now, packed = current_snapshot(hub), json.loads(json.dumps(match.game.pack(match.view(None))))
             assert (now["seq"], now["view"]) == (seq, packed)
             assert all(spectator.knows == now for spectator in spectators)
 
     told(work)
     last = len(events) - 1
-    for came, spectator in some(enumerate(spectators[:-1])):
+    for came, spectator in nonempty(enumerate(spectators[:-1])):
         every = [("snapshot", came), *(("patch", seq) for seq in range(came + 1, last + 1)), ("snapshot", last)]
-        assert spectator.heard == every
+        assert spectator.received == every
 
 
 def test_who_comes_before_the_match_begins_gets_its_first_snapshot_then() -> None:
     spectator = Spectator()
 
-    async def work(hub: Hub, loop: Clockwork) -> None:
+    async def work(hub: Hub, loop: VirtualTimeLoop) -> None:
         hub.add(spectator)
-        await hub.caught_up()
+        await hub.wait_until_sent()
         assert spectator.lines == []
         assert hub.snapshot() == b""
         await tell(hub, TWO)
 
     told(work)
-    assert spectator.heard[:2] == [("snapshot", 0), ("patch", 1)]
+    assert spectator.received[:2] == [("snapshot", 0), ("patch", 1)]
     assert spectator.lines[0]["event"] == {"type": "started"}
 
 
 def test_who_comes_between_an_event_and_its_patch_is_told_once() -> None:
     early, late = Spectator(), Spectator()
 
-    async def work(hub: Hub, loop: Clockwork) -> None:
+    async def work(hub: Hub, loop: VirtualTimeLoop) -> None:
         hub.add(early)
         await tell(hub, TWO[:3])
         for event, match in TWO[3:6]:
@@ -179,39 +187,39 @@ def test_who_comes_between_an_event_and_its_patch_is_told_once() -> None:
         await tell(hub, TWO[6:8])
 
     told(work)
-    assert late.heard == [("snapshot", 5), ("patch", 6), ("patch", 7)]
-    assert early.heard == [("snapshot", 0), *(("patch", seq) for seq in range(1, 8))]
+    assert late.received == [("snapshot", 5), ("patch", 6), ("patch", 7)]
+    assert early.received == [("snapshot", 0), *(("patch", seq) for seq in range(1, 8))]
 
 
 def test_a_spectator_that_comes_before_others_are_told_of_the_last_event_sees_the_board_after_it() -> None:
     early, late = Spectator(), Spectator()
 
-    async def work(hub: Hub, loop: Clockwork) -> None:
+    async def work(hub: Hub, loop: VirtualTimeLoop) -> None:
         hub.add(early)
         await tell(hub, TWO[:3])
         hub.observe(*TWO[3])
         hub.add(late)
 
     told(work)
-    assert late.lines[0]["view"] == json.loads(json.dumps(as_seen(TWO[3][1])["view"]))
+    assert late.lines[0]["view"] == json.loads(json.dumps(spectator_state(TWO[3][1])["view"]))
 
 
 def test_who_is_added_twice_is_told_once_and_who_was_removed_nothing_more() -> None:
     one, other = Spectator(), Spectator()
 
-    async def work(hub: Hub, loop: Clockwork) -> None:
+    async def work(hub: Hub, loop: VirtualTimeLoop) -> None:
         hub.add(one)
         hub.add(other)
         await tell(hub, TWO[:2])
         hub.add(one)
         hub.remove(other)
         hub.remove(other)
-        assert (hub.watching, hub.watchers) == (1, (one,))
+        assert (hub.watcher_count, hub.watchers) == (1, (one,))
         await tell(hub, TWO[2:4])
 
     told(work)
-    assert one.heard == [("snapshot", 0), ("patch", 1), ("patch", 2), ("patch", 3)]
-    assert other.heard == [("snapshot", 0), ("patch", 1)]
+    assert one.received == [("snapshot", 0), ("patch", 1), ("patch", 2), ("patch", 3)]
+    assert other.received == [("snapshot", 0), ("patch", 1)]
 
 
 def test_who_goes_while_it_is_told_takes_nobody_along() -> None:
@@ -224,15 +232,15 @@ def test_who_goes_while_it_is_told_takes_nobody_along() -> None:
     hub, next_one, last = Hub(), Spectator(), Spectator()
     leaving = Leaving()
 
-    async def work(loop: Clockwork) -> None:
+    async def work(loop: VirtualTimeLoop) -> None:
         for spectator in (leaving, next_one, last):
             hub.add(spectator)
         await tell(hub, TWO)
 
-    in_clockwork(work)
-    assert leaving.heard == [("snapshot", 0)]
-    assert next_one.heard == []
-    assert len(last.heard) == len(TWO) + 1
+    run_in_virtual_time(work)
+    assert leaving.received == [("snapshot", 0)]
+    assert next_one.received == []
+    assert len(last.received) == len(TWO) + 1
 
 
 # Nobody holds up anybody.
@@ -241,57 +249,57 @@ def test_who_goes_while_it_is_told_takes_nobody_along() -> None:
 @each_game
 @pytest.mark.parametrize("number", range(5))
 def test_who_skips_lines_gets_newer_snapshots_and_knows_all_at_the_end(game: str, number: int) -> None:
-    events, lots = story(game), Lots(bytes([number]))
+    events, lots = play_match_events(game), SeededRandom(bytes([number]))
     slow, quick = Spectator(lambda: lots.below(3) > 0), Spectator()
 
-    async def work(hub: Hub, loop: Clockwork) -> None:
+    async def work(hub: Hub, loop: VirtualTimeLoop) -> None:
         async def a_while() -> None:
-            await asyncio.sleep(AGAIN * lots.below(3) / 2)
+            await asyncio.sleep(WATCHER_RETRY_INTERVAL_S * lots.below(3) / 2)
 
         hub.add(slow)
         hub.add(quick)
         await tell(hub, events, a_while)
-        await hub.caught_up(PATIENCE)
+        await hub.wait_until_sent(SLOW_WATCHER_TIMEOUT_S)
 
     told(work)
     assert slow.refused > 0
     assert slow.knows == quick.knows
-    for (_, before), (kind, seq) in some(pairwise(slow.heard)):
+    for (_, before), (kind, seq) in nonempty(pairwise(slow.received)):
         assert seq == before + 1 if kind == "patch" else seq >= before
-    assert len(quick.heard) == len(events) + 1
+    assert len(quick.received) == len(events) + 1
 
 
 def test_who_never_takes_anything_is_offered_no_more_than_a_snapshot_now_and_then() -> None:
     never, quick = Spectator(lambda: False), Spectator()
 
-    async def work(hub: Hub, loop: Clockwork) -> None:
+    async def work(hub: Hub, loop: VirtualTimeLoop) -> None:
         hub.add(never)
         hub.add(quick)
         begun = loop.time()
         await tell(hub, TWO)
         assert loop.time() == begun  # nobody waited
         assert never.refused == 1
-        await hub.caught_up(PATIENCE + 5)
-        assert loop.time() - begun == pytest.approx(PATIENCE + 5, abs=AGAIN)
+        await hub.wait_until_sent(SLOW_WATCHER_TIMEOUT_S + 5)
+        assert loop.time() - begun == pytest.approx(SLOW_WATCHER_TIMEOUT_S + 5, abs=WATCHER_RETRY_INTERVAL_S)
 
     told(work)
     assert quick.knows["event"]["type"] == "ended"
-    assert never.refused == pytest.approx(PATIENCE / AGAIN, abs=3)
+    assert never.refused == pytest.approx(SLOW_WATCHER_TIMEOUT_S / WATCHER_RETRY_INTERVAL_S, abs=3)
 
 
 def test_who_was_behind_at_the_end_learns_the_result_when_it_can_take_it() -> None:
     ready = False
     slow = Spectator(lambda: ready)
 
-    async def work(hub: Hub, loop: Clockwork) -> None:
+    async def work(hub: Hub, loop: VirtualTimeLoop) -> None:
         nonlocal ready
         hub.add(slow)
         await tell(hub, TWO)
         ready = True
-        await hub.caught_up(1.0)
+        await hub.wait_until_sent(1.0)
 
     told(work)
-    assert slow.heard == [("snapshot", len(TWO) - 1)]
+    assert slow.received == [("snapshot", len(TWO) - 1)]
     assert slow.knows["event"]["type"] == "ended"
 
 
@@ -299,42 +307,42 @@ def test_many_are_told_in_slices_between_which_others_have_their_turn() -> None:
     spectators = [Spectator() for _ in range(100)]
     heard: list[int] = []
 
-    async def work(hub: Hub, loop: Clockwork) -> None:
+    async def work(hub: Hub, loop: VirtualTimeLoop) -> None:
         await tell(hub, TWO[:1])
         for spectator in spectators:
             hub.add(spectator)
         hub.observe(*TWO[1])
         assert [len(spectator.lines) for spectator in spectators] == [1] * 100  # whoever plays is not held up
-        while hub._going is not None:
+        while hub._send_handle is not None:
             heard.append(sum(len(spectator.lines) - 1 for spectator in spectators))
-            await asyncio.sleep(BREATH / 2)
+            await asyncio.sleep(SLICE_INTERVAL_S / 2)
 
     told(work)
     steps = {after - before for before, after in pairwise(heard)}
-    assert steps == {0, SLICE}  # there are moments in which nobody is told
-    assert all(spectator.heard == [("snapshot", 0), ("patch", 1)] for spectator in spectators)
+    assert steps == {0, WATCHERS_PER_SLICE}  # there are moments in which nobody is told
+    assert all(spectator.received == [("snapshot", 0), ("patch", 1)] for spectator in spectators)
 
 
 def test_events_that_come_while_many_are_told_reach_everybody_in_their_order() -> None:
-    spectators = [Spectator() for _ in range(5 * SLICE)]
+    spectators = [Spectator() for _ in range(5 * WATCHERS_PER_SLICE)]
 
-    async def work(hub: Hub, loop: Clockwork) -> None:
+    async def work(hub: Hub, loop: VirtualTimeLoop) -> None:
         await tell(hub, TWO[:1])
         for spectator in spectators:
             hub.add(spectator)
         await tell(hub, TWO[1:], lambda: asyncio.sleep(0))
-        await hub.caught_up()
+        await hub.wait_until_sent()
 
     told(work)
     last = len(TWO) - 1
     every = [("snapshot", 0), *(("patch", seq) for seq in range(1, last + 1)), ("snapshot", last)]
-    assert [spectator.heard for spectator in spectators] == [every] * len(spectators)
+    assert [spectator.received for spectator in spectators] == [every] * len(spectators)
 
 
 def test_who_goes_and_comes_again_while_others_are_told_hears_nothing_twice() -> None:
-    spectators = [Spectator() for _ in range(3 * SLICE)]
+    spectators = [Spectator() for _ in range(3 * WATCHERS_PER_SLICE)]
 
-    async def work(hub: Hub, loop: Clockwork) -> None:
+    async def work(hub: Hub, loop: VirtualTimeLoop) -> None:
         await tell(hub, TWO[:1])
         for spectator in spectators:
             hub.add(spectator)
@@ -343,39 +351,39 @@ def test_who_goes_and_comes_again_while_others_are_told_hears_nothing_twice() ->
         hub.observe(*TWO[2])
         hub.remove(spectators[-1])
         hub.add(spectators[-1])
-        await hub.caught_up()
+        await hub.wait_until_sent()
 
     told(work)
-    assert spectators[-1].heard == [("snapshot", 0), ("snapshot", 2)]
-    assert spectators[0].heard == [("snapshot", 0), ("patch", 1), ("patch", 2)]
+    assert spectators[-1].received == [("snapshot", 0), ("snapshot", 2)]
+    assert spectators[0].received == [("snapshot", 0), ("patch", 1), ("patch", 2)]
 
 
 def test_if_too_much_happens_at_once_everybody_skips_to_the_newest_snapshot() -> None:
     spectator = Spectator()
-    events = story("q")
-    assert len(events) > MOST_KEPT + 10
+    events = play_match_events("q")
+    assert len(events) > MAX_KEPT_EVENTS + 10
 
-    async def work(hub: Hub, loop: Clockwork) -> None:
+    async def work(hub: Hub, loop: VirtualTimeLoop) -> None:
         hub.add(spectator)
         await tell(hub, events[:3])
         for event, match in events[3:]:
             hub.observe(event, match)
-            assert len(hub._news) <= MOST_KEPT
-        await hub.caught_up()
+            assert len(hub._unsent) <= MAX_KEPT_EVENTS
+        await hub.wait_until_sent()
 
     told(work)
-    assert spectator.heard == [("snapshot", 0), ("patch", 1), ("patch", 2), ("snapshot", len(events) - 1)]
+    assert spectator.received == [("snapshot", 0), ("patch", 1), ("patch", 2), ("snapshot", len(events) - 1)]
 
 
 def test_only_the_last_events_of_a_long_match_are_kept() -> None:
-    events = story("q")
-    assert len(events) > MOST_KEPT + 10
+    events = play_match_events("q")
+    assert len(events) > MAX_KEPT_EVENTS + 10
 
-    async def work(hub: Hub, loop: Clockwork) -> None:
+    async def work(hub: Hub, loop: VirtualTimeLoop) -> None:
         hub.add(Spectator())
         await tell(hub, events)
 
-    assert len(told(work)._kept) == MOST_KEPT
+    assert len(told(work)._kept_lines) == MAX_KEPT_EVENTS
 
 
 def test_a_watcher_that_raises_is_dropped_and_reported(capsys: pytest.CaptureFixture[str]) -> None:
@@ -385,14 +393,14 @@ def test_a_watcher_that_raises_is_dropped_and_reported(capsys: pytest.CaptureFix
 
     good = Spectator()
 
-    async def work(hub: Hub, loop: Clockwork) -> None:
+    async def work(hub: Hub, loop: VirtualTimeLoop) -> None:
         hub.add(Raising())
         hub.add(good)
         await tell(hub, TWO)
         assert hub.watchers == (good,)
 
     told(work)
-    assert len(good.heard) == len(TWO) + 1
+    assert len(good.received) == len(TWO) + 1
     said = capsys.readouterr().err
     assert said.startswith("fairplay: watcher Raising was dropped: ValueError: bad spectator (test_hub.py, line ")
     assert said.count("\n") == 1
@@ -407,11 +415,11 @@ def test_nothing_is_made_while_nobody_watches(monkeypatch: pytest.MonkeyPatch) -
     def counted(match: Any) -> dict[str, Any]:
         nonlocal made
         made += 1
-        return as_seen(match)
+        return spectator_state(match)
 
-    async def work(hub: Hub, loop: Clockwork) -> None:
+    async def work(hub: Hub, loop: VirtualTimeLoop) -> None:
         await tell(hub, TWO[:5])
-        assert (made, hub._going, hub._news) == (0, None, [])
+        assert (made, hub._send_handle, hub._unsent) == (0, None, [])
         spectators = [Spectator() for _ in range(20)]
         for spectator in spectators:
             hub.add(spectator)
@@ -422,23 +430,23 @@ def test_nothing_is_made_while_nobody_watches(monkeypatch: pytest.MonkeyPatch) -
             hub.remove(spectator)
         await tell(hub, TWO[8:])
         assert made == 4
-        assert (hub._seen, hub._news, hub._kept) == (None, [], [])
+        assert (hub._sent_view, hub._unsent, hub._kept_lines) == (None, [], [])
         hub.add(late)
         assert made == 5
 
-    monkeypatch.setattr(hubs, "as_seen", counted)
+    monkeypatch.setattr(hubs, "spectator_state", counted)
     late = Spectator()
     told(work)
-    assert late.heard == [("snapshot", len(TWO) - 1)]
+    assert late.received == [("snapshot", len(TWO) - 1)]
 
 
 def test_a_hub_that_nobody_needs_is_let_go_of_though_somebody_was_behind() -> None:
-    async def work(hub: Hub, loop: Clockwork) -> None:
+    async def work(hub: Hub, loop: VirtualTimeLoop) -> None:
         hub.add(Spectator(lambda: False))
         await tell(hub, TWO)
-        await asyncio.sleep(PATIENCE + 1)
+        await asyncio.sleep(SLOW_WATCHER_TIMEOUT_S + 1)
         hub.remove(hub.watchers[0])
-        assert (hub._again, hub._going) == (None, None)
+        assert (hub._retry_handle, hub._send_handle) == (None, None)
 
     hub = told(work)
     holders = [holder for holder in gc.get_referrers(hub) if isinstance(holder, asyncio.Handle)]
@@ -449,11 +457,11 @@ def test_times_are_those_of_the_wall() -> None:
     times = iter(range(100, 200))
     hub, spectator = Hub(now=lambda: next(times)), Spectator()
 
-    async def work(loop: Clockwork) -> None:
+    async def work(loop: VirtualTimeLoop) -> None:
         hub.add(spectator)
         await tell(hub, TWO[:3])
 
-    in_clockwork(work)
+    run_in_virtual_time(work)
     assert [line["at"] for line in spectator.lines] == [100, 101, 102]
 
 
@@ -462,7 +470,7 @@ def test_a_sealed_seed_stays_sealed() -> None:
     sealed = [(event, replace(match, sealed=True)) for event, match in TWO[:-1]]
     final = sealed[-1][1]
 
-    async def work(hub: Hub, loop: Clockwork) -> None:
+    async def work(hub: Hub, loop: VirtualTimeLoop) -> None:
         hub.add(spectator)
         await tell(hub, [*sealed, (Ended(final.result), final)])
 
@@ -472,20 +480,20 @@ def test_a_sealed_seed_stays_sealed() -> None:
 
 
 def test_a_spectator_that_leaves_and_comes_back_while_others_are_told_hears_nothing_twice() -> None:
-    spectators = [Spectator() for _ in range(2 * SLICE)]
+    spectators = [Spectator() for _ in range(2 * WATCHERS_PER_SLICE)]
     first, last = spectators[0], spectators[-1]
 
-    async def work(hub: Hub, loop: Clockwork) -> None:
+    async def work(hub: Hub, loop: VirtualTimeLoop) -> None:
         for one in spectators:
             hub.add(one)
         await tell(hub, TWO[:1])
         hub.observe(*TWO[1])
-        while first.heard[-1] != ("patch", 1):
+        while first.received[-1] != ("patch", 1):
             await asyncio.sleep(0)
         hub.observe(*TWO[2])
         hub.remove(last)
         hub.add(last)
-        await hub.caught_up()
+        await hub.wait_until_sent()
 
     told(work)
-    assert last.heard == [("snapshot", 0), ("snapshot", 2)]
+    assert last.received == [("snapshot", 0), ("snapshot", 2)]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairplay import BadRequest, after_patch, apply_patch
+from fairplay import BadRequest, apply_patch, apply_patch_line
 from fairplay.server.spectating.patches import make_patch
 
 LEAVES = st.none() | st.booleans() | st.integers(0, 3) | st.sampled_from([0.0, 1.0]) | st.sampled_from(["", "a", "~/é"])
@@ -202,7 +202,7 @@ def test_what_is_no_patch_or_has_another_operation_is_refused(patch: Any, why: s
 
 
 def test_a_patch_makes_the_next_snapshot_and_leaves_this_one_alone() -> None:
-    assert after_patch(SNAPSHOT, {**PATCH, "patch": [replace("/turn", 1)]}) == {
+    assert apply_patch_line(SNAPSHOT, {**PATCH, "patch": [replace("/turn", 1)]}) == {
         **SNAPSHOT,
         "seq": 8,
         "at": 2.0,
@@ -215,7 +215,7 @@ def test_a_patch_makes_the_next_snapshot_and_leaves_this_one_alone() -> None:
 @pytest.mark.parametrize("seq", [6, 7, 9])
 def test_a_patch_that_is_not_the_next_one_is_refused(seq: int) -> None:
     with pytest.raises(BadRequest, match=f"after event 7 comes 8, and not {seq}"):
-        after_patch(SNAPSHOT, {**PATCH, "seq": seq, "patch": []})
+        apply_patch_line(SNAPSHOT, {**PATCH, "seq": seq, "patch": []})
 
 
 @pytest.mark.parametrize(
@@ -225,4 +225,4 @@ def test_a_patch_that_is_not_the_next_one_is_refused(seq: int) -> None:
 )
 def test_a_hostile_line_of_a_patch_is_a_bad_request(line: dict[str, Any]) -> None:
     with pytest.raises(BadRequest):
-        after_patch(SNAPSHOT, line)
+        apply_patch_line(SNAPSHOT, line)

@@ -7,23 +7,30 @@ from random import Random
 import numpy as np
 import pytest
 
-from fairplay.tournament.counted import Counted
-from fairplay.tournament.rating.davidson import LOG_NU, Floats, Tables, fitted, paired, slopes
-from fairplay.tournament.rating.ratings import rate
-from tests.some import some
-from tests.tournament.made_up import by_name, games
+from fairplay.tournament.counted_match import CountedMatch
+from fairplay.tournament.rating.davidson import (
+    PRIOR_LOG_NU,
+    Floats,
+    Tables,
+    fit_model,
+    group_gradients,
+    pairwise_results,
+)
+from fairplay.tournament.rating.ratings import rate_players
+from tests.nonempty import nonempty
+from tests.tournament.example_matches import random_matches, ratings_by_name
 
 ELO = 400 / log(10)
 
 
-def plain_likelihood(at: Floats, counted: Sequence[Counted], names: Sequence[str], seats: int) -> float:
+def plain_likelihood(at: Floats, counted: Sequence[CountedMatch], names: Sequence[str], seats: int) -> float:
     """Minus the logarithm of likelihood and prior, game by game."""
     strength, seat, log_nu = at[: len(names)], at[len(names) : -1], at[-1]
     total = -(strength**2).sum() / 32 - (seat**2).sum() / 200 - (log_nu + 1) ** 2 / 18
     return float(-total) - sum(plain_game(at, one, names) for one in counted)
 
 
-def plain_game(at: Floats, one: Counted, names: Sequence[str]) -> float:
+def plain_game(at: Floats, one: CountedMatch, names: Sequence[str]) -> float:
     """The logarithm of the likelihood of one game."""
     total, size = 0.0, len(one.names)
     for a in range(size):
@@ -45,7 +52,7 @@ def test_it_agrees_with_a_plain_fit_and_numerical_derivatives() -> None:
     from scipy.optimize import minimize  # these take a second to load, and every worker reads this file
     from scipy.stats import t as student
 
-    counted = games(Random(1), 60)
+    counted = random_matches(Random(1), 60)
     names, seats = sorted({name for one in counted for name in one.names}), 4
     width = len(names) + seats + 1
 
@@ -67,21 +74,21 @@ def test_it_agrees_with_a_plain_fit_and_numerical_derivatives() -> None:
         per_deal.append(numerical_slope(lambda x, o=of_deal: sum(plain_game(x, one, names) for one in o), at))  # type: ignore[misc]
     inverse = np.linalg.inv(hessian)
     spread = inverse @ sum(np.outer(slope, slope) for slope in per_deal) @ inverse * len(deals) / (len(deals) - 1)
-    found = rate(counted)
+    found = rate_players(counted)
 
     assert found.ties == pytest.approx(exp(at[-1]), rel=1e-3)
-    for number, name in some(enumerate(names)):
+    for number, name in nonempty(enumerate(names)):
         contrast = np.zeros(width)
         contrast[: len(names)] = -1 / len(names)
         contrast[number] += 1
         groups = len({one.deal for one in counted if name in one.names})
         reach = student.ppf(0.975, groups - 1) * np.sqrt(contrast @ spread @ contrast)
-        rating = by_name(found)[name]
+        rating = ratings_by_name(found)[name]
         assert rating.groups == groups
         assert rating.low is not None
         assert rating.rating == pytest.approx(ELO * contrast @ at, abs=0.05)
         assert rating.rating - rating.low == pytest.approx(ELO * reach, rel=1e-3)
-    for seat in some(found.seats):
+    for seat in nonempty(found.seats):
         contrast = np.zeros(width)
         contrast[len(names) : -1] = -1 / seats
         contrast[len(names) + seat.seat] += 1
@@ -95,28 +102,31 @@ def test_the_order_of_games_does_not_change_a_bit_of_the_fit() -> None:
     players = chance.permuted(np.tile(np.arange(5), (300, 1)), axis=1)[:, :3]
     games = Tables(np.arange(300) // 3, players, chance.integers(1, 4, players.shape))
     order = chance.permutation(300)
-    one, other = (paired([each], 5) for each in (games, Tables(*(column[order] for column in games))))
+    one, other = (pairwise_results([each], 5) for each in (games, Tables(*(column[order] for column in games))))
 
-    assert fitted(one).estimate.tobytes() == fitted(other).estimate.tobytes()
-    assert fitted(one).information.tobytes() == fitted(other).information.tobytes()
-    assert slopes(one, fitted(one).estimate).tobytes() == slopes(other, fitted(other).estimate).tobytes()
+    assert fit_model(one).estimate.tobytes() == fit_model(other).estimate.tobytes()
+    assert fit_model(one).information.tobytes() == fit_model(other).information.tobytes()
+    assert (
+        group_gradients(one, fit_model(one).estimate).tobytes()
+        == group_gradients(other, fit_model(other).estimate).tobytes()
+    )
 
 
 def test_two_who_were_both_ejected_say_nothing_of_one_another() -> None:
     seats = np.array([[0, 1, 2]] * 4)
     ejected, tied = (np.array([places] * 4) for places in ([1, 3, 3], [1, 2, 2]))
 
-    met = paired([Tables(np.arange(4), seats, ejected)], 3)
+    met = pairwise_results([Tables(np.arange(4), seats, ejected)], 3)
 
     assert {tuple(pair) for pair in met.ends[:2].T.tolist()} == {(0, 1), (0, 2)}
-    assert len(paired([Tables(np.arange(4), seats, tied)], 3).group) == 3 * 4
+    assert len(pairwise_results([Tables(np.arange(4), seats, tied)], 3).group) == 3 * 4
 
 
 def test_the_fit_finds_its_top_though_nearly_all_games_were_tied() -> None:
     seats, places = np.array([[0, 1]] * 11), np.array([[1, 2], *[[1, 1]] * 10])
-    pairs = paired([Tables(np.arange(11), seats, places)], 2)
+    pairs = pairwise_results([Tables(np.arange(11), seats, places)], 2)
 
-    fit = fitted(pairs)
+    fit = fit_model(pairs)
 
-    middle = np.array([0.0] * 4 + [LOG_NU])
-    assert slopes(pairs, fit.estimate).sum(0) == pytest.approx(fit.prior * (fit.estimate - middle), abs=1e-6)
+    middle = np.array([0.0] * 4 + [PRIOR_LOG_NU])
+    assert group_gradients(pairs, fit.estimate).sum(0) == pytest.approx(fit.prior * (fit.estimate - middle), abs=1e-6)

@@ -7,29 +7,31 @@ from msgspec.structs import replace
 
 from fairplay import Entrant
 from fairplay.core.events import Fault
-from fairplay.render.text import breadth
-from fairplay.tournament.counted import Counted, Ranking
-from fairplay.tournament.rating.ratings import Ratings, rate
-from fairplay.tournament.rating.standings import Row, standings
-from fairplay.tournament.report.table import describe_unranked, table, told_apart
-from tests.some import some
-from tests.tournament.cups import HOSTILE, by_lot, cup_of, stood
+from fairplay.render.text import display_width
+from fairplay.tournament.counted_match import CountedMatch, Ranking
+from fairplay.tournament.rating.ratings import Ratings, rate_players
+from fairplay.tournament.rating.standings import StandingsRow, standings
+from fairplay.tournament.report.table import describe_significance, describe_unranked, format_standings
+from tests.nonempty import nonempty
+from tests.tournament.example_tournaments import HOSTILE, compute_standings, make_spec, random_matches
 
 PLAYERS = tuple(Entrant("greedy", name) for name in ("ann", "bob", "cyd"))
 
 
-def match(names: str, *places: int, scores: tuple[int, ...] = (), faults: tuple[Fault | None, ...] = ()) -> Counted:
-    return Counted(match=names, deal=0, names=tuple(names.split()), places=places, scores=scores, faults=faults)
+def match(
+    names: str, *places: int, scores: tuple[int, ...] = (), faults: tuple[Fault | None, ...] = ()
+) -> CountedMatch:
+    return CountedMatch(match=names, deal=0, names=tuple(names.split()), places=places, scores=scores, faults=faults)
 
 
-def row_of(name: str, *counted: Counted, ranking: Ranking = ()) -> Row:
-    return next(row for row in standings(PLAYERS, counted, ranking, rate(counted)) if row.name == name)
+def row_of(name: str, *counted: CountedMatch, ranking: Ranking = ()) -> StandingsRow:
+    return next(row for row in standings(PLAYERS, counted, ranking, rate_players(counted)) if row.name == name)
 
 
 def test_the_ratings_decide_who_is_first() -> None:
-    cup = cup_of(["ann", "bob", "cyd"])
+    tournament = make_spec(["ann", "bob", "cyd"])
 
-    rows, ratings = stood(cup, by_lot(["cyd", "ann", "bob"], 200))
+    rows, ratings = compute_standings(tournament, random_matches(["cyd", "ann", "bob"], 200))
 
     assert [(row.place, row.name) for row in rows] == [(1, "cyd"), (2, "ann"), (3, "bob")]
     assert [row.name for row in rows] == [rating.name for rating in ratings.players]
@@ -41,21 +43,23 @@ def test_the_ratings_decide_who_is_first() -> None:
 
 def test_neither_the_order_of_matches_nor_their_times_show() -> None:
     names = ["ann", "bob", "cyd", "dan", "eve"]
-    counted = by_lot(names, 300, 4, bad="dan")
+    counted = random_matches(names, 300, 4, bad="dan")
     shuffled = [replace(one, seconds=(9.0,) * 4, slowest=(3.0,) * 4) for one in counted]
     random.Random(5).shuffle(shuffled)
 
-    assert stood(cup_of(names), shuffled)[0] == stood(cup_of(names), counted)[0]
+    assert compute_standings(make_spec(names), shuffled)[0] == compute_standings(make_spec(names), counted)[0]
 
 
 def test_equals_share_a_place() -> None:
-    rows, _ = stood(cup_of(["ann", "bob", "cyd"]), [match("ann bob cyd", 1, 1, 3), match("bob ann cyd", 1, 1, 3)])
+    rows, _ = compute_standings(
+        make_spec(["ann", "bob", "cyd"]), [match("ann bob cyd", 1, 1, 3), match("bob ann cyd", 1, 1, 3)]
+    )
 
     assert [row.place for row in rows] == [1, 1, 3]
 
 
 def test_players_whose_ratings_are_shown_as_equal_share_a_place() -> None:
-    ratings = rate([match("ann bob cyd", 1, 1, 3), match("bob ann cyd", 1, 1, 3)])
+    ratings = rate_players([match("ann bob cyd", 1, 1, 3), match("bob ann cyd", 1, 1, 3)])
     best, *others = ratings.players
 
     rows = standings(PLAYERS, [], (), replace(ratings, players=(replace(best, rating=best.rating + 0.001), *others)))
@@ -70,34 +74,34 @@ def test_a_score_of_nothing_counts_in_the_mean() -> None:
 
 
 def test_the_ranking_of_a_format_comes_before_ratings() -> None:
-    counted = by_lot(["ann", "bob", "cyd"], 100)
+    counted = random_matches(["ann", "bob", "cyd"], 100)
 
-    rows = standings(PLAYERS, counted, (("cyd",), ("ann", "bob")), rate(counted))
+    rows = standings(PLAYERS, counted, (("cyd",), ("ann", "bob")), rate_players(counted))
 
     assert [(row.place, row.name) for row in rows] == [(1, "cyd"), (2, "ann"), (2, "bob")]
 
 
 def test_of_those_who_share_a_rank_the_better_rated_is_told_first() -> None:
-    counted = by_lot(["cyd", "bob", "ann"], 100)
+    counted = random_matches(["cyd", "bob", "ann"], 100)
 
-    rows = standings(PLAYERS, counted, (("ann", "bob", "cyd"),), rate(counted))
+    rows = standings(PLAYERS, counted, (("ann", "bob", "cyd"),), rate_players(counted))
 
     assert [(row.place, row.name) for row in rows] == [(1, "cyd"), (1, "bob"), (1, "ann")]
 
 
 def test_whoever_a_ranking_leaves_out_is_last() -> None:
-    counted = by_lot(["ann", "bob", "cyd"], 100)
+    counted = random_matches(["ann", "bob", "cyd"], 100)
 
-    rows = standings(PLAYERS, counted, (("bob",),), rate(counted))
+    rows = standings(PLAYERS, counted, (("bob",),), rate_players(counted))
 
     assert [(row.place, row.name) for row in rows] == [(1, "bob"), (2, "ann"), (2, "cyd")]
 
 
 def test_whoever_was_expelled_is_behind_everybody_else() -> None:
-    counted = by_lot(["ann", "bob", "cyd"], 100)
-    counted.append(Counted(match="x", deal=100, names=("ann", "bob"), places=(1, 2), expelled=("ann",)))
+    counted = random_matches(["ann", "bob", "cyd"], 100)
+    counted.append(CountedMatch(match="x", deal=100, names=("ann", "bob"), places=(1, 2), expelled=("ann",)))
 
-    rows, _ = stood(cup_of(["ann", "bob", "cyd"]), counted)
+    rows, _ = compute_standings(make_spec(["ann", "bob", "cyd"]), counted)
 
     assert [(row.place, row.name, row.expelled) for row in rows] == [
         (1, "bob", False),
@@ -153,7 +157,7 @@ def test_how_many_matches_the_ratings_leave_out_is_said() -> None:
     assert describe_unranked([ranked, ranked]) == ""
     assert describe_unranked([ranked, nothing]) == "1 match gives no points, and no ratings: all players were ejected"
     assert describe_unranked([nothing] * 3).startswith("3 matches give no points")
-    assert rate([ranked, nothing]) == rate([ranked])
+    assert rate_players([ranked, nothing]) == rate_players([ranked])
 
 
 def test_whoever_never_played_is_there_without_figures() -> None:
@@ -169,59 +173,61 @@ def test_whoever_left_the_tournament_is_still_there() -> None:
 
 
 def test_what_makes_a_rating_doubtful_is_said() -> None:
-    counted = by_lot(["ann", "bob", "cyd"], 90, bad="cyd")
+    counted = random_matches(["ann", "bob", "cyd"], 90, bad="cyd")
 
-    rows, _ = stood(cup_of(["ann", "bob", "cyd"]), counted)
-    few, _ = stood(cup_of(["ann", "bob", "cyd"]), counted[:4])
+    rows, _ = compute_standings(make_spec(["ann", "bob", "cyd"]), counted)
+    few, _ = compute_standings(make_spec(["ann", "bob", "cyd"]), counted[:4])
 
     assert rows[2].note.startswith("never scored")
     assert (rows[2].low, rows[0].note) == (None, "")
-    assert all("too few games" in row.note for row in some(few))
+    assert all("too few games" in row.note for row in nonempty(few))
 
 
 def test_a_table_has_eighty_columns_for_short_names_and_two_kinds_of_faults() -> None:
     names = ["annabel", "bob", "cyd"]
-    counted = by_lot(names, 100, bad="cyd")
+    counted = random_matches(names, 100, bad="cyd")
     counted.append(match("bob annabel", 1, 2, faults=(None, Fault.ILLEGAL)))
 
-    lines = table(stood(cup_of(names), counted)[0])
+    lines = format_standings(compute_standings(make_spec(names), counted)[0])
 
     assert " ".join(lines[0].split()) == "# name rating 95 % ranks games points score illegal crashed"
-    assert max(map(breadth, lines)) <= 80
+    assert max(map(display_width, lines)) <= 80
     assert lines[3].split()[:2] == ["3", "cyd"]
     assert "<" in lines[3]
 
 
 def test_the_columns_of_a_table_are_straight() -> None:
-    rows, _ = stood(cup_of(HOSTILE), by_lot(HOSTILE, 200, 3))
+    rows, _ = compute_standings(make_spec(HOSTILE), random_matches(HOSTILE, 200, 3))
 
-    lines = table(rows)[: len(rows) + 1]
+    lines = format_standings(rows)[: len(rows) + 1]
 
-    assert len({breadth(line) for line in lines}) == 1, "numbers end where their heading does"
+    assert len({display_width(line) for line in lines}) == 1, "numbers end where their heading does"
     assert all(line.isprintable() for line in lines)
 
 
 def test_many_kinds_of_faults_share_a_column() -> None:
     counted = [match("ann bob", 1, 2, faults=(None, fault)) for fault in Fault]
 
-    heading, _, bob, *_ = table(stood(cup_of(["ann", "bob"]), counted)[0])
+    heading, _, bob, *_ = format_standings(compute_standings(make_spec(["ann", "bob"]), counted)[0])
 
     assert (heading.split()[-1], bob.split()[-1]) == ("faults", str(len(Fault)))
 
 
 def test_a_table_says_what_its_marks_mean() -> None:
-    rows, _ = stood(cup_of(["ann", "bob"]), [replace(match("ann bob", 1, 2), expelled=("bob",))])
+    rows, _ = compute_standings(make_spec(["ann", "bob"]), [replace(match("ann bob", 1, 2), expelled=("bob",))])
 
-    _, ann, bob, *below = table(rows)
+    _, ann, bob, *below = format_standings(rows)
 
     assert (ann.split()[0], ann.split()[2][-1], bob.split()[0]) == ("1", "?", "2x")
     assert below == ["? too few games to rely on", "x expelled from the tournament"]
 
 
 def test_a_table_explains_the_mark_of_a_single_player() -> None:
-    rows, _ = stood(cup_of(["ann", "bob", "cyd"]), [*by_lot(["ann", "bob"], 200), match("ann cyd", 1, 2)])
+    rows, _ = compute_standings(
+        make_spec(["ann", "bob", "cyd"]), [*random_matches(["ann", "bob"], 200), match("ann cyd", 1, 2)]
+    )
 
-    lines = table(rows)
+    lines = format_standings(rows)
 
     assert ["too few" in row.note for row in rows].count(True) == 1
     assert lines[-1] == "? too few games to rely on"
@@ -230,7 +236,7 @@ def test_a_table_explains_the_mark_of_a_single_player() -> None:
 def test_there_is_a_table_before_anybody_played() -> None:
     rows = standings(PLAYERS, (), (), Ratings())
 
-    assert [line.split()[:2] for line in table(rows)[1:]] == [["1", "ann"], ["1", "bob"], ["1", "cyd"]]
+    assert [line.split()[:2] for line in format_standings(rows)[1:]] == [["1", "ann"], ["1", "bob"], ["1", "cyd"]]
 
 
 @pytest.mark.parametrize(
@@ -261,4 +267,4 @@ def test_there_is_a_table_before_anybody_played() -> None:
 def test_who_is_told_apart_is_said_in_a_sentence(names: str, apart: str, said: str) -> None:
     pairs = [(better, worse) for better, _, worse in (pair.partition(">") for pair in apart.split())]
 
-    assert told_apart(names.split(), pairs) == said
+    assert describe_significance(names.split(), pairs) == said

@@ -9,71 +9,75 @@ import pytest
 from fairplay import Entrant
 from fairplay.core.errors import HostFault
 from fairplay.journal.pictures import picture_at
-from fairplay.journal.replay import read
-from fairplay.page.replay import replay_of
-from fairplay.tournament.counted import Counted
+from fairplay.journal.replay import read_journal
+from fairplay.page.replay import render_replay
+from fairplay.tournament.counted_match import CountedMatch
 from fairplay.tournament.report import boards
-from fairplay.tournament.report.boards import notable, shown, write_replays
-from tests.some import some
-from tests.tournament.cups import BAD, by_lot, played
+from fairplay.tournament.report.boards import notable_matches, render_boards, write_replay_pages
+from tests.nonempty import nonempty
+from tests.tournament.example_tournaments import BAD_PLAYERS, play_tournament, random_matches
 
 
 @pytest.fixture(scope="module")
-def tournament(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Counted]]:
-    """Two house players and one that crashes, who have played."""
-    folder = tmp_path_factory.mktemp("cup")
-    (folder / "bad_bot.py").write_text(BAD)
+def tournament(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[CountedMatch]]:
+    """Two built-in players and one that crashes, who have played."""
+    directory = tmp_path_factory.mktemp("cup")
+    (directory / "bad_bot.py").write_text(BAD_PLAYERS)
     players = [("ann", "greedy"), ("<bob>", "random"), ("eve", "py:bad_bot:Crash")]
     with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(folder)
-        _, counted = played(folder, *(Entrant(address, name) for name, address in players), games=12)
-    return folder, counted
+        patch.syspath_prepend(directory)
+        _, counted = play_tournament(directory, *(Entrant(address, name) for name, address in players), games=12)
+    return directory, counted
 
 
-def ended(match: str, *scores: int | None, faults: tuple[None, ...] = (), played: str = "") -> Counted:
-    return Counted(match=match, deal=0, names=("a", "b"), places=(1, 2), scores=scores, faults=faults, played=played)
+def ended(match: str, *scores: int | None, faults: tuple[None, ...] = (), played: str = "") -> CountedMatch:
+    return CountedMatch(
+        match=match, deal=0, names=("a", "b"), places=(1, 2), scores=scores, faults=faults, played=played
+    )
 
 
 def test_the_last_match_the_last_ejection_and_the_highest_score_are_worth_a_look() -> None:
-    quiet = by_lot(["ann", "bob"], 5)
-    found = notable([ended("m1", 9, 99), *by_lot(["ann", "bob"], 1, bad="bob"), ended("m2", 3, 4), *quiet])
+    quiet = random_matches(["ann", "bob"], 5)
+    found = notable_matches(
+        [ended("m1", 9, 99), *random_matches(["ann", "bob"], 1, bad="bob"), ended("m2", 3, 4), *quiet]
+    )
 
     assert list(found.values()) == ["The last match", "The last ejection", "The highest score"]
     assert list(found) == ["m4", "m0", "m1"]
 
 
 def test_the_highest_score_is_found_among_scores_that_were_forfeited() -> None:
-    found = notable([ended("m1", 3, None), ended("m2", 9, None), ended("m3", 4, 5)])
+    found = notable_matches([ended("m1", 3, None), ended("m2", 9, None), ended("m3", 4, 5)])
 
     assert found == {"m3": "The last match", "m2": "The highest score"}
 
 
 def test_ten_thousand_matches_have_no_more_boards_than_three() -> None:
-    assert 1 < len(notable(by_lot(["ann", "bob", "cyd"], 10_000, bad="cyd"))) <= 3
+    assert 1 < len(notable_matches(random_matches(["ann", "bob", "cyd"], 10_000, bad="cyd"))) <= 3
 
 
 def test_a_match_is_shown_once_and_by_the_attempt_that_counts() -> None:
-    assert notable([ended("m1", 9, 99, played="m1-2")]) == {"m1-2": "The last match"}
+    assert notable_matches([ended("m1", 9, 99, played="m1-2")]) == {"m1-2": "The last match"}
 
 
 def test_where_nothing_counts_there_is_nothing_to_look_at() -> None:
-    assert notable([Counted(match="m1", deal=0, names=("a", "b"), void="the disk was full")]) == {}
-    assert list(shown([])) == []
+    assert notable_matches([CountedMatch(match="m1", deal=0, names=("a", "b"), void="the disk was full")]) == {}
+    assert list(render_boards([])) == []
 
 
-def test_the_boards_are_the_last_pictures_and_lead_to_replays(tournament: tuple[Path, list[Counted]]) -> None:
-    folder, counted = tournament
+def test_the_boards_are_the_last_pictures_and_lead_to_replays(tournament: tuple[Path, list[CountedMatch]]) -> None:
+    directory, counted = tournament
 
-    page = "\n".join(shown(write_replays(folder, counted)))
+    page = "\n".join(render_boards(write_replay_pages(directory, counted)))
 
     links = dict(re.findall(r'<a href="(replays/m\d+\.html)#(\d+)">', page))
     assert 2 <= len(links) <= 3
-    assert {f"replays/{path.name}" for path in (folder / "replays").iterdir()} == set(links)
+    assert {f"replays/{path.name}" for path in (directory / "replays").iterdir()} == set(links)
     sources = re.findall(r'base64,([^"]+)"', page)
-    for (link, at), dark, light in zip(some(links.items()), sources[::2], sources[1::2], strict=True):
-        journal = folder / "matches" / f"{Path(link).stem}.jsonl"
-        recorded = read(journal)
-        assert (folder / link).read_text(encoding="utf-8") == replay_of(journal)
+    for (link, at), dark, light in zip(nonempty(links.items()), sources[::2], sources[1::2], strict=True):
+        journal = directory / "matches" / f"{Path(link).stem}.jsonl"
+        recorded = read_journal(journal)
+        assert (directory / link).read_text(encoding="utf-8") == render_replay(journal)
         assert b64decode(light).decode() == picture_at(recorded, None, dark=False, small=True)
         assert b64decode(dark).decode() == picture_at(recorded, None, dark=True, small=True)
         assert 0 < int(at) <= len(recorded.facts)
@@ -81,23 +85,23 @@ def test_the_boards_are_the_last_pictures_and_lead_to_replays(tournament: tuple[
     assert "fairplay replay matches/MATCH.jsonl" in page, "any other, and none of these"
 
 
-def test_the_last_ejection_is_where_its_link_leads(tournament: tuple[Path, list[Counted]]) -> None:
-    folder, counted = tournament
+def test_the_last_ejection_is_where_its_link_leads(tournament: tuple[Path, list[CountedMatch]]) -> None:
+    directory, counted = tournament
     guilty = [one for one in counted if any(one.faults)]
     quiet = [one for one in counted if not any(one.faults)]
 
-    (board,) = [it for it in write_replays(folder, [*guilty, *quiet]) if it.why == "The last ejection"]
+    (board,) = [it for it in write_replay_pages(directory, [*guilty, *quiet]) if it.why == "The last ejection"]
 
-    facts = read(folder / "matches" / f"{board.match}.jsonl").facts
+    facts = read_journal(directory / "matches" / f"{board.match}.jsonl").facts
     assert type(facts[int(board.link.partition("#")[2]) - 1]).__name__ == "Ejected"
 
 
 @pytest.mark.parametrize("harm", ["missing", "damaged", "unfinished"])
 def test_a_match_without_a_sound_journal_is_left_out(
-    tournament: tuple[Path, list[Counted]], harm: str, tmp_path: Path
+    tournament: tuple[Path, list[CountedMatch]], harm: str, tmp_path: Path
 ) -> None:
-    folder, counted = tournament
-    text = (folder / "matches" / f"{counted[-1].match}.jsonl").read_bytes()
+    directory, counted = tournament
+    text = (directory / "matches" / f"{counted[-1].match}.jsonl").read_bytes()
     (tmp_path / "matches").mkdir()
     file = tmp_path / "matches" / f"{counted[-1].match}.jsonl"
     if harm == "damaged":
@@ -105,49 +109,49 @@ def test_a_match_without_a_sound_journal_is_left_out(
     elif harm == "unfinished":
         file.write_bytes(b"".join(text.splitlines(keepends=True)[:-1]))
 
-    assert write_replays(tmp_path, counted[-1:]) == []
+    assert write_replay_pages(tmp_path, counted[-1:]) == []
     assert not (tmp_path / "replays").exists()
 
 
-def test_a_match_is_no_way_out_of_the_folder(tournament: tuple[Path, list[Counted]], tmp_path: Path) -> None:
-    folder, counted = tournament
-    away = f"../../{folder.name}/matches/{counted[-1].match}"
+def test_a_match_is_no_way_out_of_the_directory(tournament: tuple[Path, list[CountedMatch]], tmp_path: Path) -> None:
+    directory, counted = tournament
+    away = f"../../{directory.name}/matches/{counted[-1].match}"
 
-    assert write_replays(folder, [ended("x", 1, 2, played=away)]) == []
+    assert write_replay_pages(directory, [ended("x", 1, 2, played=away)]) == []
 
 
 def test_a_board_that_is_too_large_is_only_linked_to(
-    tournament: tuple[Path, list[Counted]], monkeypatch: pytest.MonkeyPatch
+    tournament: tuple[Path, list[CountedMatch]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder, counted = tournament
-    monkeypatch.setattr(boards, "LARGEST", 100)
+    directory, counted = tournament
+    monkeypatch.setattr(boards, "MAX_PICTURE_CHARS", 100)
 
-    page = "\n".join(shown(write_replays(folder, counted)))
+    page = "\n".join(render_boards(write_replay_pages(directory, counted)))
 
     assert "<img" not in page
     assert '<a href="replays/' in page
 
 
 def test_a_match_that_is_too_long_is_shown_without_a_replay(
-    tournament: tuple[Path, list[Counted]], monkeypatch: pytest.MonkeyPatch
+    tournament: tuple[Path, list[CountedMatch]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder, counted = tournament
-    monkeypatch.setattr(boards, "MOST_DRAWN", 100)
+    directory, counted = tournament
+    monkeypatch.setattr(boards, "MAX_REPLAY_PICTURE_CHARS", 100)
 
-    found = boards.write_replays(folder, counted)
+    found = boards.write_replay_pages(directory, counted)
 
     assert found
     assert {board.link for board in found} == {""}
-    assert "<a " not in "".join(boards.shown(found))
-    assert "which is long: by that command" in "".join(boards.shown(found))
+    assert "<a " not in "".join(boards.render_boards(found))
+    assert "which is long: by that command" in "".join(boards.render_boards(found))
 
 
-def test_a_folder_in_which_nothing_can_be_made_is_a_fault_of_the_host(
-    tournament: tuple[Path, list[Counted]], tmp_path: Path
+def test_a_directory_in_which_nothing_can_be_made_is_a_fault_of_the_host(
+    tournament: tuple[Path, list[CountedMatch]], tmp_path: Path
 ) -> None:
-    folder, counted = tournament
-    (tmp_path / "matches").symlink_to(folder / "matches")
+    directory, counted = tournament
+    (tmp_path / "matches").symlink_to(directory / "matches")
     (tmp_path / "replays").write_text("in the way")
 
     with pytest.raises(HostFault, match="replays: cannot be made: File exists"):
-        write_replays(tmp_path, counted)
+        write_replay_pages(tmp_path, counted)

@@ -2,23 +2,23 @@
 
 import pytest
 
-from fairplay.tournament.counted import Counted
-from fairplay.tournament.report.decision import decision
+from fairplay.tournament.counted_match import CountedMatch
+from fairplay.tournament.report.decision import describe_verdict
 from fairplay.tournament.settings import RoundRobin, Versus
-from tests.tournament.small_cups import cup_of
+from tests.tournament.small_tournaments import make_tournament
 
-CUP = cup_of("ann=greedy", "bob=random", format=Versus(elo0=0, elo1=50))
+TOURNAMENT = make_tournament("ann=greedy", "bob=random", format=Versus(elo0=0, elo1=50))
 
 
-def deals(count: int, wins: int) -> list[Counted]:
+def deals(count: int, wins: int) -> list[CountedMatch]:
     """So many deals in both seat orders, of which ann wins so many; the others are shared."""
-    matches: list[Counted] = []
+    matches: list[CountedMatch] = []
     for deal in range(count):
         first = (1, 2) if deal % 2 == 0 or deal < wins else (2, 1)
         for names in (("ann", "bob"), ("bob", "ann")):
             won = deal < wins
             places = ((1, 2) if names[0] == "ann" else (2, 1)) if won else first
-            matches.append(Counted(match=f"m{len(matches)}", deal=deal, names=names, places=places))
+            matches.append(CountedMatch(match=f"m{len(matches)}", deal=deal, names=names, places=places))
     return matches
 
 
@@ -30,8 +30,8 @@ def deals(count: int, wins: int) -> list[Counted]:
         ([], "nothing is decided between ann and bob after 0 deals"),
     ],
 )
-def test_it_is_said_what_is_decided(matches: list[Counted], said: str) -> None:
-    decided = decision(CUP, matches)
+def test_it_is_said_what_is_decided(matches: list[CountedMatch], said: str) -> None:
+    decided = describe_verdict(TOURNAMENT, matches)
 
     assert decided is not None
     assert decided[0].startswith(said)
@@ -39,17 +39,17 @@ def test_it_is_said_what_is_decided(matches: list[Counted], said: str) -> None:
 
 def test_who_is_worse_is_not_better() -> None:
     mirrored = [
-        Counted(match=one.match, deal=one.deal, names=one.names, places=one.places[::-1]) for one in deals(40, 40)
+        CountedMatch(match=one.match, deal=one.deal, names=one.names, places=one.places[::-1]) for one in deals(40, 40)
     ]
 
-    decided = decision(CUP, mirrored)
+    decided = describe_verdict(TOURNAMENT, mirrored)
 
     assert decided is not None
     assert decided[0].startswith("ann is not better than bob by 50 Elo, but by 0 at most: decided after 2")
 
 
 def test_what_is_expected_is_told_as_long_as_nothing_is_decided() -> None:
-    decided = decision(CUP, deals(12, 6))
+    decided = describe_verdict(TOURNAMENT, deals(12, 6))
 
     assert decided is not None
     assert decided[0].endswith(" will be needed")
@@ -57,4 +57,4 @@ def test_what_is_expected_is_told_as_long_as_nothing_is_decided() -> None:
 
 
 def test_other_formats_have_no_test() -> None:
-    assert decision(cup_of(format=RoundRobin()), deals(2, 1)) is None
+    assert describe_verdict(make_tournament(format=RoundRobin()), deals(2, 1)) is None

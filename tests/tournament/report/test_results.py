@@ -12,41 +12,41 @@ from msgspec.structs import replace
 
 from fairplay.core.errors import HostFault
 from fairplay.core.events import Fault
-from fairplay.tournament.counted import Counted
-from fairplay.tournament.report.figures import Pace, meetings, paces
-from fairplay.tournament.report.results import LONGEST, put, write_results
+from fairplay.tournament.counted_match import CountedMatch
+from fairplay.tournament.report.figures import ThinkingTime, head_to_head, thinking_times
+from fairplay.tournament.report.results import MAX_CELL_CHARS, write_file_atomically, write_results
 from fairplay.tournament.result import TournamentResult
-from fairplay.tournament.spec import Cup
-from tests.some import some
-from tests.tournament.cups import HOSTILE, SEED, by_lot, cup_of
+from fairplay.tournament.spec import TournamentSpec
+from tests.nonempty import nonempty
+from tests.tournament.example_tournaments import HOSTILE, SEED, make_spec, random_matches
 
 NAMES = ["ann", "bob", "cyd"]
 
 
-def written(folder: Path, counted: list[Counted], cup: Cup | None = None) -> dict[str, Any]:
-    cup = cup or cup_of(NAMES)
-    write_results(TournamentResult(cup, folder, tuple(counted)))
-    found: dict[str, Any] = msgspec.json.decode((folder / "results.json").read_bytes())  # which refuses NaN
+def written(directory: Path, counted: list[CountedMatch], tournament: TournamentSpec | None = None) -> dict[str, Any]:
+    tournament = tournament or make_spec(NAMES)
+    write_results(TournamentResult(tournament, directory, tuple(counted)))
+    found: dict[str, Any] = msgspec.json.decode((directory / "results.json").read_bytes())  # which refuses NaN
     return found
 
 
-def sheet(folder: Path) -> list[dict[str, str]]:
-    with (folder / "results.csv").open(newline="", encoding="utf-8") as file:
+def sheet(directory: Path) -> list[dict[str, str]]:
+    with (directory / "results.csv").open(newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file))
 
 
 def test_the_standings_are_on_top(tmp_path: Path) -> None:
-    found = written(tmp_path, by_lot(NAMES, 200))
+    found = written(tmp_path, random_matches(NAMES, 200))
 
     assert next(iter(found)) == "standings"
     assert [row["name"] for row in found["standings"]] == NAMES
-    for row in some(found["standings"]):
+    for row in nonempty(found["standings"]):
         assert row["low"] < row["rating"] < row["high"]
         assert row["games"] > 100
 
 
 def test_all_is_there_that_was_asked_for(tmp_path: Path) -> None:
-    counted = by_lot(NAMES, 90, bad="cyd")
+    counted = random_matches(NAMES, 90, bad="cyd")
 
     found = written(tmp_path, counted)
 
@@ -63,10 +63,11 @@ def test_all_is_there_that_was_asked_for(tmp_path: Path) -> None:
 def test_heads_are_counted_both_ways(tmp_path: Path) -> None:
     matches = {"ann bob cyd": (1, 2, 2), "bob ann": (2, 1), "cyd bob": (1, 1)}
     counted = [
-        Counted(match=names, deal=0, names=tuple(names.split()), places=places) for names, places in matches.items()
+        CountedMatch(match=names, deal=0, names=tuple(names.split()), places=places)
+        for names, places in matches.items()
     ]
 
-    met = meetings(NAMES, counted)
+    met = head_to_head(NAMES, counted)
 
     assert met.games == [[0, 2, 1], [2, 0, 2], [1, 2, 0]]
     assert met.points == [[0, 2, 1], [0, 0, 1], [0, 1, 0]]
@@ -75,9 +76,9 @@ def test_heads_are_counted_both_ways(tmp_path: Path) -> None:
 
 
 def test_two_who_were_both_ejected_have_met_and_neither_has_points() -> None:
-    counted = [Counted(match="1", deal=0, names=("ann", "bob", "cyd"), places=(3, 1, 3))]
+    counted = [CountedMatch(match="1", deal=0, names=("ann", "bob", "cyd"), places=(3, 1, 3))]
 
-    met = meetings(NAMES, counted)
+    met = head_to_head(NAMES, counted)
 
     assert met.games == [[0, 1, 1], [1, 0, 1], [1, 1, 0]]
     assert met.points == [[0, 0, 0], [1, 0, 1], [0, 0, 0]]
@@ -85,15 +86,15 @@ def test_two_who_were_both_ejected_have_met_and_neither_has_points() -> None:
 
 def test_the_slowest_turn_of_all_is_told_and_the_mean_of_all() -> None:
     counted = [
-        Counted(match="1", deal=0, names=("ann", "bob"), turns=(4, 0), seconds=(6.0, 0.0), slowest=(5.0, 0.0)),
-        Counted(match="2", deal=1, names=("bob", "ann"), turns=(0, 1), seconds=(0.0, 1.5), slowest=(0.0, 1.5)),
+        CountedMatch(match="1", deal=0, names=("ann", "bob"), turns=(4, 0), seconds=(6.0, 0.0), slowest=(5.0, 0.0)),
+        CountedMatch(match="2", deal=1, names=("bob", "ann"), turns=(0, 1), seconds=(0.0, 1.5), slowest=(0.0, 1.5)),
     ]
 
-    assert paces(NAMES, counted) == (Pace("ann", 5, 1.5, 5.0),)
+    assert thinking_times(NAMES, counted) == (ThinkingTime("ann", 5, 1.5, 5.0),)
 
 
 def test_times_are_in_a_section_of_their_own(tmp_path: Path) -> None:
-    counted = by_lot(NAMES)
+    counted = random_matches(NAMES)
     slower = [replace(one, seconds=(50.0, 60.0), slowest=(6.0, 8.0)) for one in counted]
 
     found, other = written(tmp_path, counted), written(tmp_path, slower)
@@ -101,14 +102,14 @@ def test_times_are_in_a_section_of_their_own(tmp_path: Path) -> None:
     assert found.pop("times") != (times := other.pop("times"))
     assert found == other
     assert {one["slowest"] for one in times} <= {6.0, 8.0}
-    assert all(5 <= one["mean"] <= 6 for one in some(times))
+    assert all(5 <= one["mean"] <= 6 for one in nonempty(times))
 
 
 def test_no_seed_is_in_it_and_nothing_hidden(tmp_path: Path) -> None:
     tiles = list(range(20))
-    cup = replace(cup_of(NAMES), game="tsuro", parameters={"tiles": tiles, "size": 5})
+    tournament = replace(make_spec(NAMES), game="tsuro", parameters={"tiles": tiles, "size": 5})
 
-    found = written(tmp_path, by_lot(NAMES), cup)
+    found = written(tmp_path, random_matches(NAMES), tournament)
 
     text = (tmp_path / "results.json").read_text().lower()
     assert found["parameters"]["size"] == 5
@@ -126,7 +127,7 @@ def test_it_can_be_written_before_anybody_played(tmp_path: Path) -> None:
 
 
 def test_nothing_but_ascii_is_in_the_json(tmp_path: Path) -> None:
-    found = written(tmp_path, by_lot(HOSTILE, 100, 3), cup_of(HOSTILE))
+    found = written(tmp_path, random_matches(HOSTILE, 100, 3), make_spec(HOSTILE))
 
     assert (tmp_path / "results.json").read_bytes().isascii()
     assert {row["name"] for row in found["standings"]} == set(HOSTILE)
@@ -134,7 +135,7 @@ def test_nothing_but_ascii_is_in_the_json(tmp_path: Path) -> None:
 
 
 def test_the_sheet_has_a_line_for_everybody(tmp_path: Path) -> None:
-    found = written(tmp_path, by_lot(NAMES, 90, bad="cyd"))
+    found = written(tmp_path, random_matches(NAMES, 90, bad="cyd"))
 
     rows = sheet(tmp_path)
 
@@ -142,14 +143,14 @@ def test_the_sheet_has_a_line_for_everybody(tmp_path: Path) -> None:
     assert [float(row["rating"]) for row in rows] == [row["rating"] for row in found["standings"]]
     assert [row["low"] for row in rows][2] == ""
     assert [int(row["crashed"]) > 9 for row in rows] == [False, False, True]
-    assert all(int(row[fault.value]) >= 0 for row in rows for fault in some(Fault))
+    assert all(int(row[fault.value]) >= 0 for row in rows for fault in nonempty(Fault))
 
 
 @pytest.mark.parametrize("name", ["=1+1", "+1", "-1", "@SUM(A1)", " =1", "\t=1", "\r=1", "\n@x", "＝1", "a\n=1", '"=1'])
 def test_no_spreadsheet_takes_a_name_for_a_formula(tmp_path: Path, name: str) -> None:
-    counted = by_lot([name, "bob"])
+    counted = random_matches([name, "bob"])
 
-    written(tmp_path, counted, cup_of([name, "bob"]))
+    written(tmp_path, counted, make_spec([name, "bob"]))
 
     shown = {row["name"] for row in sheet(tmp_path)} - {"bob"}
     assert len(shown) == 1
@@ -161,7 +162,7 @@ def test_no_spreadsheet_takes_a_name_for_a_formula(tmp_path: Path, name: str) ->
 @pytest.mark.parametrize("text", ["=1+2", " =1+2", '"=1+2"', "@SUM(A1)", "-1;=1", "＝1"])
 def test_no_reader_finds_a_formula_behind_a_separator_in_a_name(tmp_path: Path, delimiter: str, text: str) -> None:
     name = f"ann{delimiter}{text}{delimiter}"
-    written(tmp_path, by_lot([name, "bob"]), cup_of([name, "bob"]))
+    written(tmp_path, random_matches([name, "bob"]), make_spec([name, "bob"]))
 
     with (tmp_path / "results.csv").open(newline="", encoding="utf-8") as file:
         cells = [cell.lstrip() for row in csv.reader(file, delimiter=delimiter) for cell in row]
@@ -171,12 +172,14 @@ def test_no_reader_finds_a_formula_behind_a_separator_in_a_name(tmp_path: Path, 
 
 
 def test_a_cell_of_the_sheet_has_an_end(tmp_path: Path) -> None:
-    cup = cup_of(["ann", "bob"])
-    cup = replace(cup, players=(replace(cup.players[0], address="exec:" + "x" * 100_000), cup.players[1]))
+    tournament = make_spec(["ann", "bob"])
+    tournament = replace(
+        tournament, players=(replace(tournament.players[0], address="exec:" + "x" * 100_000), tournament.players[1])
+    )
 
-    written(tmp_path, by_lot(["ann", "bob"]), cup)
+    written(tmp_path, random_matches(["ann", "bob"]), tournament)
 
-    assert len(sheet(tmp_path)[0]["address"]) == LONGEST
+    assert len(sheet(tmp_path)[0]["address"]) == MAX_CELL_CHARS
 
 
 def is_number(text: str) -> bool:
@@ -188,7 +191,7 @@ def is_number(text: str) -> bool:
 
 
 def test_every_column_of_the_sheet_is_told_of_in_the_documentation(tmp_path: Path) -> None:
-    written(tmp_path, by_lot(NAMES))
+    written(tmp_path, random_matches(NAMES))
     page = (Path(__file__).parents[3] / "docs" / "tournaments.md").read_text()
     section = page.partition("### results.csv")[2].partition("\n## ")[0]
 
@@ -199,33 +202,33 @@ def test_every_column_of_the_sheet_is_told_of_in_the_documentation(tmp_path: Pat
 
 
 def test_a_negative_rating_is_still_a_number(tmp_path: Path) -> None:
-    written(tmp_path, by_lot(NAMES, 200))
+    written(tmp_path, random_matches(NAMES, 200))
 
     assert float(sheet(tmp_path)[2]["rating"]) < 0
 
 
 def test_a_file_is_replaced_as_a_whole(tmp_path: Path) -> None:
     path = tmp_path / "results.json"
-    put(path, "old")
+    write_file_atomically(path, "old")
     with path.open() as reader:
-        put(path, "new")
+        write_file_atomically(path, "new")
 
         assert (reader.read(), path.read_text()) == ("old", "new")
     assert list(tmp_path.iterdir()) == [path]
 
 
 def test_half_a_character_is_replaced_where_a_file_is_written(tmp_path: Path) -> None:
-    put(tmp_path / "report.html", "bob\ud800")
+    write_file_atomically(tmp_path / "report.html", "bob\ud800")
 
     assert (tmp_path / "report.html").read_text() == "bob?"
 
 
 def test_what_cannot_be_written_is_our_fault_and_leaves_nothing_behind(tmp_path: Path) -> None:
-    (tmp_path / "results.json" / "folder").mkdir(parents=True)
+    (tmp_path / "results.json" / "directory").mkdir(parents=True)
 
     with pytest.raises(HostFault, match=r"results.json: cannot be written"):
-        put(tmp_path / "results.json", "new")
+        write_file_atomically(tmp_path / "results.json", "new")
     with pytest.raises(HostFault, match="cannot be written"):
-        put(tmp_path / "nowhere" / "results.json", "new")
+        write_file_atomically(tmp_path / "nowhere" / "results.json", "new")
 
     assert [path.name for path in tmp_path.iterdir()] == ["results.json"]

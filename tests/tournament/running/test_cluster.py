@@ -14,7 +14,7 @@ from distributed.comm.core import connect
 
 from fairplay.core.errors import BadRequest
 from fairplay.tournament.running import cluster as clusters
-from fairplay.tournament.running.cluster import dask, local_cluster, new_key
+from fairplay.tournament.running.cluster import dask_runner, local_cluster, make_tls_key
 from tests.tournament.running.test_runners import die_once
 
 SOON = 2.0  # seconds after which a stranger gives up
@@ -44,7 +44,7 @@ async def reach(address: str, security: Security) -> None:
 def test_a_stranger_can_run_nothing_on_a_cluster_of_our_own(who: str, cluster: LocalCluster) -> None:
     plain = who == "without encryption"
     address = cluster.scheduler_address.replace("tls://", "tcp://" if plain else "tls://")
-    keys = {"without a key": Security(require_encryption=True), "with a key of its own": new_key()}
+    keys = {"without a key": Security(require_encryption=True), "with a key of its own": make_tls_key()}
 
     with pytest.raises((OSError, TypeError)):  # it has no certificate to show, or the wrong one
         asyncio.run(reach(address, Security() if plain else keys[who]))
@@ -69,18 +69,18 @@ def test_without_openssl_a_cluster_of_our_own_is_refused_in_one_line(monkeypatch
     monkeypatch.setenv("PATH", "/nowhere")
 
     with pytest.raises(BadRequest, match="--executor dask needs openssl"):
-        new_key()
+        make_tls_key()
 
 
 def test_a_cluster_without_workers_is_refused_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(clusters, "PATIENCE", SOON)
+    monkeypatch.setattr(clusters, "CLUSTER_TIMEOUT_S", SOON)
     own = {"host": "127.0.0.1", "protocol": "tcp://", "scheduler_kwargs": {"dashboard_address": "127.0.0.1:0"}}
 
     with (
         LocalCluster(n_workers=0, dashboard_address=None, **own) as empty,
         pytest.raises(BadRequest, match="has no workers"),
     ):
-        dask(empty.scheduler_address, 1)
+        dask_runner(empty.scheduler_address, 1)
 
     with pytest.raises(ValueError, match="No clients found"):  # nor is one left that would look for its scheduler
         default_client()
@@ -89,7 +89,7 @@ def test_a_cluster_without_workers_is_refused_in_one_line(monkeypatch: pytest.Mo
 def test_what_a_worker_of_a_cluster_died_of_is_tried_again_by_another(tmp_path: Path) -> None:
     flag = tmp_path / "flag"
 
-    with dask_config.set({"distributed.scheduler.allowed-failures": 0}), dask("", 1) as workers:
-        done = [one for one in workers.do_all(die_once, [flag]) if one is not None]
+    with dask_config.set({"distributed.scheduler.allowed-failures": 0}), dask_runner("", 1) as workers:
+        done = [one for one in workers.map(die_once, [flag]) if one is not None]
 
     assert [thing for thing, _ in done] == [flag]

@@ -24,20 +24,29 @@ from fairplay.core.errors import HostFault
 from fairplay.hosting.run import run
 from fairplay.hosting.spec import MatchSpec
 from fairplay.journal.append_file import Disk
-from fairplay.players.slots import CpuSlot, slots
+from fairplay.players.cpu_slots import CpuSlot, get_cpu_slots
 from fairplay.tournament.events import AttemptFailed, MatchBegan, MatchEnded
 from fairplay.tournament.running import worker
-from fairplay.tournament.running.cluster import dask
-from fairplay.tournament.running.runners import Hand, Here, Runner, here, pool
+from fairplay.tournament.running.cluster import dask_runner
+from fairplay.tournament.running.runners import InlineExecutor, Runner, WorkerQueue, inline_runner, process_pool_runner
 from fairplay.tournament.running.worker import Job
 from fairplay.tournament.settings import RoundRobin
-from tests.hosting.specs import interrupted, spec_of
-from tests.players.programs import gained, holdings, nothing_left, soon
+from tests.hosting.specs import interrupted_journal, make_spec
+from tests.players.programs import becomes_true, current_holdings, is_cleaned_up, new_holdings
 from tests.python_path import python_path
-from tests.tournament.players import FLAG
-from tests.tournament.small_cups import BAD, Noting, cup_of, facts_in, lasting, played
+from tests.tournament.players import FLAG_VARIABLE
+from tests.tournament.small_tournaments import (
+    MISBEHAVING_PLAYERS,
+    EventCollector,
+    facts_by_match,
+    make_tournament,
+    run_small_tournament,
+    stable_parts,
+)
 
-HONEST = cup_of(f"bad={BAD}Cheat", "random", "greedy", "lookahead:1", format=RoundRobin(games=24))
+HONEST = make_tournament(
+    f"bad={MISBEHAVING_PLAYERS}Cheat", "random", "greedy", "lookahead:1", format=RoundRobin(games=24)
+)
 ROOT = str(Path(__file__).parents[3])
 BOT = str(Path(__file__).parents[3] / "examples" / "a_player.py")
 
@@ -57,25 +66,29 @@ def children_of(pid: int) -> list[str]:
 @pytest.fixture(scope="module")
 def alone(tmp_path_factory: pytest.TempPathFactory) -> tuple[object, object]:
     """What comes of it in this process."""
-    folder = tmp_path_factory.mktemp("alone")
-    return lasting(played(HONEST, folder)[0]), facts_in(folder)
+    directory = tmp_path_factory.mktemp("alone")
+    return stable_parts(run_small_tournament(HONEST, directory)[0]), facts_by_match(directory)
 
 
-@pytest.mark.parametrize("runner", [lambda: pool(1), lambda: pool(2), lambda: dask("", 2)], ids=["1", "2", "dask"])
+@pytest.mark.parametrize(
+    "runner",
+    [lambda: process_pool_runner(1), lambda: process_pool_runner(2), lambda: dask_runner("", 2)],
+    ids=["1", "2", "dask"],
+)
 def test_everywhere_the_same_is_played(runner: object, alone: tuple[object, object], tmp_path: Path) -> None:
     resource_tracker.ensure_running()  # for good
-    before = holdings()
+    before = current_holdings()
     assert callable(runner)
 
-    counted, _ = played(HONEST, tmp_path, runner)
+    counted, _ = run_small_tournament(HONEST, tmp_path, runner)
 
-    assert (lasting(counted), facts_in(tmp_path)) == alone
-    assert soon(lambda: gained(before).children == 0)
+    assert (stable_parts(counted), facts_by_match(tmp_path)) == alone
+    assert becomes_true(lambda: new_holdings(before).children == 0)
 
 
-def test_where_the_folder_is_not_shared_the_journals_are_sent(alone: tuple[object, object], tmp_path: Path) -> None:
+def test_where_the_directory_is_not_shared_the_journals_are_sent(alone: tuple[object, object], tmp_path: Path) -> None:
     def apart() -> Runner:
-        runner = pool(2)
+        runner = process_pool_runner(2)
         runner.token = "not what is there"
         return runner
 
@@ -83,32 +96,37 @@ def test_where_the_folder_is_not_shared_the_journals_are_sent(alone: tuple[objec
         def observe(self, event: object) -> None:
             (tmp_path / "matches" / ".token").unlink(missing_ok=True)
 
-    counted, _ = played(HONEST, tmp_path, apart, [Wiping()])
+    counted, _ = run_small_tournament(HONEST, tmp_path, apart, [Wiping()])
 
-    assert (lasting(counted), facts_in(tmp_path)) == alone
+    assert (stable_parts(counted), facts_by_match(tmp_path)) == alone
 
 
 @pytest.fixture
 def flag(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The file that some players wait for."""
-    monkeypatch.setenv(FLAG, str(tmp_path / "flag"))
+    monkeypatch.setenv(FLAG_VARIABLE, str(tmp_path / "flag"))
     return tmp_path / "flag"
 
 
 def test_a_worker_that_dies_is_replaced_and_its_match_goes_on(flag: Path, tmp_path: Path) -> None:
-    cup = cup_of(f"bad={BAD}KillerOnce", f"{BAD}Steady", "greedy", format=RoundRobin(games=12))
+    tournament = make_tournament(
+        f"bad={MISBEHAVING_PLAYERS}KillsWorkerOnce",
+        f"{MISBEHAVING_PLAYERS}FirstActionPlayer",
+        "greedy",
+        format=RoundRobin(games=12),
+    )
     flag.touch()
-    undisturbed, _ = played(cup, tmp_path / "undisturbed")
+    undisturbed, _ = run_small_tournament(tournament, tmp_path / "undisturbed")
     flag.unlink()
-    noting = Noting()
+    noting = EventCollector()
 
-    counted, _ = played(cup, tmp_path / "disturbed", lambda: pool(2), [noting])
+    counted, _ = run_small_tournament(tournament, tmp_path / "disturbed", lambda: process_pool_runner(2), [noting])
 
     assert flag.exists()
-    assert lasting(counted) == lasting(undisturbed)
-    assert len(noting.heard(MatchEnded)) == 12
-    assert facts_in(tmp_path / "disturbed") == facts_in(tmp_path / "undisturbed")
-    assert len(noting.heard(AttemptFailed)) <= 1
+    assert stable_parts(counted) == stable_parts(undisturbed)
+    assert len(noting.events_of(MatchEnded)) == 12
+    assert facts_by_match(tmp_path / "disturbed") == facts_by_match(tmp_path / "undisturbed")
+    assert len(noting.events_of(AttemptFailed)) <= 1
 
 
 class Listed:
@@ -121,16 +139,16 @@ class Listed:
     def left(self) -> int:
         return len(self._specs)
 
-    def take(self) -> MatchSpec | None:
+    def next_match(self) -> MatchSpec | None:
         return self._specs.popleft() if self._specs else None
 
 
 def test_who_is_slow_holds_nobody_up(flag: Path, tmp_path: Path) -> None:
-    slow = spec_of("fish", f"{BAD}Waiting", "random", id="slow", journal=str(tmp_path))
-    quick = [spec_of("fish", "random", "greedy", id=f"m{n}", journal=str(tmp_path)) for n in range(60)]
+    slow = make_spec("fish", f"{MISBEHAVING_PLAYERS}WaitsForFlag", "random", id="slow", journal=str(tmp_path))
+    quick = [make_spec("fish", "random", "greedy", id=f"m{n}", journal=str(tmp_path)) for n in range(60)]
     ended = []
 
-    with pool(2) as workers:
+    with process_pool_runner(2) as workers:
         for done in workers.play(Listed([*quick[:20], slow, *quick[20:]])):
             ended += [] if done is None else [done.outcome.id]
             if len(ended) == 45:  # all but a few which are in the same job
@@ -140,28 +158,28 @@ def test_who_is_slow_holds_nobody_up(flag: Path, tmp_path: Path) -> None:
     assert "slow" not in ended[:45]
 
 
-def bots(folder: Path, count: int) -> list[MatchSpec]:
-    return [spec_of("fish", BOT, "random", id=f"m{number}", journal=str(folder)) for number in range(count)]
+def bots(directory: Path, count: int) -> list[MatchSpec]:
+    return [make_spec("fish", BOT, "random", id=f"m{number}", journal=str(directory)) for number in range(count)]
 
 
 def test_the_programs_of_the_next_match_are_started_while_one_is_played(tmp_path: Path) -> None:
-    before, desk, [first, second, third] = holdings(), worker.Desk(), bots(tmp_path, 3)
+    before, desk, [first, second, third] = current_holdings(), worker.MatchPipeline(), bots(tmp_path, 3)
 
     assert desk.play(first, second).result is not None
-    assert gained(before).children > 0  # they wait
+    assert new_holdings(before).children > 0  # they wait
     assert not (tmp_path / "m1.jsonl").exists()  # and anybody else may play the match
     assert desk.play(second, third).result is not None
     assert desk.play(first, None) == run(first)  # who waited for the third is sent away, and nothing is played twice
     assert not (tmp_path / "m2.jsonl").exists()
     desk.close()
 
-    assert nothing_left(before)
+    assert is_cleaned_up(before)
 
 
 def test_what_another_worker_would_do_next_is_taken_over(flag: Path, tmp_path: Path) -> None:
-    slow, ended = spec_of("fish", f"{BAD}Waiting", BOT, id="slow", journal=str(tmp_path)), []
+    slow, ended = make_spec("fish", f"{MISBEHAVING_PLAYERS}WaitsForFlag", BOT, id="slow", journal=str(tmp_path)), []
 
-    with pool(2) as workers:
+    with process_pool_runner(2) as workers:
         for done in workers.play(Listed([slow, *bots(tmp_path, 3)])):
             ended += [] if done is None else [done.outcome.id]
             if len(ended) == 3:
@@ -172,34 +190,34 @@ def test_what_another_worker_would_do_next_is_taken_over(flag: Path, tmp_path: P
 
 
 def test_a_worker_is_told_whose_programs_it_will_need_next(tmp_path: Path) -> None:
-    runner = here()
-    [hand] = runner.hands
+    runner = inline_runner()
+    [hand] = runner.queues
 
-    runner._give(hand, Listed(bots(tmp_path, 2)))
+    runner._submit_next(hand, Listed(bots(tmp_path, 2)))
 
     [job] = hand.jobs.values()
-    assert job.following is not None and job.following.id == "m1"
+    assert job.next_spec is not None and job.next_spec.id == "m1"
 
 
 def test_no_program_is_started_early_for_a_match_that_waits_for_a_guest(tmp_path: Path) -> None:
-    before, desk, [first] = holdings(), worker.Desk(), bots(tmp_path, 1)
-    with_a_guest = spec_of("fish", BOT, "tcp:0", id="guest", journal=str(tmp_path))
+    before, desk, [first] = current_holdings(), worker.MatchPipeline(), bots(tmp_path, 1)
+    with_a_guest = make_spec("fish", BOT, "tcp:0", id="guest", journal=str(tmp_path))
 
     desk.play(first, with_a_guest)
 
-    assert gained(before).children == 0
+    assert new_holdings(before).children == 0
     desk.close()
 
 
 def test_no_program_sits_down_early_for_a_match_that_was_begun_before(tmp_path: Path) -> None:
     first, second = bots(tmp_path, 2)
-    half_played = interrupted(second)
+    half_played = interrupted_journal(second)
     text = half_played.read_bytes()
-    before, desk = holdings(), worker.Desk()
+    before, desk = current_holdings(), worker.MatchPipeline()
 
     desk.play(first, second)
 
-    assert gained(before).children == 0
+    assert new_holdings(before).children == 0
     assert half_played.read_bytes() == text
     desk.close()
 
@@ -217,8 +235,8 @@ def slow_program(directory: Path) -> str:
 @pytest.mark.parametrize("is_program", [False, True], ids=["in the worker", "a program"])
 def test_an_interrupted_tournament_leaves_nobody_behind_and_goes_on(is_program: bool, tmp_path: Path) -> None:
     resource_tracker.ensure_running()  # for good
-    player = slow_program(tmp_path) if is_program else f"{BAD}Slow"
-    cup, before = cup_of(f"a={player}", "random", format=RoundRobin(games=3)), holdings()
+    player = slow_program(tmp_path) if is_program else f"{MISBEHAVING_PLAYERS}Slow"
+    tournament, before = make_tournament(f"a={player}", "random", format=RoundRobin(games=3)), current_holdings()
 
     class Interrupting:
         def observe(self, event: object) -> None:
@@ -226,24 +244,26 @@ def test_an_interrupted_tournament_leaves_nobody_behind_and_goes_on(is_program: 
                 threading.Timer(0.6, signal.raise_signal, [signal.SIGINT]).start()
 
     with pytest.raises(KeyboardInterrupt):
-        played(cup, tmp_path, lambda: pool(2), [Interrupting()])
+        run_small_tournament(tournament, tmp_path, lambda: process_pool_runner(2), [Interrupting()])
 
     gc.collect()  # the exception holds on to those who were interrupted
-    assert at_last(lambda: gained(before).children == 0), gained(before)
-    assert nothing_left(before), gained(before)
-    counted, _ = played(cup, tmp_path, lambda: pool(2))
+    assert at_last(lambda: new_holdings(before).children == 0), new_holdings(before)
+    assert is_cleaned_up(before), new_holdings(before)
+    counted, _ = run_small_tournament(tournament, tmp_path, lambda: process_pool_runner(2))
     assert [one.places != () for one in counted] == [True] * 3
-    assert lasting(counted) == lasting(played(cup, tmp_path / "again")[0])
+    assert stable_parts(counted) == stable_parts(run_small_tournament(tournament, tmp_path / "again")[0])
 
 
 def test_when_the_manager_is_killed_its_workers_end(tmp_path: Path) -> None:
     text = f"""
 from pathlib import Path
-from fairplay.tournament.running.runners import pool
-from tests.tournament.small_cups import cup_of, played
+from fairplay.tournament.running.runners import process_pool_runner
+from tests.tournament.small_tournaments import make_tournament, run_small_tournament
 from fairplay.tournament.settings import RoundRobin
 if __name__ == "__main__":
-    played(cup_of("a={BAD}Slow", "b={BAD}Slow", format=RoundRobin(games=4)), Path({str(tmp_path)!r}), lambda: pool(2))
+    players = ("a={MISBEHAVING_PLAYERS}Slow", "b={MISBEHAVING_PLAYERS}Slow")
+    tournament = make_tournament(*players, format=RoundRobin(games=4))
+    run_small_tournament(tournament, Path({str(tmp_path)!r}), lambda: process_pool_runner(2))
 """
     (tmp_path / "manager.py").write_text(text)
     manager = subprocess.Popen(
@@ -260,10 +280,12 @@ if __name__ == "__main__":
     assert at_last(lambda: not any(Path(f"/proc/{pid}").exists() for pid in workers))
 
 
-def test_observers_that_a_cup_names_watch_where_the_matches_are_played(flag: Path, tmp_path: Path) -> None:
-    cup = cup_of("random", "greedy", format=RoundRobin(games=3), observers=("py:tests.tournament.players:Watcher",))
+def test_observers_that_a_tournament_names_watch_where_the_matches_are_played(flag: Path, tmp_path: Path) -> None:
+    tournament = make_tournament(
+        "random", "greedy", format=RoundRobin(games=3), observers=("py:tests.tournament.players:Watcher",)
+    )
 
-    played(cup, tmp_path, lambda: pool(2))
+    run_small_tournament(tournament, tmp_path, lambda: process_pool_runner(2))
 
     told = [line.split() for line in flag.read_text().splitlines()]
     assert sum(what == "Ended" for what, _ in told) == 3
@@ -272,7 +294,9 @@ def test_observers_that_a_cup_names_watch_where_the_matches_are_played(flag: Pat
 
 def test_the_manager_needs_no_more_memory_for_more_matches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Disk, "sync", lambda disk, file: None)
-    cup = cup_of("random", "greedy", format=RoundRobin(games=1200), parameters={"rows": 3, "columns": 3})
+    tournament = make_tournament(
+        "random", "greedy", format=RoundRobin(games=1200), parameters={"rows": 3, "columns": 3}
+    )
     sizes: list[int] = []
 
     class Weighing:
@@ -280,7 +304,7 @@ def test_the_manager_needs_no_more_memory_for_more_matches(tmp_path: Path, monke
             if isinstance(event, MatchEnded):
                 sizes.append(int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE"))
 
-    played(cup, tmp_path, observers=[Weighing()])
+    run_small_tournament(tournament, tmp_path, observers=[Weighing()])
 
     assert len(sizes) == 1200
     assert sizes[-1] - sizes[400] < 800 * 4000  # bytes for each match: what counts of it, and nothing else
@@ -288,30 +312,31 @@ def test_the_manager_needs_no_more_memory_for_more_matches(tmp_path: Path, monke
 
 def test_who_cannot_be_interrupted_is_killed_and_what_was_queued_does_not_begin(tmp_path: Path) -> None:
     resource_tracker.ensure_running()  # for good
-    before, players = holdings(), [f"{BAD}Stubborn", f"{BAD}Slow"]
-    specs = [spec_of("fish", *players, id=f"m{number}", journal=str(tmp_path)) for number in range(4)]
+    before, players = current_holdings(), [f"{MISBEHAVING_PLAYERS}Stubborn", f"{MISBEHAVING_PLAYERS}Slow"]
+    specs = [make_spec("fish", *players, id=f"m{number}", journal=str(tmp_path)) for number in range(4)]
 
-    with pytest.raises(KeyboardInterrupt), pool(2) as workers:
+    with pytest.raises(KeyboardInterrupt), process_pool_runner(2) as workers:
         for _ in workers.play(Listed(specs)):
             if len(list(tmp_path.glob("*.jsonl"))) == 2:
                 raise KeyboardInterrupt
 
     assert len(list(tmp_path.glob("*.jsonl"))) == 2
-    assert at_last(lambda: gained(before).children == 0)
+    assert at_last(lambda: new_holdings(before).children == 0)
 
 
 def test_one_who_is_interrupted_again_while_workers_end_leaves_none_of_them(tmp_path: Path) -> None:
     text = f"""
 import signal, threading
 from pathlib import Path
-from fairplay.tournament.running.runners import pool
+from fairplay.tournament.running.runners import process_pool_runner
 from fairplay.tournament.settings import RoundRobin
-from tests.tournament.small_cups import cup_of, played
+from tests.tournament.small_tournaments import make_tournament, run_small_tournament
 if __name__ == "__main__":
     for seconds in (2.0, 3.0, 4.0):
         threading.Timer(seconds, signal.raise_signal, [signal.SIGINT]).start()
-    cup = cup_of("a={BAD}Stubborn", "b={BAD}Stubborn", format=RoundRobin(games=4))
-    played(cup, Path({str(tmp_path)!r}), lambda: pool(3))
+    players = ("a={MISBEHAVING_PLAYERS}Stubborn", "b={MISBEHAVING_PLAYERS}Stubborn")
+    tournament = make_tournament(*players, format=RoundRobin(games=4))
+    run_small_tournament(tournament, Path({str(tmp_path)!r}), lambda: process_pool_runner(3))
 """
     (tmp_path / "manager.py").write_text(text)
     done = subprocess.run(
@@ -339,24 +364,24 @@ def die_once(flag: Path) -> int:
 def test_what_else_is_done_in_workers_is_done_again_if_one_dies(tmp_path: Path) -> None:
     flags = [tmp_path / f"flag{number}" for number in range(3)]
 
-    with pool(2) as workers:
-        done = dict(one for one in workers.do_all(die_once, flags) if one is not None)
+    with process_pool_runner(2) as workers:
+        done = dict(one for one in workers.map(die_once, flags) if one is not None)
 
     assert set(done) == set(flags)
     assert os.getpid() not in done.values()
 
 
 def test_workers_that_die_again_and_again_are_a_fault_of_the_host() -> None:
-    with pool(1) as workers, pytest.raises(HostFault, match="again and again"):
-        list(workers.do_all(os._exit, [1]))
+    with process_pool_runner(1) as workers, pytest.raises(HostFault, match="again and again"):
+        list(workers.map(os._exit, [1]))
 
 
 def test_a_worker_of_a_manager_that_was_replaced_does_not_go_on(tmp_path: Path) -> None:
-    spec = spec_of("fish", id="m1", journal=str(tmp_path))
-    (tmp_path / worker.TOKEN).write_text("another")
+    spec = make_spec("fish", id="m1", journal=str(tmp_path))
+    (tmp_path / worker.TOKEN_FILE).write_text("another")
 
     with pytest.raises(HostFault, match="another manager"):
-        worker.play(spec, None, "mine")
+        worker.play_match(spec, None, "mine")
 
     assert not (tmp_path / "m1.jsonl").exists()
 
@@ -364,32 +389,38 @@ def test_a_worker_of_a_manager_that_was_replaced_does_not_go_on(tmp_path: Path) 
 def test_a_match_that_somebody_else_plays_is_waited_for_and_then_a_fault_of_the_host(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(worker, "PATIENCE", 0.2)
+    monkeypatch.setattr(worker, "JOURNAL_RELEASE_TIMEOUT_S", 0.2)
     path = tmp_path / "m1.jsonl"
     path.touch()
 
     with path.open("rb") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         with pytest.raises(HostFault, match="still playing"):
-            worker.play(spec_of("fish", id="m1", journal=str(tmp_path)), None, "")
+            worker.play_match(make_spec("fish", id="m1", journal=str(tmp_path)), None, "")
 
-    assert worker.play(spec_of("fish", id="m1", journal=str(tmp_path)), None, "").outcome.result is not None
+    assert worker.play_match(make_spec("fish", id="m1", journal=str(tmp_path)), None, "").outcome.result is not None
 
 
 def test_of_all_that_a_dead_worker_had_to_do_the_match_that_it_played_is_to_blame() -> None:
-    runner, hand = Runner([]), Hand(Here)
-    first, second = (spec_of("fish", "random", "random", id=id) for id in ("m1", "m2"))
+    runner, hand = Runner([]), WorkerQueue(InlineExecutor)
+    first, second = (make_spec("fish", "random", "random", id=id) for id in ("m1", "m2"))
 
-    blamed = list(runner._again(hand, Job((first,)), [Job((second,))]))
+    blamed = list(runner._resubmit(hand, Job((first,)), [Job((second,))]))
 
     assert [played.outcome.id for played in blamed] == ["m1"]
     assert [spec.id for job in hand.jobs.values() for spec in job.specs] == ["m2"]
 
 
 def test_what_workers_play_is_interrupted_when_a_tournament_is(flag: Path, tmp_path: Path) -> None:
-    spec = spec_of("fish", f"{BAD}Interrupted", f"{BAD}Steady", id="m1", journal=str(tmp_path / "matches"))
+    spec = make_spec(
+        "fish",
+        f"{MISBEHAVING_PLAYERS}Interrupted",
+        f"{MISBEHAVING_PLAYERS}FirstActionPlayer",
+        id="m1",
+        journal=str(tmp_path / "matches"),
+    )
 
-    with pytest.raises(KeyboardInterrupt), pool(1) as workers:
+    with pytest.raises(KeyboardInterrupt), process_pool_runner(1) as workers:
         for _ in workers.play(Listed([spec])):
             if flag.exists():
                 raise KeyboardInterrupt
@@ -397,21 +428,21 @@ def test_what_workers_play_is_interrupted_when_a_tournament_is(flag: Path, tmp_p
     assert flag.read_text() == "interrupted"
 
 
-def test_a_match_that_is_played_apart_leaves_nothing_in_the_folder_of_its_tournament(tmp_path: Path) -> None:
-    folder = tmp_path / "cup"
-    (spec,) = bots(folder / "matches", 1)
+def test_a_match_that_is_played_apart_leaves_nothing_in_the_directory_of_its_tournament(tmp_path: Path) -> None:
+    directory = tmp_path / "cup"
+    (spec,) = bots(directory / "matches", 1)
 
-    played_apart = worker.play_apart(replace(spec, key=str(folder / "key"), hidden=(str(folder),)))
+    played_apart = worker.play_unshared(replace(spec, key=str(directory / "key"), hidden=(str(directory),)))
 
     assert played_apart.outcome.result is not None
     assert played_apart.journal
-    assert not folder.exists()
+    assert not directory.exists()
 
 
 def test_a_worker_for_which_no_core_is_left_shares_one() -> None:
     script = (
-        "import os; from fairplay.tournament.running.worker import pin; cores = len(os.sched_getaffinity(0));"
-        "pin(cores, cores + 1); print(len(os.sched_getaffinity(0)))"
+        "import os; from fairplay.tournament.running.worker import pin_to_cores; cores = len(os.sched_getaffinity(0));"
+        "pin_to_cores(cores, cores + 1); print(len(os.sched_getaffinity(0)))"
     )
 
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60)
@@ -420,31 +451,31 @@ def test_a_worker_for_which_no_core_is_left_shares_one() -> None:
 
 
 def test_a_worker_that_was_interrupted_begins_nothing_else() -> None:
-    with pool(1) as workers:
-        [hand] = workers.hands
-        first = hand.submit(worker.do, signal.raise_signal, signal.SIGINT)
-        second = hand.submit(worker.do, abs, -1)
+    with process_pool_runner(1) as workers:
+        [hand] = workers.queues
+        first = hand.submit(worker.call_interruptibly, signal.raise_signal, signal.SIGINT)
+        second = hand.submit(worker.call_interruptibly, abs, -1)
 
         assert isinstance(first.exception(20), KeyboardInterrupt)
         assert isinstance(second.exception(20), KeyboardInterrupt)
 
 
 def test_programs_that_sat_down_for_the_next_match_are_sent_away_when_one_is_interrupted(tmp_path: Path) -> None:
-    before, desk, [first, second] = holdings(), worker.Desk(), bots(tmp_path, 2)
+    before, desk, [first, second] = current_holdings(), worker.MatchPipeline(), bots(tmp_path, 2)
     interrupting = replace(first, observers=("py:tests.tournament.players:Interrupter",))
 
     with pytest.raises(KeyboardInterrupt):
         desk.play(interrupting, second)
 
-    assert not desk._seated
+    assert not desk._prepared
     desk.close()
-    assert nothing_left(before)
+    assert is_cleaned_up(before)
 
 
 def test_a_tournament_that_was_started_with_sigint_blocked_keeps_it_so() -> None:
     script = (
-        "import signal; from fairplay.tournament.running.runners import begin_tracking;"
-        "signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT]); begin_tracking();"
+        "import signal; from fairplay.tournament.running.runners import start_resource_tracker;"
+        "signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT]); start_resource_tracker();"
         "print(signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, ()))"
     )
 
@@ -465,20 +496,20 @@ class Deserted(Executor):
 
 def test_bots_that_cannot_be_tried_as_all_workers_have_gone_are_a_fault_of_the_host() -> None:
     with pytest.raises(HostFault, match="gone"):
-        list(Runner([Hand(Deserted)]).do_all(abs, [1]))
+        list(Runner([WorkerQueue(Deserted)]).map(abs, [1]))
 
 
 def test_matches_that_cannot_be_played_as_all_workers_have_gone_are_a_fault_of_the_host() -> None:
     with pytest.raises(HostFault, match="gone"):
-        list(Runner([Hand(Deserted)]).play(Listed([spec_of("fish")])))
+        list(Runner([WorkerQueue(Deserted)]).play(Listed([make_spec("fish")])))
 
 
 def test_what_a_worker_has_not_begun_is_called_off_when_it_is_to_leave() -> None:
-    hand, over = Hand(lambda: ThreadPoolExecutor(1)), threading.Event()
+    hand, over = WorkerQueue(lambda: ThreadPoolExecutor(1)), threading.Event()
     begun, queued = (hand.submit(over.wait, 20) for _ in range(2))
     hand.jobs = {begun: Job(()), queued: Job(())}
 
-    hand.leave()
+    hand.request_exit()
 
     over.set()
     assert queued.cancelled()
@@ -490,15 +521,15 @@ def asks_two_at_once() -> bool:
     async def ask() -> bool:
         has_slot = [False, False]
         for number in range(2):
-            slots().take(CpuSlot(partial(has_slot.__setitem__, number, True)))
+            get_cpu_slots().acquire(CpuSlot(partial(has_slot.__setitem__, number, True)))
         return has_slot[1]
 
     return asyncio.run(ask())
 
 
 def test_a_worker_asks_one_program_at_a_time_however_many_cores_it_has() -> None:
-    with pool(1) as workers:
-        [hand] = workers.hands
+    with process_pool_runner(1) as workers:
+        [hand] = workers.queues
 
         assert not hand.submit(asks_two_at_once).result(20)
 
@@ -506,7 +537,8 @@ def test_a_worker_asks_one_program_at_a_time_however_many_cores_it_has() -> None
 @pytest.mark.parametrize(("raised", "told"), [("KeyboardInterrupt", False), ("ValueError", True)])
 def test_a_worker_says_what_could_not_be_raised_unless_it_is_an_interruption(raised: str, told: bool) -> None:
     script = (
-        "import sys; from fairplay.tournament.running.worker import hush; sys.unraisablehook = hush\n"
+        "import sys; from fairplay.tournament.running.worker import ignore_interrupts\n"
+        "sys.unraisablehook = ignore_interrupts\n"
         f"class Failing:\n    def __del__(self):\n        raise {raised}\n"
         "Failing()\n"
     )

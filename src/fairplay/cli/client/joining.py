@@ -11,11 +11,11 @@ from fairplay.core.game import Seat
 from fairplay.players.address import split_label
 from fairplay.protocol.wire import Goodbye
 from fairplay.render.text import printable
-from fairplay.sandbox.level import Level
+from fairplay.sandbox.policy import SandboxLevel
 
-LONGEST = 600  # characters of a reason
-LONGEST_LABEL = 64  # and of what the host calls a player
-OTHERS = "human, ./file.py, exec:COMMAND and py:module:Name"  # who may join, besides built-in players
+MAX_MESSAGE_CHARS = 600  # characters of a reason
+MAX_LABEL_CHARS = 64  # and of what the host calls a player
+JOINING_PLAYER_ADDRESSES = "human, ./file.py, exec:COMMAND and py:module:Name"  # who may join, besides built-in players
 
 wait_option = click.option(
     "--wait",
@@ -24,7 +24,7 @@ wait_option = click.option(
     show_default=True,
     help="Seconds to try until the host is there.",
 )
-patience_option = click.option(
+idle_timeout_option = click.option(
     "--patience",
     type=Seconds(),
     default=600.0,
@@ -33,12 +33,12 @@ patience_option = click.option(
 )
 sandbox_option = click.option(
     "--sandbox",
-    type=click.Choice(["auto", *(level.value for level in Level)]),
+    type=click.Choice(["auto", *(level.value for level in SandboxLevel)]),
     help="How a program is shut in; see: fairplay doctor. [default: auto]",
 )
 
 
-class Outcome(Enum):
+class JoinOutcome(Enum):
     """How a visit to a host ended."""
 
     ENDED = auto()  # with the last match
@@ -46,31 +46,31 @@ class Outcome(Enum):
     LOST = auto()  # the host or the player has left
 
 
-class Report:
+class MatchReport:
     """What is said of one match."""
 
     def __init__(self, game: str) -> None:
         self.ended = False
-        self._game = printable(game, LONGEST_LABEL)
+        self._game = printable(game, MAX_LABEL_CHARS)
         self._seat: Seat | None = None
         self._seats = 0
 
     def start(self, seat: Seat, names: tuple[str, ...]) -> None:
         """Say where the player sits."""
         self._seat, self._seats = seat, len(names)
-        name = printable(names[seat], LONGEST_LABEL) if 0 <= seat < len(names) else "somebody"
-        say(f"playing {self._game} as {name} in seat {seat}")
+        name = printable(names[seat], MAX_LABEL_CHARS) if 0 <= seat < len(names) else "somebody"
+        print_message(f"playing {self._game} as {name} in seat {seat}")
 
     def end(self, result: Result) -> None:
         """Say how it came out."""
-        say(ranked(result, self._seat, self._seats))
+        print_message(describe_rank(result, self._seat, self._seats))
 
     def closing(self, receipt: Receipt) -> None:
         """Say it, so that whoever sits here can keep it."""
-        say(f"receipt: {printable(str(receipt), LONGEST)} (covers the result)")
+        print_message(f"receipt: {printable(str(receipt), MAX_MESSAGE_CHARS)} (covers the result)")
 
 
-def ranked(result: Result, seat: Seat | None, seats: int) -> str:
+def describe_rank(result: Result, seat: Seat | None, seats: int) -> str:
     """Where a seat came in."""
     better = 0
     for group in result.ranking:
@@ -80,18 +80,20 @@ def ranked(result: Result, seat: Seat | None, seats: int) -> str:
     return "the match is over, and the player is not ranked"
 
 
-def outcome(last: Report | None, goodbye: Goodbye | None, lost: str) -> Outcome:
+def report_outcome(last: MatchReport | None, goodbye: Goodbye | None, lost: str) -> JoinOutcome:
     """Say how it ended, if that was not said yet."""
     if goodbye is not None:
-        say(f"ejected, {goodbye.fault.in_words}: {printable(goodbye.why, LONGEST)}")
-        return Outcome.OUT
+        print_message(f"ejected, {goodbye.fault.description}: {printable(goodbye.why, MAX_MESSAGE_CHARS)}")
+        return JoinOutcome.OUT
     if last is not None and last.ended:
-        return Outcome.ENDED
-    say(f"{lost or 'the host hung up'} before {'there was a match' if last is None else 'the end of the match'}")
-    return Outcome.LOST
+        return JoinOutcome.ENDED
+    print_message(
+        f"{lost or 'the host hung up'} before {'there was a match' if last is None else 'the end of the match'}"
+    )
+    return JoinOutcome.LOST
 
 
-def named(player: str, name: str | None) -> tuple[str | None, str]:
+def parse_player(player: str, name: str | None) -> tuple[str | None, str]:
     """The name and the address of PLAYER or NAME=PLAYER, as `play` takes them, with the name of --name."""
     label, address = split_label(player)
     if label == player:
@@ -101,11 +103,11 @@ def named(player: str, name: str | None) -> tuple[str | None, str]:
     return label, address
 
 
-def lost_by(error: Exception) -> str:
+def describe_loss(error: Exception) -> str:
     """How the line to a host was lost."""
-    return f"the line was lost: {printable(str(error), LONGEST)}"
+    return f"the line was lost: {printable(str(error), MAX_MESSAGE_CHARS)}"
 
 
-def say(text: str) -> None:
+def print_message(text: str) -> None:
     """Say something to whoever lets the player play."""
     click.echo(f"fairplay: {text}", err=True)

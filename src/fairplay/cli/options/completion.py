@@ -17,20 +17,20 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 import click
 from click.shell_completion import BashComplete, CompletionItem, add_completion_class
 
-from fairplay.cli.options.journals import journals_near
+from fairplay.cli.options.journals import search_journals
 from fairplay.core.errors import FairplayError
-from fairplay.games import EXTERNAL, GAMES, external_names, is_known, rules_of, title
-from fairplay.journal.files import opened
+from fairplay.games import EXTERNAL_GAMES, GAMES, external_names, game_info, is_known, rules_of
+from fairplay.journal.files import open_journal_file
 
-MOST_FILES = 50  # journals that are listed; of more, a shell shows the files
+MAX_SUGGESTED_FILES = 50  # journals that are listed; of more, a shell shows the files
 PLAIN_NAME = re.compile(r"[\w.-]*[^\W\d][\w.-]*")  # of somebody at a table; everybody else has a number
-MOST_READ = 64 * 1024  # bytes of the first line of a journal
-SAFE = re.compile(
+MAX_OPENING_BYTES = 64 * 1024  # bytes of the first line of a journal
+UNQUOTED = re.compile(
     r"[\w./@+,=:-]*"
 )  # signs that stay what they are on a command line; files with others are the shell's
-BREAKS = "=:"  # where bash takes a word apart, and we put it together again
-ELSEWHERE = ("human", "exec:", "tcp:", "ws:", "py:")
-BASH = """\
+WORD_BREAKS = "=:"  # where bash takes a word apart, and we put it together again
+EXTERNAL_PLAYERS = ("human", "exec:", "tcp:", "ws:", "py:")
+BASH_SCRIPT = """\
 %(complete_func)s() {
     local IFS=$'\\n' line type value
     local words="${COMP_WORDS[*]}"
@@ -48,13 +48,15 @@ BASH = """\
 complete -o nosort -F %(complete_func)s %(prog_name)s
 """
 
-Find = Callable[[click.Context, str], Iterator[str]]  # (the command line so far, the word that was begun) -> words
+FindSuggestions = Callable[
+    [click.Context, str], Iterator[str]
+]  # (the command line so far, the word that was begun) -> words
 
 
-class Bash(BashComplete):
+class BashCompletion(BashComplete):
     """Bash, which takes words apart at = and at : before it asks."""
 
-    source_template = BASH
+    source_template = BASH_SCRIPT
 
     def get_completion_args(self) -> tuple[list[str], str]:
         """The words before, and the one that was begun."""
@@ -62,55 +64,55 @@ class Bash(BashComplete):
         glue = False
         args, begun = super().get_completion_args()
         for word in (*args, begun):
-            parts = bool(word) and not word.strip(BREAKS)
+            parts = bool(word) and not word.strip(WORD_BREAKS)
             if words and (glue or parts):
                 words[-1] += word
             else:
                 words.append(word)
             glue = parts
         option, equals, value = words[-1].partition("=")
-        self._begun = value if equals and option.startswith("-") else words[-1]
+        self._incomplete = value if equals and option.startswith("-") else words[-1]
         return words[:-1], words[-1]
 
     def format_completion(self, item: CompletionItem) -> str:
         """A word without what stands before the last place where bash takes it apart."""
-        before = max(self._begun.rfind(sign) for sign in BREAKS) + 1
+        before = max(self._incomplete.rfind(sign) for sign in WORD_BREAKS) + 1
         return f"{item.type},{str(item.value)[before:] if item.type == 'plain' else item.value}"
 
 
-class Known(click.ParamType[Any]):
+class SuggestedValue(click.ParamType[Any]):
     """What a parameter may be, as far as that is known; else a shell offers files."""
 
     name = "text"
 
-    def __init__(self, find: Find) -> None:
+    def __init__(self, find: FindSuggestions) -> None:
         self._find = find
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         """The words that begin so."""
         found = [word for word in self._find(ctx, incomplete) if word.startswith(incomplete) or self._find is journals]
-        return [CompletionItem(word) for word in found if SAFE.fullmatch(word)] or [
+        return [CompletionItem(word) for word in found if UNQUOTED.fullmatch(word)] or [
             CompletionItem(incomplete, type="file")
         ]
 
 
-def answer(command: click.Command) -> None:
+def answer_shell(command: click.Command) -> None:
     """Answer the shell that has asked, on the real output."""
-    add_completion_class(Bash)
+    add_completion_class(BashCompletion)
     with suppress(Exception):
         command.main(prog_name="fairplay", standalone_mode=False)
     sys.exit(0)
 
 
-def known(command: click.Command) -> click.Command:
+def add_suggestions(command: click.Command) -> click.Command:
     """A verb whose parameters know what they may be."""
     for param in command.params:
         kind = "argument" if isinstance(param, click.Argument) else "option"
         find = FINDERS.get((kind, param.name or ""))
         if find is not None and isinstance(param.type, click.types.StringParamType | click.Path):
-            param.type = Known(find)
+            param.type = SuggestedValue(find)
     for other in command.commands.values() if isinstance(command, click.Group) else ():
-        known(other)
+        add_suggestions(other)
     return command
 
 
@@ -123,21 +125,21 @@ def games(_: click.Context, __: str) -> Iterator[str]:
 def players(ctx: click.Context, begun: str) -> Iterator[str]:
     """The players of the game that is named before, or in the journal; with a label if there is one."""
     label, equals, _ = begun.rpartition("=")
-    game = game_named(ctx) or game_in(ctx.params.get("file"))
-    elsewhere = ("human", "exec:", "py:") if ctx.command.name == "join" else ELSEWHERE
-    for name in (*(title(game).house if is_known(game) else ()), *elsewhere):
+    game = game_from_context(ctx) or read_game(ctx.params.get("file"))
+    elsewhere = ("human", "exec:", "py:") if ctx.command.name == "join" else EXTERNAL_PLAYERS
+    for name in (*(game_info(game).built_in if is_known(game) else ()), *elsewhere):
         yield f"{label}{equals}{name}"
 
 
 def parameters(ctx: click.Context, begun: str) -> Iterator[str]:
     """NAME= of the game that is named before, or NAME=VALUE once there is a name."""
     name, equals, __ = begun.partition("=")
-    rules = rules_of(game_named(ctx))
-    about = {parameter: words for parameter, words in rules.about_parameters().items() if words}
+    rules = rules_of(game_from_context(ctx))
+    about = {parameter: words for parameter, words in rules.parameter_descriptions().items() if words}
     if not equals:
         yield from (f"{parameter}=" for parameter in about)
     elif name in about:
-        values = [*choices(get_type_hints(rules)[name]), plain(rules().parameters()[name])]
+        values = [*choices(get_type_hints(rules)[name]), format_value(rules().parameters()[name])]
         yield from (f"{name}={value}" for value in dict.fromkeys(values))
 
 
@@ -147,49 +149,49 @@ def choices(hint: Any) -> Iterator[str]:
         yield from ("true", "false")
     for value in get_args(hint):
         if get_origin(hint) is Literal:
-            yield plain(value)
+            yield format_value(value)
         else:
             yield from choices(value)
 
 
-def plain(value: Any) -> str:
+def format_value(value: Any) -> str:
     """A value as it is written behind the name of a parameter."""
     return value if isinstance(value, str) else json.dumps(value)
 
 
 def limits(_: click.Context, begun: str) -> Iterator[str]:
     """The names of time limits, behind those that are there."""
-    from fairplay.protocol.limits import NAMES  # start-up: only a shell that completes needs it
+    from fairplay.protocol.limits import LIMIT_NAMES  # start-up: only a shell that completes needs it
 
     before = begun[: begun.rfind(",") + 1]
-    yield from (f"{before}{name}=" for name in NAMES if f"{name}=" not in before)
+    yield from (f"{before}{name}=" for name in LIMIT_NAMES if f"{name}=" not in before)
 
 
 def journals(_: click.Context, begun: str) -> Iterator[str]:
-    """Journals, by their path or, in a folder of this one, by their id."""
-    folder, slash, start = begun.rpartition("/")
-    files = journals_near(Path(folder or slash or "."), start, below=not slash)
-    found = list(islice(files, MOST_FILES + 1))
-    if len(found) <= MOST_FILES:
+    """Journals, by their path or, in a directory of this one, by their id."""
+    directory, slash, start = begun.rpartition("/")
+    files = search_journals(Path(directory or slash or "."), start, below=not slash)
+    found = list(islice(files, MAX_SUGGESTED_FILES + 1))
+    if len(found) <= MAX_SUGGESTED_FILES:
         yield from sorted(str(path) for path in found)
 
 
 def matches(ctx: click.Context, begun: str) -> Iterator[str]:
-    """The ids of the matches in a folder."""
-    found = (path.stem for path in Path(str(ctx.params.get("folder"))).glob(f"{begun}*.jsonl"))
-    yield from sorted(islice(found, MOST_FILES))
+    """The ids of the matches in a directory."""
+    found = (path.stem for path in Path(str(ctx.params.get("directory"))).glob(f"{begun}*.jsonl"))
+    yield from sorted(islice(found, MAX_SUGGESTED_FILES))
 
 
 def seats(ctx: click.Context, _: str) -> Iterator[str]:
     """Who sits at the table of the journal that is named before."""
     words = (ctx.params.get("file"), *os.environ.get("COMP_WORDS", "").split())
     for file in filter(os.path.isfile, filter(None, words)):
-        for seat, name in enumerate(names_in(file)):
+        for seat, name in enumerate(read_names(file)):
             yield name if PLAIN_NAME.fullmatch(name) else str(seat)
         return
 
 
-FINDERS: dict[tuple[str, str], Find] = {
+FINDERS: dict[tuple[str, str], FindSuggestions] = {
     ("argument", "game"): games,
     ("argument", "player"): players,
     ("argument", "players"): players,
@@ -204,24 +206,24 @@ FINDERS: dict[tuple[str, str], Find] = {
 }
 
 
-def game_named(ctx: click.Context) -> str:
+def game_from_context(ctx: click.Context) -> str:
     """The game on the command line, also where an option without its value keeps click from reading it."""
     words = (ctx.params.get("game"), *os.environ.get("COMP_WORDS", "").split())
-    return next((word for word in words if word in GAMES or word in EXTERNAL), "")
+    return next((word for word in words if word in GAMES or word in EXTERNAL_GAMES), "")
 
 
-def game_in(file: object) -> str:
+def read_game(file: object) -> str:
     """The game of the match in a journal; empty: nobody knows."""
-    with suppress(OSError, ValueError, FairplayError), opened(str(file)) as lines:
-        opening = json.loads(lines.readline(MOST_READ))
+    with suppress(OSError, ValueError, FairplayError), open_journal_file(str(file)) as lines:
+        opening = json.loads(lines.readline(MAX_OPENING_BYTES))
         return str(opening.get("game", "")) if isinstance(opening, dict) else ""
     return ""
 
 
-def names_in(file: str) -> list[str]:
+def read_names(file: str) -> list[str]:
     """What those at the table of a journal are called: by its second line, where they sat down, or by its first."""
     names: list[str] = []
-    with suppress(OSError, ValueError, AttributeError, FairplayError), opened(file) as lines:
+    with suppress(OSError, ValueError, AttributeError, FairplayError), open_journal_file(file) as lines:
         for _ in range(2):
-            names = [str(name) for name in json.loads(lines.readline(MOST_READ)).get("names") or names]
+            names = [str(name) for name in json.loads(lines.readline(MAX_OPENING_BYTES)).get("names") or names]
     return names

@@ -9,8 +9,8 @@ import click
 from fairplay.core.errors import BadRequest
 from fairplay.games import register
 
-Verb = TypeVar("Verb", bound=Callable[..., Any])
-INSTEAD = {"config", "tournament"}  # options of a verb that say instead of GAME what is played
+Command = TypeVar("Command", bound=Callable[..., Any])
+GAME_REPLACEMENTS = {"config", "tournament"}  # options of a verb that say instead of GAME what is played
 
 
 class GameType(click.ParamType[str]):
@@ -30,9 +30,12 @@ class GameType(click.ParamType[str]):
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
         """The games whose names begin so."""
-        from fairplay.cli.options.completion import Known, games  # start-up: only a shell that completes needs it
+        from fairplay.cli.options.completion import (  # start-up: only a shell that completes needs it
+            SuggestedValue,
+            games,
+        )
 
-        return Known(games).shell_complete(ctx, param, incomplete)
+        return SuggestedValue(games).shell_complete(ctx, param, incomplete)
 
 
 class GameArgument(click.Argument):
@@ -41,7 +44,7 @@ class GameArgument(click.Argument):
     def handle_parse_result(self, ctx: click.Context, opts: Any, args: list[str]) -> tuple[Any, list[str]]:
         """Take the game from the option, if it is there."""
         named = next(iter(opts.get("external", ())), "")
-        if named and not opts.keys() & INSTEAD:
+        if named and not opts.keys() & GAME_REPLACEMENTS:
             arguments, words = [param for param in ctx.command.params if isinstance(param, click.Argument)], list[str]()
             for param in arguments:
                 said = opts.pop(param.name)  # a word, some words, or a sign that there is none
@@ -57,14 +60,16 @@ class GameArgument(click.Argument):
 
 
 GAME = GameType()
-eager = partial(
+external_game_option = partial(
     click.option, "--game", "external", multiple=True, metavar="py:module:Name", is_eager=True, expose_value=False
 )
-game_option = eager(type=GameType(is_address=True), help="Know this game of your own, too.")  # of verbs without GAME
+game_option = external_game_option(
+    type=GameType(is_address=True), help="Know this game of your own, too."
+)  # of verbs without GAME
 
 
-def game_argument(**settings: Any) -> Callable[[Verb], Verb]:
+def game_argument(**settings: Any) -> Callable[[Command], Command]:
     """GAME, which --game may name as well."""
     argument = click.argument("game", cls=GameArgument, type=GAME, is_eager=True, **settings)
-    option = eager(type=GAME, help="A game of your own, instead of GAME.")
+    option = external_game_option(type=GAME, help="A game of your own, instead of GAME.")
     return lambda verb: argument(option(verb))

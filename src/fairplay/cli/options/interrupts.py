@@ -7,13 +7,13 @@ from types import FrameType
 
 
 @contextmanager
-def sigterm_interrupts() -> Iterator[None]:
+def interrupt_on_sigterm() -> Iterator[None]:
     """SIGTERM interrupts what is done here, unless whoever started us ignores it."""
     before = signal.getsignal(signal.SIGTERM)
     if before is signal.SIG_IGN:
         yield
         return
-    with deaf_to_sigint():
+    with block_ignored_sigint():
         signal.signal(signal.SIGTERM, interrupt)
         try:
             yield
@@ -22,7 +22,7 @@ def sigterm_interrupts() -> Iterator[None]:
 
 
 @contextmanager
-def deaf_to_sigint() -> Iterator[None]:
+def block_ignored_sigint() -> Iterator[None]:
     """Where SIGINT is ignored, as by a script that starts us with &, let it be blocked instead.
 
     It reaches us no more than before. But now there is what answers it: Python's own handler, and that of an event

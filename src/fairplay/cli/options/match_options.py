@@ -9,19 +9,21 @@ import click
 
 from fairplay.cli.options.seconds import Seconds
 from fairplay.core.errors import BadRequest
-from fairplay.journal.requests import Sync
-from fairplay.players.location import kept_in_process
-from fairplay.protocol.limits import Limits, limits_from
-from fairplay.sandbox.level import Level
-from fairplay.terminal.matches import PACE_S
+from fairplay.journal.options import Durability
+from fairplay.players.location import keep_in_process
+from fairplay.protocol.limits import Limits, parse_limits
+from fairplay.sandbox.policy import SandboxLevel
+from fairplay.terminal.matches import DEFAULT_PACE_S
 
 # The options of every verb that plays a match.
-DIRECTORY = click.Path(file_okay=False)
-journal_option = click.option("--journal", "directory", metavar="DIR", type=DIRECTORY, help="Record the match there.")
+DIRECTORY_TYPE = click.Path(file_okay=False)
+journal_option = click.option(
+    "--journal", "directory", metavar="DIR", type=DIRECTORY_TYPE, help="Record the match there."
+)
 sync_option = click.option(
     "--sync",
-    type=click.Choice([sync.value for sync in Sync]),
-    default=Sync.BATCH.value,
+    type=click.Choice([sync.value for sync in Durability]),
+    default=Durability.BATCH.value,
     show_default=True,
     help="When a recorded fact is safe from a power cut: before it is told, at most 50 ms later, or nobody knows when.",
 )
@@ -33,7 +35,7 @@ limit_option = click.option(
 )
 sandbox_option = click.option(
     "--sandbox",
-    type=click.Choice(["auto", *(level.value for level in Level)]),
+    type=click.Choice(["auto", *(level.value for level in SandboxLevel)]),
     help="How programs are shut in; see: fairplay doctor. "
     "[default: auto; a match that goes on keeps its own if that is stricter]",
 )
@@ -52,7 +54,7 @@ pace_option = click.option(
     type=Seconds(more_than_none=False),
     metavar="SECONDS",
     help="How long each position is drawn on a terminal, if all players are in this process; 0: as fast as it goes.  "
-    f"[default: {PACE_S}]",
+    f"[default: {DEFAULT_PACE_S}]",
 )
 in_process_option = click.option(
     "--in-process",
@@ -66,24 +68,24 @@ pictures_option = click.option(
     metavar="DIR",
     type=click.Path(file_okay=False, writable=True, path_type=Path),
     help="Draw every change as it happens, for spectators: DIR/MATCH/000.svg, 001.svg, ... "
-    "Each match has a folder of its own there, and one that goes on adds to it.",
+    "Each match has a directory of its own there, and one that goes on adds to it.",
 )
 
 
-def logs_there(_: click.Context, __: click.Parameter, folder: str | None) -> str | None:
-    """The folder for logs, which is there and can be written to, if one was named."""
-    if folder is None:
+def check_log_directory(_: click.Context, __: click.Parameter, directory: str | None) -> str | None:
+    """The directory for logs, which is there and can be written to, if one was named."""
+    if directory is None:
         return None
-    from fairplay.players.bot_log import check_logs  # for a quick start: few want any
+    from fairplay.players.bot_log import prepare_log_directory  # for a quick start: few want any
 
-    return check_logs(folder)
+    return prepare_log_directory(directory)
 
 
 bot_logs_option = click.option(
     "--bot-logs",
     metavar="DIR",
-    type=DIRECTORY,
-    callback=logs_there,
+    type=DIRECTORY_TYPE,
+    callback=check_log_directory,
     help="Keep what programs say on stderr, with marks of their turns: DIR/PLAYER/MATCH.log, for you alone to read.",
 )
 
@@ -112,12 +114,12 @@ def refuse_unreadable(texts: Iterable[str]) -> None:
             raise BadRequest(f"{text!r} is no text in UTF-8") from None
 
 
-def limits_named(text: str | None) -> Limits | None:
+def parse_limit_option(text: str | None) -> Limits | None:
     """The limits of --limit, if there are any."""
-    return None if text is None else limits_from(text)
+    return None if text is None else parse_limits(text)
 
 
-def settings(pairs: Sequence[str], option: str = "--set") -> dict[str, str]:
+def parse_pairs(pairs: Sequence[str], option: str = "--set") -> dict[str, str]:
     """What was said by an option NAME=VALUE that can be given several times, such as --set."""
     found: dict[str, str] = {}
     for text in pairs:
@@ -128,6 +130,6 @@ def settings(pairs: Sequence[str], option: str = "--set") -> dict[str, str]:
     return found
 
 
-def placed(players: Sequence[str], *, in_process: bool) -> tuple[str, ...]:
+def place_players(players: Sequence[str], *, in_process: bool) -> tuple[str, ...]:
     """The players of a command line, those in modules kept in this process if --in-process says so."""
-    return tuple(kept_in_process(player) if in_process else player for player in players)
+    return tuple(keep_in_process(player) if in_process else player for player in players)

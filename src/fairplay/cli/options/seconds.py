@@ -5,14 +5,14 @@ from typing import Any
 
 import click
 
-A_DAY = 86400.0
+DAY_S = 86400.0
 
 
 class Seconds(click.FloatRange):
     """Up to a day; NaN is no time, though it is in every range."""
 
     def __init__(self, *, more_than_none: bool = True) -> None:
-        super().__init__(0, A_DAY, min_open=more_than_none)
+        super().__init__(0, DAY_S, min_open=more_than_none)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """The number, if it is one."""

@@ -3,11 +3,11 @@
 import click
 
 
-def refuse_nameless(_: click.Context, option: click.Parameter, folder: str | None) -> str | None:
-    """Take no folder without a name, as when a shell's variable is not set: it would be the one where we are."""
-    if folder == "":
-        raise click.BadParameter("this names no folder", param=option)
-    return folder
+def refuse_nameless(_: click.Context, option: click.Parameter, directory: str | None) -> str | None:
+    """Take no directory without a name, as when a shell's variable is not set: it would be the one where we are."""
+    if directory == "":
+        raise click.BadParameter("this names no directory", param=option)
+    return directory
 
 
 out_option = click.option(

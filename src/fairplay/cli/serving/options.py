@@ -7,25 +7,34 @@ import click
 import msgspec
 from msgspec.structs import FieldInfo
 
-from fairplay.cli.options.match_options import limits_named
-from fairplay.cli.options.match_options import settings as pairs_in
-from fairplay.core.errors import BadRequest, at
+from fairplay.cli.options.match_options import parse_limit_option
+from fairplay.cli.options.match_options import parse_pairs as pairs_in
+from fairplay.core.errors import BadRequest, error_location
 from fairplay.protocol.limits import Limits
-from fairplay.server.settings import HouseSettings, Offer, Setting, Strangers, Tls, offer, settings_in, with_limits
-from fairplay.tournament.file import converted
+from fairplay.server.settings import (
+    ConnectionLimits,
+    Offer,
+    ServerSettings,
+    Setting,
+    Tls,
+    declared_settings,
+    make_offer,
+    with_connection_limits,
+)
+from fairplay.tournament.spec_file import convert_value
 
 Command = TypeVar("Command", bound=Callable[..., Any])
-SERVER, OFFER = (  # the game is an argument
-    {field.name for field, _ in settings_in(table) if not field.required} for table in (HouseSettings, Offer)
+SERVER_OPTIONS, OFFER_OPTIONS = (  # the game is an argument
+    {field.name for field, _ in declared_settings(table) if not field.required} for table in (ServerSettings, Offer)
 )
 
 
-def checked(kind: Any) -> Callable[[str], Any]:
+def value_parser(kind: Any) -> Callable[[str], Any]:
     """What makes a value of this type of a text, or says why there is none."""
 
     def value_of(text: str) -> Any:
         try:
-            return converted(text, kind, "", strict=False)
+            return convert_value(text, kind, "", strict=False)
         except BadRequest as error:
             raise click.BadParameter(str(error)) from None
 
@@ -34,16 +43,16 @@ def checked(kind: Any) -> Callable[[str], Any]:
 
 def server_options(command: Command) -> Command:
     """Add an option for each setting of a server, and of a game that it offers."""
-    for field, setting in reversed([*settings_in(HouseSettings), *settings_in(Offer)]):
+    for field, setting in reversed([*declared_settings(ServerSettings), *declared_settings(Offer)]):
         if not field.required:
-            command = option_for(field, setting)(command)
+            command = make_option(field, setting)(command)
     return command
 
 
-def option_for(field: FieldInfo, setting: Setting) -> Callable[[Command], Command]:
+def make_option(field: FieldInfo, setting: Setting) -> Callable[[Command], Command]:
     """The option of a setting; it is None or empty where nothing was said."""
     kind, name, default = get_args(field.type)[0], option_name(field, setting), default_text(field)
-    how: dict[str, Any] = {"type": checked(field.type)}
+    how: dict[str, Any] = {"type": value_parser(field.type)}
     if kind is bool:
         name, how = f"{name}/--no-{name[2:]}", {"default": None}
     elif get_origin(kind) is Literal:
@@ -52,7 +61,7 @@ def option_for(field: FieldInfo, setting: Setting) -> Callable[[Command], Comman
         how = {}
     elif kind == Tls | None:
         how = {"nargs": 2}
-    elif kind is Strangers or get_origin(kind) in (tuple, dict):
+    elif kind is ConnectionLimits or get_origin(kind) in (tuple, dict):
         how = {"multiple": True}
     said = f"{setting.help}  [default: {default}]" if default else setting.help
     return click.option(name, field.name, metavar=setting.metavar, help=said, **how)
@@ -75,19 +84,19 @@ def default_text(field: FieldInfo) -> str:
     return ""
 
 
-def changed(settings: HouseSettings, given: Mapping[str, Any]) -> HouseSettings:
+def apply_options(settings: ServerSettings, given: Mapping[str, Any]) -> ServerSettings:
     """These settings with what was said by options in their place. Raises BadRequest if it makes no sense."""
-    said = {name: given[name] for name in SERVER & given.keys()}
+    said = {name: given[name] for name in SERVER_OPTIONS & given.keys()}
     if "tls" in said:
         said["tls"] = Tls(*said["tls"])
-    limits = pairs_in(said.pop("strangers", ()), "--strangers")
-    with at("--strangers"):
-        return with_limits(msgspec.structs.replace(settings, **said), limits)
+    limits = pairs_in(said.pop("connection_limits", ()), "--connection-limit")
+    with error_location("--connection-limit"):
+        return with_connection_limits(msgspec.structs.replace(settings, **said), limits)
 
 
-def offered(game: str, given: Mapping[str, Any]) -> Offer:
+def offer_from_options(game: str, given: Mapping[str, Any]) -> Offer:
     """What is offered of a game by options. Raises BadRequest if it makes no sense."""
-    said = {name: given[name] for name in OFFER & given.keys()}
+    said = {name: given[name] for name in OFFER_OPTIONS & given.keys()}
     if "limits" in said:
-        said["limits"] = limits_named(said["limits"])
-    return offer(game, pairs_in(said.pop("parameters", ())), **said)
+        said["limits"] = parse_limit_option(said["limits"])
+    return make_offer(game, pairs_in(said.pop("parameters", ())), **said)

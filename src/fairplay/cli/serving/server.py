@@ -1,4 +1,4 @@
-"""Keep a house from the command line: what its options mean, and how it is told that it should stop."""
+"""Keep a server from the command line: what its options mean, and how it is told that it should stop."""
 
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from pathlib import Path
@@ -6,34 +6,34 @@ from typing import Any
 
 import click
 
-from fairplay.cli.serving.options import changed
+from fairplay.cli.serving.options import apply_options
 from fairplay.core.errors import BadRequest
 from fairplay.hosting.spec import Entrant
-from fairplay.server.logs import logging_to, on_stderr
-from fairplay.server.settings import HouseSettings
+from fairplay.server.logs import log_to, write_stderr
+from fairplay.server.settings import ServerSettings
 from fairplay.terminal.progress import show_tournament
-from fairplay.tournament import notebook
-from fairplay.tournament.file import read_cup, read_sign_up
-from fairplay.tournament.formats.allowed import check
+from fairplay.tournament import tournament_log
+from fairplay.tournament.formats.validation import check_format
 from fairplay.tournament.result import require_extras
-from fairplay.tournament.running.gate import joins
+from fairplay.tournament.running.bot_checks import is_invitation
 from fairplay.tournament.running.runners import Runner
+from fairplay.tournament.spec_file import read_sign_up_settings, read_tournament
 from fairplay.transport import event_loop
 
 
-def serve_house(settings: HouseSettings) -> None:
-    """Keep a house until somebody stops it."""
+def run_server(settings: ServerSettings) -> None:
+    """Keep a server until somebody stops it."""
     from fairplay.server.serving import serve  # needs the extra `server`
 
-    with logging_to(on_stderr, as_json=settings.log == "json"):
-        run(serve(settings))
+    with log_to(write_stderr, as_json=settings.log == "json"):
+        run_until_stopped(serve(settings))
 
 
-def run(serving: Coroutine[Any, Any, None]) -> None:
+def run_until_stopped(serving: Coroutine[Any, Any, None]) -> None:
     """Serve until Ctrl-C or SIGTERM, which stops it in good order, with exit code 0; the second one does so at once."""
-    from fairplay.server.serving import collect_seldom  # needs the extra `server`
+    from fairplay.server.serving import reduce_garbage_collection  # needs the extra `server`
 
-    collect_seldom()
+    reduce_garbage_collection()
     try:
         event_loop.run(serving)
     except KeyboardInterrupt:
@@ -42,25 +42,25 @@ def run(serving: Coroutine[Any, Any, None]) -> None:
 
 def serve_tournament(path: Path, given: Mapping[str, Any]) -> None:
     """Let players sign up for the tournament in a file, and run it; or go on with it."""
-    from fairplay.server.cup import serve_cup  # needs the extra `server`
+    from fairplay.server.tournament import host_tournament  # needs the extra `server`
 
     require_extras()
-    sign_up = read_sign_up(path)
-    folder = Path(given.get("folder", path.with_suffix("")))
-    if folder == path:
-        raise BadRequest(f"{path} would be its own folder; name another with --folder")
-    before = notebook.read(folder).opening.cup.players if notebook.exists(folder) else ()
-    joined = [entrant for entrant in before if joins(entrant.address)]
-    trial = joined or [Entrant(f"visitor:{number}", f"client {number}") for number in range(1, 1 + sign_up.min)]
-    check(cup := read_cup(path, trial))
-    for address in {one.address for one in cup.players} - {one.address for one in trial}:
-        if joins(address):
-            raise BadRequest(f"{path}: {address} cannot be listed here: who comes in by a door signs up")
-    named = HouseSettings(folder=str(folder), guests=sign_up.guests, name=path.stem)
-    house = changed(named, given)
+    sign_up = read_sign_up_settings(path)
+    directory = Path(given.get("directory", path.with_suffix("")))
+    if directory == path:
+        raise BadRequest(f"{path} would be its own directory; name another with --dir")
+    before = tournament_log.read_log(directory).opening.spec.players if tournament_log.log_exists(directory) else ()
+    joined = [entrant for entrant in before if is_invitation(entrant.address)]
+    trial = joined or [Entrant(f"client:{number}", f"client {number}") for number in range(1, 1 + sign_up.min)]
+    check_format(tournament := read_tournament(path, trial))
+    for address in {one.address for one in tournament.players} - {one.address for one in trial}:
+        if is_invitation(address):
+            raise BadRequest(f"{path}: {address} cannot be listed here: who comes in by a listener signs up")
+    named = ServerSettings(directory=str(directory), guests=sign_up.guests, name=path.stem)
+    server = apply_options(named, given)
 
     def conduct(joined: Sequence[Entrant], runner: Callable[[], Runner]) -> None:
-        show_tournament(read_cup(path, joined), str(folder), runner=runner, quiet=False)
+        show_tournament(read_tournament(path, joined), str(directory), runner=runner, quiet=False)
 
-    with logging_to(on_stderr, as_json=house.log == "json"):
-        run(serve_cup(house, cup.game, sign_up, joined, conduct))
+    with log_to(write_stderr, as_json=server.log == "json"):
+        run_until_stopped(host_tournament(server, tournament.game, sign_up, joined, conduct))

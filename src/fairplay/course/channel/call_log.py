@@ -13,28 +13,28 @@ class CallLog:
     """A log of one connection: `<` is what came, `>` what was sent, and how many seconds after the call before it."""
 
     def __init__(self, tell: Callable[[str], None], name: str = "") -> None:
-        self._tell = tell
+        self._report = tell
         self._name = f"{name} " if name else ""
-        self._called: float | None = None
+        self._called_at: float | None = None
 
-    def hear(self, received: bytes) -> None:
+    def log_received(self, received: bytes) -> None:
         """A call came."""
-        self._called = time.monotonic()
-        self._note(f"< {shown(received)}")
+        self._called_at = time.monotonic()
+        self._note(f"< {format_received(received)}")
 
-    def say(self, sent: bytes) -> None:
+    def log_sent(self, sent: bytes) -> None:
         """Something was sent."""
-        took = "" if self._called is None else f" after {time.monotonic() - self._called:.3f} s"
-        self._note(f"> {shown(sent)}{took}")
+        took = "" if self._called_at is None else f" after {time.monotonic() - self._called_at:.3f} s"
+        self._note(f"> {format_received(sent)}{took}")
 
     def end(self, why: str) -> None:
         """Nothing more comes."""
         self._note(why)
 
     def _note(self, text: str) -> None:
-        self._tell(f"{self._name}{datetime.now():%H:%M:%S.%f} {text}")
+        self._report(f"{self._name}{datetime.now():%H:%M:%S.%f} {text}")
 
 
-def shown(text: bytes) -> str:
+def format_received(text: bytes) -> str:
     """Bytes from a stranger on one line."""
     return printable(text.decode(errors="replace").strip(), MAX_SHOWN_CHARACTERS)

@@ -18,16 +18,16 @@ from fairplay.course.channel.connection import CourseConnection
 from fairplay.course.channel.values import IllFormed
 from fairplay.course.dialects.dialect import VOID, Call, Caller, Dialect
 from fairplay.protocol import wire
-from fairplay.protocol.player_side import MAX_SHOWN_BYTES, Misunderstood
-from fairplay.referee.closing import all_surely, finished
-from fairplay.transport.dialler import MAX_HOST_LINE_BYTES
-from fairplay.transport.line import Closed, Cut, Lost, TooMuch, received
+from fairplay.protocol.player_side import MAX_SHOWN_BYTES, ProtocolError
+from fairplay.referee.closing import finish_all, wait_for_task
+from fairplay.transport.connection import ClosedMidReply, ConnectionClosed, ConnectionLost, TooMuchData, receive
+from fairplay.transport.connector import MAX_HOST_LINE_BYTES
 
-PATIENCE = 600.0  # seconds without a call after which a server is given up
-LONGEST_NAME = 12  # letters, that every course with names takes
-USUAL_NAME = "fairplay"
+COURSE_IDLE_TIMEOUT_S = 600.0  # seconds without a call after which a server is given up
+MAX_COURSE_NAME_CHARS = 12  # letters, that every course with names takes
+DEFAULT_COURSE_NAME = "fairplay"
 
-SitDown = Callable[[Game[Any, Any, Any]], Awaitable[AsyncChannel]]  # a player for a match of this game
+OpenChannel = Callable[[Game[Any, Any, Any]], Awaitable[AsyncChannel]]  # a player for a match of this game
 
 
 class PlayerFailed(Exception):
@@ -38,17 +38,17 @@ class PlayerFailed(Exception):
         self.failed = failed
 
 
-def unsaid(_: object) -> None:
+def ignore(_: object) -> None:
     """Nobody wants to know."""
 
 
 async def join_course(
     dialect: Dialect,
     connection: socket.socket,
-    seat: "Seat",
+    seat: "CourseSeat",
     *,
     name: str = "",
-    patience: float = PATIENCE,
+    idle_timeout: float = COURSE_IDLE_TIMEOUT_S,
     log: CallLog | None = None,
 ) -> bool:
     """Sign up over a connection and play until the server hangs up: were we told the end by then?
@@ -59,7 +59,7 @@ async def join_course(
     try:
         if dialect.name is not None:
             check_name(dialect, name)
-        line = await line_over(connection)
+        line = await open_connection(connection)
     except BaseException:
         connection.close()
         await seat.leave()
@@ -67,22 +67,22 @@ async def join_course(
     told_the_end = False
     try:
         if dialect.name is not None:
-            send(line, name, log)
-        while (text := await next_call(line, patience, log)) is not None:
-            call = call_in(text)
+            send_reply(line, name, log)
+        while (text := await receive_call(line, idle_timeout, log)) is not None:
+            call = parse_call(text)
             reply, ended = await seat.answer(call)
             told_the_end = call.method == dialect.closing if dialect.closing is not None else ended
-            send(line, reply, log)
+            send_reply(line, reply, log)
             seat.prepare_next()
         return told_the_end
     finally:
         try:
             await seat.leave()
         finally:
-            await line.hang_up(b"", 0)
+            await line.close(b"", 0)
 
 
-class Seat:
+class CourseSeat:
     """Where our player sits, one match after the other: for every match a player sits down, and is closed after it.
 
     To start a program may take longer than a call, so players can sit down before their matches begin. Whoever has a
@@ -92,25 +92,25 @@ class Seat:
     def __init__(
         self,
         caller: Caller,
-        sit_down: SitDown,
-        hear: Callable[[Message], None] = unsaid,  # is told what the player is told
+        sit_down: OpenChannel,
+        on_message: Callable[[Message], None] = ignore,  # is told what the player is told
         *,
-        tell: Callable[[str], None] = unsaid,  # is told what is wrong with the server, and does not matter
+        report: Callable[[str], None] = ignore,  # is told what is wrong with the server, and does not matter
         ahead: int = 0,  # for so many matches players sit down before the first; 0: for each when it begins
     ) -> None:
         self._caller = caller
-        self._sit_down = sit_down
-        self._hear = hear
-        self._tell = tell
+        self._open_channel = sit_down
+        self._on_message = on_message
+        self._report = report
         self._ahead = ahead
         self._channel: AsyncChannel | None = None
-        self._prepared: deque[Prepared] = deque()  # in what is likely to be their game
+        self._prepared: deque[PreparedPlayer] = deque()  # in what is likely to be their game
         self._closing: list[asyncio.Task[Any]] = []
 
     async def prepare(self) -> None:
         """Let players sit down for the first matches. Raises PlayerFailed."""
         self._prepare(self._ahead)
-        await asyncio.gather(*(one.sitting_down for one in self._prepared))
+        await asyncio.gather(*(one.opening for one in self._prepared))
 
     def prepare_next(self) -> None:
         """If nobody is prepared for the next match, let one sit down while a match is played, without waiting.
@@ -123,7 +123,7 @@ class Seat:
     def _prepare(self, count: int) -> None:
         while len(self._prepared) < count:
             game = self._caller.game
-            self._prepared.append(Prepared(game, asyncio.ensure_future(self._sit_down(game))))
+            self._prepared.append(PreparedPlayer(game, asyncio.ensure_future(self._open_channel(game))))
 
     async def answer(self, call: Call) -> tuple[Any, bool]:
         """The reply to a call, and whether it was the end of a match."""
@@ -131,15 +131,15 @@ class Seat:
         try:
             messages = self._caller.messages(call)
         except BadRequest as error:
-            raise Misunderstood(f"what came is no call of the course: {error}") from None
+            raise ProtocolError(f"what came is no call of the course: {error}") from None
         if self._caller.remark:
-            self._tell(f"the server called {call.method[:MAX_SHOWN_BYTES]}: {self._caller.remark}")
+            self._report(f"the server called {call.method[:MAX_SHOWN_BYTES]}: {self._caller.remark}")
         for message in messages:
             if isinstance(message, Start):
                 await self._change_player()
             if self._channel is None:
-                raise Misunderstood(f"they called {call.method[:MAX_SHOWN_BYTES]!r} before a match had begun")
-            self._hear(message)
+                raise ProtocolError(f"they called {call.method[:MAX_SHOWN_BYTES]!r} before a match had begun")
+            self._on_message(message)
             answer = await self._channel.ask(message)
             if isinstance(answer, Failed):
                 raise PlayerFailed(answer)
@@ -153,7 +153,7 @@ class Seat:
         self._close_player()
         self._close_prepared()
         closing, self._closing = self._closing, []
-        await all_surely([finished(task) for task in closing])
+        await finish_all([wait_for_task(task) for task in closing])
 
     async def _change_player(self) -> None:
         """Let the player for a new match sit down; the server does not wait until the one before has gone."""
@@ -161,7 +161,7 @@ class Seat:
         if self._prepared and self._prepared[0].game != self._caller.game:
             self._close_prepared()
         self._prepare(1)
-        self._channel = await self._prepared[0].sitting_down
+        self._channel = await self._prepared[0].opening
         self._prepared.popleft()
 
     def _close_player(self) -> None:
@@ -171,26 +171,26 @@ class Seat:
 
     def _close_prepared(self) -> None:
         for prepared in self._prepared:
-            prepared.sitting_down.cancel()
+            prepared.opening.cancel()
             self._closing.append(asyncio.create_task(close_prepared(prepared)))
         self._prepared.clear()
 
 
-class Prepared(NamedTuple):
+class PreparedPlayer(NamedTuple):
     """A player that sits down before its match begins."""
 
     game: Game[Any, Any, Any]
-    sitting_down: asyncio.Future[AsyncChannel]
+    opening: asyncio.Future[AsyncChannel]
 
 
-async def close_prepared(prepared: Prepared) -> None:
+async def close_prepared(prepared: PreparedPlayer) -> None:
     """Close a player that nobody needs, if it sat down; if it failed, that is nobody's business."""
-    await asyncio.wait((prepared.sitting_down,))
-    if not prepared.sitting_down.cancelled() and prepared.sitting_down.exception() is None:
-        await prepared.sitting_down.result().close(None)
+    await asyncio.wait((prepared.opening,))
+    if not prepared.opening.cancelled() and prepared.opening.exception() is None:
+        await prepared.opening.result().close(None)
 
 
-async def line_over(connection: socket.socket) -> CourseConnection:
+async def open_connection(connection: socket.socket) -> CourseConnection:
     """A line to a server, over a connection that was made."""
     connection.setblocking(False)
     line = CourseConnection(MAX_HOST_LINE_BYTES)
@@ -198,44 +198,44 @@ async def line_over(connection: socket.socket) -> CourseConnection:
     return line
 
 
-async def next_call(line: CourseConnection, patience: float, log: CallLog | None = None) -> bytes | None:
+async def receive_call(line: CourseConnection, patience: float, log: CallLog | None = None) -> bytes | None:
     """The next value from a server; None: it has hung up."""
     try:
         async with asyncio.timeout(patience):
-            text = await received(line)
+            text = await receive(line)
     except TimeoutError:
-        raise Lost(f"no call came for {patience:g} s") from None
-    except Cut:
-        raise Lost("the server hung up in the middle of a call") from None
+        raise ConnectionLost(f"no call came for {patience:g} s") from None
+    except ClosedMidReply:
+        raise ConnectionLost("the server hung up in the middle of a call") from None
     except IllFormed as wrong:
-        raise Misunderstood(f"what came is no call: {wrong}: {wrong.text[:MAX_SHOWN_BYTES]!r}") from None
-    except Closed:
+        raise ProtocolError(f"what came is no call: {wrong}: {wrong.text[:MAX_SHOWN_BYTES]!r}") from None
+    except ConnectionClosed:
         if log is not None:
             log.end("the server has hung up")
         return None
-    except TooMuch:
-        raise Lost(f"a call of more than {MAX_HOST_LINE_BYTES} bytes came") from None
+    except TooMuchData:
+        raise ConnectionLost(f"a call of more than {MAX_HOST_LINE_BYTES} bytes came") from None
     if log is not None:
-        log.hear(text)
+        log.log_received(text)
     return text
 
 
-def send(line: CourseConnection, value: Any, log: CallLog | None = None) -> None:
+def send_reply(line: CourseConnection, value: Any, log: CallLog | None = None) -> None:
     """Send a value. If the server has hung up, what it said last is still to be read."""
     text = wire.encode(value) + b"\n"
     if line.is_behind:
-        raise Lost("the server does not read what it is answered")
+        raise ConnectionLost("the server does not read what it is answered")
     line.send(text)
     if log is not None:
-        log.say(text)
+        log.log_sent(text)
 
 
-def call_in(received: bytes) -> Call:
+def parse_call(received: bytes) -> Call:
     """The call that a value is."""
     try:
         return msgspec.json.decode(received, type=Call)
     except msgspec.ValidationError as error:
-        raise Misunderstood(f"what came is no call: {error}: {received[:MAX_SHOWN_BYTES]!r}") from None
+        raise ProtocolError(f"what came is no call: {error}: {received[:MAX_SHOWN_BYTES]!r}") from None
 
 
 def check_name(dialect: Dialect, name: str) -> None:
@@ -246,9 +246,11 @@ def check_name(dialect: Dialect, name: str) -> None:
         raise BadRequest(f"{name!r} is no name in the course's {dialect.game}: it has to be {dialect.name_in_words}")
 
 
-def name_for(dialect: Dialect, address: str) -> str:
+def default_name(dialect: Dialect, address: str) -> str:
     """A name for a player that was given none: as much of its address as can be one; empty if there are no names."""
     if dialect.name is None:
         return ""
     letters = "".join(re.findall(r"[a-zA-Z]", address.rpartition("/")[2].removesuffix(".py")))
-    return next(name for name in (letters[:LONGEST_NAME], USUAL_NAME) if re.fullmatch(dialect.name, name))
+    return next(
+        name for name in (letters[:MAX_COURSE_NAME_CHARS], DEFAULT_COURSE_NAME) if re.fullmatch(dialect.name, name)
+    )

@@ -7,10 +7,10 @@ from collections import deque
 from fairplay.core.errors import HostFault
 from fairplay.course.channel.values import IllFormed, Scanner
 from fairplay.protocol import wire
-from fairplay.transport.connection import SocketConnection
-from fairplay.transport.line import Call, Closed, Cut, Heard, TooMuch
+from fairplay.transport.connection import Callback, ClosedMidReply, ConnectionClosed, Received, TooMuchData
+from fairplay.transport.sockets import SocketConnection
 
-LOOKS = 8  # turns of the event loop in which whatever lies in a socket is read
+MAX_POLLS = 8  # turns of the event loop in which whatever lies in a socket is read
 
 
 class CourseConnection(SocketConnection):
@@ -21,18 +21,18 @@ class CourseConnection(SocketConnection):
 
     _held: deque[bytes]  # values that nobody took yet
 
-    def __init__(self, max_value_bytes: int = wire.MOST_BYTES) -> None:
+    def __init__(self, max_value_bytes: int = wire.MAX_LINE_BYTES) -> None:
         super().__init__()
         self._held = deque()
         self._scanner = Scanner(max_value_bytes)
-        self._then: Call | None = None  # is called when there is nothing to read
+        self._then: Callback | None = None  # is called when there is nothing to read
         self._poll = select.poll()
 
-    def acquire(self, then: Call) -> None:
+    def acquire(self, then: Callback) -> None:
         """Call this when all is read that came before the question: it is no answer to it."""
         if self._poll.poll(0):
             self._then = then
-            self._look(LOOKS)
+            self._poll_until_read(MAX_POLLS)
         else:
             then()
 
@@ -48,14 +48,14 @@ class CourseConnection(SocketConnection):
     @property
     def is_behind(self) -> bool:
         """Has the other end much to read?"""
-        return self._behind and self._open
+        return self._is_writing_paused and self._open
 
-    def surplus(self) -> bytes | TooMuch:
+    def surplus(self) -> bytes | TooMuchData:
         """What is there already and is not white space."""
         wrong = self._scanner.wrong
         if wrong is None and not self._held:
             return self._scanner.unfinished
-        if isinstance(wrong, TooMuch):
+        if isinstance(wrong, TooMuchData):
             return wrong
         return self._held[0] if self._held or wrong is None else wrong.text
 
@@ -63,19 +63,25 @@ class CourseConnection(SocketConnection):
         super().connection_made(transport)
         self._poll.register(transport.get_extra_info("socket").fileno(), select.POLLIN)
 
-    def _look(self, times: int) -> None:
+    def _poll_until_read(self, times: int) -> None:
         then = self._then
-        if then is not None and times and self._over is None and not self._deaf and self._poll.poll(0):
-            self._loop.call_soon(self._look, times - 1)
+        if (
+            then is not None
+            and times
+            and self._end_reason is None
+            and not self._is_reading_paused
+            and self._poll.poll(0)
+        ):
+            self._loop.call_soon(self._poll_until_read, times - 1)
         elif then is not None:
             self._then = None
             then()
 
     def _feed(self, new: bytes) -> None:
         """Something came. Who says more than anybody asked for is not listened to until somebody asks again."""
-        values, hear, wrong = self._scanner.feed(new), self._hear, self._scanner.wrong
+        values, hear, wrong = self._scanner.feed(new), self._receive_callback, self._scanner.wrong
         if hear is not None and len(values) == 1 and wrong is None:  # just what was asked for
-            self._hear = None
+            self._receive_callback = None
             hear(values[0])
             return
         self._held += values
@@ -84,16 +90,16 @@ class CourseConnection(SocketConnection):
         if wrong is not None:
             self._end(wrong)
         else:
-            self._pass_on()
+            self._deliver()
 
-    def _end(self, why: Closed | TooMuch | HostFault | None = None) -> None:
-        is_cut = self.unfinished and not isinstance(why, IllFormed | TooMuch)
-        super()._end(Cut() if is_cut else why)
+    def _end(self, why: ConnectionClosed | TooMuchData | HostFault | None = None) -> None:
+        is_cut = self.unfinished and not isinstance(why, IllFormed | TooMuchData)
+        super()._end(ClosedMidReply() if is_cut else why)
 
-    def _next(self) -> Heard | None:
+    def _next_message(self) -> Received | None:
         if not self._held:
-            return self._over
+            return self._end_reason
         value = self._held.popleft()
-        if self._deaf and not self._held and self._scanner.wrong is None:
-            self._read_on()
+        if self._is_reading_paused and not self._held and self._scanner.wrong is None:
+            self._resume_reading()
         return value

@@ -10,86 +10,88 @@ from fairplay.core.errors import BadRequest, HostFault
 from fairplay.core.events import Ejected, Fault
 from fairplay.core.game import Game
 from fairplay.core.messages import Answer, Answered, Failed, Message, TakeTurn
-from fairplay.core.roles import LastingChannel, Parting, QuickChannel
+from fairplay.core.roles import CallbackChannel, CloseReason, PersistentChannel
 from fairplay.course.channel import values
 from fairplay.course.channel.connection import CourseConnection
 from fairplay.course.channel.values import IllFormed
 from fairplay.course.dialects.dialect import VOID, Call, Callee
 from fairplay.course.formats.plain import reader
-from fairplay.players.remote import DEFAULT, Questioner, Then, exchanged, loggable
+from fairplay.players.remote import DEFAULT_LIMITS, OnAnswer, Questioner, exchange, format_for_log
 from fairplay.protocol import wire
-from fairplay.protocol.limits import Budget, Limits
-from fairplay.referee.local import NO_ACTION
-from fairplay.transport.line import Closed, Heard, TooMuch
+from fairplay.protocol.limits import Limits, TimeBudget
+from fairplay.referee.local_channel import NO_ACTION
+from fairplay.transport.connection import ConnectionClosed, Received, TooMuchData
 
 NOT_VOID = f'the answer is not "{VOID}"'
 TOO_EARLY = "said something before it was called"
 TOO_MANY = "answered a call by more than one value"
-TOO_MUCH = f"sent more than {wire.MOST_BYTES} bytes in a value, or {values.MOST_BLANKS} of white space"
-Read = Callable[[Any], Any]  # what raises BadRequest is not due
+TOO_MUCH = f"sent more than {wire.MAX_LINE_BYTES} bytes in a value, or {values.MAX_BLANK_BYTES} of white space"
+ReadReply = Callable[[Any], Any]  # what raises BadRequest is not due
 
 
-class Client(Questioner):
+class CourseClient(Questioner):
     """A client that has signed up; its connection outlives a match, and whoever let it in hangs up at last.
 
     A call is answered by exactly one value, within its time: what was said before the call was made, or besides the
     answer, is no answer. Once it has failed, it is not called again.
     """
 
-    _line: CourseConnection
+    _connection: CourseConnection
 
     def __init__(self, line: CourseConnection, name: str | None = None, place: str = "") -> None:
         super().__init__(line)
         self.name = name  # in a stranger's words
         self.place = place  # where it came from, as HOST:PORT
         self._name = name or place
-        self._read: Read = void  # the reply to the last call
+        self._read: ReadReply = read_void  # the reply to the last call
         self._not_due = NOT_VOID  # is said of any other
 
     @property
     def failed(self) -> Failed | None:
         """How it failed, if it did."""
-        return self._broken
+        return self._failed_answer
 
-    async def call(self, call: Call, limit: float = DEFAULT.move) -> Answer:
+    async def call(self, call: Call, limit: float = DEFAULT_LIMITS.move) -> Answer:
         """Make a call that asks for nothing, outside of matches: the answer is None."""
-        return self._broken or await exchanged(partial(self.put, call, limit, void, NOT_VOID), self.forget)
+        return self._failed_answer or await exchange(
+            partial(self.start_call, call, limit, read_void, NOT_VOID), self.stop_waiting
+        )
 
-    def put(self, call: Call, limit: float, read: Read, not_due: str, then: Then) -> None:
+    def start_call(self, call: Call, limit: float, read: ReadReply, not_due: str, then: OnAnswer) -> None:
         """Make a call, and have this called with the answer that is read from the reply."""
         self._limit, self._read, self._not_due = limit, read, not_due
         self._ask(wire.encode(call) + b"\n", then)
 
-    async def hang_up(self) -> None:
+    async def close(self) -> None:
         """Cut the line; nothing is said."""
-        await self._line.hang_up(b"", 0)
+        await self._connection.close(b"", 0)
 
     def _begin(self) -> None:
-        early = self._line.surplus()
+        early = self._connection.surplus()
         if early and self._limit > 0:
             self._clock.begin(self._limit)
             self._clock.end()
-            self._end(self._flood(early.text) if isinstance(early, TooMuch) else self._malformed(TOO_EARLY, early))
+            self._end(self._flood(early.text) if isinstance(early, TooMuchData) else self._malformed(TOO_EARLY, early))
         else:
             super()._begin()
 
-    def _hear(self, heard: Heard) -> None:
-        if self._then is not None:
+    def _handle_received(self, heard: Received) -> None:
+        if self._on_answer is not None:
             self._clock.end()
-            self._end(self._judged(heard) if isinstance(heard, bytes) else self._failure(heard))
+            self._end(self._judge(heard) if isinstance(heard, bytes) else self._failure(heard))
 
-    def _time_is_up(self) -> None:
-        self._clock.end(is_up=True)
-        self._line.listen(None)
-        self._end(self._failed(Fault.TIMED_OUT, f"no answer within {self._limit:g} s", self._line.unfinished))
+    def _time_out(self) -> None:
+        self._clock.end(timed_out=True)
+        self._connection.on_receive(None)
+        self._end(self._failed(Fault.TIMED_OUT, f"no answer within {self._limit:g} s", self._connection.unfinished))
 
-    def _judged(self, received: bytes) -> Answer:
+    def _judge(self, received: bytes) -> Answer:
         """What a reply is worth."""
         self._received = received
         if self._debug is not None:
-            self._debug("from %s after %.4f s: %s", self._name, self._clock.taken, loggable(received))
-        late = self._line.surplus()
-        if isinstance(late, TooMuch):
+            self._debug("from %s after %.4f s: %s", self._name, self._clock.taken, format_for_log(received))
+        late = self._connection.surplus()
+        if isinstance(late, TooMuchData):
             return self._flood(received)
         if late:
             return self._malformed(TOO_MANY, received + b" " + late)
@@ -98,15 +100,15 @@ class Client(Questioner):
         except BadRequest as error:
             return self._malformed(self._not_due, received, str(error))
 
-    def _failure(self, what: Closed | TooMuch | HostFault) -> Answer | HostFault:
+    def _failure(self, what: ConnectionClosed | TooMuchData | HostFault) -> Answer | HostFault:
         """What went wrong on the line."""
         match what:
             case IllFormed():
                 return self._malformed(f"not a reply: {what}", what.text)
-            case TooMuch():
+            case TooMuchData():
                 return self._flood(what.text)
-            case Closed():
-                return self._failed(what.fault, str(what), self._line.unfinished)
+            case ConnectionClosed():
+                return self._failed(what.fault, str(what), self._connection.unfinished)
         return what
 
     def _malformed(self, why: str, received: bytes, detail: str = "") -> Failed:
@@ -116,34 +118,36 @@ class Client(Questioner):
         return self._failed(Fault.FLOOD, TOO_MUCH, received)
 
 
-class CourseRemote(QuickChannel, LastingChannel):
+class CourseChannel(CallbackChannel, PersistentChannel):
     """A channel to a client for one match. Who is out is cut off; all others stay for the next match."""
 
-    def __init__(self, client: Client, callee: Callee, game: Game[Any, Any, Any], *, limits: Limits = DEFAULT) -> None:
+    def __init__(
+        self, client: CourseClient, callee: Callee, game: Game[Any, Any, Any], *, limits: Limits = DEFAULT_LIMITS
+    ) -> None:
         self._client = client
         self._callee = callee
-        self._read = actions_of(type(game))
-        self._budget = Budget(limits)
+        self._read = game_action_reader(type(game))
+        self._budget = TimeBudget(limits)
         # Of the last message:
         self._message: Message
         self._calls: Sequence[Call] = ()
-        self._made = 0  # of these
+        self._calls_made = 0  # of these
         self._limit = 0.0  # of each
         self._took = 0.0
-        self._then: Then
+        self._then: OnAnswer
 
     async def ask(self, message: Message) -> Answer:
         """Make the calls that say it, each with a time of its own; the first failure is the answer."""
-        return await exchanged(partial(self.put, message), self.forget)
+        return await exchange(partial(self.ask_with_callback, message), self.stop_waiting)
 
-    def put(self, message: Message, then: Then) -> bool:
+    def ask_with_callback(self, message: Message, then: OnAnswer) -> bool:
         """Make them, and have this called with the answer."""
         failed, budget = self._client.failed, self._budget
         if failed is not None:
             then(failed)
             return True
-        self._message, self._then, self._made, self._took = message, then, 0, 0.0
-        self._limit = budget.allowed(message) if budget.always is None else budget.always
+        self._message, self._then, self._calls_made, self._took = message, then, 0, 0.0
+        self._limit = budget.limit_for(message) if budget.constant_limit is None else budget.constant_limit
         self._calls = self._callee.calls(message)
         if self._calls:
             self._call()
@@ -151,35 +155,35 @@ class CourseRemote(QuickChannel, LastingChannel):
             then(Answered(None))
         return True
 
-    def forget(self) -> None:
+    def stop_waiting(self) -> None:
         """Nobody wants to hear the answer any more."""
-        self._client.forget()
+        self._client.stop_waiting()
 
-    async def close(self, parting: Parting) -> None:
+    async def close(self, parting: CloseReason) -> None:
         """Cut the line if the player is out. Nothing is said."""
-        if not self.part(parting):
-            await self._client.hang_up()
+        if not self.try_close(parting):
+            await self._client.close()
 
-    def part(self, parting: Parting) -> bool:
+    def try_close(self, parting: CloseReason) -> bool:
         """Say nothing to who stays. False: the line has to be cut."""
         return not isinstance(parting, Ejected) and self._client.failed is None
 
     def _call(self) -> None:
         """Make the next call."""
-        call = self._calls[self._made]
-        self._made += 1
-        if self._made == len(self._calls) and isinstance(self._message, TakeTurn):
-            self._client.put(call, self._limit, self._action, NO_ACTION, self._go_on)
+        call = self._calls[self._calls_made]
+        self._calls_made += 1
+        if self._calls_made == len(self._calls) and isinstance(self._message, TakeTurn):
+            self._client.start_call(call, self._limit, self._action, NO_ACTION, self._on_answer)
         else:
-            self._client.put(call, self._limit, void, NOT_VOID, self._go_on)
+            self._client.start_call(call, self._limit, read_void, NOT_VOID, self._on_answer)
 
-    def _go_on(self, answer: Answer | HostFault) -> None:
+    def _on_answer(self, answer: Answer | HostFault) -> None:
         """Make another call, if there is one; else all of them were answered."""
         if isinstance(answer, HostFault):
             self._then(answer)
             return
         self._took += answer.took
-        if self._made < len(self._calls) and isinstance(answer, Answered):
+        if self._calls_made < len(self._calls) and isinstance(answer, Answered):
             self._call()
             return
         self._budget.spend(self._message, self._took)
@@ -190,12 +194,12 @@ class CourseRemote(QuickChannel, LastingChannel):
 
 
 @cache
-def actions_of(game: type[Game[Any, Any, Any]]) -> Callable[[Any], Any]:
+def game_action_reader(game: type[Game[Any, Any, Any]]) -> Callable[[Any], Any]:
     """What reads the actions of a game, made once for all its matches."""
     return reader(game.action, f"an action of {game.name}")
 
 
-def void(reply: Any) -> None:
+def read_void(reply: Any) -> None:
     """Nothing, if that is what was said."""
     if reply != VOID:
         raise BadRequest(f"{wire.encode(reply)[:80]!r} is not {VOID!r}")

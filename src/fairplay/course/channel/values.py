@@ -13,25 +13,25 @@ import msgspec
 
 from fairplay.core.events import Fault
 from fairplay.protocol import wire
-from fairplay.transport.line import Closed, TooMuch
+from fairplay.transport.connection import ConnectionClosed, TooMuchData
 
-MOST_BLANKS = 64 * 1024  # bytes of white space between two values: some clients send 5,000
-WHITE = b" \t\n\r"
+MAX_BLANK_BYTES = 64 * 1024  # bytes of white space between two values: some clients send 5,000
+WHITE_SPACE = b" \t\n\r"
 BLANKS = re.compile(rb"[ \t\n\r]*")
 IN_STRING = re.compile(rb'[^"\\\x00-\x1f]*')
-WORD = re.compile(rb"[-+.\w]*")
-WORDS = (b"true", b"false", b"null")
+JSON_WORD = re.compile(rb"[-+.\w]*")
+JSON_WORDS = (b"true", b"false", b"null")
 NUMBER = re.compile(rb"-?(?:0|[1-9][0-9]*)")
 NOT_WHOLE = re.compile(rb"-?(?:0|[1-9][0-9]*)[.eE]")
 ZEROS = bytes.maketrans(b"123456789", b"000000000")
-TOO_MANY_DIGITS = b"0" * (wire.MOST_DIGITS + 1)  # once each is a zero
-LONGEST_WORD = wire.MOST_DIGITS + 1  # with a sign
+TOO_MANY_DIGITS = b"0" * (wire.MAX_NUMBER_DIGITS + 1)  # once each is a zero
+MAX_WORD_BYTES = wire.MAX_NUMBER_DIGITS + 1  # with a sign
 HEX = frozenset(b"0123456789abcdefABCDEF")
 ESCAPED = frozenset(b'"\\/bfnrt')
 QUOTE, BACKSLASH, UNICODE, COLON, COMMA = b'"\\u:,'
 CLOSED_BY = dict(zip(b"[{", b"]}", strict=True))
-BEGINS = frozenset(b'"[{')
-STRINGS = re.compile(rb'"(?:[^"\\]|\\.)*"')
+VALUE_STARTS = frozenset(b'"[{')
+JSON_STRINGS = re.compile(rb'"(?:[^"\\]|\\.)*"')
 NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 NOT_JSON = "not JSON"
 NO_REPLY = f"{NOT_JSON} of a kind that is ever due: a string, a list or an object"
@@ -40,7 +40,7 @@ NO_REPLY = f"{NOT_JSON} of a kind that is ever due: a string, a list or an objec
 VALUE, FIRST, KEY, FIRST_KEY, AFTER_KEY, AFTER = range(6)
 
 
-class IllFormed(Closed):
+class IllFormed(ConnectionClosed):
     """What came is no value, and why; what there is of it is its text. Nothing behind it is heard."""
 
     def __init__(self, why: str, text: bytes) -> None:
@@ -54,13 +54,13 @@ class IllFormed(Closed):
 class Scanner:
     """Finds values of at most so many bytes. Once something is wrong, nothing more is found."""
 
-    def __init__(self, most: int = wire.MOST_BYTES) -> None:
-        self.wrong: IllFormed | TooMuch | None = None
+    def __init__(self, most: int = wire.MAX_LINE_BYTES) -> None:
+        self.wrong: IllFormed | TooMuchData | None = None
         self._most = most
         self._blanks = 0  # bytes of white space since the last value
         self._pieces: list[bytes] = []  # of a value that is not whole yet
         self._size = 0  # of all of them
-        self._begin()
+        self._start_value()
 
     @property
     def unfinished(self) -> bytes:
@@ -71,39 +71,39 @@ class Scanner:
         """The values that are whole with this piece, in their order."""
         if self.wrong is not None:
             return []
-        bare = piece.strip(WHITE)
+        bare = piece.strip(WHITE_SPACE)
         blanks = self._blanks + len(piece) - len(bare)
-        if not self._size and bare and len(bare) <= self._most and blanks <= MOST_BLANKS and is_plain(bare):
-            self._blanks = len(piece) - len(piece.rstrip(WHITE))
+        if not self._size and bare and len(bare) <= self._most and blanks <= MAX_BLANK_BYTES and is_plain(bare):
+            self._blanks = len(piece) - len(piece.rstrip(WHITE_SPACE))
             return [bare]
         found: list[bytes] = []
         at = 0
         while at < len(piece) and self.wrong is None:
             if not self._size:
-                at = self._pass_blanks(piece, at)
+                at = self._skip_blanks(piece, at)
                 if at == len(piece) or self.wrong is not None:
                     break
             stop = min(len(piece), at + self._most - self._size)
             end = self._scan(piece, at, stop)
-            self._take_in(piece[at:end])
+            self._append(piece[at:end])
             if self.wrong is not None:
                 self.wrong.text = self.unfinished + piece[end:stop]
             elif self._is_whole():
-                found += self._taken()
+                found += self._take()
             elif stop < len(piece):
-                self.wrong = TooMuch(self.unfinished)
+                self.wrong = TooMuchData(self.unfinished)
             at = end
         return found
 
-    def _begin(self) -> None:
-        self._due = VALUE
+    def _start_value(self) -> None:
+        self._expected = VALUE
         self._nested = bytearray()  # what closes the lists and objects that are open, from the outermost
         self._in_string = False
         self._escape = 0  # -1: just behind a backslash; else how many hexadecimal digits have to follow
         self._word = b""  # a number or a name that may go on
         self._utf8 = codecs.getincrementaldecoder("utf-8")()
 
-    def _take_in(self, part: bytes) -> None:
+    def _append(self, part: bytes) -> None:
         self._pieces.append(part)
         self._size += len(part)
         try:
@@ -112,85 +112,85 @@ class Scanner:
             self._refuse("not UTF-8", 0)
 
     def _is_whole(self) -> bool:
-        return self._due == AFTER and not (self._nested or self._in_string)
+        return self._expected == AFTER and not (self._nested or self._in_string)
 
-    def _taken(self) -> list[bytes]:
+    def _take(self) -> list[bytes]:
         """The value that is whole, unless it is odd."""
         value = self.unfinished
         self._pieces.clear()
         self._size = self._blanks = 0
-        self._begin()
-        odd = wire.oddity(value)
+        self._start_value()
+        odd = wire.find_strict_json_error(value)
         if odd is None:
             return [value]
         self.wrong = IllFormed(odd, value)
         return []
 
-    def _pass_blanks(self, piece: bytes, at: int) -> int:
+    def _skip_blanks(self, piece: bytes, at: int) -> int:
         """Where the white space ends that is there."""
-        end = end_of(BLANKS, piece, at, len(piece))
+        end = run_end(BLANKS, piece, at, len(piece))
         self._blanks += end - at
-        if self._blanks > MOST_BLANKS:
-            self.wrong = TooMuch(b"")
+        if self._blanks > MAX_BLANK_BYTES:
+            self.wrong = TooMuchData(b"")
         return end
 
     def _scan(self, piece: bytes, at: int, stop: int) -> int:
         """Go on in a value to its end, or as far as the piece goes, or to the first byte that is wrong."""
-        if not self._size and piece[at] not in BEGINS:
+        if not self._size and piece[at] not in VALUE_STARTS:
             return self._refuse(NO_REPLY, at + 1)
         while at < stop and self.wrong is None:
             if self._escape:
-                at = self._in_escape(piece[at], at)
+                at = self._scan_escape(piece[at], at)
             elif self._in_string:
-                at = self._go_on_in_string(piece, at, stop)
+                at = self._scan_string(piece, at, stop)
             elif self._word:
-                at = self._go_on_in_word(piece, at, stop)
+                at = self._scan_word(piece, at, stop)
             else:
-                at = end_of(BLANKS, piece, at, stop)
+                at = run_end(BLANKS, piece, at, stop)
                 if at < stop:
-                    at = self._sign(piece[at], at)
+                    at = self._scan_byte(piece[at], at)
             if self._is_whole():
                 break
         return at
 
-    def _sign(self, sign: int, at: int) -> int:
+    def _scan_byte(self, sign: int, at: int) -> int:
         """Take the first byte of whatever comes next; where to go on."""
-        due, nested = self._due, self._nested
+        due, nested = self._expected, self._nested
         if sign == QUOTE and due not in (AFTER, AFTER_KEY):
             self._in_string = True
         elif due in (AFTER, FIRST, FIRST_KEY) and nested and sign == nested[-1]:
             nested.pop()
-            self._due = AFTER
+            self._expected = AFTER
         elif due == AFTER and sign == COMMA:
-            self._due = KEY if nested[-1] == CLOSED_BY[b"{"[0]] else VALUE
+            self._expected = KEY if nested[-1] == CLOSED_BY[b"{"[0]] else VALUE
         elif due == AFTER_KEY and sign == COLON:
-            self._due = VALUE
+            self._expected = VALUE
         elif due in (VALUE, FIRST) and sign in CLOSED_BY:
             nested.append(CLOSED_BY[sign])
-            self._due = FIRST if sign == b"["[0] else FIRST_KEY
-            if len(nested) > wire.MOST_DEPTH:
-                return self._refuse(f"nested more than {wire.MOST_DEPTH} deep", at + 1)
-        elif due in (VALUE, FIRST) and WORD.fullmatch(bytes([sign])):
+            self._expected = FIRST if sign == b"["[0] else FIRST_KEY
+            if len(nested) > wire.MAX_JSON_DEPTH:
+                return self._refuse(f"nested more than {wire.MAX_JSON_DEPTH} deep", at + 1)
+        elif due in (VALUE, FIRST) and JSON_WORD.fullmatch(bytes([sign])):
             self._word = bytes([sign])
-            self._look_at_word(whole=False)
+            self._check_word(whole=False)
         else:
             return self._refuse(NOT_JSON, at + 1)
         return at + 1
 
-    def _go_on_in_string(self, piece: bytes, at: int, stop: int) -> int:
-        at = end_of(IN_STRING, piece, at, stop)
+    def _scan_string(self, piece: bytes, at: int, stop: int) -> int:
+        at = run_end(IN_STRING, piece, at, stop)
         if at == stop:
             return at
         if piece[at] == QUOTE:
             self._in_string = False
-            self._due = AFTER_KEY if self._due in (KEY, FIRST_KEY) else AFTER
+            self._expected = AFTER_KEY if self._expected in (KEY, FIRST_KEY) else AFTER
         elif piece[at] == BACKSLASH:
             self._escape = -1
         else:
             return self._refuse(NOT_JSON, at + 1)
         return at + 1
 
-    def _in_escape(self, sign: int, at: int) -> int:
+    def _scan_escape(self, sign: int, at: int) -> int:
         if self._escape > 0 and sign in HEX:
             self._escape -= 1
         elif self._escape < 0 and sign in ESCAPED:
@@ -201,24 +201,24 @@ class Scanner:
             return self._refuse(NOT_JSON, at + 1)
         return at + 1
 
-    def _go_on_in_word(self, piece: bytes, at: int, stop: int) -> int:
-        end = end_of(WORD, piece, at, min(stop, at + LONGEST_WORD))
+    def _scan_word(self, piece: bytes, at: int, stop: int) -> int:
+        end = run_end(JSON_WORD, piece, at, min(stop, at + MAX_WORD_BYTES))
         self._word += piece[at:end]
-        self._look_at_word(whole=end < stop)
+        self._check_word(whole=end < stop)
         if end < stop:
             self._word = b""
-            self._due = AFTER
+            self._expected = AFTER
         return end
 
-    def _look_at_word(self, whole: bool) -> None:
+    def _check_word(self, whole: bool) -> None:
         """Refuse a number or a name that is none, or that cannot become one."""
         word = self._word
         if TOO_MANY_DIGITS in word.translate(ZEROS) and NUMBER.match(word):
-            self._refuse(f"a number of more than {wire.MOST_DIGITS} digits", 0)
+            self._refuse(f"a number of more than {wire.MAX_NUMBER_DIGITS} digits", 0)
         elif NOT_WHOLE.match(word):
             self._refuse("a number that is not whole", 0)
-        elif not (NUMBER.fullmatch(word) or word in WORDS) and (
-            whole or not (word == b"-" or any(name.startswith(word) for name in WORDS))
+        elif not (NUMBER.fullmatch(word) or word in JSON_WORDS) and (
+            whole or not (word == b"-" or any(name.startswith(word) for name in JSON_WORDS))
         ):
             self._refuse(NOT_JSON, 0)
 
@@ -227,7 +227,7 @@ class Scanner:
         return end
 
 
-def end_of(run: re.Pattern[bytes], piece: bytes, at: int, stop: int) -> int:
+def run_end(run: re.Pattern[bytes], piece: bytes, at: int, stop: int) -> int:
     """Where a run of such bytes ends."""
     found = run.match(piece, at, stop)
     return at if found is None else found.end()
@@ -243,20 +243,20 @@ decode = msgspec.json.Decoder(float_hook=refuse_float).decode
 
 def is_plain(text: bytes) -> bool:
     """Is this a whole value, written as we would have written it, and nothing odd about it?"""
-    if text[0] not in BEGINS or TOO_MANY_DIGITS in text.translate(ZEROS):
+    if text[0] not in VALUE_STARTS or TOO_MANY_DIGITS in text.translate(ZEROS):
         return False
     try:
         plain = wire.encode(decode(text)) == text
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, OverflowError):
         return False
-    return plain and not (text.count(b"[") + text.count(b"{") > wire.MOST_DEPTH and is_too_deep(text))
+    return plain and not (text.count(b"[") + text.count(b"{") > wire.MAX_JSON_DEPTH and is_too_deep(text))
 
 
 def is_too_deep(text: bytes) -> bool:
     """Does a whole value nest too deep?"""
     level = 0
-    for bracket in STRINGS.sub(b"", text).translate(None, NO_BRACKETS):
+    for bracket in JSON_STRINGS.sub(b"", text).translate(None, NO_BRACKETS):
         level += 1 if bracket in CLOSED_BY else -1
-        if level > wire.MOST_DEPTH:
+        if level > wire.MAX_JSON_DEPTH:
             return True
     return False

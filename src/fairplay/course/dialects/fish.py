@@ -7,7 +7,7 @@ from fairplay.core.errors import BadRequest
 from fairplay.core.game import Game
 from fairplay.core.messages import Message, Start, TakeTurn
 from fairplay.course.dialects.dialect import Call, Dialect, farewell
-from fairplay.course.formats.fish import Colour, CourseState, state_from, state_to
+from fairplay.course.formats.fish import Colour, CourseState, format_state, parse_state
 from fairplay.course.formats.plain import action_reader, read, reader
 from fairplay.games.fish.actions import Action, Move
 from fairplay.games.fish.game import Fish
@@ -25,7 +25,7 @@ class FishCallee:
 
     def __init__(self, game: Game[Any, Any, Any], name: str) -> None:
         self._placing = True
-        self._shown: State | None = None  # at its last take-turn
+        self._last_state: State | None = None  # at its last take-turn
 
     def calls(self, message: Message) -> Sequence[Call]:
         """The greeting is two calls; of the end of a match nobody hears, only of that of the tournament."""
@@ -41,9 +41,9 @@ class FishCallee:
     def _turn(self, state: State) -> Call:
         self._placing = state.stage is PLACING
         if self._placing:
-            return Call("setup", (state_to(state),))
-        before, self._shown = self._shown, state
-        return Call("take-turn", (state_to(state), [] if before is None else moves_between(before, state)))
+            return Call("setup", (format_state(state),))
+        before, self._last_state = self._last_state, state
+        return Call("take-turn", (format_state(state), [] if before is None else moves_between(before, state)))
 
     def action(self, reply: Any) -> Any:
         """A position while placing, then a pair of them."""
@@ -72,7 +72,7 @@ def moves_between(before: State, now: State) -> list[Any]:
     return moves
 
 
-def with_board(rows: int, columns: int) -> Fish:
+def game_with_board(rows: int, columns: int) -> Fish:
     """A game on a board of this size, of which nobody says how it was made."""
     return Fish(rows=rows, columns=columns, holes="random")
 
@@ -88,8 +88,8 @@ class FishCaller:
         self.remark = ""
         self._colour = ""  # ours
         self._table: tuple[str, ...] = ()  # the colours of a match, by seat; none: it has not begun
-        self._game = with_board(5, 5)  # as most servers have it; known with the first state of a match
-        self._begun = False
+        self._game = game_with_board(5, 5)  # as most servers have it; known with the first state of a match
+        self._has_begun = False
         self._scores: tuple[int, ...] = ()
 
     @property
@@ -106,7 +106,7 @@ class FishCaller:
                 return self._turn(plain, PLACING)
             case "playing-as", (colour,):
                 self._colour = read(colour, Colour, "a colour of Fish")
-                self._table, self._begun = (), False
+                self._table, self._has_begun = (), False
                 return ()
             case "playing-with", (others,):
                 known = {self._colour, *read(others, tuple[Colour, ...], "a list of colours of Fish")}
@@ -116,16 +116,16 @@ class FishCaller:
             case "start", (bool(),):
                 return ()
             case "end", (bool(won),):
-                return (farewell(self._table.index(self._colour), won),) if self._begun else ()
+                return (farewell(self._table.index(self._colour), won),) if self._has_begun else ()
         raise BadRequest(f"not a call of Fish: {call.method[:20]} with {len(call.arguments)} arguments")
 
     def _turn(self, plain: Any, stage: Stage) -> Sequence[Message]:
-        state = self._state(state_from(read(plain, CourseState, "a state of Fish")), stage)
+        state = self._state(parse_state(read(plain, CourseState, "a state of Fish")), stage)
         view = View(state.order[0], state)
         turn = TakeTurn(view)
-        if self._begun:
+        if self._has_begun:
             return (turn,)
-        self._begun, self._game = True, with_board(state.grid.rows, state.grid.columns)
+        self._has_begun, self._game = True, game_with_board(state.grid.rows, state.grid.columns)
         return Start(state.order[0], self._table, view), turn
 
     def _state(self, shown: State, stage: Stage) -> State:

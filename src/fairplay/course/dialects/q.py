@@ -9,20 +9,20 @@ from fairplay.core.errors import BadRequest
 from fairplay.core.game import Game
 from fairplay.core.messages import End, Message, Start, TakeTurn, Tell
 from fairplay.course.dialects.dialect import Call, Dialect, farewell
-from fairplay.course.formats.frame import PLAIN
+from fairplay.course.formats.frame import IDENTITY_FRAME
 from fairplay.course.formats.plain import action_reader, read, reader
 from fairplay.course.formats.q import (
     Choice,
     CourseTile,
     CourseView,
-    choice_from,
-    choice_to,
+    format_choice,
+    format_map,
+    format_player,
+    format_tile,
     frame_for,
-    map_to,
-    player_to,
-    tile_to,
-    tiles_from,
-    view_from,
+    parse_choice,
+    parse_kinds,
+    parse_view,
 )
 from fairplay.games.q.actions import Action
 from fairplay.games.q.game import Q
@@ -47,10 +47,10 @@ class QCallee:
             case TakeTurn(view):
                 return (Call("take-turn", (self._public(view),)),)
             case Tell(news):
-                return (Call("new-tiles", ([tile_to(KINDS[name]) for name in news],)),)
+                return (Call("new-tiles", ([format_tile(KINDS[name]) for name in news],)),)
             case Start(seat, _, view):
                 self._seat = seat
-                return (Call("setup", (self._public(view), [tile_to(kind) for kind in view.kinds])),)
+                return (Call("setup", (self._public(view), [format_tile(kind) for kind in view.kinds])),)
             case End(result):
                 return (Call("win", (self._seat in frozenset().union(*result.ranking[:1]),)),)
 
@@ -59,14 +59,14 @@ class QCallee:
         place = view.order.index(self._seat)
         own, *others = view.points[place:] + view.points[:place]
         return {
-            "map": map_to(view.map),
-            "players": [player_to(self._name, own, view.kinds), *others],
+            "map": format_map(view.map),
+            "players": [format_player(self._name, own, view.kinds), *others],
             "tile*": view.left,
         }
 
     def action(self, reply: Any) -> Any:
         """A word, or placements; none at all are a placement too, and our rules eject for it."""
-        return msgspec.to_builtins(choice_from(read_choice(reply)))
+        return msgspec.to_builtins(parse_choice(read_choice(reply)))
 
 
 class QCaller:
@@ -79,8 +79,8 @@ class QCaller:
     def __init__(self, name: str) -> None:
         self.remark = ""
         self._name = name
-        self._frame = PLAIN
-        self._begun = False
+        self._frame = IDENTITY_FRAME
+        self._has_begun = False
 
     @property
     def game(self) -> Q:
@@ -90,29 +90,29 @@ class QCaller:
     def messages(self, call: Call) -> Sequence[Message]:
         """One for each call."""
         match call.method, call.arguments:
-            case "take-turn", (plain,) if self._begun:
+            case "take-turn", (plain,) if self._has_begun:
                 return (TakeTurn(self._view(plain)),)
-            case "new-tiles", (plain,) if self._begun:
-                tiles = tiles_from(read_tiles(plain))
+            case "new-tiles", (plain,) if self._has_begun:
+                tiles = parse_kinds(read_tiles(plain))
                 return (Tell(tuple(NAMES[kind] for kind in tiles)),)
             case "setup", (plain, tiles):
                 read_tiles(tiles)  # which are in the hand already
                 view = self._view(plain)
-                self._begun = True
+                self._has_begun = True
                 others = (f"player {place}" for place in range(1, len(view.order)))
                 return (Start(0, (self._name, *others), view),)
-            case "win", (bool(won),) if self._begun:
+            case "win", (bool(won),) if self._has_begun:
                 return (farewell(0, won),)
         raise BadRequest(f"not a call of Q at this time: {call.method[:20]} with {len(call.arguments)} arguments")
 
     def _view(self, plain: Any) -> View:
         shown: CourseView = read(plain, CourseView, "a public state of Q")
         self._frame = frame_for(shown.map)
-        return view_from(shown, self._frame)
+        return parse_view(shown, self._frame)
 
     def reply(self, action: Any) -> Any:
         """A word, or placements; where they lie, as the server says it."""
-        return choice_to(read_action(action), self._frame)
+        return format_choice(read_action(action), self._frame)
 
 
 DIALECT = Dialect("q", QCallee, QCaller, name=r"\A[a-zA-Z0-9]{1,20}\Z", name_in_words="1 to 20 letters and digits")

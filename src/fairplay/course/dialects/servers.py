@@ -8,23 +8,23 @@ import msgspec
 Names = Sequence[str]
 
 
-class ServerRules(msgspec.Struct, frozen=True, kw_only=True):
+class CourseServerSettings(msgspec.Struct, frozen=True, kw_only=True):
     """The course's numbers; a host may choose others."""
 
     least: int  # players: with fewer nothing is played
     most: int  # with so many nobody else is waited for
     wait: float  # seconds of a waiting period
-    tries: int = 1  # periods, at most
-    name_limit: float = 3.0  # seconds for a name, from the moment of connecting
+    waiting_periods: int = 1  # periods, at most
+    name_timeout: float = 3.0  # seconds for a name, from the moment of connecting
     turn: float = 5.0  # seconds for each answer
     distinct: bool = False  # is a second one of the same name turned away?
     parameters: dict[str, Any] = {}  # of the game
 
 
-class Server(msgspec.Struct, frozen=True):
+class CourseServer(msgspec.Struct, frozen=True):
     """The server of a course."""
 
-    rules: ServerRules
+    rules: CourseServerSettings
     result: Callable[[Sequence[Names], Names], Any]  # what is told of the ranks, best first, and of the misbehaved
 
 
@@ -56,18 +56,20 @@ def q_result(ranks: Sequence[Names], out: Names) -> list[list[str]]:
     return [sorted(ranks[0]) if ranks else [], list(out)]
 
 
-SERVERS: dict[str, Server] = {
-    "fish": Server(
-        ServerRules(
+SERVERS: dict[str, CourseServer] = {
+    "fish": CourseServer(
+        CourseServerSettings(
             least=5,
             most=10,
             wait=30.0,
-            tries=2,
-            name_limit=10.0,
+            waiting_periods=2,
+            name_timeout=10.0,
             parameters={"rows": 5, "columns": 5, "fish": 2, "holes": 0},
         ),
         fish_result,
     ),
-    "tsuro": Server(ServerRules(least=1, most=20, wait=60.0, parameters={"tiles": "cycle"}), tsuro_result),
-    "q": Server(ServerRules(least=2, most=4, wait=20.0, tries=2, distinct=True), q_result),
+    "tsuro": CourseServer(
+        CourseServerSettings(least=1, most=20, wait=60.0, parameters={"tiles": "cycle"}), tsuro_result
+    ),
+    "q": CourseServer(CourseServerSettings(least=2, most=4, wait=20.0, waiting_periods=2, distinct=True), q_result),
 }

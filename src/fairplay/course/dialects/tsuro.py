@@ -10,12 +10,20 @@ from fairplay.core.game import Game, Seat
 from fairplay.core.messages import Message, Start, TakeTurn
 from fairplay.course.dialects.dialect import Call, Dialect, farewell
 from fairplay.course.formats.plain import action_reader, read, reader
-from fairplay.course.formats.tsuro import SIZE, Colour, Index, TilePat, board_from, place_to, places_to
+from fairplay.course.formats.tsuro import (
+    COURSE_BOARD_SIZE,
+    Colour,
+    Index,
+    TilePat,
+    format_place,
+    format_places,
+    parse_board,
+)
 from fairplay.games.tsuro.actions import Action, Place
 from fairplay.games.tsuro.board import OUT, grid
 from fairplay.games.tsuro.game import Tsuro
 from fairplay.games.tsuro.pieces import COLOURS, Port, Tile
-from fairplay.games.tsuro.state import PLACING, PLAYING, STILL_IN, Table, ejected_in
+from fairplay.games.tsuro.state import PLACING, PLAYING, STILL_IN, Table, encode_ejection_round
 from fairplay.games.tsuro.view import View
 
 read_first = reader(tuple[TilePat, Port, Index, Index], "a first tile of Tsuro")
@@ -29,8 +37,8 @@ class TsuroCallee:
     """A player of the course in one match of ours."""
 
     def __init__(self, game: Game[Any, Any, Any], name: str) -> None:
-        if not isinstance(game, Tsuro) or game.size != SIZE:
-            raise BadRequest(f"the course's Tsuro has a board of {SIZE} x {SIZE}")
+        if not isinstance(game, Tsuro) or game.size != COURSE_BOARD_SIZE:
+            raise BadRequest(f"the course's Tsuro has a board of {COURSE_BOARD_SIZE} x {COURSE_BOARD_SIZE}")
         self._placing = True
 
     def calls(self, message: Message) -> Sequence[Call]:
@@ -47,9 +55,9 @@ class TsuroCallee:
         table = view.table
         self._placing = table.stage is PLACING
         if not self._placing:
-            return Call("take-turn", (places_to(table), *view.dealt))
+            return Call("take-turn", (format_places(table), *view.dealt))
         placed = [(colour, spot) for colour, spot in zip(table.colours, table.starts, strict=True) if spot != OUT]
-        return Call("initial", ([place_to(table.board, *one) for one in reversed(placed)], *view.dealt))
+        return Call("initial", ([format_place(table.board, *one) for one in reversed(placed)], *view.dealt))
 
     def action(self, reply: Any) -> Any:
         """A tile with a port and a square while placing, then a tile."""
@@ -73,14 +81,14 @@ class TsuroCaller:
         self.remark = ""
         self._colour = ""  # ours
         self._table: tuple[str, ...] = ()  # the colours of a match, by seat; none: nobody has said so
-        self._fell: dict[str, int] = {}  # as in a table, of those who are not still in
+        self._eliminated: dict[str, int] = {}  # as in a table, of those who are not still in
         self._round = 0
-        self._begun = False
+        self._has_begun = False
 
     @property
     def game(self) -> Tsuro:
         """The course knows only one board, and does not say where the tiles come from."""
-        return Tsuro(size=SIZE)
+        return Tsuro(size=COURSE_BOARD_SIZE)
 
     def messages(self, call: Call) -> Sequence[Message]:
         """A match begins for our player when it is to place its first tile."""
@@ -92,16 +100,16 @@ class TsuroCaller:
                 return self._turn(plain, read_three(tiles))
             case "playing-as", (colour,):
                 self._colour = read(colour, Colour, "a colour of Tsuro")
-                self._table, self._fell, self._round, self._begun = (), {}, 0, False
+                self._table, self._eliminated, self._round, self._has_begun = (), {}, 0, False
                 return ()
             case "others", others:
-                self._table = self._told(others)
+                self._table = self._match_colours(others)
                 return ()
             case "end-of-tournament", (bool(won),):
-                return (farewell(self._table.index(self._colour), won),) if self._begun else ()
+                return (farewell(self._table.index(self._colour), won),) if self._has_begun else ()
         raise BadRequest(f"not a call of Tsuro: {call.method[:20]} with {len(call.arguments)} arguments")
 
-    def _told(self, others: tuple[Any, ...]) -> tuple[str, ...]:
+    def _match_colours(self, others: tuple[Any, ...]) -> tuple[str, ...]:
         """The colours of a match by what `others` says; all of them if that is wrong."""
         try:
             told: tuple[str, ...] = read(others, tuple[Colour, ...], "colours of Tsuro")
@@ -116,15 +124,15 @@ class TsuroCaller:
 
     def _turn(self, plain: Any, dealt: tuple[int, ...]) -> Sequence[Message]:
         placing = len(dealt) == 3
-        seat, table = self._seen(*board_from(plain), placing)
+        seat, table = self._read_position(*parse_board(plain), placing)
         view = View(seat, table, dealt)
         turn = TakeTurn(view)
-        if self._begun:
+        if self._has_begun:
             return (turn,)
-        self._begun = True
+        self._has_begun = True
         return Start(seat, self._table, view), turn
 
-    def _seen(self, board: bytes, spots: dict[str, int], placing: bool) -> tuple[Seat, Table]:
+    def _read_position(self, board: bytes, spots: dict[str, int], placing: bool) -> tuple[Seat, Table]:
         """Our seat, and the table on which everybody sits where its colour does."""
         own = self._colour
         if not own or (own in spots) == placing:
@@ -140,24 +148,24 @@ class TsuroCaller:
         avatars = tuple(spots.get(colour, OUT) for colour in colours)
         waiting = tuple(range(seat, len(colours)))
         if placing:  # those before us have placed, or failed to
-            missed, fell = colours[:seat], ejected_in(0)
+            missed, fell = colours[:seat], encode_ejection_round(0)
         else:
             self._round += 1
             waiting = tuple(other for other in waiting if avatars[other] != OUT)
             missed, fell = colours, self._round
         for colour in missed:
             if colour not in spots:
-                self._fell.setdefault(colour, fell)
+                self._eliminated.setdefault(colour, fell)
         nowhere = (OUT,) * len(colours)
         return seat, Table(
-            grid(SIZE),
+            grid(COURSE_BOARD_SIZE),
             board,
             avatars,
             avatars if placing else nowhere,
             PLACING if placing else PLAYING,
             self._round,
             waiting,
-            tuple(self._fell.get(colour, STILL_IN) for colour in colours),
+            tuple(self._eliminated.get(colour, STILL_IN) for colour in colours),
             colours,
         )
 

@@ -6,11 +6,11 @@ import msgspec
 
 from fairplay.core.errors import BadRequest
 from fairplay.games.fish.actions import Move
-from fairplay.games.fish.pieces import COLOURS, LONGEST_SIDE, MOST_FISH, Position
+from fairplay.games.fish.pieces import COLOURS, MAX_FISH, MAX_SIDE, Position
 from fairplay.games.fish.state import Stage, State, state_of
 
-Row = Annotated[tuple[Annotated[int, msgspec.Meta(ge=0, le=MOST_FISH)], ...], msgspec.Meta(max_length=LONGEST_SIDE)]
-Board = Annotated[tuple[Row, ...], msgspec.Meta(max_length=LONGEST_SIDE)]  # 0: a hole; rows may differ in length
+Row = Annotated[tuple[Annotated[int, msgspec.Meta(ge=0, le=MAX_FISH)], ...], msgspec.Meta(max_length=MAX_SIDE)]
+Board = Annotated[tuple[Row, ...], msgspec.Meta(max_length=MAX_SIDE)]  # 0: a hole; rows may differ in length
 Colour = Literal["red", "white", "brown", "black"]
 
 
@@ -29,7 +29,7 @@ class CourseState(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     board: Board
 
 
-def rows_of(board: Board) -> list[list[int]]:
+def pad_rows(board: Board) -> list[list[int]]:
     """A board with all rows as long as the longest, filled up with holes."""
     width = max(map(len, board), default=0)
     if not width:
@@ -37,12 +37,12 @@ def rows_of(board: Board) -> list[list[int]]:
     return [[*row, *[0] * (width - len(row))] for row in board]
 
 
-def state_from(course: CourseState) -> State:
+def parse_state(course: CourseState) -> State:
     """A position after the placing; a player sits where it comes in the list.
 
     Whoever comes first is on turn even if stuck, as in the tree.
     """
-    rows = rows_of(course.board)
+    rows = pad_rows(course.board)
     taken: set[Position] = set()
     for player in course.players:
         for place in player.places:
@@ -62,7 +62,7 @@ def state_from(course: CourseState) -> State:
     return msgspec.structs.replace(settled, order=tuple(range(len(course.players))), stage=Stage.PLAYING)
 
 
-def state_to(state: State) -> dict[str, Any]:
+def format_state(state: State) -> dict[str, Any]:
     """A position of ours in plain JSON: those who are still in, from whoever is on turn."""
     positions = state.grid.positions
     return {
@@ -78,6 +78,6 @@ def state_to(state: State) -> dict[str, Any]:
     }
 
 
-def action_to(action: Move | None) -> Any:
+def format_action(action: Move | None) -> Any:
     """A move in plain JSON; false: no action."""
     return False if action is None else [list(action.start), list(action.to)]

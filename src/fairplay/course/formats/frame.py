@@ -13,8 +13,8 @@ import msgspec
 from fairplay.core.errors import BadRequest
 from fairplay.games.q.pieces import Position
 
-FARTHEST = 10**9  # whatever lies within keeps its place
-APART = 10**6  # what is further apart than this cannot meet in a game
+MAX_COORDINATE = 10**9  # whatever lies within keeps its place
+COORDINATE_GAP = 10**6  # what is further apart than this cannot meet in a game
 
 
 class Axis(msgspec.Struct, frozen=True):
@@ -23,16 +23,16 @@ class Axis(msgspec.Struct, frozen=True):
     theirs: tuple[int, ...] = ()
     ours: tuple[int, ...] = ()
 
-    def inwards(self, number: int) -> int:
+    def to_ours(self, number: int) -> int:
         """Our number for one of theirs, or for one close to it. Raises BadRequest if there is none."""
-        moved = _moved(number, self.theirs, self.ours)
-        if not -2 * FARTHEST <= moved <= 2 * FARTHEST:
+        moved = _map_number(number, self.theirs, self.ours)
+        if not -2 * MAX_COORDINATE <= moved <= 2 * MAX_COORDINATE:
             raise BadRequest("a coordinate is too far away")  # which may have more digits than a text can
         return moved
 
-    def outwards(self, number: int) -> int:
+    def to_theirs(self, number: int) -> int:
         """Theirs for one of ours."""
-        return _moved(number, self.ours, self.theirs)
+        return _map_number(number, self.ours, self.theirs)
 
 
 class Frame(msgspec.Struct, frozen=True):
@@ -41,38 +41,42 @@ class Frame(msgspec.Struct, frozen=True):
     rows: Axis = Axis()
     columns: Axis = Axis()
 
-    def inwards(self, row: int, column: int) -> Position:
+    def to_ours(self, row: int, column: int) -> Position:
         """Our position for coordinates of theirs."""
-        if self is PLAIN and -FARTHEST <= row <= FARTHEST and -FARTHEST <= column <= FARTHEST:
+        if (
+            self is IDENTITY_FRAME
+            and -MAX_COORDINATE <= row <= MAX_COORDINATE
+            and -MAX_COORDINATE <= column <= MAX_COORDINATE
+        ):
             return row, column
-        return self.rows.inwards(row), self.columns.inwards(column)
+        return self.rows.to_ours(row), self.columns.to_ours(column)
 
-    def outwards(self, position: Position) -> tuple[int, int]:
+    def to_theirs(self, position: Position) -> tuple[int, int]:
         """Their row and column for a position of ours."""
-        return self.rows.outwards(position[0]), self.columns.outwards(position[1])
+        return self.rows.to_theirs(position[0]), self.columns.to_theirs(position[1])
 
 
-PLAIN = Frame()  # in which all coordinates stand for themselves
+IDENTITY_FRAME = Frame()  # in which all coordinates stand for themselves
 
 
-def frame_of(coordinates: Iterable[tuple[int, int]]) -> Frame:
+def make_frame(coordinates: Iterable[tuple[int, int]]) -> Frame:
     """A frame for a map with these rows and columns on it."""
     rows, columns = zip(*coordinates, strict=True)
-    axes = _axis_of(rows), _axis_of(columns)
-    return Frame(*axes) if any(axis.theirs for axis in axes) else PLAIN
+    axes = _make_axis(rows), _make_axis(columns)
+    return Frame(*axes) if any(axis.theirs for axis in axes) else IDENTITY_FRAME
 
 
-def _axis_of(numbers: Sequence[int]) -> Axis:
-    if min(numbers) >= -FARTHEST and max(numbers) <= FARTHEST:
+def _make_axis(numbers: Sequence[int]) -> Axis:
+    if min(numbers) >= -MAX_COORDINATE and max(numbers) <= MAX_COORDINATE:
         return Axis()
     theirs = sorted(set(numbers))
     ours = [0]
     for one, other in pairwise(theirs):
-        ours.append(ours[-1] + min(other - one, APART))
+        ours.append(ours[-1] + min(other - one, COORDINATE_GAP))
     return Axis(tuple(theirs), tuple(ours))
 
 
-def _moved(number: int, known: tuple[int, ...], goals: tuple[int, ...]) -> int:
+def _map_number(number: int, known: tuple[int, ...], goals: tuple[int, ...]) -> int:
     """The number as far from its nearest known one as it was, where that one went."""
     if not known:
         return number

@@ -7,7 +7,7 @@ import msgspec
 
 from fairplay.core.errors import BadRequest
 
-MOST_SAID = 200  # characters: an error may quote what somebody sent, and that may be long
+MAX_ERROR_VALUE_CHARS = 200  # characters: an error may quote what somebody sent, and that may be long
 
 
 def read(plain: Any, kind: Any, what: str) -> Any:
@@ -15,7 +15,7 @@ def read(plain: Any, kind: Any, what: str) -> Any:
     try:
         return msgspec.convert(plain, kind)
     except msgspec.ValidationError as error:
-        said = str(error).encode("unicode_escape")[:MOST_SAID].decode()  # on one line, whatever it quotes
+        said = str(error).encode("unicode_escape")[:MAX_ERROR_VALUE_CHARS].decode()  # on one line, whatever it quotes
         raise BadRequest(f"not {what}: {said}") from None
     except ValueError:  # half a character, as in "\ud800", or a number with more digits than an error can name
         raise BadRequest(f"not {what}: there is something in it that cannot be written down") from None

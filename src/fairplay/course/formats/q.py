@@ -7,7 +7,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from fairplay.core.errors import BadRequest
-from fairplay.course.formats.frame import PLAIN, Frame, frame_of
+from fairplay.course.formats.frame import IDENTITY_FRAME, Frame, make_frame
 from fairplay.games.q.actions import Action, Exchange, Pass, Place, Placement
 from fairplay.games.q.board import Map, map_of, position_of
 from fairplay.games.q.pieces import KINDS, NAMES
@@ -16,7 +16,9 @@ from fairplay.games.q.view import View
 
 Natural = Annotated[int, Meta(ge=0)]
 PASS, REPLACE = "pass", "replace"
-TILES = tuple({"color": colour, "shape": shape} for colour, shape in map(str.split, NAMES))  # in plain JSON, by kind
+TILES_AS_JSON = tuple(
+    {"color": colour, "shape": shape} for colour, shape in map(str.split, NAMES)
+)  # in plain JSON, by kind
 
 
 class CourseTile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -75,69 +77,69 @@ Choice = Literal["pass", "replace"] | tuple[CoursePlacement, ...]
 def frame_for(course: CourseMap, placements: Iterable[CoursePlacement] = ()) -> Frame:
     """The frame in which a map, and what is to be placed on it, can be read and written."""
     placed = ((one.coordinate.row, one.coordinate.column) for one in placements)
-    return frame_of([*((row, column) for row, column, _ in _cells(course)), *placed])
+    return make_frame([*((row, column) for row, column, _ in _cells(course)), *placed])
 
 
-def map_from(course: CourseMap, frame: Frame = PLAIN) -> Map:
+def parse_map(course: CourseMap, frame: Frame = IDENTITY_FRAME) -> Map:
     """A map; where two tiles lie on one place, the later one counts."""
-    return map_of({frame.inwards(row, column): kind_from(tile) for row, column, tile in _cells(course)}.items())
+    return map_of({frame.to_ours(row, column): parse_kind(tile) for row, column, tile in _cells(course)}.items())
 
 
-def map_to(shown: Map, frame: Frame = PLAIN) -> list[Any]:
+def format_map(shown: Map, frame: Frame = IDENTITY_FRAME) -> list[Any]:
     """A map in plain JSON, by rows and then by columns."""
     rows: dict[int, list[Any]] = {}
     for cell, kind in sorted(shown.tiles.items()):
-        row, column = position_of(cell) if frame is PLAIN else frame.outwards(position_of(cell))
-        rows.setdefault(row, [row]).append([column, TILES[kind]])
+        row, column = position_of(cell) if frame is IDENTITY_FRAME else frame.to_theirs(position_of(cell))
+        rows.setdefault(row, [row]).append([column, TILES_AS_JSON[kind]])
     return list(rows.values())
 
 
-def state_from(course: CourseState, frame: Frame = PLAIN) -> State:
+def parse_state(course: CourseState, frame: Frame = IDENTITY_FRAME) -> State:
     """A position at the beginning of a round; a player sits where it comes in the list."""
     seats = len(course.players)
     return State(
-        map=map_from(course.map, frame),
-        hands=tuple(tiles_from(player.tiles) for player in course.players),
+        map=parse_map(course.map, frame),
+        hands=tuple(parse_kinds(player.tiles) for player in course.players),
         scores=tuple(player.score for player in course.players),
-        pile=tiles_from(course.tiles),
+        pile=parse_kinds(course.tiles),
         order=tuple(range(seats)),
         to_act=seats,
     )
 
 
-def state_to(state: State, names: Sequence[str], frame: Frame = PLAIN) -> dict[str, Any]:
+def format_state(state: State, names: Sequence[str], frame: Frame = IDENTITY_FRAME) -> dict[str, Any]:
     """A position in plain JSON: those who are still in, from whoever is on turn. The round is not in it."""
     return {
-        "map": map_to(state.map, frame),
-        "players": [player_to(names[seat], state.scores[seat], state.hands[seat]) for seat in state.order],
-        "tile*": [tile_to(kind) for kind in state.pile],
+        "map": format_map(state.map, frame),
+        "players": [format_player(names[seat], state.scores[seat], state.hands[seat]) for seat in state.order],
+        "tile*": [format_tile(kind) for kind in state.pile],
     }
 
 
-def view_from(course: CourseView, frame: Frame = PLAIN) -> View:
+def parse_view(course: CourseView, frame: Frame = IDENTITY_FRAME) -> View:
     """What the first player sees, who is on turn."""
     first, *others = course.players
     if not isinstance(first, CoursePlayer) or any(isinstance(other, CoursePlayer) for other in others):
         raise BadRequest("not a public state of Q: the first player is an object, the others are scores")
     scores = (first.score, *(other for other in others if isinstance(other, int)))
     return View(
-        0, map_from(course.map, frame), tiles_from(first.tiles), tuple(range(len(scores))), scores, course.tiles
+        0, parse_map(course.map, frame), parse_kinds(first.tiles), tuple(range(len(scores))), scores, course.tiles
     )
 
 
-def choice_from(course: Choice, frame: Frame = PLAIN) -> Action:
+def parse_choice(course: Choice, frame: Frame = IDENTITY_FRAME) -> Action:
     """What a player chose; an empty list of placements is one, though an illegal one."""
     if isinstance(course, str):
         return Pass() if course == PASS else Exchange()
     return Place(
         tuple(
-            Placement(NAMES[kind_from(one.tile)], frame.inwards(one.coordinate.row, one.coordinate.column))
+            Placement(NAMES[parse_kind(one.tile)], frame.to_ours(one.coordinate.row, one.coordinate.column))
             for one in course
         )
     )
 
 
-def choice_to(action: Action, frame: Frame = PLAIN) -> Any:
+def format_choice(action: Action, frame: Frame = IDENTITY_FRAME) -> Any:
     """A choice in plain JSON."""
     match action:
         case Pass():
@@ -145,33 +147,35 @@ def choice_to(action: Action, frame: Frame = PLAIN) -> Any:
         case Exchange():
             return REPLACE
         case Place(tiles):
-            return [{"coordinate": coordinate_to(one.at, frame), "1tile": tile_to(KINDS[one.tile])} for one in tiles]
+            return [
+                {"coordinate": format_coordinate(one.at, frame), "1tile": format_tile(KINDS[one.tile])} for one in tiles
+            ]
 
 
-def coordinate_to(position: tuple[int, int], frame: Frame = PLAIN) -> dict[str, int]:
+def format_coordinate(position: tuple[int, int], frame: Frame = IDENTITY_FRAME) -> dict[str, int]:
     """A position in plain JSON."""
-    row, column = frame.outwards(position)
+    row, column = frame.to_theirs(position)
     return {"row": row, "column": column}
 
 
-def player_to(name: str, score: int, hand: Tiles) -> dict[str, Any]:
+def format_player(name: str, score: int, hand: Tiles) -> dict[str, Any]:
     """A player in plain JSON."""
-    return {"name": name, "score": score, "tile*": [tile_to(kind) for kind in hand]}
+    return {"name": name, "score": score, "tile*": [format_tile(kind) for kind in hand]}
 
 
-def tile_to(kind: int) -> dict[str, str]:
+def format_tile(kind: int) -> dict[str, str]:
     """A tile in plain JSON, the same each time: a turn shows hundreds of them, and nobody changes one."""
-    return TILES[kind]
+    return TILES_AS_JSON[kind]
 
 
-def kind_from(tile: CourseTile) -> int:
+def parse_kind(tile: CourseTile) -> int:
     """Our number for a tile."""
     return KINDS[f"{tile.color} {tile.shape}"]
 
 
-def tiles_from(tiles: Iterable[CourseTile]) -> Tiles:
+def parse_kinds(tiles: Iterable[CourseTile]) -> Tiles:
     """Our numbers for tiles, in their order."""
-    return tuple(kind_from(tile) for tile in tiles)
+    return tuple(parse_kind(tile) for tile in tiles)
 
 
 def _cells(course: CourseMap) -> Iterable[tuple[int, int, CourseTile]]:

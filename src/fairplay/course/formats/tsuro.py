@@ -11,9 +11,9 @@ from fairplay.games.tsuro.board import BYTES, EMPTY, OUT, grid
 from fairplay.games.tsuro.pieces import COLOURS, PORTS, Degrees, Port, Tile, code_of
 from fairplay.games.tsuro.state import PLAYING, STILL_IN, Table
 
-SIZE = 10  # of the course's board
+COURSE_BOARD_SIZE = 10  # of the course's board
 Colour = Literal["white", "black", "red", "green", "blue"]
-Index = Annotated[int, Meta(ge=0, le=SIZE - 1)]
+Index = Annotated[int, Meta(ge=0, le=COURSE_BOARD_SIZE - 1)]
 TilePat = tuple[Tile, Degrees]
 ActionPat = tuple[Colour, TilePat]
 TurnPat = tuple[ActionPat, Tile, Tile]  # with the two tiles that were dealt
@@ -22,14 +22,14 @@ read_initial = reader(tuple[TilePat, Colour, Port, Index, Index], "a place of Ts
 read_intermediate = reader(tuple[TilePat, Index, Index], "a place of Tsuro")
 
 
-def board_from(plain: Any) -> tuple[bytes, dict[str, int]]:
+def parse_board(plain: Any) -> tuple[bytes, dict[str, int]]:
     """A board, and the spot of each colour on it. Raises BadRequest unless every avatar faces an empty square."""
-    board = bytearray(BYTES[EMPTY] * SIZE**2)
+    board = bytearray(BYTES[EMPTY] * COURSE_BOARD_SIZE**2)
     spots: dict[str, int] = {}
     for place in read_places(plain):
         with_avatar = len(place) == 5
         tile, *colour, x, y = read_initial(place) if with_avatar else read_intermediate(place)
-        square, code = y * SIZE + x, code_of(*tile)
+        square, code = y * COURSE_BOARD_SIZE + x, code_of(*tile)
         if board[square] not in (EMPTY, code):  # one tile is listed for each avatar on it
             raise BadRequest(f"not a state of Tsuro: two tiles lie at {[x, y]}")
         board[square] = code
@@ -37,21 +37,21 @@ def board_from(plain: Any) -> tuple[bytes, dict[str, int]]:
             if colour[0] in spots:
                 raise BadRequest(f"not a state of Tsuro: {colour[0]} is in two places")
             spots[colour[0]] = 8 * square + PORTS.index(colour[1])
-    ahead = grid(SIZE).ahead
+    ahead = grid(COURSE_BOARD_SIZE).ahead
     for colour, spot in spots.items():
         if ahead[spot] == OUT or board[ahead[spot] >> 3] != EMPTY:
             raise BadRequest(f"not a state of Tsuro: {colour} does not face an empty square")
     return bytes(board), spots
 
 
-def table_from(plain: Any) -> tuple[Table, dict[str, int]]:
+def parse_table(plain: Any) -> tuple[Table, dict[str, int]]:
     """A board after the placing, and the seat of each colour on it: they sit in the order of the colours."""
-    board, spots = board_from(plain)
+    board, spots = parse_board(plain)
     colours = tuple(colour for colour in COLOURS if colour in spots)
     avatars = tuple(spots[colour] for colour in colours)
     everybody = tuple(range(len(colours)))
     table = Table(
-        grid(SIZE),
+        grid(COURSE_BOARD_SIZE),
         board,
         avatars,
         (OUT,) * len(colours),  # how they came there is not told
@@ -64,31 +64,31 @@ def table_from(plain: Any) -> tuple[Table, dict[str, int]]:
     return table, {colour: seat for seat, colour in enumerate(colours)}
 
 
-def action_from(plain: Any) -> tuple[str, Lay]:
+def parse_action(plain: Any) -> tuple[str, Lay]:
     """Who lays which tile."""
     colour, tile = read(plain, ActionPat, "an action of Tsuro")
     return colour, Lay(*tile)
 
 
-def turn_from(plain: Any) -> tuple[str, Lay, tuple[int, int]]:
+def parse_turn(plain: Any) -> tuple[str, Lay, tuple[int, int]]:
     """Who lays which tile, and what was dealt."""
     (colour, tile), one, other = read(plain, TurnPat, "a turn of Tsuro")
     return colour, Lay(*tile), (one, other)
 
 
-def place_to(board: bytes, colour: str, spot: int) -> list[Any]:
+def format_place(board: bytes, colour: str, spot: int) -> list[Any]:
     """An avatar where it stands, with the tile below it."""
-    (x, y), port = grid(SIZE).place(spot)
+    (x, y), port = grid(COURSE_BOARD_SIZE).place(spot)
     code = board[spot >> 3]
     return [[code // 4, code % 4 * 90], colour, port, x, y]
 
 
-def places_to(table: Table) -> list[Any]:
+def format_places(table: Table) -> list[Any]:
     """A board row by row; a tile comes once for each avatar on it, those in the order of the seats."""
     standing: dict[int, list[Any]] = {}
     for colour, spot in zip(table.colours, table.avatars, strict=True):
         if spot != OUT:
-            standing.setdefault(spot >> 3, []).append(place_to(table.board, colour, spot))
+            standing.setdefault(spot >> 3, []).append(format_place(table.board, colour, spot))
     found = list[Any]()
     for square, code in enumerate(table.board):
         if square in standing:

@@ -11,11 +11,11 @@ from fairplay.core.errors import BadRequest, FairplayError
 
 Harness = Callable[..., Any]  # from the JSON values that it reads, in order, to the JSON value that it answers
 
-BLANKS = " \t\r\n"
+WHITE_SPACE_CHARS = " \t\r\n"
 BRACKETS = '[]{}"'  # what needs no blank beside it
 
 
-class Each(list[Any]):
+class AnswerList(list[Any]):
     """What a harness answers that takes any number of values, and says something about each of them."""
 
 
@@ -28,7 +28,7 @@ class Case(msgspec.Struct, frozen=True):
     settings: dict[str, Any]
 
 
-class Verdict(msgspec.Struct, frozen=True):
+class CaseResult(msgspec.Struct, frozen=True):
     """What a harness made of a case."""
 
     id: str
@@ -37,18 +37,18 @@ class Verdict(msgspec.Struct, frozen=True):
     passed: bool
 
 
-def run(harness: Harness, cases: Iterable[Case]) -> Iterator[Verdict]:
+def run_cases(harness: Harness, cases: Iterable[Case]) -> Iterator[CaseResult]:
     """The outcome of each case, one by one."""
     for case in cases:
         try:
-            got = ask(harness, case.input, case.settings)
+            got = call_harness(harness, case.input, case.settings)
         except FairplayError as error:
-            yield Verdict(case.id, case.expected, f"{type(error).__name__}: {error}", passed=False)
+            yield CaseResult(case.id, case.expected, f"{type(error).__name__}: {error}", passed=False)
         else:
-            yield Verdict(case.id, case.expected, got, passed=same(case.expected, got))
+            yield CaseResult(case.id, case.expected, got, passed=is_same_value(case.expected, got))
 
 
-def ask(harness: Harness, values: list[Any], settings: dict[str, Any]) -> Any:
+def call_harness(harness: Harness, values: list[Any], settings: dict[str, Any]) -> Any:
     """The answer of a harness. Raises BadRequest if it reads fewer or more values."""
     signature = inspect.signature(harness)
     try:
@@ -61,16 +61,16 @@ def ask(harness: Harness, values: list[Any], settings: dict[str, Any]) -> Any:
     return harness(*values, **settings)
 
 
-def same(one: Any, other: Any) -> bool:
+def is_same_value(one: Any, other: Any) -> bool:
     """Are these the same JSON values? Python takes true for 1, and JSON does not.
 
-    >>> same([1, {"a": 0}], [1, {"a": False}])
+    >>> is_same_value([1, {"a": 0}], [1, {"a": False}])
     False
     """
     if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
+        return one.keys() == other.keys() and all(is_same_value(one[key], other[key]) for key in one)
     if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(map(same, one, other))
+        return len(one) == len(other) and all(map(is_same_value, one, other))
     return isinstance(one, bool) == isinstance(other, bool) and bool(one == other)
 
 
@@ -79,7 +79,7 @@ def read_cases(text: bytes) -> list[Case]:
     cases: list[Case] = []
     for number, line in enumerate(text.split(b"\n"), 1):
         try:
-            cases += _case_on(read_values(line))
+            cases += _parse_case(read_values(line))
         except BadRequest as error:
             raise BadRequest(f"line {number}: {error}") from None
     return cases
@@ -100,7 +100,7 @@ def read_values(text: bytes) -> list[Any]:
 
 
 def _values(text: str) -> Iterator[Any]:
-    decoder = json.JSONDecoder(parse_constant=_no_number)
+    decoder = json.JSONDecoder(parse_constant=_reject_constant)
     at = _skip_blanks(text, 0)
     while at < len(text):
         value, end = decoder.raw_decode(text, at)
@@ -111,16 +111,16 @@ def _values(text: str) -> Iterator[Any]:
 
 
 def _skip_blanks(text: str, at: int) -> int:
-    while at < len(text) and text[at] in BLANKS:
+    while at < len(text) and text[at] in WHITE_SPACE_CHARS:
         at += 1
     return at
 
 
-def _no_number(name: str) -> Any:
+def _reject_constant(name: str) -> Any:
     raise ValueError(f"{name} is no number")
 
 
-def _case_on(values: list[Any]) -> list[Case]:
+def _parse_case(values: list[Any]) -> list[Case]:
     """The case on a line; an empty line has none."""
     match values:
         case []:

@@ -11,26 +11,34 @@ from fairplay.core.errors import BadRequest
 from fairplay.core.game import Game
 from fairplay.core.roles import AnyStrategy, AsyncChannel
 from fairplay.course.channel.call_log import CallLog
-from fairplay.course.channel.client import PlayerFailed, Seat, call_in, line_over, next_call, send, unsaid
+from fairplay.course.channel.client import (
+    CourseSeat,
+    PlayerFailed,
+    ignore,
+    open_connection,
+    parse_call,
+    receive_call,
+    send_reply,
+)
 from fairplay.course.channel.connection import CourseConnection
 from fairplay.course.dialects.dialect import Dialect
-from fairplay.hosting.table import Here
-from fairplay.protocol.player_side import Misunderstood
-from fairplay.referee.local import Local
-from fairplay.transport.dialler import connected_socket
-from fairplay.transport.line import Lost
+from fairplay.hosting.table import AsyncLocalChannel
+from fairplay.protocol.player_side import ProtocolError
+from fairplay.referee.local_channel import LocalChannel
+from fairplay.transport.connection import ConnectionLost
+from fairplay.transport.connector import connect_socket
 
-PATIENCE = 600.0  # seconds without a call
-DIALLING = 30.0  # seconds until the server is there
-APART = 0.02  # seconds between two connections, so that the first comes first
+ACTOR_IDLE_TIMEOUT_S = 600.0  # seconds without a call
+CONNECT_TIMEOUT_S = 30.0  # seconds until the server is there
+SIGN_UP_INTERVAL_S = 0.02  # seconds between two connections, so that the first comes first
 
 
-class Deed(msgspec.Struct, frozen=True):
+class Misbehaviour(msgspec.Struct, frozen=True):
     """What a client does instead of answering, at one of the calls of a method."""
 
     method: str
     count: int = 1  # the first call that it does not answer
-    said: bytes | None = b""  # instead; empty: it hangs up. None: nothing at all, and it stays
+    sent: bytes | None = b""  # instead; empty: it hangs up. None: nothing at all, and it stays
 
 
 class Actor(msgspec.Struct, frozen=True):
@@ -38,21 +46,21 @@ class Actor(msgspec.Struct, frozen=True):
 
     name: str
     strategy: AnyStrategy
-    deed: Deed | None = None
+    misbehaviour: Misbehaviour | None = None
 
 
-async def act(dialect: Dialect, host: str, port: int, actor: Actor, tell: Callable[[str], None] = unsaid) -> None:
+async def play_actor(
+    dialect: Dialect, host: str, port: int, actor: Actor, tell: Callable[[str], None] = ignore
+) -> None:
     """Connect, sign up, and answer until the server hangs up, or until it is time for the deed."""
-    await answer_calls(dialect, await signed_up(dialect, host, port, actor), actor, tell)
+    await answer_calls(dialect, await sign_up(dialect, host, port, actor), actor, tell)
 
 
-async def signed_up(
-    dialect: Dialect, host: str, port: int, actor: Actor, log: CallLog | None = None
-) -> CourseConnection:
+async def sign_up(dialect: Dialect, host: str, port: int, actor: Actor, log: CallLog | None = None) -> CourseConnection:
     """A line to a server that has been told the name of an actor, if the course has names."""
-    line = await line_over(await connected_socket(host, port, DIALLING))
+    line = await open_connection(await connect_socket(host, port, CONNECT_TIMEOUT_S))
     if dialect.name is not None:
-        send(line, actor.name, log)
+        send_reply(line, actor.name, log)
     return line
 
 
@@ -63,25 +71,27 @@ async def answer_calls(
 
     If it cannot go on, because of the server or of its own strategy, that is told.
     """
-    seat = Seat(dialect.caller(actor.name), sitting_down(actor), tell=lambda text: tell(f"{actor.name}: {text}"))
+    seat = CourseSeat(
+        dialect.caller(actor.name), make_open_channel(actor), report=lambda text: tell(f"{actor.name}: {text}")
+    )
     calls = Counter[str]()
     try:
-        while (text := await next_call(line, PATIENCE, log)) is not None:
-            call = call_in(text)
+        while (text := await receive_call(line, ACTOR_IDLE_TIMEOUT_S, log)) is not None:
+            call = parse_call(text)
             calls[call.method] += 1
             reply, _ = await seat.answer(call)
-            deed = actor.deed
+            deed = actor.misbehaviour
             if deed is None or call.method != deed.method or calls[call.method] < deed.count:
-                send(line, reply, log)
-            elif deed.said is None:
-                while await next_call(line, PATIENCE, log) is not None:  # until the server hangs up
+                send_reply(line, reply, log)
+            elif deed.sent is None:
+                while await receive_call(line, ACTOR_IDLE_TIMEOUT_S, log) is not None:  # until the server hangs up
                     pass
                 return
-            elif not deed.said:
+            elif not deed.sent:
                 return
             else:
-                line.send(deed.said)
-    except (Lost, Misunderstood) as error:
+                line.send(deed.sent)
+    except (ConnectionLost, ProtocolError) as error:
         tell(f"{actor.name} left: {error}")
     except PlayerFailed as error:
         tell(f"{actor.name} left: its strategy failed, {error.failed.why}")
@@ -89,26 +99,26 @@ async def answer_calls(
         try:
             await seat.leave()
         finally:
-            await line.hang_up(b"", 0)
+            await line.close(b"", 0)
 
 
-def sitting_down(actor: Actor) -> Callable[[Game[Any, Any, Any]], Any]:
+def make_open_channel(actor: Actor) -> Callable[[Game[Any, Any, Any]], Any]:
     """What seats the strategy of an actor for a match."""
 
     async def sit_down(game: Game[Any, Any, Any]) -> AsyncChannel:
-        return Here(Local(actor.strategy, game))
+        return AsyncLocalChannel(LocalChannel(actor.strategy, game))
 
     return sit_down
 
 
-async def act_all(
+async def play_actors(
     dialect: Dialect,
     host: str,
     port: int,
     actors: Sequence[Actor],
     *,
-    apart: float = APART,
-    tell: Callable[[str], None] = unsaid,
+    interval_s: float = SIGN_UP_INTERVAL_S,
+    tell: Callable[[str], None] = ignore,
     verbose: bool = False,
 ) -> None:
     """All of them at once. They sign up one after the other: their order is the same whichever side is there first.
@@ -122,12 +132,12 @@ async def act_all(
         for actor in actors:
             log = CallLog(tell, actor.name) if verbose else None
             try:
-                line = await signed_up(dialect, host, port, actor, log)
+                line = await sign_up(dialect, host, port, actor, log)
             except BadRequest as error:
                 missing = error
                 break
             acting.append(asyncio.create_task(answer_calls(dialect, line, actor, tell, log)))
-            await asyncio.sleep(apart)
+            await asyncio.sleep(interval_s)
         await asyncio.gather(*acting)
         if missing is not None:
             raise missing

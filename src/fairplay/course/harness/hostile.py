@@ -15,134 +15,134 @@ from fairplay.core.messages import Answered, TakeTurn
 from fairplay.core.roles import AnyStrategy
 from fairplay.course.channel.values import Scanner
 from fairplay.course.dialects.dialect import VOID, Call, Dialect
-from fairplay.referee.local import Local
-from fairplay.transport.dialler import MAX_HOST_LINE_BYTES
+from fairplay.referee.local_channel import LocalChannel
+from fairplay.transport.connector import MAX_HOST_LINE_BYTES
 
-PATIENCE = 60.0  # seconds, after which even the worst client goes home
-PAUSE = 0.05  # seconds in which an answer is taken and the next call may come
-GOOD = "GOOD"  # where the answer stands that would be right
-BLOCK = 64 * 1024  # bytes
+HOSTILE_TIMEOUT_S = 60.0  # seconds, after which even the worst client goes home
+DRIP_INTERVAL_S = 0.05  # seconds in which an answer is taken and the next call may come
+VALID_ANSWER = "GOOD"  # where the answer stands that would be right
+BLOCK_BYTES = 64 * 1024  # bytes
 
 
-class Called(NamedTuple):
+class ReceivedCall(NamedTuple):
     """A call that was made to a bad client, on its connection, and the right answer to it."""
 
     connection: socket.socket
     reply: Any
 
     @property
-    def good(self) -> bytes:
+    def valid_answer(self) -> bytes:
         """The right answer."""
         return msgspec.json.encode(self.reply)
 
-    def say(self, text: bytes) -> None:
+    def send(self, text: bytes) -> None:
         """Send some bytes."""
         self.connection.sendall(text)
 
-    def lie_low(self) -> None:
+    def stay_silent(self) -> None:
         """Say nothing more, until the server hangs up."""
-        while self.connection.recv(BLOCK):
+        while self.connection.recv(BLOCK_BYTES):
             pass
 
 
-class CourseDeed(NamedTuple):
+class CourseMisbehaviour(NamedTuple):
     """What a client can do instead of an answer, and the fault that it is ejected for."""
 
     name: str
     fault: Fault
-    do: Callable[[Called], None]
+    do: Callable[[ReceivedCall], None]
     at_next: bool = False  # nobody can know before the next call
 
 
-def saying(text: str | bytes) -> Callable[[Called], None]:
+def send_text(text: str | bytes) -> Callable[[ReceivedCall], None]:
     """The deed of sending this, with a newline, and nothing more."""
     raw = text.encode() if isinstance(text, str) else text
 
-    def do(called: Called) -> None:
-        called.say(raw.replace(GOOD.encode(), called.good) + b"\n")
-        called.lie_low()
+    def do(called: ReceivedCall) -> None:
+        called.send(raw.replace(VALID_ANSWER.encode(), called.valid_answer) + b"\n")
+        called.stay_silent()
 
     return do
 
 
-def endlessly(begin: bytes, block: bytes) -> Callable[[Called], None]:
+def send_endlessly(begin: bytes, block: bytes) -> Callable[[ReceivedCall], None]:
     """The deed of sending this for ever."""
 
-    def do(called: Called) -> None:
-        called.say(begin)
+    def do(called: ReceivedCall) -> None:
+        called.send(begin)
         while True:
-            called.say(block)
+            called.send(block)
 
     return do
 
 
-def dripping(begin: bytes, drop: bytes) -> Callable[[Called], None]:
+def send_slowly(begin: bytes, drop: bytes) -> Callable[[ReceivedCall], None]:
     """The deed of sending this bit by bit, for ever."""
 
-    def do(called: Called) -> None:
-        called.say(begin)
+    def do(called: ReceivedCall) -> None:
+        called.send(begin)
         while True:
-            called.say(drop)
-            time.sleep(PAUSE)
+            called.send(drop)
+            time.sleep(DRIP_INTERVAL_S)
 
     return do
 
 
-def break_off(called: Called) -> None:
+def send_incomplete(called: ReceivedCall) -> None:
     """Send an answer but for its last byte, and nothing more."""
-    called.say(called.good[:-1])
-    called.lie_low()
+    called.send(called.valid_answer[:-1])
+    called.stay_silent()
 
 
-def begin_a_number(called: Called) -> None:
+def send_partial_number(called: ReceivedCall) -> None:
     """Send a digit, and leave open whether it is the last one."""
-    called.say(b"7")
-    called.lie_low()
+    called.send(b"7")
+    called.stay_silent()
 
 
-def break_off_and_leave(called: Called) -> None:
+def send_incomplete_and_close(called: ReceivedCall) -> None:
     """Send an answer but for its last byte, and hang up."""
-    called.say(called.good[:-1])
+    called.send(called.valid_answer[:-1])
     called.connection.shutdown(socket.SHUT_WR)
-    called.lie_low()
+    called.stay_silent()
 
 
-def say_floats(called: Called) -> None:
+def send_floats(called: ReceivedCall) -> None:
     """Answer with numbers that are not written as whole ones."""
-    floats = with_floats(called.reply)
-    saying(json.dumps([1.0] if floats == called.reply == VOID else floats))(called)
+    floats = to_floats(called.reply)
+    send_text(json.dumps([1.0] if floats == called.reply == VOID else floats))(called)
 
 
-def with_floats(plain: Any) -> Any:
+def to_floats(plain: Any) -> Any:
     """The same with a float for every number, or around a text if there is none."""
     if isinstance(plain, dict):
-        return {key: with_floats(value) for key, value in plain.items()}
+        return {key: to_floats(value) for key, value in plain.items()}
     if isinstance(plain, list | tuple):
-        return [with_floats(value) for value in plain]
+        return [to_floats(value) for value in plain]
     return float(plain) if isinstance(plain, int) else plain
 
 
-def say_more_later(called: Called) -> None:
+def send_extra_value(called: ReceivedCall) -> None:
     """Answer, and say something that nobody asked for."""
-    called.say(called.good + b"\n")
-    time.sleep(PAUSE)
-    called.say(b'"early"\n')
-    called.lie_low()
+    called.send(called.valid_answer + b"\n")
+    time.sleep(DRIP_INTERVAL_S)
+    called.send(b'"early"\n')
+    called.stay_silent()
 
 
-def reset(called: Called) -> None:
+def reset_connection(called: ReceivedCall) -> None:
     """Hang up as if the cable had been cut."""
     called.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     called.connection.close()
 
 
-def stop_talking(called: Called) -> None:
+def close_write_side(called: ReceivedCall) -> None:
     """Close the line in one direction."""
     called.connection.shutdown(socket.SHUT_WR)
-    called.lie_low()
+    called.stay_silent()
 
 
-NO_ANSWERS = {
+INVALID_ANSWERS = {
     "answers an object of no kind": '{"type":"win"}',
     "answers null": "null",
     "answers a bare number": "7",
@@ -163,29 +163,29 @@ NO_ANSWERS = {
     "repeats a key": '{"row":0,"row":0}',
     "nests deep": "[" * 1000 + "]" * 1000,
 }
-DEEDS: dict[str, CourseDeed] = {
+COURSE_MISBEHAVIOURS: dict[str, CourseMisbehaviour] = {
     deed.name: deed
     for deed in (
-        *(CourseDeed(name, Fault.MALFORMED, saying(text)) for name, text in NO_ANSWERS.items()),
-        CourseDeed("is no UTF-8", Fault.MALFORMED, saying(b'"\xff\xfe"')),
-        CourseDeed("begins a number", Fault.MALFORMED, begin_a_number),
-        CourseDeed("says floats", Fault.MALFORMED, say_floats),
-        CourseDeed("nests without end", Fault.MALFORMED, endlessly(b"", b"[" * BLOCK)),
-        CourseDeed("breaks off and leaves", Fault.MALFORMED, break_off_and_leave),
-        CourseDeed("says more later", Fault.MALFORMED, say_more_later, at_next=True),
-        CourseDeed("breaks off and is silent", Fault.TIMED_OUT, break_off),
-        CourseDeed("is silent", Fault.TIMED_OUT, Called.lie_low),
-        CourseDeed("is silent in white space", Fault.TIMED_OUT, saying(" " * 5000)),
-        CourseDeed("drips white space", Fault.TIMED_OUT, dripping(b"", b" ")),
-        CourseDeed("drips a text", Fault.TIMED_OUT, dripping(b'"', b"x")),
-        CourseDeed("drips a list", Fault.TIMED_OUT, dripping(b"[0", b",0")),
-        CourseDeed("closes", Fault.GONE, lambda called: called.connection.close()),
-        CourseDeed("resets", Fault.GONE, reset),
-        CourseDeed("stops talking", Fault.GONE, stop_talking),
-        CourseDeed("sends white space without end", Fault.FLOOD, endlessly(b"", b" " * BLOCK)),
-        CourseDeed("sends newlines without end", Fault.FLOOD, endlessly(b"", b"\r\n" * BLOCK)),
-        CourseDeed("sends a text without end", Fault.FLOOD, endlessly(b'"', b"x" * BLOCK)),
-        CourseDeed("sends a list without end", Fault.FLOOD, endlessly(b"[", b"0," * BLOCK)),
+        *(CourseMisbehaviour(name, Fault.MALFORMED, send_text(text)) for name, text in INVALID_ANSWERS.items()),
+        CourseMisbehaviour("is no UTF-8", Fault.MALFORMED, send_text(b'"\xff\xfe"')),
+        CourseMisbehaviour("begins a number", Fault.MALFORMED, send_partial_number),
+        CourseMisbehaviour("says floats", Fault.MALFORMED, send_floats),
+        CourseMisbehaviour("nests without end", Fault.MALFORMED, send_endlessly(b"", b"[" * BLOCK_BYTES)),
+        CourseMisbehaviour("breaks off and leaves", Fault.MALFORMED, send_incomplete_and_close),
+        CourseMisbehaviour("says more later", Fault.MALFORMED, send_extra_value, at_next=True),
+        CourseMisbehaviour("breaks off and is silent", Fault.TIMED_OUT, send_incomplete),
+        CourseMisbehaviour("is silent", Fault.TIMED_OUT, ReceivedCall.stay_silent),
+        CourseMisbehaviour("is silent in white space", Fault.TIMED_OUT, send_text(" " * 5000)),
+        CourseMisbehaviour("drips white space", Fault.TIMED_OUT, send_slowly(b"", b" ")),
+        CourseMisbehaviour("drips a text", Fault.TIMED_OUT, send_slowly(b'"', b"x")),
+        CourseMisbehaviour("drips a list", Fault.TIMED_OUT, send_slowly(b"[0", b",0")),
+        CourseMisbehaviour("closes", Fault.GONE, lambda called: called.connection.close()),
+        CourseMisbehaviour("resets", Fault.GONE, reset_connection),
+        CourseMisbehaviour("stops talking", Fault.GONE, close_write_side),
+        CourseMisbehaviour("sends white space without end", Fault.FLOOD, send_endlessly(b"", b" " * BLOCK_BYTES)),
+        CourseMisbehaviour("sends newlines without end", Fault.FLOOD, send_endlessly(b"", b"\r\n" * BLOCK_BYTES)),
+        CourseMisbehaviour("sends a text without end", Fault.FLOOD, send_endlessly(b'"', b"x" * BLOCK_BYTES)),
+        CourseMisbehaviour("sends a list without end", Fault.FLOOD, send_endlessly(b"[", b"0," * BLOCK_BYTES)),
     )
 }
 BAD_NAMES: dict[str, bytes] = {  # which nobody signs up with
@@ -207,39 +207,46 @@ BAD_NAMES: dict[str, bytes] = {  # which nobody signs up with
 }
 
 
-def misbehave_in_course(
-    host: str, port: int, dialect: Dialect, strategy: AnyStrategy, deed: CourseDeed, at: str, *, name: str = "mallory"
+def misbehave(
+    host: str,
+    port: int,
+    dialect: Dialect,
+    strategy: AnyStrategy,
+    deed: CourseMisbehaviour,
+    at: str,
+    *,
+    name: str = "mallory",
 ) -> bool:
     """Connect, play well up to the first call of a method, do the deed, and come back when the server has hung up.
 
     Was the method called at all?
     """
     with socket.create_connection((host, port)) as connection:
-        connection.settimeout(PATIENCE)
+        connection.settimeout(HOSTILE_TIMEOUT_S)
         with suppress(ConnectionError):
             if dialect.name is not None:
                 connection.sendall(msgspec.json.encode(name) + b"\n")
-            for method, reply in calls_to(connection, dialect, strategy, name):
-                called = Called(connection, reply)
+            for method, reply in receive_calls(connection, dialect, strategy, name):
+                called = ReceivedCall(connection, reply)
                 if method == at:
                     with suppress(ConnectionError, BrokenPipeError):
                         deed.do(called)
                     return True
-                called.say(called.good + b"\n")
+                called.send(called.valid_answer + b"\n")
     return False
 
 
-def calls_to(
+def receive_calls(
     connection: socket.socket, dialect: Dialect, strategy: AnyStrategy, name: str
 ) -> Iterator[tuple[str, Any]]:
     """The methods that a server calls, each with the answer of an honest client."""
     scanner, caller = Scanner(MAX_HOST_LINE_BYTES), dialect.caller(name)
-    while piece := connection.recv(BLOCK):
+    while piece := connection.recv(BLOCK_BYTES):
         for text in scanner.feed(piece):
             call = msgspec.json.decode(text, type=Call)
             reply: Any = VOID
             for message in caller.messages(call):
-                answer = Local(strategy, caller.game).ask(message)
+                answer = LocalChannel(strategy, caller.game).ask(message)
                 if isinstance(message, TakeTurn) and isinstance(answer, Answered):
                     reply = caller.reply(answer.value)
             yield call.method, reply

@@ -10,33 +10,33 @@ from msgspec import Meta
 from msgspec.structs import replace
 
 from fairplay.core.errors import BadRequest
-from fairplay.course.channel.client import unsaid
+from fairplay.course.channel.client import ignore
 from fairplay.course.dialects.by_game import DIALECTS
-from fairplay.course.dialects.servers import SERVERS, ServerRules
+from fairplay.course.dialects.servers import SERVERS, CourseServerSettings
 from fairplay.course.formats import q as course
 from fairplay.course.formats.plain import read
 from fairplay.course.formats.q import CourseState
-from fairplay.course.harness.clients import Actor, Deed, act_all
+from fairplay.course.harness.clients import Actor, Misbehaviour, play_actors
 from fairplay.course.harness.q import Actors
-from fairplay.course.harness.tsuro import PlayerSpec, strategy
+from fairplay.course.harness.tsuro import PlayerSpec, parse_strategy
 from fairplay.course.server.serving import serve
-from fairplay.games.q.cheats import OF_THE_COURSE
+from fairplay.games.q.cheats import COURSE_CHEATS
 from fairplay.games.q.strategies import RECIPES
-from fairplay.players.address import house_strategy
-from fairplay.referee.host import complain
+from fairplay.players.address import built_in_strategy
+from fairplay.referee.referee import print_warning
+from fairplay.render.formatting import MAX_PRINTED_CHARS
 from fairplay.render.text import printable
-from fairplay.render.words import LONGEST
-from fairplay.testing.cheats import cheater
+from fairplay.testing.cheats import cheating_strategy
 from fairplay.transport import event_loop
 
 LOOPBACK = "127.0.0.1"
-METHODS = ("setup", "take-turn", "new-tiles", "win")
-BAD_NAMES = {  # what the course's own clients do because they are called so
-    "nonSetup": Deed("setup", said=b"void\n"),
-    "illTT": Deed("take-turn", said=b'["ill-formed"\x00\n'),
-    "invTTBadString": Deed("take-turn", said=b'"neither pass nor replace"\n'),
-    "nonNewTiles": Deed("new-tiles", said=b"void\n"),
-    "nonWin": Deed("win", said=b"void\n"),
+Q_METHODS = ("setup", "take-turn", "new-tiles", "win")
+BAD_ACTORS = {  # what the course's own clients do because they are called so
+    "nonSetup": Misbehaviour("setup", sent=b"void\n"),
+    "illTT": Misbehaviour("take-turn", sent=b'["ill-formed"\x00\n'),
+    "invTTBadString": Misbehaviour("take-turn", sent=b'"neither pass nor replace"\n'),
+    "nonNewTiles": Misbehaviour("new-tiles", sent=b"void\n"),
+    "nonWin": Misbehaviour("win", sent=b"void\n"),
 }
 Seconds = Annotated[float, Meta(ge=0)]
 
@@ -74,58 +74,60 @@ class ClientConfig(msgspec.Struct, frozen=True):
 
 def fish_server(port: int) -> Any:
     """A tournament of Fish with whoever signs up."""
-    return served("fish", SERVERS["fish"].rules, port)
+    return run_server("fish", SERVERS["fish"].rules, port)
 
 
 def fish_clients(count: int, port: int, host: str = LOOPBACK, *, verbose: bool = False) -> None:
     """So many good players."""
-    actors = [Actor(letters(number), house_strategy("fish", "lookahead:2")) for number in range(count)]
-    event_loop.run(act_all(DIALECTS["fish"], host, port, actors, tell=say, verbose=verbose))
+    actors = [Actor(letter_name(number), built_in_strategy("fish", "lookahead:2")) for number in range(count)]
+    event_loop.run(play_actors(DIALECTS["fish"], host, port, actors, tell=print_message, verbose=verbose))
 
 
-def letters(number: int) -> str:
+def letter_name(number: int) -> str:
     """A name that is made of letters only.
 
-    >>> letters(0), letters(27)
+    >>> letter_name(0), letter_name(27)
     ('playerA', 'playerAB')
     """
-    return letters(number // 26 - 1) + chr(65 + number % 26) if number > 25 else f"player{chr(65 + number)}"
+    return letter_name(number // 26 - 1) + chr(65 + number % 26) if number > 25 else f"player{chr(65 + number)}"
 
 
 def tsuro_server(port: int, *plain: Any) -> Any:
     """A tournament of Tsuro; names are read for those who come, if there are any, in the order in which they come."""
     players: tuple[PlayerSpec, ...] = read(plain[0], tuple[PlayerSpec, ...], "a list of players") if plain else ()
     rules = SERVERS["tsuro"].rules
-    return served("tsuro", replace(rules, most=len(players) or rules.most), port, [one.name for one in players])
+    return run_server("tsuro", replace(rules, most=len(players) or rules.most), port, [one.name for one in players])
 
 
 def tsuro_clients(host: str, port: int, plain: Any, *, verbose: bool = False) -> None:
     """The players that are read, in their order."""
     players: tuple[PlayerSpec, ...] = read(plain, tuple[PlayerSpec, ...], "a list of players")
-    actors = [Actor(one.name, house_strategy("tsuro", strategy(one.strategy))) for one in players]
-    event_loop.run(act_all(DIALECTS["tsuro"], host, port, actors, tell=say, verbose=verbose))
+    actors = [Actor(one.name, built_in_strategy("tsuro", parse_strategy(one.strategy))) for one in players]
+    event_loop.run(play_actors(DIALECTS["tsuro"], host, port, actors, tell=print_message, verbose=verbose))
 
 
 def q_server(port: int, plain: Any) -> Any:
     """A game of Q as a configuration has it."""
-    return event_loop.run(q_served(read(plain, ServerConfig, "a configuration of a server of Q"), port, say))
+    return event_loop.run(
+        run_q_server(read(plain, ServerConfig, "a configuration of a server of Q"), port, print_message)
+    )
 
 
-async def q_served(config: ServerConfig, port: int, tell: Callable[[str], None]) -> Any:
+async def run_q_server(config: ServerConfig, port: int, tell: Callable[[str], None]) -> Any:
     """The same, awaited."""
     bonus = {"q_bonus": config.referee.bonus.get("qbo", 8), "finish_bonus": config.referee.bonus.get("fbo", 4)}
     rules = replace(
         SERVERS["q"].rules,
-        tries=config.tries,
+        waiting_periods=config.tries,
         wait=config.wait,
-        name_limit=config.signup,
+        name_timeout=config.signup,
         turn=config.referee.per_turn,
         parameters=bonus,
     )
     state = None
     if config.referee.state is not None:
-        state = course.state_from(read(config.referee.state, CourseState, "a state of Q"))
-    result = await serve(DIALECTS["q"], rules, LOOPBACK, port, tell=tell, state=state)
+        state = course.parse_state(read(config.referee.state, CourseState, "a state of Q"))
+    result = await serve(DIALECTS["q"], rules, LOOPBACK, port, report=tell, state=state)
     return SERVERS["q"].result(result.ranks, result.out)
 
 
@@ -133,7 +135,11 @@ def q_clients(port: int, plain: Any, *, verbose: bool = False) -> None:
     """The actors of a configuration."""
     config = read(plain, ClientConfig, "a configuration of clients of Q")
     actors = [q_actor(actor) for actor in config.players]
-    event_loop.run(act_all(DIALECTS["q"], config.host, port, actors, apart=config.wait, tell=say, verbose=verbose))
+    event_loop.run(
+        play_actors(
+            DIALECTS["q"], config.host, port, actors, interval_s=config.wait, tell=print_message, verbose=verbose
+        )
+    )
 
 
 def xserver_xclients(plain_server: Any, plain_clients: Any, *, scale: float = 0.05) -> Any:
@@ -143,15 +149,15 @@ def xserver_xclients(plain_server: Any, plain_clients: Any, *, scale: float = 0.
     named = read(server.referee.state, CourseState, "a state of Q").players
     silent = {one.name for one in named if isinstance(one.name, str)} - {str(actor[0]) for actor in clients.players}
     actors = [q_actor(actor) for actor in clients.players]
-    actors += [Actor(name, RECIPES["dag"], Deed("setup", said=None)) for name in sorted(silent)]
+    actors += [Actor(name, RECIPES["dag"], Misbehaviour("setup", sent=None)) for name in sorted(silent)]
     referee = replace(server.referee, per_turn=server.referee.per_turn * scale)
     scaled = replace(server, wait=server.wait * scale, signup=server.signup * scale, referee=referee)
 
     async def both() -> Any:
         port = free_port()
-        serving = asyncio.create_task(q_served(scaled, port, unsaid))
-        await asyncio.sleep(0)  # in which it opens its door
-        acting = asyncio.create_task(act_all(DIALECTS["q"], LOOPBACK, port, actors))
+        serving = asyncio.create_task(run_q_server(scaled, port, ignore))
+        await asyncio.sleep(0)  # in which it opens its listener
+        acting = asyncio.create_task(play_actors(DIALECTS["q"], LOOPBACK, port, actors))
         try:
             return await serving
         finally:
@@ -165,25 +171,27 @@ def q_actor(plain: list[str | int]) -> Actor:
     """The client that an actor of Q is."""
     match plain:
         case [str(name), str(recipe)] if recipe in RECIPES:
-            return Actor(name, RECIPES[recipe], BAD_NAMES.get(name))
-        case [str(name), str(recipe), "a cheat", str(cheat)] if recipe in RECIPES and cheat in OF_THE_COURSE:
-            return Actor(name, cheater(OF_THE_COURSE[cheat], RECIPES[recipe]))
-        case [str(name), str(recipe), str(method)] if recipe in RECIPES and method in METHODS:
-            return Actor(name, RECIPES[recipe], Deed(method))
-        case [str(name), str(recipe), str(method), int(count)] if recipe in RECIPES and method in METHODS and count > 0:
-            return Actor(name, RECIPES[recipe], Deed(method, count, None))
+            return Actor(name, RECIPES[recipe], BAD_ACTORS.get(name))
+        case [str(name), str(recipe), "a cheat", str(cheat)] if recipe in RECIPES and cheat in COURSE_CHEATS:
+            return Actor(name, cheating_strategy(COURSE_CHEATS[cheat], RECIPES[recipe]))
+        case [str(name), str(recipe), str(method)] if recipe in RECIPES and method in Q_METHODS:
+            return Actor(name, RECIPES[recipe], Misbehaviour(method))
+        case [str(name), str(recipe), str(method), int(count)] if (
+            recipe in RECIPES and method in Q_METHODS and count > 0
+        ):
+            return Actor(name, RECIPES[recipe], Misbehaviour(method, count, None))
     raise BadRequest(f"not an actor of Q: {plain}")
 
 
-def served(game: str, rules: ServerRules, port: int, labels: Sequence[str] = ()) -> Any:
+def run_server(game: str, rules: CourseServerSettings, port: int, labels: Sequence[str] = ()) -> Any:
     """What the server of a course tells in the end."""
-    result = event_loop.run(serve(DIALECTS[game], rules, LOOPBACK, port, tell=say, labels=labels))
+    result = event_loop.run(serve(DIALECTS[game], rules, LOOPBACK, port, report=print_message, labels=labels))
     return SERVERS[game].result(result.ranks, result.out)
 
 
-def say(text: str) -> None:
+def print_message(text: str) -> None:
     """Say something to whoever runs one end; others may have chosen the words."""
-    complain(printable(text, LONGEST))
+    print_warning(printable(text, MAX_PRINTED_CHARS))
 
 
 def free_port() -> int:
@@ -193,31 +201,31 @@ def free_port() -> int:
         return int(one.getsockname()[1])
 
 
-class Program(msgspec.Struct, frozen=True):
+class CourseProgram(msgspec.Struct, frozen=True):
     """One end of a line."""
 
     run: Callable[..., Any]  # with the arguments, and then with what it reads
     arguments: tuple[str, ...]  # as they are called; those in brackets may be left out
-    reads: bool  # JSON values from standard input
+    reads_input: bool  # JSON values from standard input
 
 
-PROGRAMS: Mapping[str, Mapping[str, Program]] = {
+PROGRAMS: Mapping[str, Mapping[str, CourseProgram]] = {
     "fish": {
-        "xserver": Program(fish_server, ("PORT",), reads=False),
-        "xclients": Program(fish_clients, ("N", "PORT", "[HOST]"), reads=False),
+        "xserver": CourseProgram(fish_server, ("PORT",), reads_input=False),
+        "xclients": CourseProgram(fish_clients, ("N", "PORT", "[HOST]"), reads_input=False),
     },
     "tsuro": {
-        "xserver": Program(tsuro_server, ("PORT",), reads=True),
-        "xclients": Program(tsuro_clients, ("HOST", "PORT"), reads=True),
+        "xserver": CourseProgram(tsuro_server, ("PORT",), reads_input=True),
+        "xclients": CourseProgram(tsuro_clients, ("HOST", "PORT"), reads_input=True),
     },
     "q": {
-        "xserver": Program(q_server, ("PORT",), reads=True),
-        "xclients": Program(q_clients, ("PORT",), reads=True),
+        "xserver": CourseProgram(q_server, ("PORT",), reads_input=True),
+        "xclients": CourseProgram(q_clients, ("PORT",), reads_input=True),
     },
 }
 
 
-def program_of(game: str, name: str, words: Sequence[str]) -> tuple[Program, list[Any]]:
+def find_program(game: str, name: str, words: Sequence[str]) -> tuple[CourseProgram, list[Any]]:
     """An end of a line by its name, and its arguments. Raises BadRequest unless they are what it takes."""
     program = PROGRAMS[game][name]
     least = sum(not one.startswith("[") for one in program.arguments)

@@ -16,21 +16,21 @@ from fairplay.course.formats.plain import read
 from fairplay.course.formats.q import CourseMap, CoursePlacement, CourseState, CourseTile, CourseView
 from fairplay.games.q.actions import Place, Placement
 from fairplay.games.q.board import cell_at, position_of, score_of
-from fairplay.games.q.cheats import OF_THE_COURSE
+from fairplay.games.q.cheats import COURSE_CHEATS
 from fairplay.games.q.draw import svg
 from fairplay.games.q.game import Q
 from fairplay.games.q.pieces import NAMES
-from fairplay.games.q.strategies import RECIPES, STEPS, otherwise
-from fairplay.observers.painter import Painter, Show
+from fairplay.games.q.strategies import RECIPES, STEPS, exchange_or_pass
+from fairplay.observers.painter import Painter, WriteFile
+from fairplay.referee.conversation import AnyMatch
 from fairplay.referee.drivers import play
-from fairplay.referee.gallery import Gallery
-from fairplay.referee.host import complain
-from fairplay.referee.local import Local
-from fairplay.referee.referee import AnyMatch
-from fairplay.testing.cheats import cheater
-from fairplay.testing.hostile import Hanging, raising
+from fairplay.referee.local_channel import LocalChannel
+from fairplay.referee.observers import Observers
+from fairplay.referee.referee import print_warning
+from fairplay.testing.cheats import cheating_strategy
+from fairplay.testing.hostile import HangingChannel, make_raising
 
-METHODS = {"setup": Moment.GREETING, "take-turn": Moment.TURN, "new-tiles": Moment.NEWS, "win": Moment.FAREWELL}
+METHOD_MOMENTS = {"setup": Moment.GREETING, "take-turn": Moment.TURN, "new-tiles": Moment.NEWS, "win": Moment.FAREWELL}
 Placements = tuple[CoursePlacement, ...]
 Actors = list[Annotated[list[str | int], Meta(min_length=2, max_length=4)]]
 
@@ -38,10 +38,12 @@ Actors = list[Annotated[list[str | int], Meta(min_length=2, max_length=4)]]
 def xmap(plain_map: Any, plain_tile: Any) -> list[Any]:
     """Where does a tile fit? In the order of rows and columns."""
     on = read(plain_map, CourseMap, "a map of Q")
-    kind = course.kind_from(read(plain_tile, CourseTile, "a tile of Q"))
+    kind = course.parse_kind(read(plain_tile, CourseTile, "a tile of Q"))
     frame = course.frame_for(on)
-    frontier = course.map_from(on, frame).frontier
-    return [course.coordinate_to(position_of(cell), frame) for cell in sorted(frontier) if frontier[cell] >> kind & 1]
+    frontier = course.parse_map(on, frame).frontier
+    return [
+        course.format_coordinate(position_of(cell), frame) for cell in sorted(frontier) if frontier[cell] >> kind & 1
+    ]
 
 
 def xlegal(plain_view: Any, plain_placements: Any) -> Any:
@@ -49,13 +51,13 @@ def xlegal(plain_view: Any, plain_placements: Any) -> Any:
     asked: CourseView = read(plain_view, CourseView, "a public state of Q")
     placements: Placements = read(plain_placements, Placements, "placements of Q")
     frame = course.frame_for(asked.map, placements)
-    view, action = course.view_from(asked, frame), course.choice_from(placements, frame)
+    view, action = course.parse_view(asked, frame), course.parse_choice(placements, frame)
     try:
         Q().check(view, action)
     except IllegalAction:
         return False
-    kinds = [course.kind_from(one.tile) for one in placements]
-    return course.map_to(view.map.with_tiles(zip(cells_of(placements, frame), kinds, strict=True)), frame)
+    kinds = [course.parse_kind(one.tile) for one in placements]
+    return course.format_map(view.map.with_tiles(zip(placed_cells(placements, frame), kinds, strict=True)), frame)
 
 
 def xscore(plain_map: Any, plain_placements: Any, *, q_bonus: int = 6) -> int:
@@ -63,15 +65,15 @@ def xscore(plain_map: Any, plain_placements: Any, *, q_bonus: int = 6) -> int:
     on = read(plain_map, CourseMap, "a map of Q")
     placements: Placements = read(plain_placements, Placements, "placements of Q")
     frame = course.frame_for(on, placements)
-    shown, cells = course.map_from(on, frame), cells_of(placements, frame)
+    shown, cells = course.parse_map(on, frame), placed_cells(placements, frame)
     if not shown.tiles.keys() >= set(cells):  # which tile it is does not matter: the map says so
         raise BadRequest("not placements of Q that can be scored: the tiles have to lie on the map already")
     return score_of(shown, cells, q_bonus)
 
 
-def cells_of(placements: Placements, frame: Frame) -> list[int]:
+def placed_cells(placements: Placements, frame: Frame) -> list[int]:
     """Where these tiles are placed."""
-    return [cell_at(frame.inwards(one.coordinate.row, one.coordinate.column)) for one in placements]
+    return [cell_at(frame.to_ours(one.coordinate.row, one.coordinate.column)) for one in placements]
 
 
 def xstrategy(one: Any, other: Any) -> Any:
@@ -81,34 +83,34 @@ def xstrategy(one: Any, other: Any) -> Any:
         raise BadRequest(f"there is no strategy {name!r} of Q; there is {', '.join(STEPS)}")
     asked: CourseView = read(plain, CourseView, "a public state of Q")
     frame = course.frame_for(asked.map)
-    view = course.view_from(asked, frame)
+    view = course.parse_view(asked, frame)
     found = STEPS[name](view.map, view.kinds)
     if found is None:
-        return course.choice_to(otherwise(view))
+        return course.format_choice(exchange_or_pass(view))
     cell, kind = found
-    [placement] = course.choice_to(Place((Placement(NAMES[kind], position_of(cell)),)), frame)
+    [placement] = course.format_choice(Place((Placement(NAMES[kind], position_of(cell)),)), frame)
     return placement
 
 
 def xgames(plain_state: Any, plain_actors: Any, *, q_bonus: int = 6, finish_bonus: int = 6) -> list[list[str]]:
     """Who wins a game from a given state, and who misbehaves, by the bonuses of its first editions."""
-    return played(plain_state, plain_actors, q_bonus, finish_bonus)
+    return play_game(plain_state, plain_actors, q_bonus, finish_bonus)
 
 
 def xbaddies(plain_state: Any, plain_actors: Any, *, q_bonus: int = 8, finish_bonus: int = 4) -> list[list[str]]:
     """The same, by the bonuses of later editions."""
-    return played(plain_state, plain_actors, q_bonus, finish_bonus)
+    return play_game(plain_state, plain_actors, q_bonus, finish_bonus)
 
 
 def xgames_with_observer(
-    plain_state: Any, plain_actors: Any, *, q_bonus: int = 8, finish_bonus: int = 4, show: Show | None = None
+    plain_state: Any, plain_actors: Any, *, q_bonus: int = 8, finish_bonus: int = 4, show: WriteFile | None = None
 ) -> list[list[str]]:
     """The same, and every state of the game can be shown."""
-    return played(plain_state, plain_actors, q_bonus, finish_bonus, show)
+    return play_game(plain_state, plain_actors, q_bonus, finish_bonus, show)
 
 
-def played(
-    plain_state: Any, plain_actors: Any, q_bonus: int, finish_bonus: int, show: Show | None = None
+def play_game(
+    plain_state: Any, plain_actors: Any, q_bonus: int, finish_bonus: int, show: WriteFile | None = None
 ) -> list[list[str]]:
     """The names of the winners, sorted, and of those who misbehaved, in the order of their ejection."""
     rules = Q.with_parameters({"q_bonus": q_bonus, "finish_bonus": finish_bonus})
@@ -120,34 +122,37 @@ def played(
         )
     frame = course.frame_for(asked.map)
     names = tuple(str(actor[0]) for actor in actors)
-    match = Match(rules, course.state_from(asked, frame), names)
-    table = [channel_for(actor, rules) for actor in actors]
-    gallery = Gallery(
-        [] if show is None else [Painter(show, lambda match, before: painted(match, before, frame))], complain
+    match = Match(rules, course.parse_state(asked, frame), names)
+    table = [make_channel(actor, rules) for actor in actors]
+    gallery = Observers(
+        [] if show is None else [Painter(show, lambda match, before: render_state(match, before, frame))], print_warning
     )
-    result = play(match, table, inform=gallery.tell).result
+    result = play(match, table, on_event=gallery.notify).result
     winners = result.ranking[0] if result.ranking else frozenset()
     return [sorted(names[seat] for seat in winners), [names[ejected.seat] for ejected in result.ejected]]
 
 
-def painted(match: AnyMatch, before: AnyMatch | None, frame: Frame) -> dict[str, str]:
+def render_state(match: AnyMatch, before: AnyMatch | None, frame: Frame) -> dict[str, str]:
     """The state of a match as the files that show it, by their endings."""
     last = None if before is None else before.view(None)
     picture = svg(match.view(None), match.names, before=last, hands=match.state.hands)
-    return {"svg": picture, "json": json.dumps(course.state_to(match.state, match.names, frame), separators=(",", ":"))}
+    return {
+        "svg": picture,
+        "json": json.dumps(course.format_state(match.state, match.names, frame), separators=(",", ":")),
+    }
 
 
-def channel_for(actor: list[str | int], rules: Q) -> Channel:
+def make_channel(actor: list[str | int], rules: Q) -> Channel:
     """The player that an actor is: good, or bad in one of the ways of the course."""
     match actor:
         case [str(), str(name)] if name in RECIPES:
-            return Local(RECIPES[name], rules)
-        case [str(), str(name), "a cheat", str(cheat)] if name in RECIPES and cheat in OF_THE_COURSE:
-            return Local(cheater(OF_THE_COURSE[cheat], RECIPES[name]), rules)
-        case [str(), str(name), str(method)] if name in RECIPES and method in METHODS:
-            return raising(METHODS[method]).seat(RECIPES[name], rules)
-        case [str(), str(name), str(method), int(count)] if name in RECIPES and method in METHODS and count > 0:
-            return Hanging(Local(RECIPES[name], rules), METHODS[method], count)
+            return LocalChannel(RECIPES[name], rules)
+        case [str(), str(name), "a cheat", str(cheat)] if name in RECIPES and cheat in COURSE_CHEATS:
+            return LocalChannel(cheating_strategy(COURSE_CHEATS[cheat], RECIPES[name]), rules)
+        case [str(), str(name), str(method)] if name in RECIPES and method in METHOD_MOMENTS:
+            return make_raising(METHOD_MOMENTS[method]).make_channel(RECIPES[name], rules)
+        case [str(), str(name), str(method), int(count)] if name in RECIPES and method in METHOD_MOMENTS and count > 0:
+            return HangingChannel(LocalChannel(RECIPES[name], rules), METHOD_MOMENTS[method], count)
     raise BadRequest(f"not an actor of Q: {actor}")
 
 

@@ -18,7 +18,7 @@ STEPS = (
 )
 ZERO_OR_ONE = bytes.maketrans(b"01", b"\0\1")
 
-LONGEST_KEPT = 12  # cells of a line of which all answers are kept; of a longer one there are too many
+MAX_CACHED_CELLS = 12  # cells of a line of which all answers are kept; of a longer one there are too many
 
 
 class Ray(dict[int, tuple[Move, ...]]):
@@ -31,7 +31,7 @@ class Ray(dict[int, tuple[Move, ...]]):
     def __missing__(self, free: int) -> tuple[Move, ...]:
         length = next((place for place, cell in enumerate(self._line) if not free >> cell & 1), len(self._line))
         moves = self._moves[:length]
-        if len(self._line) <= LONGEST_KEPT:
+        if len(self._line) <= MAX_CACHED_CELLS:
             self[free] = moves
         return moves
 

@@ -25,14 +25,14 @@ def on_a_penguin(view: View) -> Action | None:
     return Place(state.grid.positions[taken[0]])
 
 
-def too_soon(view: View) -> Action | None:
+def move_too_soon(view: View) -> Action | None:
     """§3.4: a move before all penguins are placed."""
     state = view.state
     placing = state.stage is PLACING and state.free
     return Move(state.grid.positions[0], state.grid.positions[-1]) if placing else None
 
 
-def with_anothers(view: View) -> Action | None:
+def move_of_another(view: View) -> Action | None:
     """§4.1: a move that would be fine for somebody else."""
     state = view.state
     if state.stage is PLACING:
@@ -41,13 +41,13 @@ def with_anothers(view: View) -> Action | None:
     return next(iter(state.grid.moves(others, state.free)), None)
 
 
-def bent(view: View) -> Action | None:
+def bent_move(view: View) -> Action | None:
     """§4.2: a move to a free tile that is on no line."""
     path, free = view.state.grid.path, view.state.free
     return next((move for start, to, move in leaps(view) if not path(start, to) and free >> to & 1), None)
 
 
-def staying(view: View) -> Action | None:
+def null_move(view: View) -> Action | None:
     """§4.2: a move to where the penguin stands."""
     return next((move for start, to, move in leaps(view) if start == to), None)
 
@@ -68,7 +68,7 @@ def into_a_hole(view: View) -> Action | None:
     return next((move for start, to, move in leaps(view) if path(start, to) and not fish_at(to)), None)
 
 
-def too_late(view: View) -> Action | None:
+def place_too_late(view: View) -> Action | None:
     """§4.5: one more penguin, when all are placed."""
     state = view.state
     return None if state.stage is PLACING else next(state.grid.places(state.free), None)
@@ -94,12 +94,12 @@ def jumps(view: View) -> Iterator[tuple[Move, list[int]]]:
 CHEATS: Mapping[str, Cheat] = {
     "places far away in fish": off_the_board,
     "places on a penguin": on_a_penguin,
-    "moves too soon": too_soon,
-    "moves another's penguin": with_anothers,
-    "moves off the lines": bent,
-    "moves nowhere": staying,
+    "moves too soon": move_too_soon,
+    "moves another's penguin": move_of_another,
+    "moves off the lines": bent_move,
+    "moves nowhere": null_move,
     "moves through a penguin": through_a_penguin,
     "moves through a hole": through_a_hole,
     "moves into a hole": into_a_hole,
-    "places too late": too_late,
+    "places too late": place_too_late,
 }

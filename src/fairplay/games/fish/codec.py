@@ -8,13 +8,13 @@ import msgspec
 from fairplay.core.errors import BadRequest
 from fairplay.core.game import Seat
 from fairplay.games.fish.board import Grid
-from fairplay.games.fish.pieces import COLOURS, FISH_BITS, LONGEST_SIDE, MOST_FISH, Position
+from fairplay.games.fish.pieces import COLOURS, FISH_BITS, MAX_FISH, MAX_SIDE, Position
 from fairplay.games.fish.state import Stage, State, state_of
 
 Colour = Literal["red", "white", "brown", "black"]
 Count = Annotated[int, msgspec.Meta(ge=0, le=2**31 - 1)]
-Fishes = Annotated[int, msgspec.Meta(ge=0, le=MOST_FISH)]
-Row = Annotated[tuple[Fishes, ...], msgspec.Meta(min_length=1, max_length=LONGEST_SIDE)]
+Fishes = Annotated[int, msgspec.Meta(ge=0, le=MAX_FISH)]
+Row = Annotated[tuple[Fishes, ...], msgspec.Meta(min_length=1, max_length=MAX_SIDE)]
 
 
 class PlayerSheet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -31,13 +31,13 @@ class Sheet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     stage: Stage
     order: tuple[Seat, ...]
     each: Count
-    board: Annotated[tuple[Row, ...], msgspec.Meta(min_length=1, max_length=LONGEST_SIDE)]
+    board: Annotated[tuple[Row, ...], msgspec.Meta(min_length=1, max_length=MAX_SIDE)]
     players: Annotated[tuple[PlayerSheet, ...], msgspec.Meta(max_length=len(COLOURS))]
     seat: Seat | None = None
 
 
-MOST_TEXTS = 4096  # of rows, and of where penguins stand, that are kept
-SEEN = Sheet  # what the schema of the protocol says of views
+MAX_CACHED_TEXTS = 4096  # of rows, and of where penguins stand, that are kept
+VIEW_SHEET = Sheet  # what the schema of the protocol says of views
 
 
 def write(state: State) -> dict[str, Any]:
@@ -62,8 +62,8 @@ class Texts:
         width, positions = FISH_BITS * grid.columns, [f"[{row},{column}]" for row, column in grid.positions]
         self.starts = range(0, width * grid.rows, width)  # of the rows, in bits
         self.mask = (1 << width) - 1
-        self.row = lru_cache(MOST_TEXTS)(lambda fish: ",".join(f"{fish:0{grid.columns}o}"[::-1]))
-        self.penguins = lru_cache(MOST_TEXTS)(lambda cells: ",".join([positions[cell] for cell in cells]))
+        self.row = lru_cache(MAX_CACHED_TEXTS)(lambda fish: ",".join(f"{fish:0{grid.columns}o}"[::-1]))
+        self.penguins = lru_cache(MAX_CACHED_TEXTS)(lambda cells: ",".join([positions[cell] for cell in cells]))
 
 
 texts = lru_cache(Texts)
@@ -95,7 +95,7 @@ def read(plain: Any) -> Sheet:
         raise BadRequest(f"not a position of Fish: {error}") from None
 
 
-def state_on(page: Sheet) -> State:
+def state_from_sheet(page: Sheet) -> State:
     """The state that was written down, if there can be such a state."""
     tiles = {(row, column) for row, line in enumerate(page.board) for column, fish in enumerate(line) if fish}
     standing = [position for player in page.players for position in player.penguins]

@@ -7,8 +7,8 @@ from fairplay.games.fish.roster import look_of, players_of, standing
 from fairplay.games.fish.shapes import DARK, FOAM, INK, LIGHT, MARK, PLAIN_FISH, SIDE, definitions, figure, penguin_id
 from fairplay.games.fish.state import Stage, State
 from fairplay.games.fish.view import View
-from fairplay.render.panel import EDGE, Board, Header, grain, picture
-from fairplay.render.svg import box, group, path, use, words
+from fairplay.render.panel import EDGE, Board, Header, picture, units_per_pixel
+from fairplay.render.svg import group, path, rectangle, text, use
 
 # The measures of the picture. A tile's centre is at (column * ACROSS, row * DOWN), in odd rows half of ACROSS further.
 ACROSS = 3 * SIDE
@@ -33,18 +33,18 @@ def svg(
     state, players = view.state, players_of(view.state, names)
     rows, columns = state.grid.rows, state.grid.columns
     width = (columns - 1) * ACROSS + (ACROSS / 2 if rows > 1 else 0) + 2 * SIDE
-    height, units = (rows + 1) * DOWN, grain(width, small=small)
+    height, units = (rows + 1) * DOWN, units_per_pixel(width, small=small)
     label = max(13.0, 10 * units)
     shore = 4 * units if small else label * 1.9 + 4  # of the sea around the tiles, with room for the labels
     right, down = (0.0, shore) if small else (max(0.0, shore + INSET - EDGE), shore - INSET)
     content = [
-        box(-SIDE - shore, -DOWN - shore, width + 2 * shore, height + 2 * shore, rx=18.0, fill="url(#sea)"),
+        rectangle(-SIDE - shore, -DOWN - shore, width + 2 * shore, height + 2 * shore, rx=18.0, fill="url(#sea)"),
         group(_tiles(state, water=units <= PLAIN_FISH), id="tiles"),
         group(_news(state, before, units), id="news"),
         group(_penguins(state), id="penguins"),
         *(() if small else _labels(state, label)),
     ]
-    said = ", ".join(f"{player.called} {player.score}" for player in players)
+    said = ", ".join(f"{player.display_name} {player.score}" for player in players)
     return picture(
         Board(content, width + 2 * right, height + 2 * down, origin=(SIDE + right, DOWN + down)),
         players,
@@ -105,11 +105,11 @@ def _labels(state: State, size: float) -> Iterator[str]:
     """The numbers of the rows on the left; on top, those of the columns in even rows and in odd ones, if they fit."""
     rows, columns = state.grid.rows, state.grid.columns
     left = (
-        words(-SIDE - size / 2, row * DOWN + size / 3, str(row), text_anchor="end")
+        text(-SIDE - size / 2, row * DOWN + size / 3, str(row), text_anchor="end")
         for row in range(0, rows, ceil(size / DOWN))
     )
     top = (
-        words(column * ACROSS + odd * ACROSS / 2, -DOWN - size / 2 - HEAD, str(column))
+        text(column * ACROSS + odd * ACROSS / 2, -DOWN - size / 2 - HEAD, str(column))
         for column in range(columns)
         for odd in range(min(rows, 2) if size < DOWN else 1)
     )

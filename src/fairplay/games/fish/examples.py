@@ -10,7 +10,7 @@ from fairplay.games.fish.state import Stage, State, state_of
 QUICK: Mapping[str, int] = {"rows": 5, "columns": 5}
 
 
-def fitting(game: Fish, state: State) -> Fish:
+def game_for_state(game: Fish, state: State) -> Fish:
     """The game on a board as large as the state's."""
     return replace(game, rows=state.grid.rows, columns=state.grid.columns)
 

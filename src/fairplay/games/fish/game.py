@@ -6,19 +6,29 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from msgspec import Meta
 
-from fairplay.core.chance import Lots
+from fairplay.core.chance import SeededRandom
 from fairplay.core.errors import BadRequest, IllegalAction, NotOnTurn
 from fairplay.core.game import Game, Moment, Ranking, Seat, check_seat
 from fairplay.games.fish import codec, kernel
 from fairplay.games.fish.actions import Action, Move, Place
 from fairplay.games.fish.board import grid
-from fairplay.games.fish.pieces import COLOURS, LONGEST_SIDE, MOST_FISH, penguins_each
-from fairplay.games.fish.state import DONE, PLACING, PLAYING, State, dealt, left, moved, placed, settled
+from fairplay.games.fish.pieces import COLOURS, MAX_FISH, MAX_SIDE, penguins_each
+from fairplay.games.fish.state import (
+    DONE,
+    PLACING,
+    PLAYING,
+    State,
+    advance_turn,
+    deal_position,
+    move_penguin,
+    place_penguin,
+    remove_seat,
+)
 from fairplay.games.fish.view import View
 
-Side = Annotated[int, Meta(ge=1, le=LONGEST_SIDE)]
-Fishes = Annotated[int, Meta(ge=1, le=MOST_FISH)]
-Holes = Annotated[int, Meta(ge=0, le=LONGEST_SIDE**2)]
+Side = Annotated[int, Meta(ge=1, le=MAX_SIDE)]
+Fishes = Annotated[int, Meta(ge=1, le=MAX_FISH)]
+Holes = Annotated[int, Meta(ge=0, le=MAX_SIDE**2)]
 
 
 class Fish(Game[State, View, Action], frozen=True, forbid_unknown_fields=True):
@@ -39,7 +49,7 @@ class Fish(Game[State, View, Action], frozen=True, forbid_unknown_fields=True):
 
     def deal(self, seats: int, seed: bytes) -> State:
         """§1.1, §1.2, §2.1, §2.2: a board, and players without penguins."""
-        lots = Lots(seed)
+        lots = SeededRandom(seed)
         cells = self.rows * self.columns
         spare = cells - seats * penguins_each(seats)
         if spare < (0 if self.holes == "random" else self.holes) and not self.cramped:
@@ -47,14 +57,14 @@ class Fish(Game[State, View, Action], frozen=True, forbid_unknown_fields=True):
                 f"a board of {self.rows} x {self.columns} with {self.holes} holes is too small for "
                 f"{seats} players with {penguins_each(seats)} penguins each"
             )
-        fish = [1 + drawn for drawn in lots.numbers(cells, MOST_FISH)] if self.fish == "random" else [self.fish] * cells
+        fish = [1 + drawn for drawn in lots.numbers(cells, MAX_FISH)] if self.fish == "random" else [self.fish] * cells
         holes = lots.below(max(spare, 0) + 1) if self.holes == "random" else min(self.holes, cells)
         for cell in lots.sample(cells, holes) if holes else ():
             fish[cell] = 0
         colours = list(COLOURS)
         if self.colours == "random":
             lots.shuffle(colours)
-        return dealt(grid(self.rows, self.columns), fish, seats, each=penguins_each(seats), colours=colours)
+        return deal_position(grid(self.rows, self.columns), fish, seats, each=penguins_each(seats), colours=colours)
 
     def turn(self, state: State) -> Seat | None:
         """§2.3, §5.1: whoever is first in the order, until nobody can move."""
@@ -97,14 +107,14 @@ class Fish(Game[State, View, Action], frozen=True, forbid_unknown_fields=True):
         if isinstance(action, Move):
             row, column = action.start
             to_row, to_column = action.to
-            return settled(moved(state, row * columns + column, to_row * columns + to_column))
+            return advance_turn(move_penguin(state, row * columns + column, to_row * columns + to_column))
         row, column = action.at
-        return settled(placed(state, row * columns + column))
+        return advance_turn(place_penguin(state, row * columns + column))
 
     def eject(self, state: State, seat: Seat, moment: Moment) -> State:
         """§6: whatever the moment."""
         check_seat(seat, len(state.scores))
-        return settled(left(state, seat))
+        return advance_turn(remove_seat(state, seat))
 
     def fits(self, state: State) -> bool:
         """§1.1: is the board as large as it should be?"""
@@ -121,7 +131,7 @@ class Fish(Game[State, View, Action], frozen=True, forbid_unknown_fields=True):
 
     def playouts(self, state: State, numbers: range, seed: bytes) -> list[tuple[int, ...]]:
         """By the kernel, where it is here and knows the board."""
-        if type(self) is Fish and kernel.knows(state):
+        if type(self) is Fish and kernel.is_supported(state):
             return kernel.playouts(state, numbers, seed)
         return super().playouts(state, numbers, seed)
 
@@ -134,13 +144,13 @@ class Fish(Game[State, View, Action], frozen=True, forbid_unknown_fields=True):
 
     def unpack(self, plain: Any) -> View:
         page = codec.read(plain)
-        return View(page.seat, codec.state_on(page))
+        return View(page.seat, codec.state_from_sheet(page))
 
     def pack_state(self, state: State) -> Any:
         return codec.write(state)
 
     def unpack_state(self, plain: Any) -> State:
-        return codec.state_on(codec.read(plain))
+        return codec.state_from_sheet(codec.read(plain))
 
 
 def check_place(state: State, place: Place) -> None:

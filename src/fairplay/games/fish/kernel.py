@@ -14,17 +14,17 @@ from fairplay.kernels import kernels
 if TYPE_CHECKING:
     from fairplay.games.fish.steps import Step
 
-MOST_CELLS = 64  # of a board that the kernels know
+MAX_CELLS = 64  # of a board that the kernels know
 
 
-def knows(state: State) -> bool:
+def is_supported(state: State) -> bool:
     """Is there a kernel for this board?"""
-    return kernels is not None and len(state.grid.near) <= MOST_CELLS
+    return kernels is not None and len(state.grid.near) <= MAX_CELLS
 
 
 def best_move(state: State, seat: Seat, turns: int) -> Move | None:
     """What `search.best_move` finds."""
-    if kernels is None or not knows(state):
+    if kernels is None or not is_supported(state):
         from fairplay.games.fish import search  # start-up: where there is a kernel in C, nobody needs it
 
         return search.best_move(state, seat, turns)
@@ -37,7 +37,7 @@ def best_move(state: State, seat: Seat, turns: int) -> Move | None:
 
 def territory_step(state: State, nodes: int) -> "Step | None":
     """What `territory.best_step` finds."""
-    if kernels is None or not knows(state):
+    if kernels is None or not is_supported(state):
         from fairplay.games.fish import territory  # start-up: where there is a kernel in C, nobody needs it
 
         return territory.best_step(state, nodes)
@@ -47,7 +47,7 @@ def territory_step(state: State, nodes: int) -> "Step | None":
 
 def sampling_step(state: State, tries: int, seed: bytes) -> "Step | None":
     """What `sampling.best_step` finds."""
-    if kernels is None or not knows(state):
+    if kernels is None or not is_supported(state):
         from fairplay.games.fish import sampling  # start-up: where there is a kernel in C, nobody needs it
 
         return sampling.best_step(state, tries, seed)
@@ -65,7 +65,7 @@ def playouts(state: State, numbers: range, seed: bytes) -> list[tuple[int, ...]]
 def text(seat: Seat | None, state: State) -> bytes:
     """What `codec.text` writes."""
     grid = state.grid
-    if kernels is None or len(grid.near) > MOST_CELLS:
+    if kernels is None or len(grid.near) > MAX_CELLS:
         return codec.text(seat, state)
     written: bytes = kernels.fish_text(
         -1 if seat is None else seat,

@@ -17,17 +17,17 @@ POSITION = re.compile(r"(\[)?\s*(\d{1,9})(?:\s*,\s*|\s+)(\d{1,9})\s*(?(1)\])\s*"
 EXPECTED = {True: "where to put a penguin, as in 2,3", False: "from where to where, as in 2,3 4,4"}
 
 
-def write(action: Action) -> str:
+def format_action(action: Action) -> str:
     """An action as a person says it.
 
-    >>> write(Place((2, 3))), write(Move((2, 3), (4, 4)))
+    >>> format_action(Place((2, 3))), format_action(Move((2, 3), (4, 4)))
     ('2,3', '2,3 4,4')
     """
     positions = (action.at,) if isinstance(action, Place) else (action.start, action.to)
     return " ".join(f"{row},{column}" for row, column in positions)
 
 
-def read(view: View, words: str) -> Action:
+def parse_action(view: View, words: str) -> Action:
     """The action that a person means. Raises BadRequest if that cannot be told."""
     words, positions, at = words.strip(), [], 0
     while found := POSITION.match(words, at):
@@ -45,6 +45,6 @@ def read(view: View, words: str) -> Action:
             raise BadRequest(f"these are {len(positions)} positions; {expected}")
 
 
-def foresee(view: View, action: Action) -> View:
-    """What its player would see right after a lawful action."""
+def preview(view: View, action: Action) -> View:
+    """What its player would see right after a legal action."""
     return View(view.seat, Fish().apply(view.state, action))

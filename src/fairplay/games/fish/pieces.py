@@ -10,8 +10,8 @@ Position = tuple[Coordinate, Coordinate]  # (row, column), from the top left cor
 
 COLOURS = ("red", "white", "brown", "black")  # the fixed order: the first goes to the youngest
 FISH_BITS = 3  # that hold the fish on a tile
-MOST_FISH = 5  # on one tile
-LONGEST_SIDE = 100  # of a board, in tiles
+MAX_FISH = 5  # on one tile
+MAX_SIDE = 100  # of a board, in tiles
 
 
 def penguins_each(players: int) -> int:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from fairplay.core.game import Seat
 from fairplay.games.fish.state import Stage, State
 from fairplay.games.fish.view import View
-from fairplay.render.roster import Look, Player, named
+from fairplay.render.roster import Look, Player, seat_name
 
 # People who do not see red have red and brown at different brightness; the letters help as well.
 LOOKS = {
@@ -31,7 +31,7 @@ def players_of(state: State, names: Sequence[str]) -> list[Player]:
         player = Player(
             look_of(state, seat),
             state.colours[seat],
-            named(names, seat),
+            seat_name(names, seat),
             mark,
             lit=bool(mark) and not out,
             out=out,

@@ -10,9 +10,9 @@ from math import isqrt
 from fairplay.core.game import Game, Seat
 from fairplay.games.fish.game import Fish
 from fairplay.games.fish.state import State
-from fairplay.games.fish.steps import NOWHERE, Reach, Step, after, reach_in, steps
+from fairplay.games.fish.steps import NOWHERE, Reach, Step, apply_step, reach_in, steps
 
-BOLDNESS = 16  # how much it draws one to what was tried seldom
+EXPLORATION = 16  # how much it draws one to what was tried seldom
 RULES = Fish()
 NOTHING = (NOWHERE, NOWHERE)  # the step that leads to the start
 
@@ -32,7 +32,7 @@ class Node:
 
     def most_promising(self) -> "Node":
         """The step to try next; of equal ones the first."""
-        spread = isqrt(BOLDNESS * self.visits)
+        spread = isqrt(EXPLORATION * self.visits)
         usual = self.reply / self.visits if self.visits else 0.0
 
         def hope(node: Node) -> float:
@@ -63,7 +63,7 @@ def sample(root: Node, start: State, reach: Reach, number: int, seed: bytes) -> 
     state, node, path = start, root, [root]
     while node.next:
         node = node.most_promising()
-        state = after(state, node.step)
+        state = apply_step(state, node.step)
         path.append(node)
         if node.visits == 1:
             node.next = successors(state, reach)

@@ -18,14 +18,14 @@ from functools import cache
 from fairplay.core.game import Seat
 from fairplay.games.fish.actions import Move
 from fairplay.games.fish.board import Grid, cells
-from fairplay.games.fish.pieces import MOST_FISH
+from fairplay.games.fish.pieces import MAX_FISH
 from fairplay.games.fish.state import State, fish_on_cells
 
 Penguins = tuple[int, ...]  # the cells they stand on
 Star = tuple[int, tuple[int, ...], tuple[int, ...]]  # masks: all lines from a cell, the rising ones, the falling ones
 
 # By the least number of fish: a digit 1 for each number that is at least as large.
-AT_LEAST = [b"0" * least + b"1" * (256 - least) for least in range(MOST_FISH + 1)]
+AT_LEAST = [b"0" * least + b"1" * (256 - least) for least in range(MAX_FISH + 1)]
 
 
 def best_move(state: State, seat: Seat, turns: int) -> Move | None:
@@ -56,8 +56,8 @@ def best_way(
         for start, slot in sorted((cell, slot) for slot, cell in enumerate(mine))
         for to in cells(search.reach(start, free))
     ]
-    later = MOST_FISH * (turns - 1)  # fish at most, after the first turn
-    for need in range(MOST_FISH * turns, -1, -1):
+    later = MAX_FISH * (turns - 1)  # fish at most, after the first turn
+    for need in range(MAX_FISH * turns, -1, -1):
         for slot, start, to, first in moves:
             left = need - first
             if left <= 0:
@@ -156,7 +156,7 @@ class Search:
             left = need - fish[cell]
             if left <= 0:
                 return True
-            if left > MOST_FISH:
+            if left > MAX_FISH:
                 continue
             if self.reach(cell, free) & self.at_least[left]:
                 return True

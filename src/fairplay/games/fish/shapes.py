@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Iterator
 from math import sqrt
 
-from fairplay.games.fish.pieces import MOST_FISH
-from fairplay.render.colours import letters_on
+from fairplay.games.fish.pieces import MAX_FISH
+from fairplay.render.colours import letter_colour
 from fairplay.render.panel import Skin
 from fairplay.render.roster import Look
-from fairplay.render.svg import LETTER, Value, circle, element, fade, path, polygon, use, words
+from fairplay.render.svg import LETTER_STYLE, Value, circle, element, gradient, path, polygon, text, use
 
 SIDE = 40.0  # of a tile
 INK = "#17324a"
@@ -55,7 +55,7 @@ PLAIN_FISH, PLAIN_DIGITS = 2.0, 4.6  # from which grain on fish cannot be told a
 
 def definitions(looks: Iterable[Look], grain: float, *, dark: bool) -> Iterator[str]:
     """Everything, for the penguins of these looks."""
-    yield fade("sea", *SEA[dark])
+    yield gradient("sea", *SEA[dark])
     yield from _plain(grain) if grain > PLAIN_FISH else _icy(dark=dark)
     yield path(
         "M10 0C6-6-2-6-6-1.5L-11-5.5Q-9 0-11 5.5L-6 1.5C-2 6 6 6 10 0z", id="body", fill="#f2862b", stroke="#b9560d"
@@ -87,11 +87,11 @@ def hexagon(side: float, lower: float, **attributes: Value) -> str:
 
 def _icy(*, dark: bool) -> Iterator[str]:
     """Tiles with all their fish, and the penguin that stands on them in any colour."""
-    yield fade("top", *ICE[dark])
-    yield fade("under", *TAKEN_ICE[dark])
+    yield gradient("top", *ICE[dark])
+    yield gradient("under", *TAKEN_ICE[dark])
     for name, top in (("ice", "top"), ("pressed", "under")):
         yield element("g", hexagon(SIDE - 2, 4.5, fill="#6fa5c4"), hexagon(SIDE - 2, 0, fill=f"url(#{top})"), id=name)
-    for count in range(1, MOST_FISH + 1):
+    for count in range(1, MAX_FISH + 1):
         large = (use("fish", x, y) for x, y in FREE[count])
         small = (use("fish", x, y) for x, y in TAKEN[count])
         yield element("g", use("ice", 0, 0), *large, id=f"free{count}")
@@ -103,7 +103,7 @@ def _icy(*, dark: bool) -> Iterator[str]:
 def _plain(grain: float) -> Iterator[str]:
     """Tiles in shades, with the number of fish where there is room for it."""
     for count, shade in enumerate(SHADES, 1):
-        digit = words(0, 15, str(count), font_size=42.0, fill=INK, **LETTER) if grain <= PLAIN_DIGITS else ""
+        digit = text(0, 15, str(count), font_size=42.0, fill=INK, **LETTER_STYLE) if grain <= PLAIN_DIGITS else ""
         tile = hexagon(SIDE - 2, 0, fill=shade)
         yield element("g", tile, digit, id=f"free{count}")
         yield element("g", tile, id=f"taken{count}")
@@ -135,7 +135,7 @@ def _penguin() -> str:
 
 def _lettered(look: Look) -> tuple[str, ...]:
     """A penguin with its letter on the belly."""
-    return use("bird", 0, 0, color=look.paint), words(0, 0.9, look.letter, font_size=18.0, fill=INK, **LETTER)
+    return use("bird", 0, 0, color=look.paint), text(0, 0.9, look.letter, font_size=18.0, fill=INK, **LETTER_STYLE)
 
 
 def _token(look: Look, radius: float) -> tuple[str, ...]:
@@ -143,7 +143,7 @@ def _token(look: Look, radius: float) -> tuple[str, ...]:
     return (
         circle(0, 0, radius * 1.12, fill="#fff"),
         circle(0, 0, radius, fill=look.paint, stroke=INK, stroke_width=radius / 9),
-        words(0, radius * 0.47, look.letter, font_size=radius * 1.3, fill=letters_on(look.paint), **LETTER),
+        text(0, radius * 0.47, look.letter, font_size=radius * 1.3, fill=letter_colour(look.paint), **LETTER_STYLE),
     )
 
 

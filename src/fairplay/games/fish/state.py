@@ -88,9 +88,9 @@ def state_of(
     <Stage.PLAYING: 'playing'>
     """
     size = grid(len(board), len(board[0]))
-    start = dealt(size, [count for row in board for count in row], len(penguins), each=each, colours=colours)
+    start = deal_position(size, [count for row in board for count in row], len(penguins), each=each, colours=colours)
     standing = tuple(tuple(row * size.columns + column for row, column in places) for places in penguins)
-    return settled(
+    return advance_turn(
         msgspec.structs.replace(
             start,
             free=start.free & ~sum(1 << cell for cells in standing for cell in cells),
@@ -102,7 +102,7 @@ def state_of(
     )
 
 
-def dealt(size: Grid, fish: Sequence[int], seats: int, *, each: int, colours: Sequence[str]) -> State:
+def deal_position(size: Grid, fish: Sequence[int], seats: int, *, each: int, colours: Sequence[str]) -> State:
     """A position with so many fish on each cell (0: a hole), in which nobody has placed a penguin."""
     last_first = bytes(fish)[::-1]
     return State(
@@ -118,7 +118,7 @@ def dealt(size: Grid, fish: Sequence[int], seats: int, *, each: int, colours: Se
     )
 
 
-def placed(state: State, cell: int) -> State:
+def place_penguin(state: State, cell: int) -> State:
     """Whoever is on turn puts a penguin there, and the next seat follows."""
     order, penguins = state.order, list(state.penguins)
     penguins[order[0]] += (cell,)
@@ -135,7 +135,7 @@ def placed(state: State, cell: int) -> State:
     )
 
 
-def moved(state: State, start: int, to: int) -> State:
+def move_penguin(state: State, start: int, to: int) -> State:
     """Whoever is on turn moves a penguin and takes the tile it left, and the next seat follows."""
     order, shift = state.order, FISH_BITS * start
     seat, fish = order[0], state.fish >> shift & FISH_MASK
@@ -157,12 +157,12 @@ def moved(state: State, start: int, to: int) -> State:
     )
 
 
-def skipped(state: State) -> State:
+def skip_turn(state: State) -> State:
     """The turn goes on to the next seat."""
     return msgspec.structs.replace(state, order=(*state.order[1:], state.order[0]))
 
 
-def left(state: State, seat: Seat) -> State:
+def remove_seat(state: State, seat: Seat) -> State:
     """A seat is out: its penguins go, the tiles under them stay, nobody else's turn changes."""
     vacated = sum(1 << cell for cell in state.penguins[seat])
     return msgspec.structs.replace(
@@ -173,7 +173,7 @@ def left(state: State, seat: Seat) -> State:
     )
 
 
-def settled(state: State) -> State:
+def advance_turn(state: State) -> State:
     """Whoever is on turn can act, or the game is over: end the placing, skip the stuck."""
     if state.stage is PLACING and state.order:
         if len(state.penguins[state.order[0]]) < state.each:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from fairplay.games.fish.actions import Action, Move, Place
 from fairplay.games.fish.board import Grid, cells
 from fairplay.games.fish.search import Search
-from fairplay.games.fish.state import PLACING, State, moved, placed, settled
+from fairplay.games.fish.state import PLACING, State, advance_turn, move_penguin, place_penguin
 
 Step = tuple[int, int]  # the cells from and to which a penguin moves; from NOWHERE, it is placed
 Reach = Callable[[int, int], int]  # by a cell and what is free: the mask of the cells that a penguin can move to
@@ -27,10 +27,10 @@ def steps(state: State, reach: Reach) -> list[Step]:
     return sorted(found, key=lambda step: -state.fish_at(step[1]))
 
 
-def after(state: State, step: Step) -> State:
+def apply_step(state: State, step: Step) -> State:
     """The position after a step, with somebody on turn who can act, if there is anybody."""
     start, to = step
-    return settled(placed(state, to) if start == NOWHERE else moved(state, start, to))
+    return advance_turn(place_penguin(state, to) if start == NOWHERE else move_penguin(state, start, to))
 
 
 def action_of(grid: Grid, step: Step) -> Action:

@@ -1,24 +1,24 @@
-"""Play Fish for the house: at random, greedily, looking ahead, by playouts, or for territory."""
+"""Play Fish for the server: at random, greedily, looking ahead, by playouts, or for territory."""
 
 from collections.abc import Sequence
 from hashlib import sha256
 
-from fairplay.core.chance import derive
-from fairplay.core.roles import HousePlayer, Strategy, house_player, house_player_by
+from fairplay.core.chance import derive_seed
+from fairplay.core.roles import BuiltInPlayer, Strategy, built_in_player, built_in_player_with_number
 from fairplay.games.fish.actions import Action, Place
-from fairplay.games.fish.kernel import MOST_CELLS, best_move, sampling_step, territory_step
+from fairplay.games.fish.kernel import MAX_CELLS, best_move, sampling_step, territory_step
 from fairplay.games.fish.state import PLACING, State
 from fairplay.games.fish.steps import action_of
 from fairplay.games.fish.view import View
 
 Fisher = Strategy[View, Action]
 
-DEPTHS = range(1, 10)  # how many of its own turns a house player may look ahead
-USUAL_DEPTH = 2
+DEPTHS = range(1, 10)  # how many of its own turns a built-in player may look ahead
+DEFAULT_DEPTH = 2
 PLAYOUTS = range(1, 50_001)  # how many a sampler may make in a turn
-USUAL_PLAYOUTS = 1000
+DEFAULT_PLAYOUTS = 1000
 POSITIONS = range(1, 10_000_001)  # how many may be weighed in a turn for territory
-USUAL_POSITIONS = 50_000
+DEFAULT_POSITIONS = 50_000
 NOWHERE = Place((0, 0))  # said when there is no free tile left to place a penguin on; the referee ejects for it (§3.5)
 
 
@@ -56,7 +56,7 @@ def sampler(playouts: int, key: bytes) -> Fisher:
 
     def choose(view: View) -> Action:
         state = view.state
-        step = sampling_step(state, bearable(playouts, state), derive(key, f"{state.free:x}"))
+        step = sampling_step(state, scaled_effort(playouts, state), derive_seed(key, f"{state.free:x}"))
         return action_of(state.grid, step) if step else NOWHERE
 
     return choose
@@ -67,19 +67,19 @@ def territory(positions: int) -> Fisher:
 
     def choose(view: View) -> Action:
         state = view.state
-        step = territory_step(state, bearable(positions, state) or 1)
+        step = territory_step(state, scaled_effort(positions, state) or 1)
         return action_of(state.grid, step) if step else NOWHERE
 
     return choose
 
 
-def bearable(effort: int, state: State) -> int:
+def scaled_effort(effort: int, state: State) -> int:
     """So much effort, or less on a board that no kernel knows: each part of it takes longer there by far."""
     cells = len(state.grid.near)
-    return effort if cells <= MOST_CELLS else effort * MOST_CELLS**2 // (8 * cells**2)
+    return effort if cells <= MAX_CELLS else effort * MAX_CELLS**2 // (8 * cells**2)
 
 
-def at_random(key: bytes) -> Fisher:
+def random_strategy(key: bytes) -> Fisher:
     """Any legal action, each as likely as the others; the same key draws the same in the same position."""
 
     def choose(view: View) -> Action:
@@ -98,34 +98,34 @@ def at_random(key: bytes) -> Fisher:
     return choose
 
 
-HOUSE: dict[str, HousePlayer] = {
-    "random": house_player("random", "any legal action, drawn from the seat's own key", at_random),
-    "greedy": house_player("greedy", "the tile with most fish", lambda key: greedy),
-    "lookahead": house_player_by(
+BUILT_IN: dict[str, BuiltInPlayer] = {
+    "random": built_in_player("random", "any legal action, drawn from the seat's own key", random_strategy),
+    "greedy": built_in_player("greedy", "the tile with most fish", lambda key: greedy),
+    "lookahead": built_in_player_with_number(
         "lookahead",
         "most fish within N of its own turns against all others",
         "looks {} turns ahead",
         DEPTHS,
-        USUAL_DEPTH,
+        DEFAULT_DEPTH,
         lambda depth, key: lookahead(depth),
     ),
-    "sampler": house_player_by(
+    "sampler": built_in_player_with_number(
         "sampler",
         "what goes best in N matches played on at random",
         "makes {} playouts",
         PLAYOUTS,
-        USUAL_PLAYOUTS,
+        DEFAULT_PLAYOUTS,
         sampler,
-        thinks=True,
+        is_slow=True,
     ),
-    "territory": house_player_by(
+    "territory": built_in_player_with_number(
         "territory",
         "nearest to most fish, after weighing N positions ahead",
         "weighs {} positions",
         POSITIONS,
-        USUAL_POSITIONS,
+        DEFAULT_POSITIONS,
         lambda nodes, key: territory(nodes),
-        thinks=True,
+        is_slow=True,
     ),
 }
 LADDER = ("random", "greedy", "sampler", "territory:1000", "territory")  # the weakest first

@@ -16,9 +16,9 @@ from collections.abc import Callable, Iterator, Sequence
 from fairplay.games.fish.roster import players_of, standing
 from fairplay.games.fish.state import State
 from fairplay.games.fish.view import View
-from fairplay.render.fit import Part, Room, Scale, left_out, part_of
+from fairplay.render.fit import Part, Scale, Space, format_hidden_part, visible_part
 from fairplay.render.roster import Look, roster
-from fairplay.render.text import CHANGED, dye
+from fairplay.render.text import CHANGED_COLOUR, add_colour
 
 Cell = int
 
@@ -38,26 +38,26 @@ def text(
     """
     players, earlier = players_of(view.state, names), None if before is None else before.state
     below = [*roster(players, colour=colour, width=width)]
-    room, looks = Room(width, height).less(len(below) + 1), [player.look for player in players]
+    room, looks = Space(width, height).minus_lines(len(below) + 1), [player.look for player in players]
     board = board_lines(view.state, looks, room, colour=colour, before=earlier)
     return "\n".join([*board, "", *below]).rstrip("\n")
 
 
 def board_lines(
-    state: State, looks: Sequence[Look], room: Room, *, colour: bool, before: State | None = None
+    state: State, looks: Sequence[Look], room: Space, *, colour: bool, before: State | None = None
 ) -> Iterator[str]:
     """The board with its numbers, line by line, or as much of it as there is room for."""
     size = state.grid.rows, state.grid.columns
     margin = len(str(size[0] - 1)) + 1
-    new = changed(state, before)
+    new = changed_cells(state, before)
     large, small = Scale(8, 1, margin + 5, 3), Scale(4, 1, margin + 2, 1)
-    part = part_of(size, (large, small), room, middle_of(state, new))
+    part = visible_part(size, (large, small), room, middle_of(state, new))
     draw = large_lines if part.scale is large else small_lines
-    yield from draw(state, looks, part, new, margin, dye if colour else plain)
-    yield from left_out(part, size, room)
+    yield from draw(state, looks, part, new, margin, add_colour if colour else plain)
+    yield from format_hidden_part(part, size, room)
 
 
-def changed(state: State, before: State | None) -> set[Cell]:
+def changed_cells(state: State, before: State | None) -> set[Cell]:
     """The cells to which somebody came, or from which somebody went."""
     if before is None or before.grid is not state.grid:
         return set()
@@ -108,7 +108,7 @@ def large_lines(
         if row in part.rows and column in part.columns:
             left = margin + (column - part.columns.start) * 8 + row % 2 * 4
             for at, bracket in ((left, "["), (left + 4, "]")):
-                canvas[row - part.rows.start + 2][at] = paint(bracket, CHANGED)
+                canvas[row - part.rows.start + 2][at] = paint(bracket, CHANGED_COLOUR)
     return ("".join(line).rstrip() for line in canvas)
 
 
@@ -130,7 +130,7 @@ def small_lines(
             fish = state.fish_at(cell)
             look = looks[taken[cell]] if cell in taken else None
             shown = f" {fish}" if fish and look is None else " ·" if look is None else f"{look.letter}{fish}"
-            around = [paint(bracket, CHANGED) if cell in new else " " for bracket in "[]"]
+            around = [paint(bracket, CHANGED_COLOUR) if cell in new else " " for bracket in "[]"]
             line += shown.join(around) if look is None else paint(shown, look.code).join(around)
         yield line.rstrip()
 

@@ -14,7 +14,7 @@ from fairplay.core.game import Seat
 from fairplay.games.fish.board import cells
 from fairplay.games.fish.pieces import FISH_BITS
 from fairplay.games.fish.state import State, fish_on_cells
-from fairplay.games.fish.steps import Step, after, reach_in, steps
+from fairplay.games.fish.steps import Step, apply_step, reach_in, steps
 
 CAUGHT, NEARER = 3, 2  # what a fish is worth that somebody has, and one that it is nearest to
 WIDTH = 10  # steps that are followed at a turn in between
@@ -29,7 +29,7 @@ def best_step(state: State, nodes: int) -> Step | None:
     while search.more and search.nodes > 0:
         search.more, depth, most = False, depth + 1, -inf
         for place, step in enumerate(options):
-            worth = search.outlook(after(state, step), depth, most, inf)
+            worth = search.outlook(apply_step(state, step), depth, most, inf)
             if search.nodes <= 0:
                 break
             if worth > most:
@@ -64,7 +64,7 @@ class Territory:
         mine = state.order[0] == self.me
         best = -inf if mine else inf
         for step in options:
-            worth = self.outlook(after(state, step), depth - 1, alpha, beta)
+            worth = self.outlook(apply_step(state, step), depth - 1, alpha, beta)
             if mine:
                 best = max(best, worth)
                 alpha = max(alpha, best)
@@ -78,7 +78,7 @@ class Territory:
     def best_first(self, state: State, options: list[Step]) -> list[Step]:
         """The same steps, the best for whoever is on turn first, as far as one can see at once."""
         more, mine = self.more, state.order[0] == self.me
-        worth = {step: self.outlook(after(state, step), 0, -inf, inf) for step in options}
+        worth = {step: self.outlook(apply_step(state, step), 0, -inf, inf) for step in options}
         self.more = more
         return sorted(options, key=lambda step: -worth[step] if mine else worth[step])
 

@@ -8,7 +8,7 @@ import msgspec
 from fairplay.core.errors import IllegalAction
 from fairplay.games.fish.actions import Move
 from fairplay.games.fish.game import check_move
-from fairplay.games.fish.state import Stage, State, moved, skipped
+from fairplay.games.fish.state import Stage, State, move_penguin, skip_turn
 
 T = TypeVar("T")
 
@@ -35,7 +35,7 @@ class Node(msgspec.Struct, frozen=True):
             return iter((SKIP,))
         return iter(state.grid.moves(state.penguins[state.order[0]], state.free))
 
-    def after(self, branch: Branch) -> "Node":
+    def child(self, branch: Branch) -> "Node":
         """The node that a branch leads to. Raises IllegalAction if there is no such branch."""
         if self.state.stage is Stage.DONE or not self.state.order:
             raise IllegalAction("5.1", "the game is over")
@@ -47,13 +47,13 @@ class Node(msgspec.Struct, frozen=True):
                 check_move(self.state, self.state.order[0], branch)
         return self._follow(branch)
 
-    def each(self, function: Callable[["Node"], T]) -> Iterator[T]:
+    def map_children(self, function: Callable[["Node"], T]) -> Iterator[T]:
         """What a function says of each direct successor, in the order of the branches, lazily."""
         return (function(self._follow(branch)) for branch in self.branches())
 
     def _follow(self, branch: Branch) -> "Node":
         if isinstance(branch, Skip):
-            return Node(skipped(self.state))
+            return Node(skip_turn(self.state))
         columns = self.state.grid.columns
         (row, column), (to_row, to_column) = branch.start, branch.to
-        return Node(moved(self.state, row * columns + column, to_row * columns + to_column))
+        return Node(move_penguin(self.state, row * columns + column, to_row * columns + to_column))

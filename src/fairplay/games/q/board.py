@@ -67,13 +67,13 @@ class Map:
 
     def with_tiles(self, placed: Iterable[tuple[int, int]]) -> "Map":
         """The map with these tiles on it, each a cell and a kind."""
-        extended = Growing(self)
+        extended = MutableMap(self)
         for cell, kind in placed:
             extended.put(cell, kind)
         return Map(extended.tiles, extended.frontier, extended.edge)
 
 
-class Growing:
+class MutableMap:
     """A copy of a map that nobody else has, to put tiles on."""
 
     __slots__ = ("edge", "frontier", "tiles")
@@ -104,7 +104,7 @@ def map_of(tiles: Iterable[tuple[Position, int]]) -> Map:
     return Map({}, {}, ()).with_tiles((cell_at(position), kind) for position, kind in tiles)
 
 
-def fitting(shown: Map, new: Mapping[int, int], cell: int) -> int:
+def fitting_kinds(shown: Map, new: Mapping[int, int], cell: int) -> int:
     """The mask of the kinds that fit on a free cell of a map, with some new tiles on it (Q §3.5); ANY: beside no tile.
 
     Whatever fits between two tiles also fits beside each of them, so that only new tiles have to be looked at.
@@ -137,11 +137,11 @@ def score_of(extended: Map, placed: Iterable[int], q_bonus: int) -> int:
                 first += step
             if length > 1:
                 points += length
-            if length == len(SHAPES) and is_whole(traits):
+            if length == len(SHAPES) and is_complete(traits):
                 points += q_bonus
     return points
 
 
-def is_whole(traits: int) -> bool:
+def is_complete(traits: int) -> bool:
     """Are these the traits of all shapes, or of all colours?"""
     return traits & ALL_SHAPES == ALL_SHAPES or traits & ALL_COLOURS == ALL_COLOURS

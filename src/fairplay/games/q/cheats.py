@@ -37,7 +37,7 @@ def not_a_line(view: View) -> Action | None:
             if not draft.is_in_line(position_of(cell)):
                 for kind in draft.hand:
                     if extended.frontier[cell] >> kind & 1:
-                        return draft.plus(cell, kind).action
+                        return draft.add(cell, kind).action
     return None
 
 
@@ -60,7 +60,7 @@ def off_the_map(view: View) -> Action | None:
     return one_tile(view.kinds[0], FAR) if view.kinds else None
 
 
-def nothing(view: View) -> Action:
+def empty_placement(view: View) -> Action:
     """§3.1: a placement without a tile."""
     return Place(())
 
@@ -70,7 +70,7 @@ def on_a_tile(view: View) -> Action | None:
     return one_tile(view.kinds[0], position_of(min(view.map.tiles))) if view.kinds else None
 
 
-def twice(view: View) -> Action | None:
+def same_tile_twice(view: View) -> Action | None:
     """§3.2: a tile that is in the hand once, on both sides of another."""
     for draft in drafts(view):
         [(cell, kind)] = draft.placed
@@ -82,7 +82,7 @@ def twice(view: View) -> Action | None:
     return None
 
 
-def half_good(view: View) -> Action | None:
+def partly_legal(view: View) -> Action | None:
     """§3.4: a tile that fits, and then one that lies nowhere; nothing of it may stay on the map."""
     draft = next(drafts(view), None) if len(view.kinds) > 1 else None
     if draft is None:
@@ -96,7 +96,7 @@ def one_tile(kind: int, at: tuple[int, int]) -> Place:
     return Place((Placement(NAMES[kind], at),))
 
 
-OF_THE_COURSE: Mapping[str, Cheat] = {  # by their names there
+COURSE_CHEATS: Mapping[str, Cheat] = {  # by their names there
     "non-adjacent-coordinate": not_adjacent,
     "tile-not-owned": not_owned,
     "not-a-line": not_a_line,
@@ -105,9 +105,9 @@ OF_THE_COURSE: Mapping[str, Cheat] = {  # by their names there
 }
 CHEATS: Mapping[str, Cheat] = {
     "places far away in q": off_the_map,
-    "places nothing in q": nothing,
+    "places nothing in q": empty_placement,
     "places on a tile": on_a_tile,
-    "places a tile twice": twice,
-    "places half well": half_good,
-    **{f"cheats: {name}": cheat for name, cheat in OF_THE_COURSE.items()},
+    "places a tile twice": same_tile_twice,
+    "places half well": partly_legal,
+    **{f"cheats: {name}": cheat for name, cheat in COURSE_CHEATS.items()},
 }

@@ -51,7 +51,7 @@ class ViewSheet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     done: bool
 
 
-SEEN = ViewSheet  # what the schema of the protocol says of views
+VIEW_SHEET = ViewSheet  # what the schema of the protocol says of views
 NEWS = tuple[TileName, ...]  # and of news
 
 

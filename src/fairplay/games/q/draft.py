@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping
 import msgspec
 
 from fairplay.games.q.actions import Place, Placement
-from fairplay.games.q.board import COLUMN, ROW, Map, cell_at, fitting, position_of, score_of
+from fairplay.games.q.board import COLUMN, ROW, Map, cell_at, fitting_kinds, position_of, score_of
 from fairplay.games.q.pieces import ANY, KINDS, NAMES, Position
 from fairplay.games.q.state import Tiles
 from fairplay.games.q.view import View
 
 
 class Draft(msgspec.Struct, frozen=True):
-    """A placement that is being made; every draft is lawful so far."""
+    """A placement that is being made; every draft is legal so far."""
 
     view: View
     placed: tuple[tuple[int, int], ...] = ()  # cells and kinds, in their order
@@ -45,14 +45,14 @@ class Draft(msgspec.Struct, frozen=True):
         kind, cell, shown, new = KINDS[tile], cell_at(at), self.view.map, dict(self.placed)
         if kind not in self.hand or cell in shown.tiles or cell in new or not self.is_in_line(at):
             return False
-        fits = fitting(shown, new, cell)
+        fits = fitting_kinds(shown, new, cell)
         return fits != ANY and fits >> kind & 1 == 1
 
     def place(self, tile: str, at: Position) -> "Draft":
         """The draft with one more tile; whoever asks made sure that it is valid."""
-        return self.plus(cell_at(at), KINDS[tile])
+        return self.add(cell_at(at), KINDS[tile])
 
-    def plus(self, cell: int, kind: int) -> "Draft":
+    def add(self, cell: int, kind: int) -> "Draft":
         """The same, by cell and kind."""
         place = self.hand.index(kind)
         return Draft(self.view, (*self.placed, (cell, kind)), self.hand[:place] + self.hand[place + 1 :])
@@ -64,7 +64,7 @@ def draft_of(view: View) -> Draft:
 
 
 def drafts(view: View) -> Iterator[Draft]:
-    """Every lawful placement, lazily: those of one tile, then of two, and so on."""
+    """Every legal placement, lazily: those of one tile, then of two, and so on."""
     lines = lines_of(view.map)
     level = [draft_of(view)]
     while level:
@@ -98,15 +98,15 @@ def extensions(draft: Draft, lines: Lines) -> Iterator[Draft]:
         for kind in kinds:
             for cell in draft.view.map.edge:
                 if frontier[cell] >> kind & 1:
-                    yield draft.plus(cell, kind)
+                    yield draft.add(cell, kind)
         return
     shown, new = draft.view.map, dict(draft.placed)
     for cell in free_in_line(draft, lines):
         if cell not in shown.tiles and cell not in new:
-            fits = fitting(shown, new, cell)
+            fits = fitting_kinds(shown, new, cell)
             for kind in kinds:
                 if fits >> kind & 1:
-                    yield draft.plus(cell, kind)
+                    yield draft.add(cell, kind)
 
 
 def free_in_line(draft: Draft, lines: Lines) -> list[int]:

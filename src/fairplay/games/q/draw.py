@@ -7,11 +7,11 @@ from typing import NamedTuple
 from fairplay.games.q.board import position_of
 from fairplay.games.q.layout import Index, extent, labelled, places_of, step_over, tiles_of
 from fairplay.games.q.pieces import KINDS, Position
-from fairplay.games.q.roster import players_of, stage_in_words
+from fairplay.games.q.roster import format_stage, players_of
 from fairplay.games.q.shapes import CELL, DARK, LIGHT, PLAIN_LETTERS, definitions, shape_id
 from fairplay.games.q.state import Tiles
 from fairplay.games.q.view import View
-from fairplay.render.letters import fit
+from fairplay.render.font_metrics import truncate_to_width
 from fairplay.render.panel import (
     CARD_WIDTHS,
     EDGE,
@@ -23,14 +23,14 @@ from fairplay.render.panel import (
     Board,
     Header,
     Tray,
-    grain,
     picture,
+    units_per_pixel,
 )
 from fairplay.render.roster import Player
-from fairplay.render.svg import LETTER, box, circle, element, group, number, path, use, words
+from fairplay.render.svg import LETTER_STYLE, circle, element, group, number, path, rectangle, text, use
 
 # The measures of the picture. A tile's centre is in the middle of its place.
-LEAST, LEAST_SMALL = (5, 15), (5, 9)  # rows and columns of the cloth, however few tiles there are
+MIN_CLOTH, MIN_CLOTH_SMALL = (5, 15), (5, 9)  # rows and columns of the cloth, however few tiles there are
 HEM = 8.0
 TOOTH = 9.0  # of a tear
 DIGIT, LABEL = 7.4, 12.0  # the width of a digit in a label, and its size
@@ -65,10 +65,12 @@ def svg(
         group((use("last", *cloth.centre(at)) for at in last), id="news"),
         *(() if small else _labels(cloth)),
     ]
-    said = ", ".join(" ".join(filter(None, (player.called, player.score, player.mark))) for player in players.values())
+    said = ", ".join(
+        " ".join(filter(None, (player.display_name, player.score, player.mark))) for player in players.values()
+    )
     margin, headroom = (HEM, HEM) if small else (cloth.margin, cloth.headroom)
     width = cloth.width + 2 * margin
-    letters = not small or grain(width, small=True) <= PLAIN_LETTERS
+    letters = not small or units_per_pixel(width, small=True) <= PLAIN_LETTERS
     return picture(
         Board(content, width, cloth.height + headroom + (HEM if small else 0), origin=(margin, headroom)),
         list(players.values()),
@@ -76,7 +78,7 @@ def svg(
         header=Header(
             use(shape_id(ICON), 0, 0, transform="translate(31 24) scale(.68)"),
             "Q",
-            [stage_in_words(view), "done"] if not view.done else ["playing", stage_in_words(view)],
+            [format_stage(view), "done"] if not view.done else ["playing", format_stage(view)],
             int(view.done),
         ),
         skin=DARK if dark else LIGHT,
@@ -86,10 +88,10 @@ def svg(
             dark=dark,
             small=small,
         ),
-        label=f"Q, {stage_in_words(view)}: {said}",
+        label=f"Q, {format_stage(view)}: {said}",
         ids="q" if letters else "q_plain",
         unit="point",
-        tray=_tray([(players[seat].called, hand) for seat, hand in shown.items() if hand], width, small=small),
+        tray=_tray([(players[seat].display_name, hand) for seat, hand in shown.items() if hand], width, small=small),
         small=small,
     )
 
@@ -134,7 +136,7 @@ class Cloth(NamedTuple):
 
 
 def _cloth(view: View, *, small: bool) -> Cloth:
-    rows, columns = map(_at_least, LEAST_SMALL if small else LEAST, extent(view.map))
+    rows, columns = map(_at_least, MIN_CLOTH_SMALL if small else MIN_CLOTH, extent(view.map))
     down, right = (
         {line: (place + 0.5) * CELL for place, line in enumerate(lines) if line is not None}
         for lines in (rows, columns)
@@ -153,7 +155,7 @@ def _at_least(count: int, lines: list[Index]) -> list[Index]:
 def _linen(cloth: Cloth) -> Iterator[str]:
     """The empty table; a tear where rows or columns are left out."""
     width, height = cloth.width, cloth.height
-    yield box(-HEM, -HEM, width + 2 * HEM, height + 2 * HEM, rx=10.0, fill="url(#cloth)", stroke="#8f7f60")
+    yield rectangle(-HEM, -HEM, width + 2 * HEM, height + 2 * HEM, rx=10.0, fill="url(#cloth)", stroke="#8f7f60")
     # All threads of one direction are the dashes of one broad line: a pattern takes programs ten times as long to draw.
     down, right = f"M{number(width / 2)} 0V{number(height)}", f"M0 {number(height / 2)}H{number(width)}"
     yield path(down, stroke="url(#thread)", stroke_width=width, stroke_dasharray="1 3")
@@ -182,20 +184,20 @@ def _labels(cloth: Cloth) -> Iterator[str]:
     longest = max(map(len, map(str, cloth.right)))
     columns = labelled(cloth.columns, step_over((longest + 2) * DIGIT * cloth.scale, CELL))
     rows = labelled(cloth.rows, step_over(2 * size, CELL))
-    top = (words(cloth.right[column], -HEM - 5, str(column)) for _, column in columns)
-    left = (words(-HEM - 6, cloth.down[row] + size * 0.36, str(row), text_anchor="end") for _, row in rows)
+    top = (text(cloth.right[column], -HEM - 5, str(column)) for _, column in columns)
+    left = (text(-HEM - 6, cloth.down[row] + size * 0.36, str(row), text_anchor="end") for _, row in rows)
     yield group([*top, *left], fill=PALE, font_family="sans-serif", font_size=size, text_anchor="middle")
 
 
 def _figure(player: Player) -> tuple[str, ...]:
     """A tile with the first letter of the name."""
-    letter = words(0, 8.5, player.called[:1].upper(), font_size=24.0, fill=_on_slate(player), **LETTER)
+    letter = text(0, 8.5, player.display_name[:1].upper(), font_size=24.0, fill=_on_slate(player), **LETTER_STYLE)
     return (element("g", use("blank", 0, 0), letter, transform="scale(1.5)"),)
 
 
 def _token(player: Player) -> tuple[str, ...]:
     """A disc instead of the tile."""
-    letter = words(0, 17, player.called[:1].upper(), font_size=48.0, fill=_on_slate(player), **LETTER)
+    letter = text(0, 17, player.display_name[:1].upper(), font_size=48.0, fill=_on_slate(player), **LETTER_STYLE)
     return circle(0, 0, 38, fill="url(#slate)", stroke="url(#rim)", stroke_width=4.0), letter
 
 
@@ -217,9 +219,11 @@ def _tray(hands: Sequence[tuple[str, Tiles]], board: float, *, small: bool) -> T
     for place, (owner, hand) in enumerate(hands):
         left, top = GAP + place % across * room / across, GAP + place // across * (high + GAP)
         if not small:
-            tray.append(words(left + 4, top + pitch / 2 + 5, fit(owner, (OWNER - 16) / 14), font_size=14.0))
+            tray.append(
+                text(left + 4, top + pitch / 2 + 5, truncate_to_width(owner, (OWNER - 16) / 14), font_size=14.0)
+            )
         wide, deep = min(most, len(hand)) * pitch, ceil(len(hand) / most) * pitch
-        tray.append(box(left + owners - 4, top - 3, wide + 8, deep + 6, rx=8.0, fill="url(#cloth)"))
+        tray.append(rectangle(left + owners - 4, top - 3, wide + 8, deep + 6, rx=8.0, fill="url(#cloth)"))
         for turn, kind in enumerate(hand):
             x, y = left + owners + (turn % most + 0.5) * pitch, top + (turn // most + 0.5) * pitch
             tray.append(use(shape_id(kind), 0, 0, transform=f"translate({number(x)} {number(y)}) scale({DENSE})"))

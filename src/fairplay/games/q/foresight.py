@@ -11,24 +11,24 @@ from itertools import combinations
 
 from msgspec.structs import replace
 
-from fairplay.core.chance import derive
+from fairplay.core.chance import derive_seed
 from fairplay.games.q.actions import Action, Exchange, Pass
 from fairplay.games.q.draft import Draft
-from fairplay.games.q.imagine import unseen
+from fairplay.games.q.imagine import unseen_tiles
 from fairplay.games.q.kernel import best_draft, playouts
-from fairplay.games.q.pieces import HAND, NONE
+from fairplay.games.q.pieces import HAND_SIZE, NONE
 from fairplay.games.q.playouts import FIRST, Outlook, standing
-from fairplay.games.q.search import MOST_TILES
+from fairplay.games.q.search import MAX_HAND_TILES
 from fairplay.games.q.view import View
 
-ALL_OF_THEM = 10**6  # a bonus for placing a whole part of the hand, more than any points
+NO_LIMIT = 10**6  # a bonus for placing a whole part of the hand, more than any points
 
 Option = tuple[Action, Outlook]
 
 
 def most_wins(view: View, q_bonus: int, finish_bonus: int, nodes: int, key: bytes) -> Action | None:
-    """What wins most often in about so many playouts, with dice from a key; None: it was not given a lawful hand."""
-    if not 0 < len(view.kinds) <= MOST_TILES:
+    """What wins most often in about so many playouts, with dice from a key; None: it was not given a legal hand."""
+    if not 0 < len(view.kinds) <= MAX_HAND_TILES:
         return None
     alive = list[Option]()
     for option in options(view, q_bonus, finish_bonus):
@@ -37,7 +37,7 @@ def most_wins(view: View, q_bonus: int, finish_bonus: int, nodes: int, key: byte
             return action
         if not is_over(start) or standing(start.scores):  # whatever may come is no worse than to have lost
             alive.append(option)
-    seed = derive(key, f"{len(view.map.tiles)},{view.left},{view.kinds},{view.points}")
+    seed = derive_seed(key, f"{len(view.map.tiles)},{view.left},{view.kinds},{view.points}")
     halvings, done = (len(alive) - 1).bit_length(), 0
     wins = dict.fromkeys((action for action, _ in alive), 0)
     while len(alive) > 1:
@@ -55,9 +55,9 @@ def options(view: View, q_bonus: int, finish_bonus: int) -> Iterator[Option]:
     now = outlook(view)
     for count in range(len(view.kinds), 0, -1):
         for part in sorted(set(combinations(sorted(view.kinds), count))):
-            draft = best_draft(replace(view, kinds=part), q_bonus, ALL_OF_THEM)
+            draft = best_draft(replace(view, kinds=part), q_bonus, NO_LIMIT)
             if draft is not None and not draft.hand:
-                yield draft.action, after(now, draft, q_bonus, finish_bonus)
+                yield draft.action, outlook_after(now, draft, q_bonus, finish_bonus)
     if view.left >= len(view.kinds):
         yield Exchange(), replace(now, kept=(), drawn=len(view.kinds))
     yield Pass(), now
@@ -68,7 +68,7 @@ def outlook(view: View) -> Outlook:
 
     Whether somebody has placed a tile in this round cannot be seen, but for the first in it; most often somebody has.
     """
-    hidden = bytes(unseen(view)) or bytes(range(NONE))
+    hidden = bytes(unseen_tiles(view)) or bytes(range(NONE))
     others, begins = len(view.order) - 1, view.order.index(min(view.order))
     return Outlook(
         map=view.map,
@@ -76,14 +76,14 @@ def outlook(view: View) -> Outlook:
         drawn=0,
         scores=view.points,
         left=view.left,
-        theirs=min(HAND, max(0, len(hidden) - view.left) // others) if others else 0,
+        theirs=min(HAND_SIZE, max(0, len(hidden) - view.left) // others) if others else 0,
         unseen=hidden,
         begins=begins,
         placed=begins > 0 and len(view.map.tiles) > 1,
     )
 
 
-def after(now: Outlook, draft: Draft, q_bonus: int, finish_bonus: int) -> Outlook:
+def outlook_after(now: Outlook, draft: Draft, q_bonus: int, finish_bonus: int) -> Outlook:
     """What comes of a placement."""
     kept, placed = list(now.kept), len(draft.placed)
     for _, kind in draft.placed:

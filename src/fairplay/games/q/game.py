@@ -7,16 +7,16 @@ from typing import Annotated, Any, ClassVar
 import msgspec
 from msgspec import Meta
 
-from fairplay.core.chance import Dice, Lots
+from fairplay.core.chance import Dice, SeededRandom
 from fairplay.core.errors import IllegalAction, NotOnTurn
 from fairplay.core.game import Game, Moment, News, Ranking, Seat
 from fairplay.games.q import codec
 from fairplay.games.q.actions import Action, Exchange, Pass, Place
-from fairplay.games.q.board import cell_at, fitting, map_of, score_of
+from fairplay.games.q.board import cell_at, fitting_kinds, map_of, score_of
 from fairplay.games.q.draft import drafts
-from fairplay.games.q.imagine import imagined
-from fairplay.games.q.pieces import ANY, COPIES, FINISH_BONUS, HAND, KINDS, NAMES, Q_BONUS
-from fairplay.games.q.state import State, acted, without
+from fairplay.games.q.imagine import imagine_state
+from fairplay.games.q.pieces import ANY, COPIES, FINISH_BONUS, HAND_SIZE, KINDS, NAMES, Q_BONUS
+from fairplay.games.q.state import State, finish_turn, remove_seat
 from fairplay.games.q.view import View
 
 ALL_TILES = tuple(kind for kind in range(len(NAMES)) for _ in range(COPIES))
@@ -43,13 +43,13 @@ class Q(Game[State, View, Action], frozen=True, forbid_unknown_fields=True):
     def deal(self, seats: int, seed: bytes) -> State:
         """§1.3, §2.2: one tile on the map, six in every hand, the rest in the pile."""
         tiles = list(ALL_TILES)
-        Lots(seed).shuffle(tiles)
-        hands = tuple(tuple(tiles[1 + HAND * seat : 1 + HAND * (seat + 1)]) for seat in range(seats))
+        SeededRandom(seed).shuffle(tiles)
+        hands = tuple(tuple(tiles[1 + HAND_SIZE * seat : 1 + HAND_SIZE * (seat + 1)]) for seat in range(seats))
         return State(
             map=map_of([((0, 0), tiles[0])]),
             hands=hands,
             scores=(0,) * seats,
-            pile=tuple(tiles[1 + HAND * seats :]),
+            pile=tuple(tiles[1 + HAND_SIZE * seats :]),
             order=tuple(range(seats)),
             to_act=seats,
         )
@@ -76,13 +76,13 @@ class Q(Game[State, View, Action], frozen=True, forbid_unknown_fields=True):
 
     def imagine(self, view: View, seed: bytes = b"") -> State:
         """§2.3: the hands of others and the pile are drawn from the tiles that this seat does not see."""
-        return imagined(view, seed)
+        return imagine_state(view, seed)
 
-    def drawn(self, view: View, dice: Dice) -> Action:
-        """As the house's `random` draws: to list the placements of a turn may take minutes."""
-        from fairplay.games.q.strategies import at_random  # only if somebody wants it
+    def random_action(self, view: View, dice: Dice) -> Action:
+        """As the server's `random` draws: to list the placements of a turn may take minutes."""
+        from fairplay.games.q.strategies import random_strategy  # only if somebody wants it
 
-        return at_random(dice.below(2**32).to_bytes(4, "big"))(view)
+        return random_strategy(dice.below(2**32).to_bytes(4, "big"))(view)
 
     def check(self, view: View, action: Action) -> None:
         """§2.1 and §3, from the view alone."""
@@ -103,8 +103,8 @@ class Q(Game[State, View, Action], frozen=True, forbid_unknown_fields=True):
             return self._place(state, seat, action)
         if isinstance(action, Exchange):
             fresh, rest = pile[: len(hand)], pile[len(hand) :]
-            return acted(state, shown=state.map, hand=fresh, scores=state.scores, pile=rest + hand, fresh=fresh)
-        return acted(state, shown=state.map, hand=hand, scores=state.scores, pile=pile)
+            return finish_turn(state, shown=state.map, hand=fresh, scores=state.scores, pile=rest + hand, fresh=fresh)
+        return finish_turn(state, shown=state.map, hand=hand, scores=state.scores, pile=pile)
 
     def _place(self, state: State, seat: Seat, action: Place) -> State:
         """§4: on the map and into the score; §4.4: with the bonus for finishing."""
@@ -122,7 +122,7 @@ class Q(Game[State, View, Action], frozen=True, forbid_unknown_fields=True):
             )
         fresh, rest = state.pile[: len(placed)], state.pile[len(placed) :]
         kept = fresh + tuple(hand)
-        return acted(state, shown=extended, hand=kept, scores=scores, pile=rest, fresh=fresh, placed=True)
+        return finish_turn(state, shown=extended, hand=kept, scores=scores, pile=rest, fresh=fresh, placed=True)
 
     def news(self, before: State, action: Action, after: State) -> tuple[News, ...]:
         """§3.8: the new tiles, after a placement that did not finish the game, or an exchange."""
@@ -133,7 +133,7 @@ class Q(Game[State, View, Action], frozen=True, forbid_unknown_fields=True):
 
     def eject(self, state: State, seat: Seat, moment: Moment) -> State:
         """§6: its tiles go back to the pile; what it was just given, and failed to take, is lost."""
-        return without(state, seat, lost=state.fresh if moment is Moment.NEWS else ())
+        return remove_seat(state, seat, lost=state.fresh if moment is Moment.NEWS else ())
 
     def ranking(self, state: State) -> Ranking:
         """§5.3, §5.4: by points, those who are still in."""
@@ -186,7 +186,7 @@ def check_place(view: View, action: Place) -> None:
         cell, kind = cell_at(one.at), KINDS[one.tile]
         if cell in tiles or cell in new:
             raise IllegalAction("3.4", f"there is a tile at {list(one.at)} already")
-        fits = fitting(view.map, new, cell)
+        fits = fitting_kinds(view.map, new, cell)
         if fits == ANY:
             raise IllegalAction("3.4", f"there is no tile beside {list(one.at)}")
         if not fits >> kind & 1:

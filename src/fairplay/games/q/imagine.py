@@ -1,19 +1,19 @@
 """Draw what a player of Q cannot see, from what is possible: the hands of others, and the pile."""
 
-from fairplay.core.chance import Lots
-from fairplay.games.q.pieces import COPIES, HAND, NAMES
+from fairplay.core.chance import SeededRandom
+from fairplay.games.q.pieces import COPIES, HAND_SIZE, NAMES
 from fairplay.games.q.state import State, Tiles
 from fairplay.games.q.view import View
 
 
-def imagined(view: View, seed: bytes) -> State:
+def imagine_state(view: View, seed: bytes) -> State:
     """A state that this may be the view of.
 
     The scores of those who were ejected are in no view, and are 0 here. Whether anybody has placed a tile in a round
     that has begun is drawn, too.
     """
-    lots, order = Lots(seed), view.order
-    hidden = unseen(view)
+    lots, order = SeededRandom(seed), view.order
+    hidden = unseen_tiles(view)
     lots.shuffle(hidden)
     pile, rest = tuple(hidden[: view.left]), hidden[view.left :]
     others = [seat for seat in order if seat != view.seat]
@@ -41,7 +41,7 @@ def imagined(view: View, seed: bytes) -> State:
     )
 
 
-def unseen(view: View) -> list[int]:
+def unseen_tiles(view: View) -> list[int]:
     """The kinds of all tiles that neither lie on the map nor are in the hand."""
     counts = [COPIES] * len(NAMES)
     for kind in (*view.map.tiles.values(), *view.kinds):
@@ -49,15 +49,15 @@ def unseen(view: View) -> list[int]:
     return [kind for kind, count in enumerate(counts) for _ in range(count)]
 
 
-def hand_sizes(tiles: int, players: int, lots: Lots) -> list[int]:
+def hand_sizes(tiles: int, players: int, lots: SeededRandom) -> list[int]:
     """How many of so many tiles each of the others holds: as many as at the start, unless there are too few of them.
 
-    >>> hand_sizes(20, 3, Lots(b"")), sum(hand_sizes(10, 3, Lots(b"")))
+    >>> hand_sizes(20, 3, SeededRandom(b"")), sum(hand_sizes(10, 3, SeededRandom(b"")))
     ([6, 6, 6], 10)
     """
     sizes = [0] * players
-    for _ in range(min(tiles, players * HAND)):
+    for _ in range(min(tiles, players * HAND_SIZE)):
         fewest = [seat for seat in range(players) if not sizes[seat]]
-        open_to = fewest or [seat for seat in range(players) if sizes[seat] < HAND]
+        open_to = fewest or [seat for seat in range(players) if sizes[seat] < HAND_SIZE]
         sizes[open_to[lots.below(len(open_to))]] += 1
     return sizes

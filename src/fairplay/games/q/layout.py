@@ -8,7 +8,7 @@ from fairplay.games.q.pieces import Position
 
 Index = int | None  # the number of a row or of a column; None: several that are empty, and left out
 
-MOST_EMPTY = 4  # lines between tiles; more are left out
+MAX_EMPTY_LINES = 4  # lines between tiles; more are left out
 STEPS = (1, 2, 5, 10, 20, 50, 100)  # from label to label
 
 
@@ -38,7 +38,7 @@ def span(numbers: Iterable[int]) -> list[Index]:
     lines: list[Index] = [first]
     for number in others:
         empty = range(first + 1, number)
-        lines += empty if len(empty) <= MOST_EMPTY else [None]
+        lines += empty if len(empty) <= MAX_EMPTY_LINES else [None]
         lines.append(number)
         first = number
     return lines

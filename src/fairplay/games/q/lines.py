@@ -8,7 +8,7 @@ from math import inf
 
 import msgspec
 
-from fairplay.games.q.board import COLUMN, ROW, TRAITS, Map, is_whole, position_of
+from fairplay.games.q.board import COLUMN, ROW, TRAITS, Map, is_complete, position_of
 from fairplay.games.q.pieces import ANY, SHAPES
 from fairplay.games.q.state import Tiles
 
@@ -30,7 +30,7 @@ class FreeCell(msgspec.Struct, frozen=True, gc=False):
         """The points for a new tile here, in the run across and, with the tiles after it, in the run along."""
         if not self.across:
             return 2 + self.after
-        is_q = self.across == Q_LENGTH - 1 and is_whole(self.across_traits | TRAITS[kind])
+        is_q = self.across == Q_LENGTH - 1 and is_complete(self.across_traits | TRAITS[kind])
         return 3 + self.after + self.across + (q_bonus if is_q else 0)
 
 
@@ -63,7 +63,7 @@ class Geometry(msgspec.Struct, frozen=True):
         for cell in self.map.edge:
             fits = frontier[cell] & wanted
             if fits:
-                left, right, up, down = (beside(tiles, cell, step) for step in (-ROW, ROW, -COLUMN, COLUMN))
+                left, right, up, down = (adjacent_run(tiles, cell, step) for step in (-ROW, ROW, -COLUMN, COLUMN))
                 row, column = position_of(cell)
                 rows[row][cell] = FreeCell(fits, *left, *right, up[0] + down[0], up[1] | down[1])
                 columns[column][cell] = FreeCell(fits, *up, *down, left[0] + right[0], left[1] | right[1])
@@ -71,7 +71,7 @@ class Geometry(msgspec.Struct, frozen=True):
         lines += [self._line(COLUMN, spots) for spots in columns.values()]
         return sorted(lines, key=lambda line: -line.bound)
 
-    def with_open(self, line: Lane) -> FreeCells:
+    def open_spots(self, line: Lane) -> FreeCells:
         """The spots of a line, and the open cells that the hand may reach from them."""
         tiles, frontier, spots = self.map.tiles, self.map.frontier, dict(line.spots)
         for start in line.spots:
@@ -84,7 +84,7 @@ class Geometry(msgspec.Struct, frozen=True):
                     spots[cell] = OPEN
         return spots
 
-    def behind(self, line: Lane, cells: Iterable[int]) -> dict[int, list[float]]:
+    def bound_behind(self, line: Lane, cells: Iterable[int]) -> dict[int, list[float]]:
         """For each cell, by how many tiles are used: what those that are left can add behind it at most."""
         size = len(self.hand)
         highest: list[float] = []  # of the values behind a cell, as many as there are tiles, ascending
@@ -135,7 +135,7 @@ def could_be_q(length: int, traits: int) -> bool:
     return (traits % (1 << Q_LENGTH)).bit_count() == length or (traits >> Q_LENGTH).bit_count() == length
 
 
-def beside(tiles: Mapping[int, int], cell: int, step: int) -> tuple[int, int]:
+def adjacent_run(tiles: Mapping[int, int], cell: int, step: int) -> tuple[int, int]:
     """How many tiles lie beside a cell in one direction without a gap, and their traits."""
     length = traits = 0
     while (cell := cell + step) in tiles:

@@ -20,15 +20,15 @@ A tile is its colour and shape, or its number in your hand, from 1 at the left.
 Words may be cut short, and "place" left out: 0,1 r st 0,2 3
 Rows and columns are the numbers beside the map."""
 POSITION = re.compile(r"(-?\d{1,9}),(-?\d{1,9})", re.ASCII)
-LONGEST_NUMBER = 9  # digits
-DEEDS = ("place", "exchange", "pass")
+MAX_HAND_NUMBER_DIGITS = 9  # digits
+ACTION_WORDS = ("place", "exchange", "pass")
 EXPECTED = "write what to place where, as in 0,1 red star, or exchange, or pass"
 
 
-def write(action: Action) -> str:
+def format_action(action: Action) -> str:
     """An action as a person says it.
 
-    >>> write(Place((Placement("red star", (0, 1)), Placement("red circle", (0, 2))))), write(Pass())
+    >>> format_action(Place((Placement("red star", (0, 1)), Placement("red circle", (0, 2))))), format_action(Pass())
     ('place 0,1 red star 0,2 red circle', 'pass')
     """
     match action:
@@ -40,11 +40,11 @@ def write(action: Action) -> str:
             return "pass"
 
 
-def read(view: View, words: str) -> Action:
+def parse_action(view: View, words: str) -> Action:
     """The action that a person means. Raises BadRequest if that cannot be told."""
     first, *rest = parts = re.sub(r"\s*,\s*", ",", words).lower().split() or [""]
     if first[:1].isalpha():
-        deed, parts = one_of(DEEDS, first), rest
+        deed, parts = one_of(ACTION_WORDS, first), rest
         if deed != "place":
             if rest:
                 raise BadRequest(f"there is nothing to say behind {deed!r}")
@@ -60,8 +60,8 @@ def read(view: View, words: str) -> Action:
     return Place(tuple(tiles))
 
 
-def foresee(view: View, action: Action) -> View:
-    """What its player would see right after a lawful action, before it gets new tiles."""
+def preview(view: View, action: Action) -> View:
+    """What its player would see right after a legal action, before it gets new tiles."""
     if not isinstance(action, Place):
         return view
     placed, hand = [(cell_at(one.at), KINDS[one.tile]) for one in action.tiles], list(view.kinds)
@@ -82,18 +82,18 @@ def tile_in(view: View, words: Sequence[str]) -> str:
     """The tile that words name: by its number in the hand, or by its colour and its shape."""
     said = " ".join(words)
     if len(words) == 1 and is_number(said):
-        if len(said) > LONGEST_NUMBER or not 1 <= int(said) <= len(view.kinds):
+        if len(said) > MAX_HAND_NUMBER_DIGITS or not 1 <= int(said) <= len(view.kinds):
             raise BadRequest(f"there is no tile {said} in your hand; they are numbered from 1 to {len(view.kinds)}")
         return NAMES[view.kinds[int(said) - 1]]
     if len(words) < 2:
         raise BadRequest(f"{said!r} is no tile; write a colour and a shape, or its number in your hand")
     held = list(dict.fromkeys(NAMES[kind] for kind in view.kinds))
-    return one_of([tile for tile in held if begins(tile, words)] or NAMES, said)
+    return one_of([tile for tile in held if matches_prefix(tile, words)] or NAMES, said)
 
 
 def one_of(known: Sequence[str], said: str) -> str:
     """Which of these is meant by words that may be cut short, each of them."""
-    meant = [name for name in known if begins(name, said.split())]
+    meant = [name for name in known if matches_prefix(name, said.split())]
     if len(meant) == 1 or said in meant:
         return said if said in meant else meant[0]
     if meant:
@@ -101,7 +101,7 @@ def one_of(known: Sequence[str], said: str) -> str:
     raise BadRequest(f"{said!r} is not known; {EXPECTED}")
 
 
-def begins(name: str, words: Sequence[str]) -> bool:
+def matches_prefix(name: str, words: Sequence[str]) -> bool:
     """Does each word of a name begin with what was said of it?"""
     parts = name.split()
     return len(parts) == len(words) and all(part.startswith(word) for part, word in zip(parts, words, strict=True))

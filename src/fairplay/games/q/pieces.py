@@ -8,7 +8,7 @@ from msgspec import Meta
 SHAPES = ("star", "8star", "square", "circle", "clover", "diamond")  # ascending
 COLOURS = ("red", "green", "blue", "yellow", "orange", "purple")  # ascending
 COPIES = 30  # of each kind of tile
-HAND = 6  # tiles at the start
+HAND_SIZE = 6  # tiles at the start
 Q_BONUS = 8  # if nothing else is said
 FINISH_BONUS = 4
 
@@ -41,7 +41,7 @@ SAME_COLOUR = tuple(
 ANY = (1 << NONE) - 1  # the mask of all kinds
 
 
-def fitting(one: int, other: int) -> int:
+def kinds_between(one: int, other: int) -> int:
     """The mask of the kinds that fit between two neighbours on opposite sides, NONE where there is none (Q §3.5)."""
     if one == NONE and other == NONE:
         return ANY
@@ -53,4 +53,4 @@ def fitting(one: int, other: int) -> int:
     return by_shape | by_colour
 
 
-BETWEEN = tuple(tuple(fitting(one, other) for other in range(NONE + 1)) for one in range(NONE + 1))
+BETWEEN = tuple(tuple(kinds_between(one, other) for other in range(NONE + 1)) for one in range(NONE + 1))

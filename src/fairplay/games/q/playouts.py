@@ -10,7 +10,7 @@ from fairplay.games.q.search import best_draft
 from fairplay.games.q.state import Tiles
 from fairplay.games.q.view import View
 
-MOST_TURNS = 12  # then the scores decide; hardly a playout takes so long
+MAX_PLAYOUT_TURNS = 12  # then the scores decide; hardly a playout takes so long
 # What a playout counts for whoever comes first, alone or with others. To share is less than half of a win: there are
 # weaker players than those of playouts, and to end the game early against one gives a win away.
 FIRST, SHARED = 3, 1
@@ -32,10 +32,10 @@ class Outlook(Struct, frozen=True):
 
 def playouts(start: Outlook, q_bonus: int, finish_bonus: int, numbers: range, seed: bytes) -> int:
     """How well the seat that has acted does in all of these playouts."""
-    return sum(played(start, q_bonus, finish_bonus, Dice(seed, number)) for number in numbers)
+    return sum(play_out(start, q_bonus, finish_bonus, Dice(seed, number)) for number in numbers)
 
 
-def played(start: Outlook, q_bonus: int, finish_bonus: int, dice: Dice) -> int:
+def play_out(start: Outlook, q_bonus: int, finish_bonus: int, dice: Dice) -> int:
     """What one playout counts, in which everybody places what brings the most points."""
 
     def draw(count: int) -> Tiles:
@@ -44,7 +44,7 @@ def played(start: Outlook, q_bonus: int, finish_bonus: int, dice: Dice) -> int:
     shown, left, placed, scores = start.map, start.left, start.placed, list(start.scores)
     others = [draw(start.theirs) for _ in scores[1:]]
     hands = [draw(start.drawn) + start.kept, *others]
-    for turn in range(1, MOST_TURNS + 1):
+    for turn in range(1, MAX_PLAYOUT_TURNS + 1):
         seat = turn % len(scores)
         if seat == start.begins:
             if not placed:  # Q §5.1

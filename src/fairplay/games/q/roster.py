@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from fairplay.core.game import Seat
 from fairplay.games.q.view import View
-from fairplay.render.roster import Look, Player, named
+from fairplay.render.roster import Look, Player, seat_name
 
 WAITS, ACTS, LEADS, OUT = Look(" ", "2", ""), Look(">", "30;103", ""), Look("*", "30;103", ""), Look("x", "2", "")
 
@@ -20,7 +20,7 @@ def players_of(view: View, names: Sequence[str], seats: int = 0) -> dict[Seat, P
         players[seat] = Player(
             OUT if out else WAITS if not mark else LEADS if view.done else ACTS,
             f"seat {seat}",
-            named(names, seat),
+            seat_name(names, seat),
             mark,
             lit=bool(mark) and not out,
             out=out,
@@ -39,6 +39,6 @@ def _mark(view: View, scores: Mapping[Seat, int], seat: Seat) -> str:
     return "to act" if seat == view.order[0] else ""
 
 
-def stage_in_words(view: View) -> str:
+def format_stage(view: View) -> str:
     """The stage, and how many tiles are in the pile."""
     return f"{'done' if view.done else 'playing'}, {view.left} {'tile' if view.left == 1 else 'tiles'} left"

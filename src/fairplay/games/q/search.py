@@ -19,16 +19,16 @@ from collections.abc import Iterable, Iterator
 from heapq import nlargest
 from typing import TypeVar
 
-from fairplay.games.q.board import TRAITS, is_whole, position_of
+from fairplay.games.q.board import TRAITS, is_complete, position_of
 from fairplay.games.q.draft import Draft, draft_of
 from fairplay.games.q.lines import Q_LENGTH, Geometry, Lane, could_be_q
 from fairplay.games.q.pieces import NAMES, NONE, colour_of, shape_of
 from fairplay.games.q.state import Tiles
 from fairplay.games.q.view import View
 
-ENOUGH = 8_000  # tiles tried in a search, if nothing else is said
+DEFAULT_TILE_TRIES = 8_000  # tiles tried in a search, if nothing else is said
 WIDTH = 64  # situations pursued at a cell
-MOST_TILES = 8  # of a hand that are considered; given positions may have hands of any size
+MAX_HAND_TILES = 8  # of a hand that are considered; given positions may have hands of any size
 TOO_LONG = Q_LENGTH + 1  # in place of the length of a run that cannot become a Q
 
 # What two kinds share, as a mask: 1 the shape, 2 the colour. NONE shares nothing.
@@ -49,9 +49,9 @@ K = TypeVar("K")
 Situation = tuple[int, int, int, bool, bool, int, int]
 
 
-def best_draft(view: View, q_bonus: int, finish_bonus: int, enough: int = ENOUGH) -> Draft | None:
+def best_draft(view: View, q_bonus: int, finish_bonus: int, enough: int = DEFAULT_TILE_TRIES) -> Draft | None:
     """The placement with the most points; None: no tile fits anywhere."""
-    hand = considered(view)
+    hand = considered_tiles(view)
     search = Search(Geometry(view.map, hand, q_bonus, finish_bonus if hand == view.kinds else 0), enough)
     for line in search.geometry.lines():
         if line.bound <= search.most or search.tried > enough:
@@ -60,14 +60,14 @@ def best_draft(view: View, q_bonus: int, finish_bonus: int, enough: int = ENOUGH
     return put_down(draft_of(view), search.placed) if search.placed else None
 
 
-def considered(view: View) -> Tiles:
+def considered_tiles(view: View) -> Tiles:
     """The hand, or of a large one some tiles that fit somewhere."""
-    if len(view.kinds) <= MOST_TILES:
+    if len(view.kinds) <= MAX_HAND_TILES:
         return view.kinds
     fits = 0
     for mask in view.map.frontier.values():
         fits |= mask
-    return tuple(sorted(view.kinds, key=lambda kind: not fits >> kind & 1)[:MOST_TILES])
+    return tuple(sorted(view.kinds, key=lambda kind: not fits >> kind & 1)[:MAX_HAND_TILES])
 
 
 def put_down(draft: Draft, rest: dict[int, int]) -> Draft | None:
@@ -77,7 +77,7 @@ def put_down(draft: Draft, rest: dict[int, int]) -> Draft | None:
     for cell, kind in rest.items():
         if draft.is_valid(NAMES[kind], position_of(cell)):
             others = {other: rest[other] for other in rest if other != cell}
-            if (whole := put_down(draft.plus(cell, kind), others)) is not None:
+            if (whole := put_down(draft.add(cell, kind), others)) is not None:
                 return whole
     return None
 
@@ -95,14 +95,14 @@ class Search:
         self.tried = 0
         self._left: dict[int, dict[int, int]] = {}
 
-    def left(self, used: int) -> dict[int, int]:
+    def tiles_left(self, used: int) -> dict[int, int]:
         """The kinds that are left in the hand, and for each what is used once it is, too."""
         if used not in self._left:
             hand = enumerate(self.geometry.hand)
             self._left[used] = {kind: used | 1 << place for place, kind in hand if not used >> place & 1}
         return self._left[used]
 
-    def found(self, used: int, points: int, trail: Trail) -> None:
+    def keep_best(self, used: int, points: int, trail: Trail) -> None:
         """Keep a placement if it is the best so far."""
         if used.bit_count() == len(self.geometry.hand):
             points += self.geometry.finish_bonus
@@ -122,8 +122,8 @@ class Sweep:
         geometry = search.geometry
         self._search = search
         self._tiles, self._step = geometry.map.tiles, line.step
-        self._spots = geometry.with_open(line)
-        self._bounds = geometry.behind(line, self._spots)
+        self._spots = geometry.open_spots(line)
+        self._bounds = geometry.bound_behind(line, self._spots)
         self._idle: dict[int, Way] = {0: (0, None)}  # where no run goes on, by what is used of the hand
         self._active: dict[int, dict[Situation, Way]] = defaultdict(dict)  # the runs that have come to a cell
 
@@ -140,7 +140,7 @@ class Sweep:
             for situation, way in best_of(self._active.pop(cell, {}).items()):
                 self._place(cell, here, situation, way, ended)
                 self._end(situation, way, ended)
-            for situation, way in self._begun(cell):
+            for situation, way in self._start_run(cell):
                 self._place(cell, here, situation, way, ended)
             for used, way in ended.items():
                 if used not in self._idle or self._idle[used][0] < way[0]:
@@ -149,7 +149,7 @@ class Sweep:
                 best_of([item for item in self._idle.items() if item[1][0] + bounds[item[0].bit_count()] > search.most])
             )
 
-    def _begun(self, cell: int) -> Iterator[tuple[Situation, Way]]:
+    def _start_run(self, cell: int) -> Iterator[tuple[Situation, Way]]:
         """The situations in which a run begins at a cell."""
         spot = self._spots[cell]
         last = self._tiles[cell - self._step] if spot.before else NONE
@@ -161,7 +161,7 @@ class Sweep:
         """Try each of these kinds on a cell."""
         search, spot, tiles, bounds = self._search, self._spots[cell], self._tiles, self._bounds[cell]
         used, last, shared, meets, stops, length, traits = situation
-        q_bonus, left = search.geometry.q_bonus, search.left(used)
+        q_bonus, left = search.geometry.q_bonus, search.tiles_left(used)
         target = cell + self._step * (spot.after + 1)
         for kind in kinds:
             sharing = SHARED[last][kind]
@@ -191,11 +191,11 @@ class Sweep:
     def _end(self, situation: Situation, way: Way, ended: dict[int, Way]) -> None:
         """A run ends, if it may. A single tile is none (Q §4.2), and it can be a Q (Q §4.3)."""
         used, _, _, _, stops, length, traits = situation
-        is_q = length == Q_LENGTH and is_whole(traits)
+        is_q = length == Q_LENGTH and is_complete(traits)
         points = way[0] - (length == 1) + (self._search.geometry.q_bonus if is_q else 0)
         if stops and (used not in ended or ended[used][0] < points):
             ended[used] = points, way[1]
-            self._search.found(used, points, way[1])
+            self._search.keep_best(used, points, way[1])
 
 
 def q_part(length: int, traits: int) -> tuple[int, int]:

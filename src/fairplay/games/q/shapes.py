@@ -4,9 +4,20 @@ from collections.abc import Iterable, Iterator
 from math import cos, pi, sin
 
 from fairplay.games.q.pieces import COLOURS, NAMES, SHAPES, colour_of, shape_of
-from fairplay.render.colours import letters_on
+from fairplay.render.colours import letter_colour
 from fairplay.render.panel import GOLD, Skin
-from fairplay.render.svg import LETTER, Value, box, circle, element, fade, paint, polygon, use, words
+from fairplay.render.svg import (
+    LETTER_STYLE,
+    Value,
+    circle,
+    colour_definition,
+    element,
+    gradient,
+    polygon,
+    rectangle,
+    text,
+    use,
+)
 
 # People who do not see red or green, or blue, have these at different brightness; the letters help as well.
 PAINTS = {
@@ -56,25 +67,25 @@ def shape_id(kind: int) -> str:
 def definitions(kinds: Iterable[int], *, letters: bool, dark: bool, small: bool) -> Iterator[str]:
     """Everything, with tiles of these kinds, and letters on them if there is room for some."""
     ground, across, along = LINEN[dark]
-    yield paint("thread", across)
-    yield paint("rim", RIM[dark])
-    yield paint("weave", along)
-    yield paint("gap", GAP[dark])
-    yield paint("cloth", ground)
-    yield fade("slate", *SLATE)
+    yield colour_definition("thread", across)
+    yield colour_definition("rim", RIM[dark])
+    yield colour_definition("weave", along)
+    yield colour_definition("gap", GAP[dark])
+    yield colour_definition("cloth", ground)
+    yield gradient("slate", *SLATE)
     side = 2 * HALF
     yield element(
         "g",
-        box(-HALF, -HALF + 3, side, side, rx=7.0, fill="#000", opacity=0.3),
-        box(-HALF, -HALF, side, side, rx=7.0, fill="url(#slate)"),
-        box(-HALF + 0.7, -HALF + 0.7, side - 1.4, side - 1.4, rx=6.3, fill="none", stroke="url(#rim)"),
+        rectangle(-HALF, -HALF + 3, side, side, rx=7.0, fill="#000", opacity=0.3),
+        rectangle(-HALF, -HALF, side, side, rx=7.0, fill="url(#slate)"),
+        rectangle(-HALF + 0.7, -HALF + 0.7, side - 1.4, side - 1.4, rx=6.3, fill="none", stroke="url(#rim)"),
         id="blank",
     )
     yield from _shapes()
     for kind in sorted(kinds):
         yield element("g", *(_bold(kind, letters=letters) if small else _tile(kind)), id=shape_id(kind))
     side = CELL - 12
-    yield box(
+    yield rectangle(
         -side / 2, -side / 2, side, side, rx=6.0, id="place", fill="url(#gap)", stroke="url(#rim)", stroke_opacity=0.3
     )
     frame: dict[str, Value] = {"x": -HALF - 0.5, "y": -HALF - 0.5, "width": 2 * HALF + 1, "height": 2 * HALF + 1}
@@ -89,7 +100,7 @@ def _tile(kind: int) -> tuple[str, ...]:
     """A tile: its shape, and the first letter of its colour in the corner."""
     colour = COLOURS[colour_of(kind)]
     shape = use(SHAPES[shape_of(kind)], -ASIDE, -ASIDE, fill=PAINTS[colour])
-    letter = words(HALF - 8.5, HALF - 4.5, colour[0], font_size=16.0, fill="#fff", **LETTER)
+    letter = text(HALF - 8.5, HALF - 4.5, colour[0], font_size=16.0, fill="#fff", **LETTER_STYLE)
     return use("blank", 0, 0), shape, letter
 
 
@@ -97,22 +108,22 @@ def _bold(kind: int, *, letters: bool) -> tuple[str, ...]:
     """A tile for small pictures: its shape as large as it can be, and the letter upon it if there is room for it."""
     colour = COLOURS[colour_of(kind)]
     paint = PAINTS[colour]
-    ground = box(-CELL / 2 + 1, -CELL / 2 + 1, CELL - 2, CELL - 2, rx=5.0, fill="url(#slate)", stroke="url(#rim)")
+    ground = rectangle(-CELL / 2 + 1, -CELL / 2 + 1, CELL - 2, CELL - 2, rx=5.0, fill="url(#slate)", stroke="url(#rim)")
     shape = use(SHAPES[shape_of(kind)], 0, 0, fill=paint, transform="scale(1.42)")
     if not letters:
         return ground, shape
     around: dict[str, Value] = {"stroke": paint, "stroke_width": 7.0, "stroke_linejoin": "round"}
-    halo = words(0, 10, colour[0], font_size=29.0, fill=paint, **around, **LETTER)
-    return ground, shape, halo, words(0, 10, colour[0], font_size=29.0, fill=letters_on(paint), **LETTER)
+    halo = text(0, 10, colour[0], font_size=29.0, fill=paint, **around, **LETTER_STYLE)
+    return ground, shape, halo, text(0, 10, colour[0], font_size=29.0, fill=letter_colour(paint), **LETTER_STYLE)
 
 
 def _shapes() -> Iterator[str]:
     yield polygon(_spikes(4, POINT + 1, 6.0), id="star")
     yield polygon(_spikes(8, POINT, 9.0), id="8star")
-    yield box(-12, -12, 24, 24, rx=1.5, id="square")
+    yield rectangle(-12, -12, 24, 24, rx=1.5, id="square")
     yield circle(0, 0, 13.5, id="circle")
     leaves = (circle(x * 7.3, y * 7.3, 7.2) for x, y in ((0, -1), (1, 0), (0, 1), (-1, 0)))
-    yield element("g", *leaves, box(-5, -5, 10, 10), id="clover")
+    yield element("g", *leaves, rectangle(-5, -5, 10, 10), id="clover")
     yield polygon(((0, -POINT), (POINT, 0), (0, POINT), (-POINT, 0)), id="diamond")
 
 

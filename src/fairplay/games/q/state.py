@@ -24,7 +24,7 @@ class State(msgspec.Struct, frozen=True, gc=False):
     lost: Tiles = ()
 
 
-def acted(
+def finish_turn(
     state: State,
     *,
     shown: Map,
@@ -61,7 +61,7 @@ def next_turn(state: State) -> State:
     return msgspec.structs.replace(state, to_act=len(state.order), placed=False)
 
 
-def without(state: State, seat: Seat, *, lost: Tiles) -> State:
+def remove_seat(state: State, seat: Seat, *, lost: Tiles) -> State:
     """A seat is out: its tiles go to the end of the pile, but for those that are lost."""
     check_seat(seat, len(state.scores))
     if seat not in state.order:

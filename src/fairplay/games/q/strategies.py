@@ -1,32 +1,32 @@
-"""Play Q for the house: by the two recipes of the course, at random, for the most points, or for a win."""
+"""Play Q for the server: by the two recipes of the course, at random, for the most points, or for a win."""
 
 from collections.abc import Callable, Iterable, Iterator
 from hashlib import sha256
 
-from fairplay.core.roles import HousePlayer, Strategy, house_player, house_player_by
+from fairplay.core.roles import BuiltInPlayer, Strategy, built_in_player, built_in_player_with_number
 from fairplay.games.q.actions import Action, Exchange, Pass, Place, Placement
-from fairplay.games.q.board import AROUND, COLUMN, ROW, Growing, Map, fitting, position_of
+from fairplay.games.q.board import AROUND, COLUMN, ROW, Map, MutableMap, fitting_kinds, position_of
 from fairplay.games.q.draft import Draft, draft_of
 from fairplay.games.q.foresight import most_wins
 from fairplay.games.q.kernel import best_draft
 from fairplay.games.q.lines import mask_of
 from fairplay.games.q.pieces import FINISH_BONUS, NAMES, Q_BONUS
-from fairplay.games.q.search import ENOUGH
+from fairplay.games.q.search import DEFAULT_TILE_TRIES
 from fairplay.games.q.view import View
 
 Layer = Strategy[View, Action]
 # From a map and a hand to a cell and a kind; None: none fits.
-Step = Callable[[Map | Growing, Iterable[int]], tuple[int, int] | None]
+Step = Callable[[Map | MutableMap, Iterable[int]], tuple[int, int] | None]
 
-LADDER = ("random", "dag", "best:150", "best:500", "foresight")  # of house players, the weakest first
+LADDER = ("random", "dag", "best:150", "best:500", "foresight")  # of built-in players, the weakest first
 
-TILES = range(1, ENOUGH + 1)  # that best may try
+TILES = range(1, DEFAULT_TILE_TRIES + 1)  # that best may try
 NODES = range(1, 1001)  # playouts of foresight
-USUAL_NODES = 200
+DEFAULT_NODES = 200
 TRIES = 16  # to hit a place where a tile fits; they use up most of the 256 bits of a lot, but not all
 
 
-def first_fit(shown: Map | Growing, hand: Iterable[int]) -> tuple[int, int] | None:
+def first_fit(shown: Map | MutableMap, hand: Iterable[int]) -> tuple[int, int] | None:
     """The smallest tile that fits anywhere, on its smallest place: a step of dag."""
     frontier = shown.frontier
     for kind in sorted(hand):
@@ -37,7 +37,7 @@ def first_fit(shown: Map | Growing, hand: Iterable[int]) -> tuple[int, int] | No
     return None
 
 
-def tightest_fit(shown: Map | Growing, hand: Iterable[int]) -> tuple[int, int] | None:
+def tightest_fit(shown: Map | MutableMap, hand: Iterable[int]) -> tuple[int, int] | None:
     """The smallest tile that fits anywhere, on the smallest of the places with most neighbours: a step of ldasg."""
     frontier, tiles = shown.frontier, shown.tiles
     for kind in sorted(set(hand)):
@@ -54,15 +54,15 @@ def tightest_fit(shown: Map | Growing, hand: Iterable[int]) -> tuple[int, int] |
     return None
 
 
-def iterated(step: Step) -> Layer:
+def repeat_step(step: Step) -> Layer:
     """Take a step again and again as long as the tiles lie in one line; if nothing fits, exchange or pass."""
 
     def choose(view: View) -> Action:
         found = step(view.map, view.kinds)
         if found is None:
-            return otherwise(view)
+            return exchange_or_pass(view)
         placed: list[Placement] = []
-        hand, extended = list(view.kinds), Growing(view.map)
+        hand, extended = list(view.kinds), MutableMap(view.map)
         rows, columns = set(), set()
         while found is not None:
             cell, kind = found
@@ -80,16 +80,16 @@ def iterated(step: Step) -> Layer:
     return choose
 
 
-def otherwise(view: View) -> Action:
+def exchange_or_pass(view: View) -> Action:
     """What to do when nothing fits: exchange if that is allowed, else pass."""
     return Exchange() if view.left >= len(view.kinds) else Pass()
 
 
 STEPS: dict[str, Step] = {"dag": first_fit, "ldasg": tightest_fit}
-RECIPES = {name: iterated(step) for name, step in STEPS.items()}
+RECIPES = {name: repeat_step(step) for name, step in STEPS.items()}
 
 
-def at_random(key: bytes) -> Layer:
+def random_strategy(key: bytes) -> Layer:
     """Any tile where it fits, each as likely as the others; then by the toss of a coin one more in line, and so on.
 
     The same key draws the same in the same position.
@@ -99,11 +99,11 @@ def at_random(key: bytes) -> Layer:
         lot = int.from_bytes(sha256(b"%b%d,%d,%b" % (key, len(view.map.tiles), view.left, bytes(view.kinds))).digest())
         lot, first = draw(lot, view)
         if first is None:
-            return otherwise(view)
-        draft = draft_of(view).plus(*first)
-        while lot & 1 and (more := list(in_line(draft))):
+            return exchange_or_pass(view)
+        draft = draft_of(view).add(*first)
+        while lot & 1 and (more := list(line_ends(draft))):
             lot, pick = divmod(lot >> 1, len(more))
-            draft = draft.plus(*more[pick])
+            draft = draft.add(*more[pick])
         return draft.action
 
     return choose
@@ -126,7 +126,7 @@ def draw(lot: int, view: View) -> tuple[int, tuple[int, int] | None]:
     return lot, options[pick]
 
 
-def in_line(draft: Draft) -> Iterator[tuple[int, int]]:
+def line_ends(draft: Draft) -> Iterator[tuple[int, int]]:
     """Where another tile can go at the ends of the run that the last one lies in."""
     shown, new, last = draft.view.map, dict(draft.placed), draft.placed[-1][0]
     kinds = sorted(set(draft.hand))
@@ -135,14 +135,14 @@ def in_line(draft: Draft) -> Iterator[tuple[int, int]]:
         while cell in new or cell in shown.tiles:
             cell += step
         if draft.is_in_line(position_of(cell)):
-            fits = fitting(shown, new, cell)
+            fits = fitting_kinds(shown, new, cell)
             yield from ((cell, kind) for kind in kinds if fits >> kind & 1)
 
 
-def best(view: View, enough: int = ENOUGH) -> Action:
+def best(view: View, enough: int = DEFAULT_TILE_TRIES) -> Action:
     """The placement that brings the most points now, as the bonuses are if nothing else is said."""
     found = best_draft(view, Q_BONUS, FINISH_BONUS, enough)
-    return otherwise(view) if found is None else found.action
+    return exchange_or_pass(view) if found is None else found.action
 
 
 def foresight(nodes: int, key: bytes) -> Layer:
@@ -154,25 +154,27 @@ def foresight(nodes: int, key: bytes) -> Layer:
     return choose
 
 
-HOUSE: dict[str, HousePlayer] = {
-    "random": house_player("random", "tiles where they fit, drawn from the seat's own key", at_random),
-    "dag": house_player("dag", "the course's dag: the smallest tile on the first place", lambda key: RECIPES["dag"]),
-    "ldasg": house_player("ldasg", "the course's ldasg: the place with most neighbours", lambda key: RECIPES["ldasg"]),
-    "best": house_player_by(
+BUILT_IN: dict[str, BuiltInPlayer] = {
+    "random": built_in_player("random", "tiles where they fit, drawn from the seat's own key", random_strategy),
+    "dag": built_in_player("dag", "the course's dag: the smallest tile on the first place", lambda key: RECIPES["dag"]),
+    "ldasg": built_in_player(
+        "ldasg", "the course's ldasg: the place with most neighbours", lambda key: RECIPES["ldasg"]
+    ),
+    "best": built_in_player_with_number(
         "best",
         "the placement that brings the most points, as far as N tries find it",
         "tries {} tiles",
         TILES,
-        ENOUGH,
+        DEFAULT_TILE_TRIES,
         lambda enough, key: lambda view: best(view, enough),
     ),
-    "foresight": house_player_by(
+    "foresight": built_in_player_with_number(
         "foresight",
         "what wins most often in N playouts",
         "plays {} playouts",
         NODES,
-        USUAL_NODES,
+        DEFAULT_NODES,
         foresight,
-        thinks=True,
+        is_slow=True,
     ),
 }

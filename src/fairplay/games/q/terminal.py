@@ -16,11 +16,11 @@ from functools import partial
 from fairplay.games.q.board import Map
 from fairplay.games.q.layout import Index, extent, labelled, places_of, step_over, tiles_of
 from fairplay.games.q.pieces import COLOURS, SHAPES, Position, colour_of, shape_of
-from fairplay.games.q.roster import players_of, stage_in_words
+from fairplay.games.q.roster import format_stage, players_of
 from fairplay.games.q.view import View
-from fairplay.render.fit import Room, Scale, left_out, part_of, side_by_side
+from fairplay.render.fit import Scale, Space, format_hidden_part, join_side_by_side, visible_part
 from fairplay.render.roster import cards, roster
-from fairplay.render.text import CHANGED, bare, breadth, dye, fold
+from fairplay.render.text import CHANGED_COLOUR, add_colour, display_width, strip_colours, wrap_items
 
 SIGNS = dict(zip(SHAPES, "✦✸■●♣◆", strict=True))
 LETTERS = {colour: colour[0] for colour in COLOURS}
@@ -28,7 +28,7 @@ INKS = dict(zip(COLOURS, (203, 78, 75, 227, 214, 183), strict=True))  # of a ter
 TILE = 235  # what tiles are made of, of the same
 PITCH = 3  # from tile to tile
 CARDS = 32  # beside a map of text: columns for the players and what signs stand for
-ROOM = Room()
+ROOM = Space()
 EDGES = {
     (False, True): "[",
     (True, False): "]",
@@ -52,7 +52,7 @@ def text(
     No line is wider than `width`, and there are not more than `height`, as long as there is room for anything at all.
     """
     hand = [hand_line(view.kinds, colour=colour), ""] if view.kinds else []
-    players, room = [*players_of(view, names).values()], Room(width, height)
+    players, room = [*players_of(view, names).values()], Space(width, height)
     shown = partial(
         map_lines,
         view.map,
@@ -60,18 +60,20 @@ def text(
         colour=colour,
         before=None if before is None else before.map,
     )
-    below = ["", *legend(colour=colour, width=width), "", *hand, stage_in_words(view)]
+    below = ["", *legend(colour=colour, width=width), "", *hand, format_stage(view)]
     below += roster(players, colour=colour, width=width)
-    left = room.less(len(below))
+    left = room.minus_lines(len(below))
     if height is not None and not fits(view.map, left) and width is not None and width >= 2 * CARDS:
         panel = cards(players, colour=colour, width=CARDS - 2)
-        beside = [stage_in_words(view), "", *hand, *panel, "", *legend(colour=colour, width=CARDS - 2)]
-        if len(beside) <= height and all(breadth(bare(line)) <= CARDS - 2 for line in hand):
-            return "\n".join(side_by_side(shown(room=room.narrower(CARDS)), beside))
+        beside = [format_stage(view), "", *hand, *panel, "", *legend(colour=colour, width=CARDS - 2)]
+        if len(beside) <= height and all(display_width(strip_colours(line)) <= CARDS - 2 for line in hand):
+            return "\n".join(join_side_by_side(shown(room=room.minus_columns(CARDS)), beside))
     return "\n".join([*shown(room=left), *below])
 
 
-def map_lines(shown: Map, *, places: bool, colour: bool, room: Room = ROOM, before: Map | None = None) -> Iterator[str]:
+def map_lines(
+    shown: Map, *, places: bool, colour: bool, room: Space = ROOM, before: Map | None = None
+) -> Iterator[str]:
     """The map with its numbers, line by line; with the places where tiles fit, if they are asked for.
 
     Where there is not enough room, it is the part around what is new since `before`, or around the middle of the tiles.
@@ -80,7 +82,7 @@ def map_lines(shown: Map, *, places: bool, colour: bool, room: Room = ROOM, befo
     rows, columns = extent(shown)
     new = set() if before is None else tiles.keys() - tiles_of(before).keys()
     board, margin = (len(rows), len(columns)), margin_of(rows)
-    part = part_of(board, [scale_of(rows)], room, middle_of(rows, columns, new or tiles.keys()))
+    part = visible_part(board, [scale_of(rows)], room, middle_of(rows, columns, new or tiles.keys()))
     columns = columns[part.columns.start : part.columns.stop]
     yield f"{'':{margin}} {_numbers(columns)}"
     for row in rows[part.rows.start : part.rows.stop]:
@@ -99,7 +101,7 @@ def map_lines(shown: Map, *, places: bool, colour: bool, room: Room = ROOM, befo
             else:
                 line += PLACE if at in free else "  "
         yield f"{row:{margin}}{line}{_bracket(']', colour=colour) if open_ else ''}".rstrip()
-    yield from left_out(part, board, room)
+    yield from format_hidden_part(part, board, room)
 
 
 def margin_of(rows: Sequence[Index]) -> int:
@@ -112,7 +114,7 @@ def scale_of(rows: Sequence[Index]) -> Scale:
     return Scale(PITCH, 1, margin_of(rows) + 1, 1)
 
 
-def fits(shown: Map, room: Room) -> bool:
+def fits(shown: Map, room: Space) -> bool:
     """Is there room for all of a map?"""
     rows, columns = extent(shown)
     return room.holds(scale_of(rows), len(rows), len(columns))
@@ -129,9 +131,9 @@ def middle_of(rows: Sequence[Index], columns: Sequence[Index], there: Collection
 
 def legend(*, colour: bool, width: int | None = None) -> Iterator[str]:
     """What the signs of shapes and the letters of colours stand for."""
-    yield from fold((f"{SIGNS[shape]} {shape}" for shape in SHAPES), width)
-    for line in fold((f"{LETTERS[hue]} {hue}" for hue in COLOURS), width):
-        yield "  ".join(_dyed(item[0], item[2:]) + item[1:] for item in line.split("  ")) if colour else line
+    yield from wrap_items((f"{SIGNS[shape]} {shape}" for shape in SHAPES), width)
+    for line in wrap_items((f"{LETTERS[hue]} {hue}" for hue in COLOURS), width):
+        yield "  ".join(_add_colour(item[0], item[2:]) + item[1:] for item in line.split("  ")) if colour else line
 
 
 def hand_line(hand: Sequence[int], *, colour: bool) -> str:
@@ -147,15 +149,15 @@ def tile_sign(kind: int, *, colour: bool) -> str:
     """
     shape, hue = SHAPES[shape_of(kind)], COLOURS[colour_of(kind)]
     sign = SIGNS[shape] + LETTERS[hue]
-    return _dyed(sign, hue) if colour else sign
+    return _add_colour(sign, hue) if colour else sign
 
 
 def _bracket(sign: str, *, colour: bool) -> str:
-    return dye(sign, CHANGED) if colour and sign != " " else sign
+    return add_colour(sign, CHANGED_COLOUR) if colour and sign != " " else sign
 
 
-def _dyed(sign: str, hue: str) -> str:
-    return dye(sign, f"1;38;5;{INKS[hue]};48;5;{TILE}")
+def _add_colour(sign: str, hue: str) -> str:
+    return add_colour(sign, f"1;38;5;{INKS[hue]};48;5;{TILE}")
 
 
 def _numbers(columns: Sequence[Index]) -> str:

@@ -18,23 +18,23 @@ def off_the_rim(view: View) -> Action | None:
     return Place(view.dealt[0], 0, "A", FAR) if fine_place(view) else None
 
 
-def laid_first(view: View) -> Action | None:
+def lay_first(view: View) -> Action | None:
     """§3.1: the first tile without an avatar."""
-    return Lay(view.dealt[0], 0) if placing(view) else None
+    return Lay(view.dealt[0], 0) if is_placing(view) else None
 
 
-def placed_undealt(view: View) -> Action | None:
+def place_undealt(view: View) -> Action | None:
     """§3.2: a first tile that was not dealt, where it would be fine."""
     found = fine_place(view)
-    return None if found is None else Place(undealt(view), found.degrees, found.port, found.at)
+    return None if found is None else Place(undealt_tile(view), found.degrees, found.port, found.at)
 
 
-def inside(view: View) -> Action | None:
+def place_inside(view: View) -> Action | None:
     """§3.3: the first tile in the middle of the board."""
     return Place(view.dealt[0], 0, "C", (1, 1)) if fine_place(view) else None
 
 
-def beside_a_tile(view: View) -> Action | None:
+def place_beside_a_tile(view: View) -> Action | None:
     """§3.3: the first tile on a square of the rim that is taken, or beside one."""
     grid = view.table.grid
     taken = next((square for square in grid.rim if not is_free(view, square)), None)
@@ -44,7 +44,7 @@ def beside_a_tile(view: View) -> Action | None:
     return Place(view.dealt[0], 0, port, grid.squares[taken])  # type: ignore[arg-type]  # a letter of PORTS
 
 
-def facing_outside(view: View) -> Action | None:
+def face_outside(view: View) -> Action | None:
     """§3.4: the avatar on a port at the rim."""
     found, grid = fine_place(view), view.table.grid
     if found is None:
@@ -54,17 +54,17 @@ def facing_outside(view: View) -> Action | None:
     return Place(found.tile, 0, port, found.at)  # type: ignore[arg-type]  # a letter of PORTS
 
 
-def placed_again(view: View) -> Action | None:
+def place_again(view: View) -> Action | None:
     """§4.1: one more first tile."""
-    return None if placing(view) else Place(view.dealt[0], 0, "C", (0, 0))
+    return None if is_placing(view) else Place(view.dealt[0], 0, "C", (0, 0))
 
 
-def laid_undealt(view: View) -> Action | None:
+def lay_undealt(view: View) -> Action | None:
     """§4.2: a tile that was not dealt."""
-    return None if placing(view) else Lay(undealt(view), 0)
+    return None if is_placing(view) else Lay(undealt_tile(view), 0)
 
 
-def looping(view: View) -> Action | None:
+def lay_loop(view: View) -> Action | None:
     """§4.3: a tile that sends somebody round for ever, where there is another choice."""
     return option_of(view, LOOP)
 
@@ -74,14 +74,14 @@ def suicide(view: View) -> Action | None:
     return option_of(view, SUICIDE)
 
 
-def placing(view: View) -> bool:
+def is_placing(view: View) -> bool:
     """Is it the first tile that is asked for?"""
     return view.table.stage is PLACING
 
 
 def fine_place(view: View) -> Place | None:
     """A first placement that is legal."""
-    free = (square for square in view.table.grid.rim if placing(view) and is_free(view, square))
+    free = (square for square in view.table.grid.rim if is_placing(view) and is_free(view, square))
     grid = view.table.grid
     for square in free:
         port = next(port for port in PORTS if grid.ahead[8 * square + PORTS.index(port)] != OUT)
@@ -89,14 +89,14 @@ def fine_place(view: View) -> Place | None:
     return None
 
 
-def undealt(view: View) -> int:
+def undealt_tile(view: View) -> int:
     """A tile that was not dealt."""
     return next(tile for tile in range(TILES) if tile not in view.dealt)
 
 
 def option_of(view: View, kind: Kind) -> Lay | None:
     """A way to lay a dealt tile that amounts to this, where another way is fine."""
-    if placing(view):
+    if is_placing(view):
         return None
     kinds = {option: kind_of(view, option) for option in options_of(view.dealt)}
     return next((option for option, is_ in kinds.items() if is_ is kind), None) if FINE in kinds.values() else None
@@ -104,14 +104,16 @@ def option_of(view: View, kind: Kind) -> Lay | None:
 
 CHEATS: Mapping[str, Cheat] = {
     "places far away in tsuro": off_the_rim,
-    "lays the first tile": laid_first,
-    "places a tile not dealt": placed_undealt,
-    "places inside": inside,
-    "places beside a tile": beside_a_tile,
-    "faces outside": facing_outside,
-    "places again": placed_again,
-    "lays a tile not dealt": laid_undealt,
-    "sends somebody round": looping,
+    "lays the first tile": lay_first,
+    "places a tile not dealt": place_undealt,
+    "places inside": place_inside,
+    "places beside a tile": place_beside_a_tile,
+    "faces outside": face_outside,
+    "places again": place_again,
+    "lays a tile not dealt": lay_undealt,
+    "sends somebody round": lay_loop,
     "drives itself off": suicide,
 }
-SELDOM = frozenset({"places beside a tile", "sends somebody round"})  # not for whoever goes first; in few positions
+RARE_CHEATS = frozenset(
+    {"places beside a tile", "sends somebody round"}
+)  # not for whoever goes first; in few positions

@@ -61,7 +61,7 @@ class StateSheet(Sheet, frozen=True, forbid_unknown_fields=True, kw_only=True):
     drawn: Count
 
 
-SEEN = ViewSheet  # what the schema of the protocol says of views
+VIEW_SHEET = ViewSheet  # what the schema of the protocol says of views
 
 AnySheet = TypeVar("AnySheet", bound=Sheet)
 
@@ -100,14 +100,14 @@ def read(plain: Any, kind: type[AnySheet]) -> AnySheet:
         raise BadRequest(f"not a position of Tsuro: {error}") from None
 
 
-def state_on(page: StateSheet) -> State:
+def state_from_sheet(page: StateSheet) -> State:
     """The state that was written down, if there can be such a state."""
-    return State(table_on(page), page.source, page.drawn)
+    return State(table_from_sheet(page), page.source, page.drawn)
 
 
-def view_on(page: ViewSheet) -> View:
+def view_from_sheet(page: ViewSheet) -> View:
     """The view that was written down, if there can be such a view."""
-    table = table_on(page)
+    table = table_from_sheet(page)
     if page.seat is not None and page.seat not in range(len(page.players)):
         raise BadRequest(f"not a position of Tsuro: nobody has seat {page.seat}")
     if page.dealt and (table.waiting[:1] != (page.seat,) or len(page.dealt) != tiles_at(table.stage)):
@@ -115,7 +115,7 @@ def view_on(page: ViewSheet) -> View:
     return View(page.seat, table, page.dealt)
 
 
-def table_on(page: Sheet) -> Table:
+def table_from_sheet(page: Sheet) -> Table:
     """The table that was written down, if there can be such a table."""
     size = page.size
     board = [EMPTY] * (size * size)

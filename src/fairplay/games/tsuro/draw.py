@@ -6,7 +6,7 @@ from functools import cache, lru_cache
 from fairplay.core.game import Seat
 from fairplay.games.tsuro.board import EMPTY, OUT
 from fairplay.games.tsuro.pieces import PORTS
-from fairplay.games.tsuro.roster import LOOKS, players_of, stage_in_words
+from fairplay.games.tsuro.roster import LOOKS, format_stage, players_of
 from fairplay.games.tsuro.shapes import (
     DARK,
     INK,
@@ -22,12 +22,12 @@ from fairplay.games.tsuro.shapes import (
 )
 from fairplay.games.tsuro.state import STILL_IN, Stage, Table
 from fairplay.games.tsuro.view import View
-from fairplay.games.tsuro.ways import Step, faced, way_of
-from fairplay.render.colours import letters_on
-from fairplay.render.letters import fit
-from fairplay.render.panel import GAP, NO_TRAY, PALE, Board, Header, Tray, grain, picture
+from fairplay.games.tsuro.ways import Step, faced_square, way_of
+from fairplay.render.colours import letter_colour
+from fairplay.render.font_metrics import truncate_to_width
+from fairplay.render.panel import GAP, NO_TRAY, PALE, Board, Header, Tray, picture, units_per_pixel
 from fairplay.render.roster import Look, Player
-from fairplay.render.svg import LETTER, Value, box, circle, element, group, path, use, words
+from fairplay.render.svg import LETTER_STYLE, Value, circle, element, group, path, rectangle, text, use
 
 # The measures of the picture. A square's upper left corner is at (x * SIDE, y * SIDE).
 FRAME = 7.0
@@ -53,13 +53,13 @@ def svg(
     The board never grows, so that there is always room for `around`.
     """
     owner = view.seat if view.dealt else None  # all others see the same
-    return _drawn(
+    return _picture(
         view.table, view.dealt, owner, tuple(names), None if before is None else before.table, dark=dark, small=small
     )
 
 
 @lru_cache(maxsize=4)
-def _drawn(
+def _picture(
     table: Table,
     dealt: tuple[int, ...],
     owner: Seat | None,
@@ -73,8 +73,8 @@ def _drawn(
     players = players_of(table, names)
     size = table.grid.size * SIDE
     bold = _bold(size, small=small)
-    said = ", ".join(" ".join(filter(None, (player.called, player.mark))) for player in players)
-    now = stage_in_words(table)
+    said = ", ".join(" ".join(filter(None, (player.display_name, player.mark))) for player in players)
+    now = format_stage(table)
     frame = FRAME if small else 0.0  # else it reaches into what is around the board
     return picture(
         Board(_board(table, before, small=small), size + 2 * frame, size + 2 * frame, origin=(frame, frame)),
@@ -95,14 +95,14 @@ def _drawn(
         ),
         label=f"Tsuro, {now}: {said}",
         ids=f"tsuro{table.grid.size}",
-        tray=_tray(dealt, None if owner is None else players[owner].called, small=small),
+        tray=_tray(dealt, None if owner is None else players[owner].display_name, small=small),
         small=small,
     )
 
 
 def _bold(size: float, *, small: bool) -> float:
     """How much larger than usual avatars and marks are, so that they can be seen from any distance."""
-    return max(1.0, grain(size, small=small) * 0.75)
+    return max(1.0, units_per_pixel(size, small=small) * 0.75)
 
 
 @lru_cache(maxsize=4)
@@ -110,7 +110,7 @@ def _board(table: Table, before: Table | None, *, small: bool) -> tuple[str, ...
     """The board, which is the same for everybody, by day and by night."""
     size = table.grid.size * SIDE
     ways = [way_of(table, seat) for seat in range(len(table.colours))]
-    units, bold = grain(size, small=small), _bold(size, small=small)
+    units, bold = units_per_pixel(size, small=small), _bold(size, small=small)
     return (
         *_squares(table),
         group(_tiles(table), id="tiles"),
@@ -132,8 +132,8 @@ def _squares(table: Table) -> Iterator[str]:
     """The empty board: its frame, and lines between the squares."""
     size = table.grid.size * SIDE
     around = size + 2 * FRAME
-    yield box(-FRAME, -FRAME, around, around, rx=8.0, fill="#5d3820", stroke="#2c180c", stroke_width=1.5)
-    yield box(0, 0, size, size, fill="url(#field)")
+    yield rectangle(-FRAME, -FRAME, around, around, rx=8.0, fill="#5d3820", stroke="#2c180c", stroke_width=1.5)
+    yield rectangle(0, 0, size, size, fill="url(#field)")
     lines = "".join(f"M{at * SIDE} 0V{size}M0 {at * SIDE}H{size}" for at in range(1, table.grid.size))
     yield path(lines, stroke="#a5773f", stroke_width=1.0, opacity=0.7)
     ports = [third * SIDE / 3 for third in range(3 * table.grid.size) if third % 3]
@@ -165,7 +165,7 @@ def _path(one: int, other: int) -> str:
     return PORTS[first] + PORTS[second]
 
 
-def _walked(ways: Sequence[Sequence[Step]]) -> dict[Step, list[Seat]]:
+def _seats_by_path(ways: Sequence[Sequence[Step]]) -> dict[Step, list[Seat]]:
     """Who has gone along each path, whichever way."""
     walked: dict[Step, dict[Seat, None]] = {}
     for seat, way in enumerate(ways):
@@ -176,14 +176,14 @@ def _walked(ways: Sequence[Sequence[Step]]) -> dict[Step, list[Seat]]:
 
 def _trails(table: Table, ways: Sequence[Sequence[Step]], bold: float) -> Iterator[str]:
     """The ways, path by path; where several avatars have gone along one, their colours alternate."""
-    for (one, other), seats in _walked(ways).items():
+    for (one, other), seats in _seats_by_path(ways).items():
         curve, (x, y) = _path(one, other), _corner(table, one >> 3)
         yield use(curve, x, y, stroke=INK, stroke_width=7.0 + 2 * bold)
         for place, seat in enumerate(seats):
             look = LOOKS[table.colours[seat]]
             yield use(curve, x, y, stroke=look.paint, stroke_width=6.0 + bold, **_dashes(place, len(seats)))
         if len(seats) == 1 and look.letter in PATTERNS:
-            yield use(curve, x, y, stroke=letters_on(look.paint), stroke_width=1.2 + bold, **PATTERNS[look.letter])
+            yield use(curve, x, y, stroke=letter_colour(look.paint), stroke_width=1.2 + bold, **PATTERNS[look.letter])
 
 
 def _dashes(place: int, count: int) -> dict[str, Value]:
@@ -194,7 +194,7 @@ def _dashes(place: int, count: int) -> dict[str, Value]:
 
 def _beads(table: Table, ways: Sequence[Sequence[Step]]) -> Iterator[str]:
     """The letter of everybody who has gone along a path, upon it."""
-    for (one, other), seats in _walked(ways).items():
+    for (one, other), seats in _seats_by_path(ways).items():
         left, top = _corner(table, one >> 3)
         for place, seat in enumerate(seats, 1):
             x, y = along(one & 7, other & 7, place / (len(seats) + 1))
@@ -203,9 +203,9 @@ def _beads(table: Table, ways: Sequence[Sequence[Step]]) -> Iterator[str]:
 
 def _marks(table: Table, ways: Sequence[Sequence[Step]], bold: float) -> Iterator[str]:
     """The square to lay a tile on, where the avatars have started, and where they have been led off."""
-    if (square := faced(table)) is not None:
+    if (square := faced_square(table)) is not None:
         x, y = _corner(table, square)
-        inside = box(x + 4, y + 4, SIDE - 8, SIDE - 8, rx=5.0, fill="#fff3dc", fill_opacity=0.35)
+        inside = rectangle(x + 4, y + 4, SIDE - 8, SIDE - 8, rx=5.0, fill="#fff3dc", fill_opacity=0.35)
         yield element("g", inside, stroke=MARK, stroke_width=3.0, stroke_dasharray="8 5", id="ahead")
     ends: list[int] = []
     for seat, start in enumerate(table.starts):
@@ -214,7 +214,7 @@ def _marks(table: Table, ways: Sequence[Sequence[Step]], bold: float) -> Iterato
             yield use("start", *_spot(table, start), fill=paint)
         if table.fell[seat] != STILL_IN and ways[seat]:
             ends.append(ways[seat][-1].exit)
-            yield use("end", *_queued(table, ends, bold), color=paint)
+            yield use("end", *_queue_position(table, ends, bold), color=paint)
 
 
 def _spot(table: Table, spot: int) -> tuple[float, float]:
@@ -222,7 +222,7 @@ def _spot(table: Table, spot: int) -> tuple[float, float]:
     return left + x, top + y
 
 
-def _queued(table: Table, spots: Sequence[int], bold: float) -> tuple[float, float]:
+def _queue_position(table: Table, spots: Sequence[int], bold: float) -> tuple[float, float]:
     """Where the last of these spots is, behind those before it that are the same."""
     spot = spots[-1]
     (x, y), (right, down) = _spot(table, spot), inward(spot & 7)
@@ -234,7 +234,7 @@ def _avatars(table: Table, bold: float) -> Iterator[str]:
     for seat in reversed(range(len(table.avatars))):
         spot = table.avatars[seat]
         if spot != OUT:
-            (x, y), (right, down) = _queued(table, table.avatars[: seat + 1], bold), inward(spot & 7)
+            (x, y), (right, down) = _queue_position(table, table.avatars[: seat + 1], bold), inward(spot & 7)
             if seat in table.waiting[:1]:
                 yield circle(x + right * 9 * bold, y + down * 9 * bold, 14.0 * bold, fill=MARK, opacity=0.7)
             yield from _stone(LOOKS[table.colours[seat]], (x, y), spot & 7, bold)
@@ -246,21 +246,21 @@ def _stone(look: Look, point: tuple[float, float], port: int, bold: float = 1.0)
     turned = f"translate({at(x, y)}) rotate({port // 2 * 90}) scale({bold:.3g})"
     yield use(f"stone{look.letter}", 0, 0, transform=turned)
     middle = y + down * 9 * bold + 4.2 * bold
-    yield words(
+    yield text(
         x + right * 9 * bold,
         middle,
         look.letter,
-        fill=letters_on(look.paint),
+        fill=letter_colour(look.paint),
         font_size=11.5 * bold,
-        **LETTER,
+        **LETTER_STYLE,
     )
 
 
 def _labels(size: int, large: float) -> Iterator[str]:
     """The numbers x on top, and y on the left."""
     middles = [(index, (index + 0.5) * SIDE) for index in range(size)]
-    top = (words(at, -FRAME - 5, str(index)) for index, at in middles)
-    left = (words(-FRAME - 6, at + large / 3, str(index), text_anchor="end") for index, at in middles)
+    top = (text(at, -FRAME - 5, str(index)) for index, at in middles)
+    left = (text(-FRAME - 6, at + large / 3, str(index), text_anchor="end") for index, at in middles)
     yield group([*top, *left], fill=PALE, font_family="sans-serif", font_size=large, text_anchor="middle")
 
 
@@ -277,18 +277,24 @@ def _tray(dealt: Sequence[int], owner: str | None, *, small: bool) -> Tray:
         return NO_TRAY
     tray, left = [], GAP
     if not small:
-        tray.append(words(left + 4, GAP + SIDE / 2 + 5, "ports", font_size=14.0))
+        tray.append(text(left + 4, GAP + SIDE / 2 + 5, "ports", font_size=14.0))
         tray.append(_ports(left + 50))
         left += 124
     if owner is not None:
-        tray.append(words(left + 4, GAP + SIDE / 2 - 4, "dealt to", font_size=14.0))
+        tray.append(text(left + 4, GAP + SIDE / 2 - 4, "dealt to", font_size=14.0))
         tray.append(
-            words(left + 4, GAP + SIDE / 2 + 14, fit(owner, (OWNER - 8) / 13), font_size=13.0, font_weight="bold")
+            text(
+                left + 4,
+                GAP + SIDE / 2 + 14,
+                truncate_to_width(owner, (OWNER - 8) / 13),
+                font_size=13.0,
+                font_weight="bold",
+            )
         )
         left += OWNER
     for tile in dealt:
         tray.append(use(f"tile{4 * tile}", left, GAP))
-        tray.append(words(left + SIDE / 2, GAP + SIDE + 15, str(tile), font_size=13.0, text_anchor="middle"))
+        tray.append(text(left + SIDE / 2, GAP + SIDE + 15, str(tile), font_size=13.0, text_anchor="middle"))
         left += SIDE + GAP
     return Tray([group(tray, id="tray")], SIDE + GAP + 20)
 
@@ -300,5 +306,5 @@ def _ports(left: float) -> str:
     for port, letter in enumerate(PORTS):
         (x, y), (right, down) = port_at(port), inward(port)
         shapes.append(path(f"M{at(x, y)}l{at(right * 5, down * 5)}", stroke=INK, stroke_width=2.6))
-        shapes.append(words(x + right * 12, y + down * 12 + 4, letter, font_size=11.5, fill=INK, **LETTER))
+        shapes.append(text(x + right * 12, y + down * 12 + 4, letter, font_size=11.5, fill=INK, **LETTER_STYLE))
     return group(shapes, transform=f"translate({left} {GAP})")

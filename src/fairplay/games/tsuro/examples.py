@@ -16,7 +16,7 @@ STRAIGHT, CORNERS, BACK = 2, 4, 34  # straight over; round the nearest corner; b
 QUICK: Mapping[str, int] = {"size": 5}
 
 
-def fitting(game: Tsuro, state: State) -> Tsuro:
+def game_for_state(game: Tsuro, state: State) -> Tsuro:
     """The game on a board as large as the state's."""
     return replace(game, size=state.table.grid.size)
 

@@ -15,7 +15,7 @@ from fairplay.games.tsuro.view import View
 
 ROUNDS = 6  # after the one that is under way
 FIRST = 1000  # what it is worth to come first, shared by those who do so together
-LEAST_ROOM = 5  # even whoever has no room may be lucky
+MIN_ROOM = 5  # even whoever has no room may be lucky
 
 
 def best_lay(view: View, nodes: int, seed: bytes) -> Lay | None:
@@ -23,7 +23,7 @@ def best_lay(view: View, nodes: int, seed: bytes) -> Lay | None:
     table, dealt = view.table, view.dealt
     me, codes = table.waiting[0], [4 * tile + quarters for tile in dealt for quarters in range(4)]
     whats = prospects(table.grid, table.board, table.avatars, me, codes)
-    legal = legal_ones(whats, me)
+    legal = legal_prospects(whats, me)
     options = [
         option for option in legal if CODES[codes[option]] not in {CODES[codes[one]] for one in legal if one < option}
     ]
@@ -78,8 +78,12 @@ class Future:
             for seat in waiting:
                 if self.avatars[seat] == OUT:
                     continue
-                codes = [4 * tile + quarters for tile in (drawn(bag, dice), drawn(bag, dice)) for quarters in range(4)]
-                what = likely(self.grid, self.board, self.avatars, seat, codes)
+                codes = [
+                    4 * tile + quarters
+                    for tile in (draw_tile(bag, dice), draw_tile(bag, dice))
+                    for quarters in range(4)
+                ]
+                what = likely_lay(self.grid, self.board, self.avatars, seat, codes)
                 if what is None:  # §4.5
                     self.avatars = (*self.avatars[:seat], OUT, *self.avatars[seat + 1 :])
                 else:
@@ -100,7 +104,7 @@ class Future:
             return FIRST
         faced = {seat: self.grid.ahead[self.avatars[seat]] >> 3 for seat in alive}
         rooms = {
-            seat: LEAST_ROOM
+            seat: MIN_ROOM
             + territory(self.grid, self.board, faced[seat], [faced[other] for other in alive if other != seat])
             + ways_on(self.grid, self.board, self.avatars[seat])
             for seat in alive
@@ -108,7 +112,7 @@ class Future:
         return FIRST * rooms[me] // sum(rooms.values())
 
 
-def drawn(bag: list[int], dice: Dice) -> int:
+def draw_tile(bag: list[int], dice: Dice) -> int:
     """Any tile of the bag, which is filled again when it is empty (§2.3)."""
     if not bag:
         bag += range(TILES)
@@ -124,17 +128,17 @@ def prospects(grid: Grid, board: bytes, avatars: tuple[int, ...], seat: int, cod
     return [prospect(grid.size, board, avatars, square, code) for code in codes]
 
 
-def legal_ones(whats: list[Prospect], seat: int) -> list[int]:
+def legal_prospects(whats: list[Prospect], seat: int) -> list[int]:
     """§4.3, §4.4, §4.5: which of them a seat may choose."""
     fine = [option for option, what in enumerate(whats) if not what.looping and what.avatars[seat] != OUT]
     loops = sum(1 for what in whats if what.looping)
     return fine or (list(range(len(whats))) if loops in (0, len(whats)) else [])
 
 
-def likely(grid: Grid, board: bytes, avatars: tuple[int, ...], seat: int, codes: list[int]) -> Prospect | None:
+def likely_lay(grid: Grid, board: bytes, avatars: tuple[int, ...], seat: int, codes: list[int]) -> Prospect | None:
     """What a seat does in a playout: the first of the legal options that promise most; None: none is legal."""
     whats = prospects(grid, board, avatars, seat, codes)
-    legal = legal_ones(whats, seat)
+    legal = legal_prospects(whats, seat)
     return whats[max(legal, key=lambda option: promise(grid, whats[option], avatars, seat))] if legal else None
 
 

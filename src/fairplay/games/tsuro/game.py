@@ -7,16 +7,25 @@ from typing import Annotated, Any, ClassVar, Literal
 import msgspec
 from msgspec import Meta
 
-from fairplay.core.chance import Lots
+from fairplay.core.chance import SeededRandom
 from fairplay.core.errors import BadRequest, HostFault, IllegalAction, NotOnTurn
 from fairplay.core.game import Game, Moment, Ranking, Seat, check_seat
 from fairplay.games.tsuro import codec
 from fairplay.games.tsuro.actions import Action, Lay, Place
 from fairplay.games.tsuro.board import BYTES, EMPTY, OUT, grid
-from fairplay.games.tsuro.imagine import from_the_bag, from_the_cycle
+from fairplay.games.tsuro.imagine import tiles_from_bag, tiles_from_cycle
 from fairplay.games.tsuro.pieces import COLOURS, PORTS, TILES, Tile, code_of
 from fairplay.games.tsuro.rules import STANDARD, Rules, prospect_of
-from fairplay.games.tsuro.state import PLACING, STILL_IN, State, Table, after_falls, ejected_in, next_turn, tiles_at
+from fairplay.games.tsuro.state import (
+    PLACING,
+    STILL_IN,
+    State,
+    Table,
+    apply_falls,
+    encode_ejection_round,
+    next_turn,
+    tiles_at,
+)
 from fairplay.games.tsuro.view import View
 
 Size = Annotated[int, Meta(ge=3, le=30)]
@@ -38,13 +47,13 @@ class Tsuro(Game[State, View, Action], frozen=True, forbid_unknown_fields=True):
     rules: Rules = STANDARD
 
     @classmethod
-    def drawing_from(cls, tiles: Iterable[int], seats: int, *, size: int = 10, rules: Rules = STANDARD) -> "Tsuro":
+    def with_tiles(cls, tiles: Iterable[int], seats: int, *, size: int = 10, rules: Rules = STANDARD) -> "Tsuro":
         """A game with the tiles of the caller's iterator: as many are drawn as a match can need, if there are so many.
 
-        >>> Tsuro.drawing_from(iter([3, 1, 4]), seats=3).tiles
+        >>> Tsuro.with_tiles(iter([3, 1, 4]), seats=3).tiles
         (3, 1, 4)
         """
-        drawn = tuple(islice(tiles, most_tiles(size, seats)))
+        drawn = tuple(islice(tiles, max_tiles(size, seats)))
         for tile in drawn:
             if type(tile) is not int or not 0 <= tile < TILES:
                 raise BadRequest(f"there is no tile {tile!r}; tiles are numbered from 0 to {TILES - 1}")
@@ -87,10 +96,10 @@ class Tsuro(Game[State, View, Action], frozen=True, forbid_unknown_fields=True):
         """§1.1, §2.1, §2.3: an empty board, and all tiles that can be needed in their order."""
         if seats > 2 * (self.size - 1):  # §3.3: at best every other square of the rim is placed on
             raise BadRequest(f"a board of {self.size} x {self.size} is too small for {seats} players")
-        count = most_tiles(self.size, seats)
+        count = max_tiles(self.size, seats)
         match self.tiles:
             case "bag":
-                lots, tiles = Lots(seed), list[int]()
+                lots, tiles = SeededRandom(seed), list[int]()
                 while len(tiles) < count:
                     tiles += lots.sample(TILES, TILES)
                 source = tuple(tiles)
@@ -129,8 +138,8 @@ class Tsuro(Game[State, View, Action], frozen=True, forbid_unknown_fields=True):
 
     def imagine(self, view: View, seed: bytes = b"") -> State:
         """§2.4: the table, and tiles drawn as they may come."""
-        count = most_tiles(self.size, len(view.table.fell))
-        tiles = from_the_cycle(view, count) if self.tiles == "cycle" else from_the_bag(view, count, seed)
+        count = max_tiles(self.size, len(view.table.fell))
+        tiles = tiles_from_cycle(view, count) if self.tiles == "cycle" else tiles_from_bag(view, count, seed)
         return State(view.table, tiles, 0)
 
     def check(self, view: View, action: Action) -> None:
@@ -155,12 +164,12 @@ class Tsuro(Game[State, View, Action], frozen=True, forbid_unknown_fields=True):
         """§3.5, §4.6, §4.7: the dealt tiles are used up in any case."""
         table = state.table
         if not isinstance(action, Lay):
-            return State(next_turn(placed(table, action)), state.source, state.drawn + 3)
+            return State(next_turn(place_tile(table, action)), state.source, state.drawn + 3)
         what, drawn = prospect_of(View(None, table, ()), action), state.drawn + 2
         if not what.looping:
-            return State(after_falls(table, what.board, what.avatars), state.source, drawn)
+            return State(apply_falls(table, what.board, what.avatars), state.source, drawn)
         stay = tuple(OUT if seat in what.looping else spot for seat, spot in enumerate(table.avatars))
-        return State(after_falls(table, table.board, stay), state.source, drawn)
+        return State(apply_falls(table, table.board, stay), state.source, drawn)
 
     def eject(self, state: State, seat: Seat, moment: Moment) -> State:
         """§6: the avatar goes, its path stays; on its turn the dealt tiles are used up."""
@@ -171,7 +180,7 @@ class Tsuro(Game[State, View, Action], frozen=True, forbid_unknown_fields=True):
             table,
             avatars=(*table.avatars[:seat], OUT, *table.avatars[seat + 1 :]),
             waiting=tuple(other for other in table.waiting if other != seat),
-            fell=(*table.fell[:seat], ejected_in(table.survived_to(seat)), *table.fell[seat + 1 :]),
+            fell=(*table.fell[:seat], encode_ejection_round(table.survived_to(seat)), *table.fell[seat + 1 :]),
         )
         return State(next_turn(without), state.source, state.drawn + used)
 
@@ -200,22 +209,22 @@ class Tsuro(Game[State, View, Action], frozen=True, forbid_unknown_fields=True):
         return {"seat": view.seat, "dealt": list(view.dealt), **codec.write(view.table)}
 
     def unpack(self, plain: Any) -> View:
-        return codec.view_on(codec.read(plain, codec.ViewSheet))
+        return codec.view_from_sheet(codec.read(plain, codec.ViewSheet))
 
     def pack_state(self, state: State) -> Any:
         """A state as plain JSON: the table, and all tiles."""
         return {"source": list(state.source), "drawn": state.drawn, **codec.write(state.table)}
 
     def unpack_state(self, plain: Any) -> State:
-        return codec.state_on(codec.read(plain, codec.StateSheet))
+        return codec.state_from_sheet(codec.read(plain, codec.StateSheet))
 
 
-def most_tiles(size: int, seats: int) -> int:
+def max_tiles(size: int, seats: int) -> int:
     """How many tiles a match can need: every turn covers a square, or costs somebody the seat."""
     return 3 * seats + 2 * (size * size + seats)
 
 
-def placed(table: Table, action: Place) -> Table:
+def place_tile(table: Table, action: Place) -> Table:
     """§3.5: the tile lies there, with the avatar on its port."""
     x, y = action.at
     square, seat = y * table.grid.size + x, table.waiting[0]

@@ -25,17 +25,17 @@ EXPECTED = {
 }
 
 
-def write(action: Action) -> str:
+def format_action(action: Action) -> str:
     """An action as a person says it.
 
-    >>> write(Lay(12, 90)), write(Place(12, 90, "E", (3, 0)))
+    >>> format_action(Lay(12, 90)), format_action(Place(12, 90, "E", (3, 0)))
     ('12 90', '12 90 3,0 E')
     """
     how = f"{action.tile} {action.degrees}"
     return how if isinstance(action, Lay) else f"{how} {action.at[0]},{action.at[1]} {action.port}"
 
 
-def read(view: View, words: str) -> Action:
+def parse_action(view: View, words: str) -> Action:
     """The action that a person means. Raises BadRequest if that cannot be told."""
     found = WORDS.fullmatch(words.strip())
     if found is None:
@@ -54,6 +54,6 @@ def read(view: View, words: str) -> Action:
     return Place(int(tile), turned, cast(Port, port.upper()), (int(x), int(y)))
 
 
-def foresee(view: View, action: Action) -> View:
-    """What its player would see right after a lawful action, with the tiles that it could choose from."""
+def preview(view: View, action: Action) -> View:
+    """What its player would see right after a legal action, with the tiles that it could choose from."""
     return View(view.seat, Tsuro().apply(State(view.table, (), 0), action).table, view.dealt)

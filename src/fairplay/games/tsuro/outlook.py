@@ -29,17 +29,17 @@ def worth(grid: Grid, what: Prospect, me: int) -> float:
     rivals = [grid.ahead[other] >> 3 for seat, other in enumerate(what.avatars) if seat != me and other != OUT]
     x, y = grid.squares[mine]
     inward = min(x, y, grid.size - 1 - x, grid.size - 1 - y)
-    turns = hope(grid, what.board, spot, TURNS_AHEAD, DRIVEN if mine in rivals else CHOSEN)
+    turns = expected_turns(grid, what.board, spot, TURNS_AHEAD, DRIVEN if mine in rivals else CHOSEN)
     return turns + PER_SQUARE * territory(grid, what.board, mine, rivals) + PER_STEP * inward
 
 
-def hope(grid: Grid, board: bytes, spot: int, turns: int, odds: tuple[float, ...] = CHOSEN) -> float:
+def expected_turns(grid: Grid, board: bytes, spot: int, turns: int, odds: tuple[float, ...] = CHOSEN) -> float:
     """How many of so many turns an avatar can expect to survive, on a board that does not change meanwhile."""
     if not turns:
         return 0.0
     entry = grid.ahead[spot]
     ends = (grid.follow(board, entry & -8 | port) for port in range(8) if port != entry & 7)
-    lives = sorted((1 + hope(grid, board, end, turns - 1) if end >= 0 else 0.0 for end in ends), reverse=True)
+    lives = sorted((1 + expected_turns(grid, board, end, turns - 1) if end >= 0 else 0.0 for end in ends), reverse=True)
     total = 0.0
     for chance, life in zip(odds, lives, strict=False):  # the odds of the last may be none
         total += chance * life  # not by sum(), which rounds otherwise from Python 3.12 on

@@ -1,6 +1,6 @@
-"""Know how strong the house players are; `make ratings` writes this anew.
+"""Know how strong the built-in players are; `make ratings` writes this anew.
 
-Measured on 2026-11-17; docs/house_players.md says how.
+Measured on 2026-11-17; docs/built_in_players.md says how.
 """
 
 from fairplay.core.roles import Rated

@@ -6,7 +6,7 @@ from fairplay.core.game import Seat
 from fairplay.games.tsuro.board import OUT
 from fairplay.games.tsuro.state import STILL_IN, Stage, Table
 from fairplay.games.tsuro.view import View
-from fairplay.render.roster import Look, Player, named
+from fairplay.render.roster import Look, Player, seat_name
 
 # People who do not see red or green have these at different brightness; the letters and patterns help as well.
 LOOKS = {
@@ -31,7 +31,7 @@ def players_of(table: Table, names: Sequence[str]) -> list[Player]:
         player = Player(
             LOOKS[colour],
             colour,
-            named(names, seat),
+            seat_name(names, seat),
             _mark(table, seat),
             lit=first or seat in table.waiting[:1],
             out=table.fell[seat] < 0,
@@ -69,7 +69,7 @@ def _where(table: Table, seat: Seat) -> str:
     return f" [{x}, {y}] port {port}, faces {list(ahead)}"
 
 
-def stage_in_words(table: Table) -> str:
+def format_stage(table: Table) -> str:
     """The stage, and how many rounds have come to it."""
     match table.stage:
         case Stage.PLACING:

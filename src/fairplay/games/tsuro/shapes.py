@@ -4,10 +4,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, lru_cache
 
 from fairplay.games.tsuro.pieces import EXITS, PORTS
-from fairplay.render.colours import letters_on
+from fairplay.render.colours import letter_colour
 from fairplay.render.panel import Skin
 from fairplay.render.roster import Look
-from fairplay.render.svg import LETTER, Value, box, circle, element, fade, number, path, use, words
+from fairplay.render.svg import LETTER_STYLE, Value, circle, element, gradient, number, path, rectangle, text, use
 
 SIDE = 60.0  # of a tile
 ARC = 0.5523  # of a radius: how far from its ends a quarter of a circle has its controls
@@ -47,8 +47,8 @@ PATTERNS: Mapping[str, dict[str, Value]] = {
 
 def definitions(codes: Iterable[int], looks: Iterable[Look], *, dark: bool, bold: float) -> Iterator[str]:
     """Everything, with the tiles of these codes; `bold`: how much larger than usual the avatars and marks are."""
-    yield fade("field", *FIELD[dark])
-    yield fade("paper", *SHEET[dark])
+    yield gradient("field", *FIELD[dark])
+    yield gradient("paper", *SHEET[dark])
     yield from _paths()
     for code in sorted(codes):
         yield _tile(code)
@@ -61,7 +61,7 @@ def definitions(codes: Iterable[int], looks: Iterable[Look], *, dark: bool, bold
 def _paths() -> tuple[str, ...]:
     """Every way across a tile, and a tile without any."""
     curves = (path(_curve(one, other), id=PORTS[one] + PORTS[other]) for one in range(8) for other in range(one + 1, 8))
-    sheet = box(1, 1, SIDE - 2, SIDE - 2, rx=4.0, fill="url(#paper)", stroke="#8d6a43", stroke_width=1.0)
+    sheet = rectangle(1, 1, SIDE - 2, SIDE - 2, rx=4.0, fill="url(#paper)", stroke="#8d6a43", stroke_width=1.0)
     return (*curves, element("g", sheet, id="sheet"))
 
 
@@ -143,7 +143,7 @@ def _pieces(look: Look) -> tuple[str, str]:
     bead = element(
         "g",
         circle(0, 0, 5.8, fill=look.paint, stroke=INK, stroke_width=1.2),
-        words(0, 3.3, look.letter, font_size=9.0, fill=letters_on(look.paint), **LETTER),
+        text(0, 3.3, look.letter, font_size=9.0, fill=letter_colour(look.paint), **LETTER_STYLE),
         id=f"bead{look.letter}",
     )
     return avatar, bead

@@ -24,10 +24,10 @@ class Stage(StrEnum):
 PLACING, PLAYING, DONE = Stage  # looked up as `Stage.DONE` each takes as long as two calls
 
 
-def ejected_in(round: int) -> int:
+def encode_ejection_round(round: int) -> int:
     """How an ejection in a round is kept in `Table.fell`: as a negative number, for rounds count from 0.
 
-    >>> ejected_in(0), ejected_in(3)
+    >>> encode_ejection_round(0), encode_ejection_round(3)
     (-1, -4)
     """
     return -1 - round
@@ -48,7 +48,9 @@ class Table(msgspec.Struct, frozen=True, gc=False):
     stage: Stage
     round: int  # 0 while tiles are placed
     waiting: tuple[Seat, ...]  # who has yet to act in this round, from whoever is on turn
-    fell: tuple[int, ...]  # by seat: the round in which it left the board, or STILL_IN, or `ejected_in` a round
+    fell: tuple[
+        int, ...
+    ]  # by seat: the round in which it left the board, or STILL_IN, or `encode_ejection_round` a round
     colours: tuple[str, ...]  # by seat
 
     @property
@@ -91,7 +93,7 @@ def next_turn(table: Table) -> Table:
     return msgspec.structs.replace(table, stage=PLAYING, round=table.round + 1, waiting=alive)
 
 
-def after_falls(table: Table, board: bytes, avatars: tuple[int, ...]) -> Table:
+def apply_falls(table: Table, board: bytes, avatars: tuple[int, ...]) -> Table:
     """The table once whoever was on turn has acted: those without an avatar fall in this round."""
     fell = table.fell
     waiting = table.waiting[1:]

@@ -1,11 +1,11 @@
-"""Play Tsuro for the house: by the course's three recipes, at random, to survive, or by playouts."""
+"""Play Tsuro for the server: by the course's three recipes, at random, to survive, or by playouts."""
 
 from functools import cache
 from hashlib import sha256
 
 import msgspec
 
-from fairplay.core.roles import HousePlayer, Strategy, house_player, house_player_by
+from fairplay.core.roles import BuiltInPlayer, Strategy, built_in_player, built_in_player_with_number
 from fairplay.games.tsuro.actions import Action, Lay, Place
 from fairplay.games.tsuro.board import OUT, Grid
 from fairplay.games.tsuro.kernel import best_future, best_lay
@@ -17,30 +17,30 @@ from fairplay.games.tsuro.view import View
 Pathfinder = Strategy[View, Action]
 
 NODES = range(1, 100_001)  # tiles that foresight may lay in the playouts of a turn
-USUAL_NODES = 20_000
+DEFAULT_NODES = 20_000
 CARELESSNESS = range(1, 100)  # turns of a hundred
-USUAL_CARELESSNESS = 50
+DEFAULT_CARELESSNESS = 50
 BACKWARDS = "AHGFEDCB"  # the ports counter-clockwise
 
 
 def first(view: View) -> Action:
     """The third tile on the first free square, clockwise; then the first tile as it is, legal or not."""
-    return place_along(view, clockwise(view.table.grid), PORTS) if placing(view) else LAYS[view.dealt[0]][0]
+    return place_along(view, clockwise(view.table.grid), PORTS) if is_placing(view) else LAYS[view.dealt[0]][0]
 
 
 def second(view: View) -> Action:
     """Place like first; then the first legal option."""
-    return place_along(view, clockwise(view.table.grid), PORTS) if placing(view) else first_legal(view, view.dealt)
+    return place_along(view, clockwise(view.table.grid), PORTS) if is_placing(view) else first_legal(view, view.dealt)
 
 
 def third(view: View) -> Action:
     """Place like first, but counter-clockwise; then the first legal option, beginning with the second tile."""
-    if placing(view):
+    if is_placing(view):
         return place_along(view, counter_clockwise(view.table.grid), BACKWARDS)
     return first_legal(view, view.dealt[::-1])
 
 
-def placing(view: View) -> bool:
+def is_placing(view: View) -> bool:
     """Is it the first tile that is asked for?"""
     return view.table.stage is PLACING
 
@@ -79,21 +79,21 @@ def first_legal(view: View, dealt: tuple[int, ...]) -> Lay:
     return LAYS[dealt[0]][0]  # §4.3 to §4.5: without a fine one, either all are legal or none is
 
 
-def at_random(key: bytes) -> Pathfinder:
+def random_strategy(key: bytes) -> Pathfinder:
     """Any legal action, each as likely as the others; the same key draws the same in the same position."""
 
     def choose(view: View) -> Action:
         # A seat acts once a round, so board and tiles tell its turns apart.
         lot = int.from_bytes(sha256(key + bytes(view.dealt) + view.table.board).digest(), "big")
-        if placing(view):
-            return place_by(lot, view)
+        if is_placing(view):
+            return random_placement(lot, view)
         options = STANDARD.lays(view) or LAYS[view.dealt[0]]
         return options[lot * len(options) >> 256]
 
     return choose
 
 
-def place_by(lot: int, view: View) -> Place:
+def random_placement(lot: int, view: View) -> Place:
     """One of all placements, found without listing them: each square has the same ones for each of the tiles."""
     tiles, grid = sorted(set(view.dealt)), view.table.grid
     groups = [places_at(grid.size, tiles[0], square) for square in grid.rim if is_free(view, square)]
@@ -107,7 +107,7 @@ def place_by(lot: int, view: View) -> Place:
 
 def survivor(view: View) -> Action:
     """Place towards the middle; then the legal option that leaves most room to live on."""
-    if placing(view):
+    if is_placing(view):
         return place_inwards(view)
     return best_lay(view) or LAYS[view.dealt[0]][0]
 
@@ -132,7 +132,7 @@ def place_inwards(view: View) -> Place:
 
 def careless(turns: int, key: bytes) -> Pathfinder:
     """Like survivor, but for so many turns of a hundred, in which any legal action will do."""
-    drawn = at_random(key)
+    drawn = random_strategy(key)
 
     def choose(view: View) -> Action:
         lot = sha256(b"care" + key + bytes(view.dealt) + view.table.board).digest()
@@ -145,7 +145,7 @@ def foresight(nodes: int, key: bytes) -> Pathfinder:
     """Place towards the middle; then the legal option that comes out best in playouts."""
 
     def choose(view: View) -> Action:
-        if placing(view):
+        if is_placing(view):
             return place_inwards(view)
         seed = sha256(key + bytes(view.dealt) + view.table.board).digest()
         return best_future(view, nodes, seed) or LAYS[view.dealt[0]][0]
@@ -153,28 +153,28 @@ def foresight(nodes: int, key: bytes) -> Pathfinder:
     return choose
 
 
-HOUSE: dict[str, HousePlayer] = {
-    "first": house_player("first", "the course's first: the first tile as it is, legal or not", lambda key: first),
-    "second": house_player("second", "the course's second: the first legal option", lambda key: second),
-    "third": house_player("third", "the course's third: the same, from the second tile on", lambda key: third),
-    "random": house_player("random", "any legal action, drawn from the seat's own key", at_random),
-    "survivor": house_player("survivor", "the option that leaves most room to live on", lambda key: survivor),
-    "careless": house_player_by(
+BUILT_IN: dict[str, BuiltInPlayer] = {
+    "first": built_in_player("first", "the course's first: the first tile as it is, legal or not", lambda key: first),
+    "second": built_in_player("second", "the course's second: the first legal option", lambda key: second),
+    "third": built_in_player("third", "the course's third: the same, from the second tile on", lambda key: third),
+    "random": built_in_player("random", "any legal action, drawn from the seat's own key", random_strategy),
+    "survivor": built_in_player("survivor", "the option that leaves most room to live on", lambda key: survivor),
+    "careless": built_in_player_with_number(
         "careless",
         "survivor, but for N turns of a hundred, which it plays at random",
         "is so {} turns of a hundred",
         CARELESSNESS,
-        USUAL_CARELESSNESS,
+        DEFAULT_CARELESSNESS,
         careless,
     ),
-    "foresight": house_player_by(
+    "foresight": built_in_player_with_number(
         "foresight",
         "what comes out best once N tiles are laid in playouts",
         "lays {} tiles in playouts",
         NODES,
-        USUAL_NODES,
+        DEFAULT_NODES,
         foresight,
-        thinks=True,
+        is_slow=True,
     ),
 }
 LADDER = ("third", "careless:78", "careless:44", "survivor", "foresight")  # the weakest first

@@ -22,14 +22,14 @@ from itertools import groupby, product
 from fairplay.core.game import Seat
 from fairplay.games.tsuro.board import EMPTY, OUT
 from fairplay.games.tsuro.pieces import EXITS, PORTS
-from fairplay.games.tsuro.roster import LOOKS, players_of, stage_in_words
+from fairplay.games.tsuro.roster import LOOKS, format_stage, players_of
 from fairplay.games.tsuro.routes import ALL, EAST, NORTH, SIGNS, SOUTH, WEST, Cell, Size, routes_of
 from fairplay.games.tsuro.state import Table
 from fairplay.games.tsuro.view import View
-from fairplay.games.tsuro.ways import faced, way_of
-from fairplay.render.fit import Part, Room, Scale, left_out, part_of, side_by_side
+from fairplay.games.tsuro.ways import faced_square, way_of
+from fairplay.render.fit import Part, Scale, Space, format_hidden_part, join_side_by_side, visible_part
 from fairplay.render.roster import Look, Player, cards, roster
-from fairplay.render.text import CHANGED, dye, fold
+from fairplay.render.text import CHANGED_COLOUR, add_colour, wrap_items
 
 Canvas = dict[Cell, tuple[str, str]]  # a sign, and the code of its colour
 Looks = Mapping[str, Look]
@@ -41,7 +41,7 @@ AHEAD = "▒"  # fills the square before whoever is on turn
 TILE, NO_TILE = "░", "·"  # where only ways are drawn, what tiles are made of; and a square without a tile
 CORNERS = "┌┐┘└"
 INKS = {"W": "1", "K": "38;5;245", "R": "31", "G": "32", "B": "94", "*": "1"}  # of ways, by letter
-USUAL = 80  # columns of text
+DEFAULT_COLUMNS = 80  # columns of text
 CARDS = 28  # beside a board of text: columns for the players, and for the tiles to choose from
 BETWEEN = "  "  # tiles that are dealt
 SEVERAL = Look("*", "7", "")
@@ -63,26 +63,26 @@ def text(
 
     No line is wider than `width`, and there are not more than `height`, as long as there is room for anything at all.
     """
-    table, room, players = view.table, Room(width, height), players_of(view.table, names)
-    now, earlier = stage_in_words(table), None if before is None else before.table
+    table, room, players = view.table, Space(width, height), players_of(view.table, names)
+    now, earlier = format_stage(table), None if before is None else before.table
     board = partial(board_lines, table, LOOKS, colour=colour, before=earlier, choosing=bool(view.dealt))
     dealt = [*dealt_lines(view.dealt, width), ""] if view.dealt else []
     below = ["", *dealt, now, *roster(players, colour=colour, width=width)]
-    left, narrow = room.less(len(below)), room.narrower(CARDS)
-    size, other = size_in(table, left), size_in(table, narrow)
+    left, narrow = room.minus_lines(len(below)), room.minus_columns(CARDS)
+    size, other = tile_size(table, left), tile_size(table, narrow)
     crowded = size is None and bool(dealt) and width is not None and width >= 2 * CARDS
     if height is not None and ((other is not None and (size is None or other > size)) or crowded):
         panel = panel_lines(view, now, players, legend_for(table, other), CARDS - 2, height, colour=colour)
         if len(panel) <= height:
-            return "\n".join(side_by_side(board(narrow), panel))
-    legend = ["", *fold(legend_for(table, size), width or USUAL, " ")]
-    if height is None or size_in(table, room.less(len(legend) + len(below))) == size is not None:
+            return "\n".join(join_side_by_side(board(narrow), panel))
+    legend = ["", *wrap_items(legend_for(table, size), width or DEFAULT_COLUMNS, " ")]
+    if height is None or tile_size(table, room.minus_lines(len(legend) + len(below))) == size is not None:
         below = [*legend, *below]
-    return "\n".join([*board(room.less(len(below))), *below])
+    return "\n".join([*board(room.minus_lines(len(below))), *below])
 
 
 def board_lines(
-    table: Table, looks: Looks, room: Room, *, colour: bool, before: Table | None = None, choosing: bool = False
+    table: Table, looks: Looks, room: Space, *, colour: bool, before: Table | None = None, choosing: bool = False
 ) -> Iterator[str]:
     """The board with its numbers, line by line, or as much of it as there is room for.
 
@@ -91,10 +91,10 @@ def board_lines(
     count = table.grid.size
     margin = len(str(count - 1))
     scales = scales_of(count)
-    new = changed(table, before)
-    part = part_of((count, count), [*scales], room, middle_of(table, [] if choosing else new))
+    new = changed_squares(table, before)
+    part = visible_part((count, count), [*scales], room, middle_of(table, [] if choosing else new))
     size = scales[part.scale]
-    canvas = drawn(table, looks, size, new)
+    canvas = draw_squares(table, looks, size, new)
     frame = size is not SMALL
     if frame:
         _frame(canvas, part, count)
@@ -105,11 +105,11 @@ def board_lines(
         signs = [canvas.get((column, line), BLANK) for column in columns]
         inside = line // size.high in part.rows and line % size.high == size.upper
         label = str(line // size.high) if inside else ""
-        yield f"{label:>{margin}} {_painted(signs) if colour else ''.join(sign for sign, _ in signs)}".rstrip()
-    yield from left_out(part, (count, count), room)
+        yield f"{label:>{margin}} {_paint(signs) if colour else ''.join(sign for sign, _ in signs)}".rstrip()
+    yield from format_hidden_part(part, (count, count), room)
 
 
-def size_in(table: Table, room: Room) -> Size | None:
+def tile_size(table: Table, room: Space) -> Size | None:
     """How large tiles are where there is so much room for the whole board; None: there is not."""
     count = table.grid.size
     return next((size for scale, size in scales_of(count).items() if room.holds(scale, count, count)), None)
@@ -118,7 +118,7 @@ def size_in(table: Table, room: Room) -> Size | None:
 def legend_for(table: Table, size: Size | None) -> list[str]:
     """What the signs of a board with tiles of this size stand for."""
     tiles = [] if size in (LARGE, MIDDLE) else [TILE_LEGEND]
-    return [*LEGEND, *tiles, *([] if faced(table) is None else [AHEAD_LEGEND])]
+    return [*LEGEND, *tiles, *([] if faced_square(table) is None else [AHEAD_LEGEND])]
 
 
 def scales_of(count: int) -> dict[Scale, Size]:
@@ -128,7 +128,7 @@ def scales_of(count: int) -> dict[Scale, Size]:
     return {Scale(size.wide, size.high, beside + frame, 1 + frame): size for size, frame in frames.items()}
 
 
-def changed(table: Table, before: Table | None) -> set[int]:
+def changed_squares(table: Table, before: Table | None) -> set[int]:
     """The squares on which a tile is new."""
     if before is None or before.grid is not table.grid:
         return set()
@@ -137,7 +137,7 @@ def changed(table: Table, before: Table | None) -> set[int]:
 
 def middle_of(table: Table, new: Collection[int]) -> tuple[float, float] | None:
     """The row and the column to look at: of what is new, or else of the square before whoever is on turn."""
-    ahead = faced(table)
+    ahead = faced_square(table)
     squares = [table.grid.squares[square] for square in new or ([] if ahead is None else [ahead])]
     return (squares[0][1], squares[0][0]) if squares else None
 
@@ -162,12 +162,12 @@ def panel_lines(
         panel = [*dealt_lines(view.dealt, width), now, *roster(short, colour=colour, width=width)]
     else:
         panel = [now, "", *cards(briefly, colour=colour, width=width)]
-    signs = ["", *fold(legend, width, " ")]
+    signs = ["", *wrap_items(legend, width, " ")]
     return [*panel, *signs] if len(panel) + len(signs) <= height else panel
 
 
 def _dealt(tile: int) -> list[str]:
-    canvas = drawn_tile(4 * tile, LARGE)
+    canvas = draw_tile(4 * tile, LARGE)
     for port, (column, line) in enumerate(LARGE.ports):
         right, down = ((0, -1), (1, 0), (0, 1), (-1, 0))[port // 2]
         canvas[column + right, line + down] = PORTS[port], ""
@@ -188,9 +188,9 @@ def numbers_of(code: int) -> str:
     return "".join(numbers[end] for end in ends)
 
 
-def drawn(table: Table, looks: Looks, size: Size, new: Collection[int]) -> Canvas:
+def draw_squares(table: Table, looks: Looks, size: Size, new: Collection[int]) -> Canvas:
     """All squares, with what lies there."""
-    canvas, seats = Canvas(), walked(table)
+    canvas, seats = Canvas(), seats_by_path(table)
     for square, code in enumerate(table.board):
         x, y = table.grid.squares[square]
         left, top = x * size.wide, y * size.high
@@ -199,7 +199,7 @@ def drawn(table: Table, looks: Looks, size: Size, new: Collection[int]) -> Canva
             continue
         ways = {port: seats[8 * square + port] for port in range(8) if 8 * square + port in seats}
         ports = frozenset(ways) if size is SMALL else ALL
-        tile = drawn_tile(code, size, ports)
+        tile = draw_tile(code, size, ports)
         routes = routes_of(code, size, ports)
         for port, here in ways.items():
             look, cells = _look(table, looks, here), [size.ports[port], size.ports[EXITS[code << 3 | port]]]
@@ -211,7 +211,7 @@ def drawn(table: Table, looks: Looks, size: Size, new: Collection[int]) -> Canva
             tile.update({cell: (tile[cell][0], ink) for cell in cells})
             tile.update({cell: (look.letter.lower(), look.code) for cell in letters})
         if square in new:
-            corners = {cell: (sign, CHANGED) for cell, sign in zip(size.corners, CORNERS, strict=True)}
+            corners = {cell: (sign, CHANGED_COLOUR) for cell, sign in zip(size.corners, CORNERS, strict=True)}
             tile = tile | corners if size is SMALL else corners | tile
         if size is SMALL:
             tile = dict.fromkeys(product(range(size.wide), range(size.high)), (TILE, DIM)) | tile
@@ -220,7 +220,7 @@ def drawn(table: Table, looks: Looks, size: Size, new: Collection[int]) -> Canva
     return canvas
 
 
-def walked(table: Table) -> dict[int, set[Seat]]:
+def seats_by_path(table: Table) -> dict[int, set[Seat]]:
     """Who has come along the path that begins at a spot, or ends there; by the lower of its ports."""
     seats: dict[int, set[Seat]] = {}
     for seat in range(len(table.starts)):
@@ -229,7 +229,7 @@ def walked(table: Table) -> dict[int, set[Seat]]:
     return seats
 
 
-def drawn_tile(code: int, size: Size, ports: frozenset[int] = ALL) -> Canvas:
+def draw_tile(code: int, size: Size, ports: frozenset[int] = ALL) -> Canvas:
     """A tile with its paths, or with those that begin at some ports; with numbers, if there is no room for them."""
     sides: dict[Cell, int] = {}
     for route in routes_of(code, size, ports).values():
@@ -237,11 +237,11 @@ def drawn_tile(code: int, size: Size, ports: frozenset[int] = ALL) -> Canvas:
             sides[cell] = sides.get(cell, 0) | leads
     if sides or not ports:
         return {cell: (SIGNS[leads], DIM) for cell, leads in sides.items()}
-    numbers = zip(size.ports, numbers_of(code), ports_led(code, ports), strict=True)
+    numbers = zip(size.ports, numbers_of(code), connected_ports(code, ports), strict=True)
     return {cell: (number, DIM) for cell, number, led in numbers if led}
 
 
-def ports_led(code: int, ports: frozenset[int]) -> list[bool]:
+def connected_ports(code: int, ports: frozenset[int]) -> list[bool]:
     """Which of the eight ports are on a path that begins at one of these."""
     return [min(port, EXITS[code << 3 | port]) in ports for port in range(8)]
 
@@ -253,7 +253,7 @@ def _mark(canvas: Canvas, table: Table, looks: Looks, size: Size) -> None:
         (x, y), (column, line) = table.grid.squares[spot >> 3], size.ports[spot & 7]
         return x * size.wide + column, y * size.high + line
 
-    if (ahead := faced(table)) is not None:
+    if (ahead := faced_square(table)) is not None:
         x, y = table.grid.squares[ahead]
         for line in {(size.high - 1) // 2, size.high // 2}:
             canvas[x * size.wide + size.wide // 2, y * size.high + line] = AHEAD, ""
@@ -286,9 +286,9 @@ def _frame(canvas: Canvas, part: Part, count: int) -> None:
         canvas[column, line] = SIGNS[sides], DIM
 
 
-def _painted(signs: Sequence[tuple[str, str]]) -> str:
+def _paint(signs: Sequence[tuple[str, str]]) -> str:
     runs = ((code, "".join(sign for sign, _ in run)) for code, run in groupby(signs, key=lambda cell: cell[1]))
-    return "".join(dye(run, code) if code else run for code, run in runs)
+    return "".join(add_colour(run, code) if code else run for code, run in runs)
 
 
 def _look(table: Table, looks: Looks, seats: Collection[Seat]) -> Look:

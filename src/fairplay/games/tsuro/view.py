@@ -49,7 +49,7 @@ class Tile(int, Enum):
     __str__ = __repr__
 
 
-class Laid(msgspec.Struct, frozen=True, gc=False):
+class LaidTile(msgspec.Struct, frozen=True, gc=False):
     """A tile on the board."""
 
     tile: Tile
@@ -77,19 +77,19 @@ class Player(msgspec.Struct, frozen=True, gc=False):
     score: int  # the round that it has survived to
 
 
-class Board(Mapping[Square, Laid]):
+class Board(Mapping[Square, LaidTile]):
     """The tiles that lie on squares, as in `board[x, y]`; `board.get((x, y))` is None where none lies."""
 
     def __init__(self, table: Table) -> None:
         self._table = table
         self.size = table.grid.size
 
-    def __getitem__(self, at: Square) -> Laid:
+    def __getitem__(self, at: Square) -> LaidTile:
         square = self._table.grid.square(at)
         code = EMPTY if square is None else self._table.board[square]
         if code == EMPTY:
             raise KeyError(f"no tile lies at {at}" if square is not None else f"{at} is off the board")
-        return Laid(Tile(code >> 2), 90 * (code & 3))
+        return LaidTile(Tile(code >> 2), 90 * (code & 3))
 
     def __iter__(self) -> Iterator[Square]:
         return (at for at, code in zip(self._table.grid.squares, self._table.board, strict=True) if code != EMPTY)

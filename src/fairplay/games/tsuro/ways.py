@@ -32,7 +32,7 @@ def way_of(table: Table, seat: Seat) -> tuple[Step, ...]:
     return tuple(way) if table.avatars[seat] in (OUT, spot) else ()
 
 
-def faced(table: Table) -> int | None:
+def faced_square(table: Table) -> int | None:
     """The square before whoever is on turn, if it has an avatar."""
     spot = table.avatars[table.waiting[0]] if table.waiting else OUT
     return None if spot == OUT else table.grid.ahead[spot] >> 3

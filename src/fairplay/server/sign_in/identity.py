@@ -5,11 +5,11 @@ from typing import Any
 
 from fairplay.core.errors import BadRequest
 from fairplay.core.events import Fault
-from fairplay.journal.key import key_in
+from fairplay.journal.key import load_key
 from fairplay.protocol.wire import Introduction
-from fairplay.server.sign_in.tokens import GUEST, Passes, Tokens
+from fairplay.server.sign_in.tokens import GUEST_PREFIX, ReconnectTokens, Tokens
 
-KEY = "key"  # the file in the folder of a house
+KEY_FILE = "key"  # the file in the directory of a server
 
 
 class Refused(Exception):
@@ -24,7 +24,7 @@ class Refused(Exception):
         return type(self), (self.reason, *self.args, self.fault), self.__dict__
 
 
-class WrongToken(Exception):
+class InvalidToken(Exception):
     """What the operator is told of a wrong token: the whole path of the file."""
 
 
@@ -35,36 +35,36 @@ class Identities:
     guesses helps, and each guess costs a connection and one hash.
     """
 
-    def __init__(self, folder: Path | str, *, guests: bool) -> None:
-        self.tokens = Tokens(folder)
-        self._passes = Passes(key_in(Path(folder, KEY)))
+    def __init__(self, directory: Path | str, *, guests: bool) -> None:
+        self.tokens = Tokens(directory)
+        self._reconnect_tokens = ReconnectTokens(load_key(Path(directory, KEY_FILE)))
         self._guests = guests
 
-    def who(self, said: Introduction) -> str:
+    def identify(self, said: Introduction) -> str:
         """The id of somebody. Raises Refused if it is not whom it says, or may not be here."""
         name = said.name if isinstance(said.name, str) else ""
-        is_guest = not said.token or said.token.startswith(GUEST)
+        is_guest = not said.token or said.token.startswith(GUEST_PREFIX)
         if is_guest and not self._guests:
-            raise Refused("guest", "who has no token of this house cannot play here")
+            raise Refused("guest", "who has no token of this server cannot play here")
         try:
             if is_guest and self.tokens.has(name):
                 raise Refused("name", f"the name {name} takes its token")
-            return self._proven(name, said.token) if said.token else self._passes.new_id()
+            return self._verify(name, said.token) if said.token else self._reconnect_tokens.new_id()
         except BadRequest as error:  # somebody has spoilt the file
-            raise Refused("tokens", "the tokens of this house cannot be read") from error
+            raise Refused("tokens", "the tokens of this server cannot be read") from error
 
-    def pass_for(self, id: str) -> str:
+    def reconnect_token(self, id: str) -> str:
         """With what a guest can come back."""
-        return self._passes.written(id)
+        return self._reconnect_tokens.create(id)
 
-    def _proven(self, name: str, token: str) -> str:
+    def _verify(self, name: str, token: str) -> str:
         """The id of somebody with a token or a pass. The directory's name helps who made a token for another server."""
-        if token.startswith(GUEST):
-            if (id := self._passes.holder(token)) is None:
-                raise Refused("token", "this is no pass of this house")
+        if token.startswith(GUEST_PREFIX):
+            if (id := self._reconnect_tokens.client_id(token)) is None:
+                raise Refused("token", "this is no pass of this server")
             return id
-        if not self.tokens.fits(name, token):
+        if not self.tokens.is_valid(name, token):
             path = self.tokens.path.absolute()
             why = f"invalid token for {name!r} (this server reads {path.parent.name}/{path.name})"
-            raise Refused("token", why) from WrongToken(f"invalid token for {name!r} (this server reads {path})")
+            raise Refused("token", why) from InvalidToken(f"invalid token for {name!r} (this server reads {path})")
         return name

@@ -3,29 +3,31 @@
 import secrets
 from collections.abc import Container
 
-from fairplay.protocol.wire import LONGEST_NAME
+from fairplay.protocol.wire import MAX_NAME_CHARS
 
-ALIKE = str.maketrans({"1": "l", "i": "l", "0": "o", "m": "rn", "w": "vv", "_": None, "-": None})
+LOOK_ALIKES = str.maketrans({"1": "l", "i": "l", "0": "o", "m": "rn", "w": "vv", "_": None, "-": None})
 
 
-def skeleton(name: str) -> str:
+def look_alike_key(name: str) -> str:
     """What is left of a name for somebody who looks at it briefly: two names with the same are too much alike.
 
-    >>> skeleton("Ann_1") == skeleton("annI"), skeleton("ann") == skeleton("anna")
+    >>> look_alike_key("Ann_1") == look_alike_key("annI"), look_alike_key("ann") == look_alike_key("anna")
     (True, False)
     """
-    return name.casefold().translate(ALIKE)
+    return name.casefold().translate(LOOK_ALIKES)
 
 
-def label(wanted: str, digits: str, taken: Container[str]) -> str:
-    """A name that is like none of those whose skeletons are taken: the one that is wanted, or with digits behind it.
+def unique_label(wanted: str, digits: str, taken: Container[str]) -> str:
+    """A name whose look-alike key is not taken: the one that is wanted, or with digits behind it.
 
     If somebody has taken that one too, on purpose even, the digits are drawn.
 
-    >>> label("ann", "c0ffee00", {"bob"}), label("ann", "c0ffee00", {"ann"}), label("m" * 20, "c0ffee00", {"rn" * 20})
-    ('ann', 'ann-c0ff', 'mmmmmmmmmmmmmmm-c0ff')
+    >>> unique_label("ann", "c0ffee00", {"bob"}), unique_label("ann", "c0ffee00", {"ann"})
+    ('ann', 'ann-c0ff')
+    >>> unique_label("m" * 20, "c0ffee00", {"rn" * 20})
+    'mmmmmmmmmmmmmmm-c0ff'
     """
     found, end = wanted, f"-{digits[:4]}"
-    while skeleton(found) in taken:
-        found, end = wanted[: LONGEST_NAME - len(end)] + end, f"-{secrets.token_hex(4)}"
+    while look_alike_key(found) in taken:
+        found, end = wanted[: MAX_NAME_CHARS - len(end)] + end, f"-{secrets.token_hex(4)}"
     return found

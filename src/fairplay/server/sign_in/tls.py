@@ -1,9 +1,9 @@
-"""Read the certificate with which a house proves what it is."""
+"""Read the certificate with which a server proves what it is."""
 
 import ssl
 
 from fairplay.core.errors import BadRequest
-from fairplay.transport.places import reason
+from fairplay.transport.endpoint import describe_os_error
 
 
 def tls_context(certificate: str, key: str) -> ssl.SSLContext:
@@ -17,5 +17,5 @@ def tls_context(certificate: str, key: str) -> ssl.SSLContext:
     try:
         context.load_cert_chain(certificate, key, no_password)
     except (OSError, ValueError) as error:
-        raise BadRequest(f"no TLS with {certificate} and {key}: {reason(error)}") from None
+        raise BadRequest(f"no TLS with {certificate} and {key}: {describe_os_error(error)}") from None
     return context

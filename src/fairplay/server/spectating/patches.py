@@ -9,7 +9,7 @@ import msgspec
 from fairplay.core.errors import BadRequest
 
 Pointer = Annotated[str, msgspec.Meta(pattern=r"\A(/([^~/]|~[01])*)*\Z")]  # RFC 6901
-INDEX = re.compile("0|[1-9][0-9]*")
+ARRAY_INDEX = re.compile("0|[1-9][0-9]*")
 ARRAYS = (list, tuple)  # as games pack their views
 encode = msgspec.json.Encoder().encode
 
@@ -67,7 +67,7 @@ def join_pointer(path: str, key: Any) -> str:
     return f"{path}/{str(key).replace('~', '~0').replace('/', '~1')}"
 
 
-def after_patch(snapshot: Mapping[str, Any], line: Mapping[str, Any]) -> dict[str, Any]:
+def apply_patch_line(snapshot: Mapping[str, Any], line: Mapping[str, Any]) -> dict[str, Any]:
     """The snapshot after the line of a patch. Raises BadRequest if it does not fit, or another line comes before."""
     missing = [key for key in ("seq", "at", "event", "patch") if key not in line]
     if missing:
@@ -124,7 +124,7 @@ def apply_operation(document: Any, operation: Operation) -> Any:
 def resolve_token(parent: Any, token: str, *, adds: bool = False) -> Any:
     """The index or the key that a token names. Raises LookupError if nothing is there and nothing can be added."""
     if isinstance(parent, list):
-        index = len(parent) if adds and token == "-" else int(token) if INDEX.fullmatch(token) else -1
+        index = len(parent) if adds and token == "-" else int(token) if ARRAY_INDEX.fullmatch(token) else -1
         if index not in range(len(parent) + adds):
             raise LookupError(token)
         return index

@@ -1,6 +1,6 @@
 """Try to reach somebody: the host, the network, or a friend at another seat of the same table."""
 
-from fairplay.testing.escapes.beast import Beast
+from fairplay.testing.escapes.escape_attempt import EscapeAttempt
 
 SHARED_FILE = """
 def shared_file():
@@ -34,8 +34,8 @@ ADD, KEYCTL = {"x86_64": (248, 250), "aarch64": (217, 219)}.get(os.uname().machi
 name = outside["mark"].encode()
 """
 
-CHANNELS = (
-    Beast(
+CHANNEL_ATTEMPTS = (
+    EscapeAttempt(
         name="opens connections",
         tries="to reach listeners on this machine and elsewhere: TCP, UDP, UNIX sockets with a path and without",
         turn="""
@@ -55,7 +55,7 @@ attempt(udp, tcp, out_there, abstract, path,
         lambda: socket.socket(socket.AF_UNIX).connect("/var/run/docker.sock"))
 """,
     ),
-    Beast(
+    EscapeAttempt(
         name="meets a friend in the network",
         tries="abstract and loopback sockets on which another player of this match listens",
         ally_start="""
@@ -88,7 +88,7 @@ for work in (abstract, loopback):
 """,
         turn="attempt(lambda: bool(met))",
     ),
-    Beast(
+    EscapeAttempt(
         name="meets a friend in files",
         tries="what another player of this match wrote to /tmp, /dev/shm and /var/tmp",
         ally_start="""
@@ -107,7 +107,7 @@ found += [place for place in places[-1:] if os.path.exists(place)]
 """,
         turn="if found:\n    got_out(f'found something in {found}')\nos._exit(7)",
     ),
-    Beast(
+    EscapeAttempt(
         name="meets a friend in System V",
         tries="shared memory and message queues that another player of this match made",
         ally_start="""
@@ -124,7 +124,7 @@ met = [libc.shmget(key, 4096, 0) >= 0, libc.msgget(key, 0) >= 0, libc.semget(key
 """,
         turn="attempt(lambda: any(met))",
     ),
-    Beast(
+    EscapeAttempt(
         name="signals a friend by file locks",
         tries="flock and fcntl locks on a file of Python's, which another player of this match holds",
         ally_start=SHARED_FILE
@@ -161,7 +161,7 @@ for name, command in (("fcntl", fcntl.F_GETLK), ("open file description", 36)):
 """,
         turn="if heard:\n    got_out(f'heard a friend by {heard}')\nos._exit(7)",
     ),
-    Beast(
+    EscapeAttempt(
         name="signals a friend by watching files",
         tries="inotify on a file of Python's, which another player of this match opens",
         ally=SHARED_FILE
@@ -182,7 +182,7 @@ time.sleep(0.05)
 attempt(lambda: os.read(watching, 4096))
 """,
     ),
-    Beast(
+    EscapeAttempt(
         name="signals a friend by keys",
         tries="a key in the session's keyring, which another player of this match put there",
         ally_start=KEYRING
@@ -201,7 +201,7 @@ found = [ring for ring in (-3, -4, -5) if call(KEYCTL, 10, ring, b"user\\0", nam
 """,
         turn="if found:\n    got_out(f'found the key in {found}')\nos._exit(7)",
     ),
-    Beast(
+    EscapeAttempt(
         name="reads what a friend does in /proc",
         tries="figures of the whole machine that change while another player of this match computes and keeps things",
         ally="""
@@ -225,7 +225,7 @@ print(len(after), "figures", file=sys.stderr)
 os._exit(7)
 """,
     ),
-    Beast(
+    EscapeAttempt(
         name="asks what is in the page cache",
         tries="whether somebody has read a part of a file of Python's: preadv2 with RWF_NOWAIT, mincore, cachestat",
         turn=SHARED_FILE
@@ -243,7 +243,7 @@ def resident():
 attempt(at_once, resident, lambda: call(451, file, bytes(16), ctypes.create_string_buffer(64), 0) == 0)
 """,
     ),
-    Beast(
+    EscapeAttempt(
         name="reads numbers that are given to all",
         tries="the cookies of sockets, which are counted for the whole machine",
         turn="""
@@ -251,7 +251,7 @@ one = socket.socket(socket.AF_UNIX)
 attempt(*(lambda which=which: one.getsockopt(socket.SOL_SOCKET, which, 8) for which in (57, 71)))
 """,
     ),
-    Beast(
+    EscapeAttempt(
         name="uses the keyrings of the host",
         tries="to list, to add to and to revoke keys of whoever runs the match (add_key, keyctl, request_key)",
         turn=KEYRING
@@ -271,7 +271,7 @@ attempt(*(lambda ring=ring: call(KEYCTL, 0, ring, 0) > 0 for ring in (-3, -4, -5
         lambda: call(KEYCTL, 1, 0) > 0)  # KEYCTL_JOIN_SESSION_KEYRING
 """,
     ),
-    Beast(
+    EscapeAttempt(
         name="lists the keys of the host",
         tries="the names of keys in /proc/keys",
         turn="attempt(lambda: outside['secret'] in open('/proc/keys').read())",

@@ -1,8 +1,8 @@
 """Try to read what is somebody else's, and to write where nothing may be written."""
 
-from fairplay.testing.escapes.beast import Beast, Language
+from fairplay.testing.escapes.escape_attempt import EscapeAttempt, Language
 
-LOOKS_AROUND = """
+WALK_FILES = """
 def look(top):
     for place, directories, names in os.walk(top):
         directories[:] = [it for it in directories if os.path.join(place, it) not in ("/proc", "/usr", "/dev", "/sys")]
@@ -19,8 +19,8 @@ attempt(lambda: look("/"), *(lambda top=top: look(top) for top in (own, os.path.
         *(lambda top=top: look(f"{around}/{top}") for top in ("den", "link", "self/den", "self/link", "journal")))
 """
 
-FILES = (
-    Beast(
+FILE_ATTEMPTS = (
+    EscapeAttempt(
         name="reads what is not its own",
         tries="journals, passwords, disks, logs and the files of other players",
         turn="""
@@ -35,52 +35,52 @@ def read(place):
 attempt(*(lambda place=place: read(place) for place in places))
 """,
     ),
-    Beast(
+    EscapeAttempt(
         name="reads the seed beside itself",
         tries="the journal of this match, in its own directory",
-        turn=LOOKS_AROUND,
+        turn=WALK_FILES,
         journal="den/games",
     ),
-    Beast(
+    EscapeAttempt(
         name="reads the seed below itself",
         tries="the journal of this match, deep below its own directory",
-        turn=LOOKS_AROUND,
+        turn=WALK_FILES,
         journal="den/some/where/games",
     ),
-    Beast(
+    EscapeAttempt(
         name="reads the seed, started through a link",
         tries="the journal of this match, where a link leads to its own directory",
-        turn=LOOKS_AROUND,
+        turn=WALK_FILES,
         program="link/bot",
         journal="den/games",
     ),
-    Beast(
+    EscapeAttempt(
         name="reads the seed below itself, started through a link",
         tries="the journal of this match, deep below where a link leads to its own directory",
-        turn=LOOKS_AROUND,
+        turn=WALK_FILES,
         program="link/bot",
         journal="den/some/where/games",
     ),
-    Beast(
+    EscapeAttempt(
         name="reads the seed, started in a roundabout way",
         tries="the journal of this match, where a link leads to the directory above its own",
-        turn=LOOKS_AROUND,
+        turn=WALK_FILES,
         program="self/den/bot",
         journal="den/games",
     ),
-    Beast(
+    EscapeAttempt(
         name="reads the seed, recorded in a roundabout way",
         tries="the journal of this match, which is named by a link to the directory above its own",
-        turn=LOOKS_AROUND,
+        turn=WALK_FILES,
         journal="self/link/games",
     ),
-    Beast(
+    EscapeAttempt(
         name="reads the seed, recorded through a link",
         tries="the journal of this match, which is named by a link to its own directory",
-        turn=LOOKS_AROUND,
+        turn=WALK_FILES,
         journal="link/games",
     ),
-    Beast(
+    EscapeAttempt(
         name="widens its view",
         tries="a first line that names the program of another player as if it were its interpreter",
         first_line="#!/usr/bin/env -S -u {other} python3 -I -S",
@@ -89,7 +89,7 @@ own = outside["directory"] + "/other"
 attempt(lambda: print(open(f"{own}/kept").read(), file=sys.stderr), lambda: os.listdir(own))
 """,
     ),
-    Beast(
+    EscapeAttempt(
         name="writes wherever it can",
         tries="beside itself, to its own program, into Python, to the settings of the kernel",
         turn="""
@@ -108,7 +108,7 @@ attempt(*(lambda place=place: write(place) for place in places),
         lambda: os.mknod("/tmp/disk", 0o60666, os.makedev(254, 0)))
 """,
     ),
-    Beast(
+    EscapeAttempt(
         name="changes times and attributes",
         tries="to leave a note in the times, rights, owners and flags of files that others see, devices among them",
         turn="""
@@ -168,7 +168,7 @@ if changed := [place for place in before if traits(place) != before[place]]:
 os._exit(7)
 """,
     ),
-    Beast(
+    EscapeAttempt(
         name="links out of its /tmp",
         tries="symbolic and hard links to what lies outside, and paths that go up",
         turn="""
@@ -185,7 +185,7 @@ attempt(lambda: os.link(kept, "/tmp/hard"), lambda: os.link(sys.argv[0], "/tmp/o
                                                            "/proc/thread-self/root", "/jail/..", "/proc/self/root/..")))
 """,
     ),
-    Beast(
+    EscapeAttempt(
         name="goes through /proc",
         tries="the roots, memories, environments and open files of all processes that it sees",
         turn="""
@@ -206,7 +206,7 @@ attempt(*(lambda it=it: read(f"/proc/{it}/root{kept}") for it in (*numbers, "sel
         lambda: len(numbers) > 5)
 """,
     ),
-    Beast(
+    EscapeAttempt(
         name="fills its disk",
         tries="more in /tmp and /dev/shm than it may have",
         turn="""
@@ -223,7 +223,7 @@ if written > 2 * outside["space"]:
 os._exit(7)
 """,
     ),
-    Beast(
+    EscapeAttempt(
         name="makes files without end",
         tries="files that are empty, but with names and notes for which the kernel needs memory",
         language=Language.C,
@@ -246,7 +246,7 @@ static void turn(void) {
 }
 """,
     ),
-    Beast(
+    EscapeAttempt(
         name="opens files without end",
         tries="more open files than it may have",
         turn="""
@@ -259,7 +259,7 @@ except OSError as error:
 got_out("opened 2000 files")
 """,
     ),
-    Beast(
+    EscapeAttempt(
         name="leaves its memory behind",
         tries="a core dump in a directory of the host, or handed to a program of the host that takes them from a pipe",
         turn="""

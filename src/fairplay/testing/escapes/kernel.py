@@ -1,11 +1,11 @@
-"""Try parts of the kernel that no player needs: each is a door to its bugs, if not to the host."""
+"""Try parts of the kernel that no player needs: each is a listener to its bugs, if not to the host."""
 
-from fairplay.testing.escapes.beast import Beast, Language
+from fairplay.testing.escapes.escape_attempt import EscapeAttempt, Language
 
 C = Language.C
 
-KERNEL = (
-    Beast(
+KERNEL_ATTEMPTS = (
+    EscapeAttempt(
         name="makes user namespaces",
         tries="rights in a namespace of its own: unshare, clone and clone3",
         language=C,
@@ -28,7 +28,7 @@ static void turn(void) {
 }
 """,
     ),
-    Beast(
+    EscapeAttempt(
         name="joins other namespaces",
         tries="setns to namespaces of its parents and of the host",
         language=C,
@@ -48,7 +48,7 @@ static void turn(void) {
 }
 """,
     ),
-    Beast(
+    EscapeAttempt(
         name="mounts",
         tries="mount, umount, pivot_root, chroot, and the newer calls that do the same",
         language=C,
@@ -72,7 +72,7 @@ static void turn(void) {
 }
 """,
     ),
-    Beast(
+    EscapeAttempt(
         name="opens files by their handles",
         tries="files outside of its root, by numbers (open_by_handle_at)",
         language=C,
@@ -88,13 +88,13 @@ static void turn(void) {
 }
 """,
     ),
-    Beast(
+    EscapeAttempt(
         name="rings the kernel",
         tries="io_uring, which does system calls that no filter sees",
         language=C,
         turn="static void turn(void) {\n    char how[120] = {0};\n    TRY(syscall(425, 4, how));\n}\n",
     ),
-    Beast(
+    EscapeAttempt(
         name="opens strange sockets",
         tries="families other than UNIX: the internet, VSOCK, ALG, PACKET, Bluetooth and others",
         language=C,
@@ -114,7 +114,7 @@ static void turn(void) {
 }
 """,
     ),
-    Beast(
+    EscapeAttempt(
         name="opens strange netlinks",
         tries="every part of the kernel that speaks netlink but for routes, which are those of its own network",
         language=C,
@@ -127,7 +127,7 @@ static void turn(void) {
 }
 """,
     ),
-    Beast(
+    EscapeAttempt(
         name="handles page faults",
         tries="userfaultfd, with which races in the kernel are won",
         language=C,
@@ -139,7 +139,7 @@ static void turn(void) {
 }
 """,
     ),
-    Beast(
+    EscapeAttempt(
         name="programs the kernel",
         tries="bpf, kernel modules and another kernel",
         language=C,
@@ -158,7 +158,7 @@ static void turn(void) {
 }
 """,
     ),
-    Beast(
+    EscapeAttempt(
         name="measures the machine",
         tries="perf_event_open and the kernel's log",
         language=C,
@@ -176,7 +176,7 @@ static void turn(void) {
 }
 """,
     ),
-    Beast(
+    EscapeAttempt(
         name="watches files",
         tries="as many inotify instances as a user may have, so that the host has none left, and fanotify",
         language=C,
@@ -191,7 +191,7 @@ static void turn(void) {
 }
 """,
     ),
-    Beast(
+    EscapeAttempt(
         name="calls as an i386 program",
         tries="system calls by int 0x80, which have other numbers",
         language=C,
@@ -208,7 +208,7 @@ static int by_interrupt(void) {
 static void turn(void) { reached("getpid by int 0x80", in_child(by_interrupt) == 42 ? 0 : -1); }
 """,
     ),
-    Beast(
+    EscapeAttempt(
         name="calls as an x32 program",
         tries="system calls with the bit of x32, which have other numbers",
         language=C,
@@ -223,7 +223,7 @@ static int getpid_by_x32(void) {
 static void turn(void) { reached("getpid of x32", in_child(getpid_by_x32) == 42 ? 0 : -1); }
 """,
     ),
-    Beast(
+    EscapeAttempt(
         name="changes its personality",
         tries="to run where all that can be read can be run, with a page at zero, or on another Linux",
         language=C,
@@ -237,7 +237,7 @@ static void turn(void) {
 }
 """,
     ),
-    Beast(
+    EscapeAttempt(
         name="queues messages",
         tries="POSIX message queues, whose memory is the kernel's",
         language=C,
@@ -247,7 +247,7 @@ static void turn(void) {
 }
 """,
     ),
-    Beast(
+    EscapeAttempt(
         name="rules the machine",
         tries="its clock, its name, its power, its swap, its quotas and its ports",
         language=C,

@@ -1,8 +1,8 @@
 """Try to have more memory than a program may have, in all the ways in which memory is not called memory."""
 
-from fairplay.testing.escapes.beast import Beast, Language
+from fairplay.testing.escapes.escape_attempt import EscapeAttempt, Language
 
-HOLDS = """
+HOLD_MEMORY = """
 most, piece = outside["together"] * 5 // 4, 2 ** 24
 def hold(take):
     held = []
@@ -15,25 +15,25 @@ def hold(take):
     got_out(f"holds {len(held) * piece >> 20} MB of {outside['together'] >> 20} MB")
 """
 
-MEMORY = (
-    Beast(
+MEMORY_ATTEMPTS = (
+    EscapeAttempt(
         name="bombs with memory",
         tries="more memory than it may have",
         alone=True,
-        turn=HOLDS + "hold(lambda size: bytearray(b'x') * size)",
+        turn=HOLD_MEMORY + "hold(lambda size: bytearray(b'x') * size)",
     ),
-    Beast(
+    EscapeAttempt(
         name="leaks memory slowly",
         tries="the same, a little at a time",
         alone=True,
-        turn=HOLDS + 'hold(lambda size: (time.sleep(0.005), b"x" * size))',
+        turn=HOLD_MEMORY + 'hold(lambda size: (time.sleep(0.005), b"x" * size))',
     ),
-    Beast(
+    EscapeAttempt(
         name="shares memory with nobody",
         tries="memory that is shared, and so is not its data",
         alone=True,
         held_by_group=True,
-        turn=HOLDS
+        turn=HOLD_MEMORY
         + """
 def shared(size):
     found = mmap.mmap(-1, size)
@@ -43,11 +43,11 @@ def shared(size):
 hold(shared)
 """,
     ),
-    Beast(
+    EscapeAttempt(
         name="keeps memory in files that have no name",
         tries="memfd_create, file by file, written and mapped",
         alone=True,
-        turn=HOLDS
+        turn=HOLD_MEMORY
         + """
 def nameless(size):
     file = os.memfd_create("held")
@@ -57,7 +57,7 @@ def nameless(size):
 hold(nameless)
 """,
     ),
-    Beast(
+    EscapeAttempt(
         name="keeps memory in segments",
         tries="shared memory of System V",
         alone=True,
@@ -78,7 +78,7 @@ static void turn(void) {
 }
 """,
     ),
-    Beast(
+    EscapeAttempt(
         name="keeps memory in many processes",
         tries="four processes, each of which may have nearly all of it",
         alone=True,
@@ -105,7 +105,7 @@ while all(os.waitpid(child, os.WNOHANG) == (0, 0) for child in children):
 os._exit(7)
 """,
     ),
-    Beast(
+    EscapeAttempt(
         name="keeps memory in pipes and sockets",
         tries="the buffers of the kernel, as full as they get",
         alone=True,
@@ -139,7 +139,7 @@ if size > outside["together"]:
 os._exit(7)
 """,
     ),
-    Beast(
+    EscapeAttempt(
         name="raises its own limits",
         tries="every limit it has",
         turn="""
@@ -156,7 +156,7 @@ attempt(lambda: not limited, *(lambda which=which: more(which) for which in limi
         *(lambda which=which: unlimited(which) for which in limited))
 """,
     ),
-    Beast(
+    EscapeAttempt(
         name="lets others go first",
         tries="not to be the one whose memory is taken where there is none left",
         turn="""

@@ -1,10 +1,10 @@
 """Try to have too many processes, to keep them, to hurt those of others, and to have more rights."""
 
 from fairplay.core.events import Fault
-from fairplay.testing.escapes.beast import Beast, Language
+from fairplay.testing.escapes.escape_attempt import EscapeAttempt, Language
 
-PROCESSES = (
-    Beast(
+PROCESS_ATTEMPTS = (
+    EscapeAttempt(
         name="bombs with forks",
         tries="processes without end",
         alone=True,
@@ -17,7 +17,7 @@ while True:
         time.sleep(0.001)
 """,
     ),
-    Beast(
+    EscapeAttempt(
         name="bombs with threads",
         tries="threads without end",
         turn="""
@@ -30,7 +30,7 @@ except RuntimeError:
 got_out("has more threads than it may have")
 """,
     ),
-    Beast(
+    EscapeAttempt(
         name="leaves a grandchild that holds the line",
         tries="to end, and to be there all the same",
         turn="""
@@ -41,7 +41,7 @@ if os.fork() == 0:
 os._exit(7)
 """,
     ),
-    Beast(
+    EscapeAttempt(
         name="stays after the match",
         tries="processes in sessions of their own that let go of everything, change their names and ignore all signals",
         turn="""
@@ -60,7 +60,7 @@ time.sleep(0.2)
 os._exit(7)
 """,
     ),
-    Beast(
+    EscapeAttempt(
         name="ignores every signal",
         tries="not to go when it is told to",
         fault=Fault.TIMED_OUT,
@@ -70,20 +70,20 @@ for number in set(signal.valid_signals()) - {signal.SIGKILL, signal.SIGSTOP}:
 wait()
 """,
     ),
-    Beast(
+    EscapeAttempt(
         name="turns into a shell",
         tries="to become another program on its turn",
         fault=Fault.TIMED_OUT,
         turn="""os.execv("/bin/sh", ["sh", "-c", "trap '' TERM HUP; sleep 60", outside["mark"]])""",
     ),
-    Beast(name="spins", tries="to compute for ever", fault=Fault.TIMED_OUT, turn="while True:\n    pass"),
-    Beast(
+    EscapeAttempt(name="spins", tries="to compute for ever", fault=Fault.TIMED_OUT, turn="while True:\n    pass"),
+    EscapeAttempt(
         name="kills itself",
         tries="to look like a fault of the host (SIGKILL)",
         code=None,
         turn="os.kill(os.getpid(), signal.SIGKILL)\nwait()",
     ),
-    Beast(
+    EscapeAttempt(
         name="kills those above it",
         tries="the first process of its namespace, its parents, its group and everybody, with every signal",
         code=None,
@@ -99,7 +99,7 @@ attempt(*(lambda it=it: kill(outside[it], 0, True) for it in ("referee", "parent
         lambda: kill(-1, 19), lambda: kill(-1, 9))
 """,
     ),
-    Beast(
+    EscapeAttempt(
         name="traces others",
         tries="ptrace, the memory and the open files of its parents and of the referee",
         language=Language.C,
@@ -129,7 +129,7 @@ static void turn(void) {
 }
 """,
     ),
-    Beast(
+    EscapeAttempt(
         name="becomes root",
         tries="other users and groups, capabilities, set-user-id programs and another root",
         turn="""
@@ -146,7 +146,7 @@ attempt(lambda: os.getuid() == 0, lambda: able("CapEff"), lambda: able("CapPrm")
         lambda: runs("mount", "-t", "tmpfs", "none", "/tmp"))
 """,
     ),
-    Beast(
+    EscapeAttempt(
         name="pushes ahead",
         tries="a better place in the queue for processors and disks",
         turn="""
@@ -159,7 +159,7 @@ attempt(lambda: os.nice(-1), lambda: os.setpriority(os.PRIO_PROCESS, 0, -5),
         lambda: call(251, 1, 0, 1 << 13) == 0 if os.uname().machine == "x86_64" else False)  # ioprio_set: real time
 """,
     ),
-    Beast(
+    EscapeAttempt(
         name="looks for secrets in its surroundings",
         tries="our environment, the host's name, processes of others, and what else was left to it",
         turn="""

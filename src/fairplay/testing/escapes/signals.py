@@ -1,9 +1,9 @@
 """Try to compute while nobody asked: a program that is not asked has to rest, with all that it started."""
 
 from fairplay.core.events import Fault
-from fairplay.testing.escapes.beast import THINKS, Beast
+from fairplay.testing.escapes.escape_attempt import SLEEP_THEN_EXIT, EscapeAttempt
 
-BURNS_BESIDE = """
+BURN_IN_CHILD = """
 def burns(place, before=lambda: None):
     child = os.fork()
     if child == 0:
@@ -14,7 +14,7 @@ def burns(place, before=lambda: None):
         burn(place)
     return child
 """
-TIMER = """
+SET_TIMER = """
 def timer(number, after, every=0.0):
     made = ctypes.c_void_p()
     def parts(seconds):
@@ -26,45 +26,45 @@ def timer(number, after, every=0.0):
         print(error, file=sys.stderr, flush=True)
 """
 
-SIGNALS = (
-    Beast(
+SIGNAL_ATTEMPTS = (
+    EscapeAttempt(
         name="burns while others think",
         tries="58 processes in sessions of their own that compute while another is asked",
-        start=BURNS_BESIDE
+        start=BURN_IN_CHILD
         + """
 for place in range(58):
     burns(place, os.setsid)
 """,
         turn="rested_or_out()",
         alone=True,
-        ally=THINKS,
+        ally=SLEEP_THEN_EXIT,
     ),
-    Beast(
+    EscapeAttempt(
         name="thinks in a thread while others think",
         tries="to compute on while another is asked",
         start="import threading\nthreading.Thread(target=burn, daemon=True).start()",
         turn="rested_or_out()",
         alone=True,
-        ally=THINKS,
+        ally=SLEEP_THEN_EXIT,
     ),
-    Beast(
+    EscapeAttempt(
         name="is woken by a timer",
         tries="timers that send SIGCONT, to undo a stop",
-        start=BURNS_BESIDE
-        + TIMER
+        start=BURN_IN_CHILD
+        + SET_TIMER
         + """
 burns(0, lambda: timer(signal.SIGCONT, 0.02, 0.02))
 timer(signal.SIGCONT, 0.02, 0.02)
 """,
         turn="rested_or_out()",
         alone=True,
-        ally=THINKS,
+        ally=SLEEP_THEN_EXIT,
     ),
-    Beast(
+    EscapeAttempt(
         name="is woken by a death",
         tries="SIGCONT when its parent dies, whom a timer kills",
-        start=BURNS_BESIDE
-        + TIMER
+        start=BURN_IN_CHILD
+        + SET_TIMER
         + """
 for place in range(5):
     if os.fork() == 0:
@@ -74,13 +74,13 @@ for place in range(5):
 """,
         turn="rested_or_out()",
         alone=True,
-        ally=THINKS,
+        ally=SLEEP_THEN_EXIT,
     ),
-    Beast(
+    EscapeAttempt(
         name="is woken by a pipe",
         tries="SIGCONT when a pipe is closed (F_SETSIG), whose holder a timer kills",
-        start=BURNS_BESIDE
-        + TIMER
+        start=BURN_IN_CHILD
+        + SET_TIMER
         + """
 import fcntl
 for place in range(5):
@@ -99,12 +99,12 @@ for place in range(5):
 """,
         turn="rested_or_out()",
         alone=True,
-        ally=THINKS,
+        ally=SLEEP_THEN_EXIT,
     ),
-    Beast(
+    EscapeAttempt(
         name="is woken by its children",
         tries="processes that keep sending SIGCONT to all the others",
-        start=BURNS_BESIDE
+        start=BURN_IN_CHILD
         + """
 def wake():
     os.setsid()
@@ -120,9 +120,9 @@ if os.getpid() < 100:  # or else these are numbers of the host's
 """,
         turn="rested_or_out()",
         alone=True,
-        ally=THINKS,
+        ally=SLEEP_THEN_EXIT,
     ),
-    Beast(
+    EscapeAttempt(
         name="is woken as an orphan",
         tries="SIGCONT from the kernel for a group of processes whose last relative outside of it ends slowly",
         start="""
@@ -145,9 +145,9 @@ os.write(tell, b"xxx")
 """,
         turn="rested_or_out()",
         alone=True,
-        ally=THINKS,
+        ally=SLEEP_THEN_EXIT,
     ),
-    Beast(
+    EscapeAttempt(
         name="computes inside the kernel",
         tries="calls that take long and that no stop interrupts: to fill the tables of a large mapping",
         start="""
@@ -184,9 +184,9 @@ if burned > 0.025:
 os._exit(7)
 """,
         alone=True,
-        ally=THINKS,
+        ally=SLEEP_THEN_EXIT,
     ),
-    Beast(
+    EscapeAttempt(
         name="runs away from the stop",
         tries="processes that fork and end without pause, so that nobody can list them",
         start="""
@@ -212,9 +212,9 @@ for _ in range(8):
 """,
         turn="rested_or_out()",
         alone=True,
-        ally=THINKS,
+        ally=SLEEP_THEN_EXIT,
     ),
-    Beast(
+    EscapeAttempt(
         name="stops itself",
         tries="to be stopped when it is asked, so that it has more time",
         fault=Fault.TIMED_OUT,

@@ -1,4 +1,4 @@
-from fairplay.tournament.counted import Format
+from fairplay.tournament.counted_match import Format
 from fairplay.tournament.courses import FishCourse, TsuroCourse
 from fairplay.tournament.formats.courses import fish_course, tsuro_course
 from fairplay.tournament.formats.duplicate import duplicate
@@ -8,25 +8,25 @@ from fairplay.tournament.formats.round_robin import round_robin
 from fairplay.tournament.formats.swiss import swiss
 from fairplay.tournament.formats.versus import versus
 from fairplay.tournament.settings import Duplicate, KnockOut, Ladder, RoundRobin, Swiss, Versus
-from fairplay.tournament.spec import Cup
+from fairplay.tournament.spec import TournamentSpec
 
 
-def format_of(cup: Cup) -> Format:
+def start_format(spec: TournamentSpec) -> Format:
     """The format that a tournament asks for, about to begin."""
-    match cup.format:
+    match spec.format:
         case RoundRobin() as settings:
-            return round_robin(cup, settings)
+            return round_robin(spec, settings)
         case Duplicate() as settings:
-            return duplicate(cup, settings)
+            return duplicate(spec, settings)
         case Swiss() as settings:
-            return swiss(cup, settings)
+            return swiss(spec, settings)
         case KnockOut() as settings:
-            return knock_out(cup, settings)
+            return knock_out(spec, settings)
         case FishCourse() as settings:
-            return fish_course(cup, settings)
+            return fish_course(spec, settings)
         case TsuroCourse() as settings:
-            return tsuro_course(cup, settings)
+            return tsuro_course(spec, settings)
         case Ladder() as settings:
-            return ladder(cup, settings)
+            return ladder(spec, settings)
         case Versus() as settings:
-            return versus(cup, settings)
+            return versus(spec, settings)

@@ -5,40 +5,42 @@ from fractions import Fraction
 from itertools import count
 
 from fairplay.hosting.spec import Entrant
-from fairplay.tournament.counted import Format, Names, Round, Sent, names_of
-from fairplay.tournament.formats.points import totals
-from fairplay.tournament.formats.seating import rotated
-from fairplay.tournament.formats.sizes import table_sizes
+from fairplay.tournament.counted_match import Format, Names, Round, RoundResult, entrant_names
+from fairplay.tournament.formats.points import total_points
+from fairplay.tournament.formats.seating import rotate_seats
+from fairplay.tournament.formats.table_sizes import allowed_table_sizes
 from fairplay.tournament.settings import KnockOut
-from fairplay.tournament.spec import Cup
+from fairplay.tournament.spec import TournamentSpec
 
 Players = tuple[Entrant, ...]
-EXTRA_SETS = 3  # of games, for those who are equal; then whoever stands higher in the file goes on
+MAX_EXTRA_SETS = 3  # of games, for those who are equal; then whoever stands higher in the file goes on
 
 
-def knock_out(cup: Cup, settings: KnockOut) -> Format:
+def knock_out(spec: TournamentSpec, settings: KnockOut) -> Format:
     """Whoever stands higher in the file meets others who do as late as possible, and has the byes.
 
     The first round leaves a power of the table's size where the game allows it, so that later there are no byes. The
     rank is the round reached; if those who are left are too few for a game, they share the first.
     """
-    allowed, deals = table_sizes(cup), count()
-    left = cup.players
+    allowed, deals = allowed_table_sizes(spec), count()
+    left = spec.players
     out: list[Names] = []  # who lost, round by round
-    while len(left) > 1 and (sizes := drawn(len(left), settings.table, allowed)):
+    while len(left) > 1 and (sizes := draw_tables(len(left), settings.table, allowed)):
         byes = left[: len(left) - sum(sizes)]
-        groups = spread(left[len(byes) :], len(sizes))
-        on, there = yield from contest(cup, groups, settings.games, allowed, deals)
+        groups = spread_over_tables(left[len(byes) :], len(sizes))
+        on, there = yield from play_groups(spec, groups, settings.games, allowed, deals)
         out.append(tuple(one.name for one in left if one not in byes + on and one.name in there))
         left = tuple(one for one in left if one in byes + on and one.name in there)
-    return (names_of(left), *(losers for losers in reversed(out) if losers))
+    return (entrant_names(left), *(losers for losers in reversed(out) if losers))
 
 
-def drawn(players: int, size: int, allowed: Collection[int]) -> tuple[int, ...]:
+def draw_tables(players: int, size: int, allowed: Collection[int]) -> tuple[int, ...]:
     """The tables of a round, all others having a bye: as many lose as are above a power of the size, or nearly so.
 
-    >>> drawn(5, 2, range(2, 5)), drawn(6, 4, range(2, 5)), drawn(6, 5, range(3, 6)), drawn(2, 3, range(3, 6))
-    ((2,), (3,), (3,), ())
+    >>> draw_tables(5, 2, range(2, 5)), draw_tables(6, 4, range(2, 5))
+    ((2,), (3,))
+    >>> draw_tables(6, 5, range(3, 6)), draw_tables(2, 3, range(3, 6))
+    ((3,), ())
     """
     power = 1
     while power * size < players:
@@ -58,10 +60,10 @@ def drawn(players: int, size: int, allowed: Collection[int]) -> tuple[int, ...]:
     return ()
 
 
-def spread(players: Players, tables: int) -> list[Players]:
+def spread_over_tables(players: Players, tables: int) -> list[Players]:
     """The players at so many tables, to and fro, so that the first are apart and the first meets the last.
 
-    >>> spread("abcdef", 3), spread("abcdefgh", 3)
+    >>> spread_over_tables("abcdef", 3), spread_over_tables("abcdefgh", 3)
     ([('a', 'f'), ('b', 'e'), ('c', 'd')], [('a', 'f', 'g'), ('b', 'e', 'h'), ('c', 'd')])
     """
     groups: list[list[Entrant]] = [[] for _ in range(tables)]
@@ -71,36 +73,39 @@ def spread(players: Players, tables: int) -> list[Players]:
     return [tuple(group) for group in groups]
 
 
-def contest(
-    cup: Cup, groups: Sequence[Players], games: int, allowed: Collection[int], deals: Iterator[int]
-) -> Generator[Round, Sent, tuple[Players, Names]]:
+def play_groups(
+    tournament: TournamentSpec, groups: Sequence[Players], games: int, allowed: Collection[int], deals: Iterator[int]
+) -> Generator[Round, RoundResult, tuple[Players, Names]]:
     """Who goes on from these groups, and who may play at all by then.
 
     Equals play another set among themselves, or with their table if they are too few for a game. From a table whose
     players are always all ejected nobody goes on: a fault earns no more than playing and losing.
     """
     rivals = {group: group for group in groups}  # who may still go on
-    there: Names = names_of([player for group in groups for player in group])
+    there: Names = entrant_names([player for group in groups for player in group])
     failed, ranked = set[str](), set[str]()  # in matches from which all were ejected, and in others
-    for _ in range(1 + EXTRA_SETS):
+    for _ in range(1 + MAX_EXTRA_SETS):
         undecided = [(equals, group) for group, equals in rivals.items() if len(equals) > 1]
-        at_table = [fitting(choices, allowed, there) for choices in undecided]
+        at_table = [first_playable_group(choices, allowed, there) for choices in undecided]
         matches = tuple(
-            cup.match(rotated(players, game), next(deals)) for players in at_table if players for game in range(games)
+            tournament.match_spec(rotate_seats(players, game), next(deals))
+            for players in at_table
+            if players
+            for game in range(games)
         )
         if not matches:
             break
         sent = yield matches
-        points = totals(sent.matches)
+        points = total_points(sent.matches)
         for match in sent.matches:
             (failed if match.unranked else ranked).update(match.names)
-        there = names_of(sent.players)
+        there = entrant_names(sent.players)
         able = [name for name in there if name not in failed - ranked]
-        rivals = {group: best(equals, points, able) for group, equals in rivals.items()}
+        rivals = {group: top_scorers(equals, points, able) for group, equals in rivals.items()}
     return tuple(equals[0] for equals in rivals.values() if equals), there
 
 
-def fitting(choices: Sequence[Players], allowed: Collection[int], there: Names) -> Players:
+def first_playable_group(choices: Sequence[Players], allowed: Collection[int], there: Names) -> Players:
     """The first of these groups, as far as they are there, that is large enough for a game."""
     for players in choices:
         here = tuple(one for one in players if one.name in there)
@@ -109,7 +114,7 @@ def fitting(choices: Sequence[Players], allowed: Collection[int], there: Names) 
     return ()
 
 
-def best(players: Players, points: Mapping[str, Fraction], there: Sequence[str]) -> Players:
+def top_scorers(players: Players, points: Mapping[str, Fraction], there: Sequence[str]) -> Players:
     """Those with the most points."""
     here = [one for one in players if one.name in there]
     most = max((points.get(one.name, 0) for one in here), default=0)

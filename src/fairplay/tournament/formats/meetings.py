@@ -3,12 +3,12 @@
 from itertools import combinations, islice
 from math import comb
 
-from fairplay.core.chance import Lots
+from fairplay.core.chance import SeededRandom
 
 Table = tuple[int, ...]
 
 
-def tables(players: int, size: int, games: int, lots: Lots) -> list[Table]:
+def meeting_tables(players: int, size: int, games: int, lots: SeededRandom) -> list[Table]:
     """The tables of so many games, of players who are numbers from 0; each has at most one game more than another.
 
     At tables of two no pair meets more than once more often than another. At larger ones, whoever met those at a table
@@ -16,18 +16,18 @@ def tables(players: int, size: int, games: int, lots: Lots) -> list[Table]:
     than another, and mostly it was two or three.
     """
     names = lots.sample(players, players)
-    drawn = pairs(players, games) if size == 2 else groups(players, size, games, lots)
+    drawn = round_robin_pairs(players, games) if size == 2 else meeting_groups(players, size, games, lots)
     return [tuple(names[player] for player in table) for table in drawn]
 
 
-def pairs(players: int, games: int) -> list[Table]:
+def round_robin_pairs(players: int, games: int) -> list[Table]:
     """The circle method: all pairs once, and so on; what is left over in the end is as even as can be."""
     whole, rest = divmod(games, comb(players, 2))
-    turn = even_turn if players % 2 == 0 else odd_turn
+    turn = even_cycle if players % 2 == 0 else odd_cycle
     return turn(players, comb(players, 2)) * whole + turn(players, rest)
 
 
-def even_turn(players: int, games: int) -> list[Table]:
+def even_cycle(players: int, games: int) -> list[Table]:
     """One stays, the others go round: in each round everybody has one game."""
     others = players - 1
     rounds = (
@@ -37,7 +37,7 @@ def even_turn(players: int, games: int) -> list[Table]:
     return list(islice((pair for one in rounds for pair in one), games))
 
 
-def odd_turn(players: int, games: int) -> list[Table]:
+def odd_cycle(players: int, games: int) -> list[Table]:
     """All stand in a circle: for each distance a round in which everybody has two games.
 
     If the last of them is not played to its end it is that of the neighbours. Every second pair of them, twice round,
@@ -49,7 +49,7 @@ def odd_turn(players: int, games: int) -> list[Table]:
     return far + [(one * 2 % players, (one * 2 + 1) % players) for one in range(rest)]
 
 
-def groups(players: int, size: int, games: int, lots: Lots) -> list[Table]:
+def meeting_groups(players: int, size: int, games: int, lots: SeededRandom) -> list[Table]:
     """Each table takes whoever met those at it least often, of those who have had the fewest games."""
     never = size * games  # nobody sits at a table twice
     met = [[never if one == other else 0 for other in range(players)] for one in range(players)]

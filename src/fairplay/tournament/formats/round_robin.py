@@ -1,20 +1,22 @@
 """Let everybody play everybody, as evenly as so many matches allow."""
 
-from fairplay.core.chance import Lots
-from fairplay.tournament.counted import Format
-from fairplay.tournament.formats.meetings import tables
-from fairplay.tournament.formats.seating import rotated, seated
+from fairplay.core.chance import SeededRandom
+from fairplay.tournament.counted_match import Format
+from fairplay.tournament.formats.meetings import meeting_tables
+from fairplay.tournament.formats.seating import assign_seats, rotate_seats
 from fairplay.tournament.settings import RoundRobin
-from fairplay.tournament.spec import Cup
+from fairplay.tournament.spec import TournamentSpec
 
 
-def round_robin(cup: Cup, settings: RoundRobin) -> Format:
+def round_robin(spec: TournamentSpec, settings: RoundRobin) -> Format:
     """All matches in one round, as none of them depends on another; the ratings decide."""
-    players, everybody = len(cup.players), range(len(cup.players))
+    players, everybody = len(spec.players), range(len(spec.players))
     if players == settings.table:
-        seatings = [rotated(everybody, game) for game in range(settings.games)]
+        seatings = [rotate_seats(everybody, game) for game in range(settings.games)]
     else:
-        lots = Lots(cup.derived("round robin"))
-        seatings = seated(tables(players, settings.table, settings.games, lots))
-    yield tuple(cup.match([cup.players[player] for player in seats], deal) for deal, seats in enumerate(seatings))
+        lots = SeededRandom(spec.derive_seed("round robin"))
+        seatings = assign_seats(meeting_tables(players, settings.table, settings.games, lots))
+    yield tuple(
+        spec.match_spec([spec.players[player] for player in seats], deal) for deal, seats in enumerate(seatings)
+    )
     return ()

@@ -6,13 +6,13 @@ from typing import TypeVar
 Player = TypeVar("Player", bound=Hashable)
 
 
-def square(size: int, *, mirrored: bool = False) -> tuple[tuple[int, ...], ...]:
+def seat_orders(size: int, *, mirrored: bool = False) -> tuple[tuple[int, ...], ...]:
     """As many seat orders as there are seats: each player is in each seat once, and has its neighbours evenly.
 
     Up and down in turns makes the first order (0 1 3 2), and the others follow from it by counting on: at tables of an
     even size each comes directly behind each other once. At the others that takes the mirrored orders as well.
 
-    >>> square(4)
+    >>> seat_orders(4)
     ((0, 1, 3, 2), (1, 2, 0, 3), (2, 3, 1, 0), (3, 0, 2, 1))
     """
     first = [0] + [(size - step // 2) % size if step % 2 else step // 2 for step in range(2, size + 1)]
@@ -21,17 +21,17 @@ def square(size: int, *, mirrored: bool = False) -> tuple[tuple[int, ...], ...]:
     return tuple(tuple((player + row) % size for player in first) for row in range(size))
 
 
-def rotated(players: Sequence[Player], game: int) -> tuple[Player, ...]:
+def rotate_seats(players: Sequence[Player], game: int) -> tuple[Player, ...]:
     """Who sits where in a game of the same players, counted from 0.
 
-    >>> [rotated("abc", game) for game in range(3)]
+    >>> [rotate_seats("abc", game) for game in range(3)]
     [('a', 'b', 'c'), ('b', 'c', 'a'), ('c', 'a', 'b')]
     """
     size = len(players)
-    return tuple(players[player] for player in square(size, mirrored=game // size % 2 == 1)[game % size])
+    return tuple(players[player] for player in seat_orders(size, mirrored=game // size % 2 == 1)[game % size])
 
 
-def seated(tables: Sequence[Sequence[Player]]) -> list[tuple[Player, ...]]:
+def assign_seats(tables: Sequence[Sequence[Player]]) -> list[tuple[Player, ...]]:
     """The players of these matches by seat; tables are of one size, and nobody sits at one of them twice.
 
     The games of each player, in this order, are cut into blocks of as many as there are seats. In each block it has
@@ -62,12 +62,12 @@ def seated(tables: Sequence[Sequence[Player]]) -> list[tuple[Player, ...]]:
                     break
             else:
                 seat = here.index(-1)
-                _exchange(by_match, by_block, block, seat, there.index(-1))
+                _swap_seats(by_match, by_block, block, seat, there.index(-1))
             here[seat], there[seat] = block, match
     return [tuple(owners[block] for block in blocks) for blocks in by_match]
 
 
-def _exchange(by_match: list[list[int]], by_block: list[list[int]], block: int, seat: int, other: int) -> None:
+def _swap_seats(by_match: list[list[int]], by_block: list[list[int]], block: int, seat: int, other: int) -> None:
     """Set a seat free at a block that has the other one to give; the path ends, as it never comes to a node twice."""
     path = []
     while (match := by_block[block][seat]) >= 0:

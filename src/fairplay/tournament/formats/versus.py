@@ -3,55 +3,57 @@
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 
-from fairplay.tournament.counted import Counted, Format
-from fairplay.tournament.formats.seating import square
-from fairplay.tournament.rating.sequential import Running, Test, Verdict, score_of
+from fairplay.tournament.counted_match import CountedMatch, Format
+from fairplay.tournament.formats.seating import seat_orders
+from fairplay.tournament.rating.sequential import RunningTest, SequentialTest, SequentialVerdict, group_score
 from fairplay.tournament.settings import Versus
-from fairplay.tournament.spec import Cup
+from fairplay.tournament.spec import TournamentSpec
 
-AT_ONCE = 20  # deals, whoever plays them: what is played must not depend on how many can be played at once
+DEALS_PER_ROUND = 20  # deals, whoever plays them: what is played must not depend on how many can be played at once
 
 
-def versus(cup: Cup, settings: Versus) -> Format:
+def versus(spec: TournamentSpec, settings: Versus) -> Format:
     """Each deal is played once in each seat; the first two are compared, and whoever else is there fills the table."""
-    size = len(cup.players)
+    size = len(spec.players)
     deals = settings.games // size
-    test = Running(asked(settings))
-    for start in range(0, deals, AT_ONCE):
+    test = RunningTest(requested_test(settings))
+    for start in range(0, deals, DEALS_PER_ROUND):
         sent = yield tuple(
-            cup.match([cup.players[player] for player in order], deal, shared=True)
-            for deal in range(start, min(start + AT_ONCE, deals))
-            for order in square(size, mirrored=deal % 2 == 1)
+            spec.match_spec([spec.players[player] for player in order], deal, shared=True)
+            for deal in range(start, min(start + DEALS_PER_ROUND, deals))
+            for order in seat_orders(size, mirrored=deal % 2 == 1)
         )
-        for score in scores(cup, sent.matches):
+        for score in scores_by_deal(spec, sent.matches):
             test.add(score)
-        if test.verdict.decided or any(player not in sent.players for player in cup.players):
+        if test.verdict.decided or any(player not in sent.players for player in spec.players):
             break
     return ()
 
 
-def verdict_of(cup: Cup, settings: Versus, matches: Iterable[Counted]) -> Verdict:
+def sequential_status(
+    tournament: TournamentSpec, settings: Versus, matches: Iterable[CountedMatch]
+) -> SequentialVerdict:
     """What the test says of the matches of a tournament."""
-    test = Running(asked(settings))
-    for score in scores(cup, sorted(matches, key=lambda match: match.deal)):
+    test = RunningTest(requested_test(settings))
+    for score in scores_by_deal(tournament, sorted(matches, key=lambda match: match.deal)):
         test.add(score)
     return test.verdict
 
 
-def asked(settings: Versus) -> Test:
+def requested_test(settings: Versus) -> SequentialTest:
     """The test that was asked for."""
-    return Test(settings.elo0, settings.elo1, settings.alpha, settings.beta)
+    return SequentialTest(settings.elo0, settings.elo1, settings.alpha, settings.beta)
 
 
-def scores(cup: Cup, matches: Iterable[Counted]) -> Iterator[float]:
+def scores_by_deal(tournament: TournamentSpec, matches: Iterable[CountedMatch]) -> Iterator[float]:
     """What the first scored against the second, by deal.
 
     A deal says nothing unless it was played in all seats, and each time with a player who was not ejected.
     """
-    first, second = (player.name for player in cup.players[:2])
+    first, second = (player.name for player in tournament.players[:2])
     for _, group in groupby(matches, key=lambda match: match.deal):
         deal = list(group)
-        if len(deal) == len(cup.players) and all(match.places and not match.unranked for match in deal):
-            score = score_of(deal, first, second)
+        if len(deal) == len(tournament.players) and all(match.places and not match.unranked for match in deal):
+            score = group_score(deal, first, second)
             if score is not None:
                 yield score

@@ -14,12 +14,12 @@ Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
 Bools: TypeAlias = NDArray[np.bool_]
 
-LOG_NU = -1.0  # where the prior has its middle
-PRECISIONS = (1 / 4**2, 1 / 10**2, 1 / 3**2)  # of the priors of strengths, seats, log nu
-CLOSE = 1e-8
-STEPS = 100
-HALVINGS = 40
-SIGNS = np.array([1.0, -1.0, 1.0, -1.0])  # of first, second, seat of the first, seat of the second
+PRIOR_LOG_NU = -1.0  # where the prior has its middle
+PRIOR_PRECISIONS = (1 / 4**2, 1 / 10**2, 1 / 3**2)  # of the priors of strengths, seats, log nu
+CONVERGENCE_TOLERANCE = 1e-8
+MAX_NEWTON_STEPS = 100
+MAX_STEP_HALVINGS = 40
+CONTRAST_SIGNS = np.array([1.0, -1.0, 1.0, -1.0])  # of first, second, seat of the first, seat of the second
 
 
 class Tables(NamedTuple):
@@ -55,7 +55,7 @@ class Fit(NamedTuple):
     prior: Floats  # its part, which is diagonal
 
 
-def paired(tables: Sequence[Tables], players: int) -> Pairs:
+def pairwise_results(tables: Sequence[Tables], players: int) -> Pairs:
     """All pairs at these tables, but for two who were ejected; the players are numbered."""
     seats = max((each.players.shape[1] for each in tables), default=0)
     deals = np.unique(np.concatenate([each.deals for each in tables])) if tables else np.zeros(0, np.int64)
@@ -90,43 +90,43 @@ def paired(tables: Sequence[Tables], players: int) -> Pairs:
     return Pairs(players, seats, len(deals), code, ends, half_points, count / np.maximum(size - 1, 1))
 
 
-def fitted(pairs: Pairs, trust: float = 1.0) -> Fit:
+def fit_model(pairs: Pairs, trust: float = 1.0) -> Fit:
     """Climb by Newton's steps from the middle of the prior; trust in it is 1, or next to nothing to be without it."""
     width = pairs.width
-    prior = trust * np.repeat(PRECISIONS, (pairs.players, pairs.seats, 1))
+    prior = trust * np.repeat(PRIOR_PRECISIONS, (pairs.players, pairs.seats, 1))
     middle = np.zeros(width)
-    middle[-1] = LOG_NU
-    ends, wins, ties = _meetings(pairs)
+    middle[-1] = PRIOR_LOG_NU
+    ends, wins, ties = _group_meetings(pairs)
     met = wins[0] + ties + wins[1]
     balance = (wins[0] - wins[1]) / 2
     squares = (ends[:, None] * width + ends[None, :]).ravel()
-    signs = np.outer(SIGNS, SIGNS)[:, :, None]
+    signs = np.outer(CONTRAST_SIGNS, CONTRAST_SIGNS)[:, :, None]
 
     def height(at: Floats) -> float:
-        apart = SIGNS @ at[ends]
+        apart = CONTRAST_SIGNS @ at[ends]
         top = np.maximum(np.abs(apart) / 2, at[-1])
         total = np.exp(apart / 2 - top) + np.exp(-apart / 2 - top) + np.exp(at[-1] - top)
         likelihood = balance * apart + ties * at[-1] - met * (np.log(total) + top)
         return float(likelihood.sum() - (prior * (at - middle) ** 2).sum() / 2)
 
     at = middle
-    for _ in range(STEPS):
-        lead, tie = expected(SIGNS @ at[ends], at[-1])
-        slope = summed(ends.ravel(), (SIGNS[:, None] * (balance - met * lead)).ravel(), width)
+    for _ in range(MAX_NEWTON_STEPS):
+        lead, tie = expected_score(CONTRAST_SIGNS @ at[ends], at[-1])
+        slope = sum_by_index(ends.ravel(), (CONTRAST_SIGNS[:, None] * (balance - met * lead)).ravel(), width)
         slope[-1] += (ties - met * tie).sum()
         slope -= prior * (at - middle)
         curve = met * ((1 - tie) / 4 - lead * lead)
-        information = summed(squares, (signs * curve).ravel(), width * width).reshape(width, width)
-        across = summed(ends.ravel(), (SIGNS[:, None] * (-met * lead * tie)).ravel(), width)
+        information = sum_by_index(squares, (signs * curve).ravel(), width * width).reshape(width, width)
+        across = sum_by_index(ends.ravel(), (CONTRAST_SIGNS[:, None] * (-met * lead * tie)).ravel(), width)
         information[-1] += across
         information[:, -1] += across
         information[-1, -1] += (met * tie * (1 - tie)).sum()
         information[np.diag_indices(width)] += prior
         step = np.linalg.solve(information, slope)
-        if np.abs(step).max() < CLOSE:
+        if np.abs(step).max() < CONVERGENCE_TOLERANCE:
             break
         here = height(at)
-        for _ in range(HALVINGS):
+        for _ in range(MAX_STEP_HALVINGS):
             if height(at + step) >= here:
                 break
             step = step / 2
@@ -134,7 +134,7 @@ def fitted(pairs: Pairs, trust: float = 1.0) -> Fit:
     return Fit(at, information, prior)
 
 
-def expected(apart: Floats, log_nu: float) -> tuple[Floats, Floats]:
+def expected_score(apart: Floats, log_nu: float) -> tuple[Floats, Floats]:
     """Of one so much stronger: half of how much more often it wins than loses, and how often it ties."""
     top = np.maximum(np.abs(apart) / 2, log_nu)
     win, lose, tie = np.exp(apart / 2 - top), np.exp(-apart / 2 - top), np.exp(log_nu - top)
@@ -142,31 +142,31 @@ def expected(apart: Floats, log_nu: float) -> tuple[Floats, Floats]:
     return (win - lose) / (2 * total), tie / total
 
 
-def slopes(pairs: Pairs, estimate: Floats) -> Floats:
+def group_gradients(pairs: Pairs, estimate: Floats) -> Floats:
     """The first derivatives of each group's likelihood there, one row each."""
-    lead, tie = expected(SIGNS @ estimate[pairs.ends], estimate[-1])
+    lead, tie = expected_score(CONTRAST_SIGNS @ estimate[pairs.ends], estimate[-1])
     residual = pairs.weight * ((pairs.half_points - 1) / 2 - lead)
     where = (pairs.group * pairs.width + pairs.ends).ravel()
-    found = summed(where, (SIGNS[:, None] * residual).ravel(), pairs.groups * pairs.width)
+    found = sum_by_index(where, (CONTRAST_SIGNS[:, None] * residual).ravel(), pairs.groups * pairs.width)
     found = found.reshape(pairs.groups, pairs.width)
     tied = pairs.weight * ((pairs.half_points == 1) - tie)
-    found[:, -1] = summed(pairs.group, tied, pairs.groups)
+    found[:, -1] = sum_by_index(pairs.group, tied, pairs.groups)
     return found
 
 
-def summed(where: Ints, what: Floats, length: int) -> Floats:
+def sum_by_index(where: Ints, what: Floats, length: int) -> Floats:
     """What is to be added up, added up where it belongs, in order."""
     return np.bincount(where, what, length).astype(np.float64, copy=False)
 
 
-def _meetings(pairs: Pairs) -> tuple[Ints, Floats, Floats]:
+def _group_meetings(pairs: Pairs) -> tuple[Ints, Floats, Floats]:
     """The same pairs in the same seats taken together: their ends, how often each won, how often they tied."""
     code = np.zeros(len(pairs.group), np.int64)
     for end in pairs.ends:
         code = code * pairs.width + end
     _, sample, back = np.unique(code, return_index=True, return_inverse=True)
     lost, ties, won = (
-        summed(back, np.where(pairs.half_points == half_points, pairs.weight, 0.0), len(sample))
+        sum_by_index(back, np.where(pairs.half_points == half_points, pairs.weight, 0.0), len(sample))
         for half_points in range(3)
     )
     return pairs.ends[:, sample], np.stack([won, lost]), ties

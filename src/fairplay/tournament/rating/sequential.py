@@ -6,16 +6,18 @@ from math import exp, log
 import msgspec
 
 from fairplay.core.errors import BadRequest
-from fairplay.tournament.counted import Counted
+from fairplay.tournament.counted_match import CountedMatch
 
-GROUPS = 20  # before which nothing is decided
-DIFFERING = 10  # nor before so many groups differ from 1/2: with many draws, their spread is not known any earlier
-STRICTER = 0.8  # errors are asked for that are so much smaller, since the spread is only estimated: 0.04 for 0.05
-SLACK = 1.15  # by which what is expected falls short of what is seen
-TINY = 1e-12
+MIN_TEST_GROUPS = 20  # before which nothing is decided
+MIN_DECISIVE_GROUPS = (
+    10  # nor before so many groups differ from 1/2: with many draws, their spread is not known any earlier
+)
+ERROR_FACTOR = 0.8  # errors are asked for that are so much smaller, since the spread is only estimated: 0.04 for 0.05
+OVERSHOOT_FACTOR = 1.15  # by which what is expected falls short of what is seen
+MIN_VARIANCE = 1e-12
 
 
-class Test(msgspec.Struct, frozen=True):
+class SequentialTest(msgspec.Struct, frozen=True):
     """Is the first better by elo0, or by elo1? Each answer may be wrong so often."""
 
     __test__ = False  # pytest: this is none of yours
@@ -28,11 +30,11 @@ class Test(msgspec.Struct, frozen=True):
     @property
     def bounds(self) -> tuple[float, float]:
         """Wald's, for errors of 0.8 alpha and 0.8 beta: ±ln(0.96 / 0.04) if both are 0.05."""
-        alpha, beta = STRICTER * self.alpha, STRICTER * self.beta
+        alpha, beta = ERROR_FACTOR * self.alpha, ERROR_FACTOR * self.beta
         return log(beta / (1 - alpha)), log((1 - beta) / alpha)
 
 
-class Verdict(msgspec.Struct, frozen=True):
+class SequentialVerdict(msgspec.Struct, frozen=True):
     """Where a test stands."""
 
     llr: float  # above 0 it looks like elo1
@@ -43,38 +45,42 @@ class Verdict(msgspec.Struct, frozen=True):
     expected: float | None  # groups from the first to the last, for all that is known; None: as yet nothing is
 
 
-class Running:
+class RunningTest:
     """A test that is told of one deal group after the other; what is decided stays so.
 
     Raises BadRequest if there is nothing between the two hypotheses.
     """
 
-    def __init__(self, test: Test) -> None:
+    def __init__(self, test: SequentialTest) -> None:
         if not test.elo0 < test.elo1:
             raise BadRequest(f"elo0 has to be less than elo1, but they are {test.elo0:g} and {test.elo1:g}")
         self._test = test
         self._count = self._differing = 0
         self._sum = self._squares = 0.0
         low, high = test.bounds
-        self.verdict = Verdict(0.0, low, high, None, 0, None)
+        self.verdict = SequentialVerdict(0.0, low, high, None, 0, None)
 
-    def add(self, score: float) -> Verdict:
+    def add(self, score: float) -> SequentialVerdict:
         """The verdict after one more group, in which the first scored this."""
         if self.verdict.decided:
             return self.verdict
         self._count += 1
-        self._differing += abs(score - 0.5) > TINY
+        self._differing += abs(score - 0.5) > MIN_VARIANCE
         self._sum += score
         self._squares += score * score
         mean = self._sum / self._count
         variance = max(self._squares / self._count - mean * mean, 0.0)
         mu0, mu1 = (1 / (1 + 10 ** (-elo / 400)) for elo in (self._test.elo0, self._test.elo1))
-        llr = self._count / 2 * log((variance + (mean - mu0) ** 2 + TINY) / (variance + (mean - mu1) ** 2 + TINY))
+        llr = (
+            self._count
+            / 2
+            * log((variance + (mean - mu0) ** 2 + MIN_VARIANCE) / (variance + (mean - mu1) ** 2 + MIN_VARIANCE))
+        )
         low, high = self._test.bounds
         decided = None
-        if self._count >= GROUPS and self._differing >= DIFFERING:
+        if self._count >= MIN_TEST_GROUPS and self._differing >= MIN_DECISIVE_GROUPS:
             decided = "elo0" if llr <= low else "elo1" if llr >= high else None
-        self.verdict = Verdict(llr, low, high, decided, self._count, self._expected(mean, variance, mu0, mu1))
+        self.verdict = SequentialVerdict(llr, low, high, decided, self._count, self._expected(mean, variance, mu0, mu1))
         return self.verdict
 
     def _expected(self, mean: float, variance: float, mu0: float, mu1: float) -> float | None:
@@ -88,24 +94,24 @@ class Running:
         else:
             up = (exp(-side * low) - 1) / (exp(-side * low) - exp(-side * high))
             drifts = 2 * (up * high + (1 - up) * low) / side
-        wald = SLACK * drifts * variance / (mu1 - mu0) ** 2
-        return max(wald, float(GROUPS), DIFFERING * self._count / self._differing)
+        wald = OVERSHOOT_FACTOR * drifts * variance / (mu1 - mu0) ** 2
+        return max(wald, float(MIN_TEST_GROUPS), MIN_DECISIVE_GROUPS * self._count / self._differing)
 
 
-def verdict(test: Test, scores: Iterable[float]) -> Verdict:
+def sequential_status(test: SequentialTest, scores: Iterable[float]) -> SequentialVerdict:
     """What a test says of deal groups in their order: the first decision, or how it stands after all of them."""
-    running = Running(test)
+    running = RunningTest(test)
     for score in scores:
         if running.add(score).decided:
             break
     return running.verdict
 
 
-def score_of(matches: Iterable[Counted], first: str, second: str) -> float | None:
+def group_score(matches: Iterable[CountedMatch], first: str, second: str) -> float | None:
     """What the first scored against the second in a deal group, from 0 to 1; None if no match of it counts.
 
-    >>> match = Counted(match="1", deal=0, names=("ann", "bob", "cyd"), places=(2, 1, 2))
-    >>> score_of([match], "ann", "bob")
+    >>> match = CountedMatch(match="1", deal=0, names=("ann", "bob", "cyd"), places=(2, 1, 2))
+    >>> group_score([match], "ann", "bob")
     0.125
     """
     scores = []

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from fairplay.hosting.spec import Entrant
-from fairplay.tournament.counted import Counted, Ranking
+from fairplay.tournament.counted_match import CountedMatch, Ranking
 
 if TYPE_CHECKING:  # needs the extra `tournament`
     from fairplay.tournament.rating.ratings import Rating, Ratings
 
 
-class Row(msgspec.Struct, frozen=True, kw_only=True):
+class StandingsRow(msgspec.Struct, frozen=True, kw_only=True):
     """What is known of one player."""
 
     place: int  # from 1; ties share one
@@ -48,14 +48,14 @@ class Tally(msgspec.Struct):
 
 
 def standings(
-    players: Sequence[Entrant], counted: Iterable[Counted], ranking: Ranking, ratings: "Ratings"
-) -> tuple[Row, ...]:
+    players: Sequence[Entrant], counted: Iterable[CountedMatch], ranking: Ranking, ratings: "Ratings"
+) -> tuple[StandingsRow, ...]:
     """A row for everybody who is in the tournament, or was and played, best first.
 
     The format's ranking decides where it gives one, and whoever is not in it is last; else the ratings do, and whoever
     was expelled is behind everybody else.
     """
-    tallies = tallied(counted)
+    tallies = tally_players(counted)
     addresses = {player.name: player.given or player.address for player in players}
     names = list(dict.fromkeys([*addresses, *sorted(tallies)]))
     tallies |= {name: Tally() for name in names if name not in tallies}
@@ -75,11 +75,12 @@ def standings(
     for place, name in enumerate(order, 1):
         places.setdefault(rank(name), place)
     return tuple(
-        row(places[rank(name)], name, addresses.get(name, ""), tallies[name], rated.get(name)) for name in order
+        standings_row(places[rank(name)], name, addresses.get(name, ""), tallies[name], rated.get(name))
+        for name in order
     )
 
 
-def tallied(counted: Iterable[Counted]) -> dict[str, Tally]:
+def tally_players(counted: Iterable[CountedMatch]) -> dict[str, Tally]:
     """What is counted of everybody who took part."""
     tallies: dict[str, Tally] = {}
     for one in counted:
@@ -106,9 +107,9 @@ def tallied(counted: Iterable[Counted]) -> dict[str, Tally]:
     return tallies
 
 
-def row(place: int, name: str, address: str, tally: Tally, rating: "Rating | None") -> Row:
+def standings_row(place: int, name: str, address: str, tally: Tally, rating: "Rating | None") -> StandingsRow:
     """The row of one player. All is rounded, so that no order of matches shows in it."""
-    return Row(
+    return StandingsRow(
         place=place,
         name=name,
         address=address,
@@ -125,11 +126,11 @@ def row(place: int, name: str, address: str, tally: Tally, rating: "Rating | Non
         mean_score=round(fmean(tally.scores), 3) if tally.scores else None,
         faults=dict(sorted(tally.faults.items())),
         expelled=tally.expelled,
-        note=note(rating, len(tally.places)),
+        note=rating_note(rating, len(tally.places)),
     )
 
 
-def note(rating: "Rating | None", games: int) -> str:
+def rating_note(rating: "Rating | None", games: int) -> str:
     """What has to be said beside the figures of one player."""
     if rating is None:
         return "no rated matches" if games else "never played"

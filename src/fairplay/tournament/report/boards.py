@@ -9,31 +9,31 @@ import msgspec
 from fairplay.core.errors import BadRequest, HostFault
 from fairplay.core.events import Ejected
 from fairplay.journal.pictures import picture_at
-from fairplay.journal.replay import Recorded, recorded_in, text_of
-from fairplay.journal.verify import lawful
+from fairplay.journal.replay import RecordedMatch, parse_journal, read_bytes
+from fairplay.journal.verification import require_legal
 from fairplay.page.replay import replay_page
-from fairplay.tournament.counted import Counted
-from fairplay.tournament.places import MATCHES, REPLAYS
-from fairplay.tournament.report.ejections import file_of
-from fairplay.tournament.report.page import figure, paragraph, words
-from fairplay.tournament.report.results import put
+from fairplay.tournament.counted_match import CountedMatch
+from fairplay.tournament.layout import MATCHES_DIR, REPLAYS_DIR
+from fairplay.tournament.report.ejections import journal_link
+from fairplay.tournament.report.html_parts import escape_text, render_figure, render_paragraph
+from fairplay.tournament.report.results import write_file_atomically
 
-LARGEST = 100_000  # signs of a picture that is still put into the report
-MOST_DRAWN = 20_000_000  # and of all pictures of a match of which it has a replay
+MAX_PICTURE_CHARS = 100_000  # signs of a picture that is still put into the report
+MAX_REPLAY_PICTURE_CHARS = 20_000_000  # and of all pictures of a match of which it has a replay
 
 
-class Board(msgspec.Struct, frozen=True):
+class FinalBoard(msgspec.Struct, frozen=True):
     """How a match ended."""
 
     match: str  # the id of its journal
     why: str  # it is worth a look
     names: str
-    link: str  # to its replay, as seen from the folder of the tournament; empty: it would take too long to make
+    link: str  # to its replay, as seen from the directory of the tournament; empty: it would take too long to make
     light: str  # the picture
     dark: str
 
 
-def notable(counted: Sequence[Counted]) -> dict[str, str]:
+def notable_matches(counted: Sequence[CountedMatch]) -> dict[str, str]:
     """Why a few matches are worth a look, by the ids of their journals."""
     found: dict[str, str] = {}
     played = [one for one in counted if one.places]
@@ -48,60 +48,64 @@ def notable(counted: Sequence[Counted]) -> dict[str, str]:
     return found
 
 
-def write_replays(folder: Path | str, counted: Sequence[Counted]) -> list[Board]:
+def write_replay_pages(directory: Path | str, counted: Sequence[CountedMatch]) -> list[FinalBoard]:
     """Write replays of the notable matches whose journals are there; all deals of the tournament are revealed."""
     boards = []
-    for match, why in notable(counted).items():
+    for match, why in notable_matches(counted).items():
         try:
-            text = b"" if "/" in match else text_of(Path(folder) / file_of(match))
-            recorded = lawful(recorded_in(text))
+            text = b"" if "/" in match else read_bytes(Path(directory) / journal_link(match))
+            recorded = require_legal(parse_journal(text))
         except BadRequest:
             continue  # the ejections say what is wrong with journals
         if recorded.closing is None:
             continue
         light, dark = (picture_at(recorded, None, dark=dark, small=True) for dark in (False, True))
         link = ""
-        if len(recorded.facts) * len(picture_at(recorded, None)) <= MOST_DRAWN:
-            link = f"{REPLAYS}/{match}.html"
+        if len(recorded.facts) * len(picture_at(recorded, None)) <= MAX_REPLAY_PICTURE_CHARS:
+            link = f"{REPLAYS_DIR}/{match}.html"
             try:
-                (Path(folder) / REPLAYS).mkdir(exist_ok=True)
+                (Path(directory) / REPLAYS_DIR).mkdir(exist_ok=True)
             except OSError as error:
-                raise HostFault(f"{Path(folder) / REPLAYS}: cannot be made: {error.strerror}") from None
-            put(Path(folder) / link, replay_page(recorded, text))
-            link += f"#{ejection_in(recorded)}" if "ejection" in why else f"#{len(recorded.facts)}"
-        boards.append(Board(match, why, ", ".join(recorded.names), link, light, dark))
+                raise HostFault(f"{Path(directory) / REPLAYS_DIR}: cannot be made: {error.strerror}") from None
+            write_file_atomically(Path(directory) / link, replay_page(recorded, text))
+            link += f"#{first_ejection(recorded)}" if "ejection" in why else f"#{len(recorded.facts)}"
+        boards.append(FinalBoard(match, why, ", ".join(recorded.names), link, light, dark))
     return boards
 
 
-def ejection_in(recorded: Recorded) -> int:
+def first_ejection(recorded: RecordedMatch) -> int:
     """After how many facts the first was ejected."""
     return next(number for number, fact in enumerate(recorded.facts, 1) if isinstance(fact, Ejected))
 
 
-def shown(boards: Sequence[Board]) -> Iterator[str]:
+def render_boards(boards: Sequence[FinalBoard]) -> Iterator[str]:
     """The part of the report with these boards."""
     if not boards:
         return
     yield "<h2>Matches to look at</h2>"
-    command = f"<code>fairplay replay {MATCHES}/MATCH.jsonl -o game.html</code>"
-    yield paragraph(f"A click on a board opens the replay of its match. That of any other is made by {command}.")
+    command = f"<code>fairplay replay {MATCHES_DIR}/MATCH.jsonl -o game.html</code>"
+    yield render_paragraph(f"A click on a board opens the replay of its match. That of any other is made by {command}.")
     yield '<div class="boards">'
     for board in boards:
-        picture = "" if len(board.light) > LARGEST else drawn(board)
-        said = f"{picture}Replay of match {words(board.match)}"
-        link = f'<a href="{words(board.link)}">{said}</a>' if board.link else f"{said}, which is long: by that command"
-        yield figure(board.why, board.names, link)
+        picture = "" if len(board.light) > MAX_PICTURE_CHARS else render_board(board)
+        said = f"{picture}Replay of match {escape_text(board.match)}"
+        link = (
+            f'<a href="{escape_text(board.link)}">{said}</a>'
+            if board.link
+            else f"{said}, which is long: by that command"
+        )
+        yield render_figure(board.why, board.names, link)
     yield "</div>"
 
 
-def drawn(board: Board) -> str:
+def render_board(board: FinalBoard) -> str:
     """The picture of a board, light or dark: an image, so that nothing in it is a part of the page."""
     return (
-        f'<picture><source media="(prefers-color-scheme: dark)" srcset="{data(board.dark)}">'
-        f'<img alt="The board at its end." src="{data(board.light)}"></picture>'
+        f'<picture><source media="(prefers-color-scheme: dark)" srcset="{data_uri(board.dark)}">'
+        f'<img alt="The board at its end." src="{data_uri(board.light)}"></picture>'
     )
 
 
-def data(picture: str) -> str:
+def data_uri(picture: str) -> str:
     """A picture as an address that holds it."""
     return f"data:image/svg+xml;base64,{b64encode(picture.encode()).decode()}"

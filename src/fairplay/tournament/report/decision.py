@@ -2,20 +2,22 @@
 
 from collections.abc import Iterable
 
-from fairplay.tournament.counted import Counted
-from fairplay.tournament.formats.versus import verdict_of
-from fairplay.tournament.rating.sequential import Verdict
+from fairplay.tournament.counted_match import CountedMatch
+from fairplay.tournament.formats.versus import sequential_status
+from fairplay.tournament.rating.sequential import SequentialVerdict
 from fairplay.tournament.settings import Versus
-from fairplay.tournament.spec import Cup
+from fairplay.tournament.spec import TournamentSpec
 
 
-def decision(cup: Cup, counted: Iterable[Counted]) -> tuple[str, Verdict] | None:
+def describe_verdict(
+    tournament: TournamentSpec, counted: Iterable[CountedMatch]
+) -> tuple[str, SequentialVerdict] | None:
     """What the test says, in words and in figures; None: the format has none."""
-    settings = cup.format
+    settings = tournament.format
     if not isinstance(settings, Versus):
         return None
-    verdict = verdict_of(cup, settings, counted)
-    first, second = (player.name for player in cup.players[:2])
+    verdict = sequential_status(tournament, settings, counted)
+    first, second = (player.name for player in tournament.players[:2])
     after = f"after {verdict.groups} {'deal' if verdict.groups == 1 else 'deals'}"
     more, less = f"{settings.elo1:g} Elo", f"{settings.elo0:g}"
     match verdict.decided:

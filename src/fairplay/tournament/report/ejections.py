@@ -8,25 +8,25 @@ import msgspec
 
 from fairplay.core.errors import BadRequest
 from fairplay.core.events import Receipt
-from fairplay.diagnosis.why import told
-from fairplay.journal.appeal import appeals
-from fairplay.journal.replay import Recorded, read
-from fairplay.journal.verify import lawful
-from fairplay.tournament.places import MATCHES
+from fairplay.diagnosis.ejection_explanation import explain_ejection
+from fairplay.journal.ejection_report import ejection_reports
+from fairplay.journal.replay import RecordedMatch, read_journal
+from fairplay.journal.verification import require_legal
+from fairplay.tournament.layout import MATCHES_DIR
 from fairplay.tournament.report.figures import Ejection
 
-MOST_TOLD = 200
+MAX_EXPLAINED_EJECTIONS = 200
 
 
-class Told(msgspec.Struct, frozen=True):
+class ExplainedEjection(msgspec.Struct, frozen=True):
     """An ejection, and what its journal has to say of it."""
 
     ejection: Ejection
     why: str  # in one line
-    story: tuple[str, ...]  # the answer of `fairplay why`; empty: there is none
+    details: tuple[str, ...]  # the answer of `fairplay why`; empty: there is none
 
 
-def chosen(found: Iterable[Ejection], most: int = MOST_TOLD) -> list[Ejection]:
+def choose_ejections(found: Iterable[Ejection], most: int = MAX_EXPLAINED_EJECTIONS) -> list[Ejection]:
     """Some ejections, in order: of every player and fault as many, so that who fails often hides nobody."""
     kinds: dict[tuple[str, str], list[Ejection]] = defaultdict(list)
     for ejection in found:
@@ -36,38 +36,40 @@ def chosen(found: Iterable[Ejection], most: int = MOST_TOLD) -> list[Ejection]:
     return [ejection for _, _, ejection in sorted(first, key=lambda it: it[1])]
 
 
-def tell(folder: Path | str, some: Sequence[Ejection]) -> list[Told]:
+def explain_ejections(directory: Path | str, some: Sequence[Ejection]) -> list[ExplainedEjection]:
     """Why these were ejected. A journal that is missing or damaged is said to be so."""
-    journals: dict[str, Recorded | str] = {}
+    journals: dict[str, RecordedMatch | str] = {}
     for ejection in some:
         if ejection.match not in journals:
-            journals[ejection.match] = journal_of(folder, ejection.match, ejection.receipt)
-    return [told_of(ejection, journals[ejection.match]) for ejection in some]
+            journals[ejection.match] = find_journal(directory, ejection.match, ejection.receipt)
+    return [explain_from_journal(ejection, journals[ejection.match]) for ejection in some]
 
 
-def journal_of(folder: Path | str, match: str, receipt: str) -> Recorded | str:
+def find_journal(directory: Path | str, match: str, receipt: str) -> RecordedMatch | str:
     """The journal of a match, refereed again unless it is the one of the receipt; or why there is none."""
-    file = file_of(match)
-    if "/" in match or not (Path(folder) / file).is_file():
+    file = journal_link(match)
+    if "/" in match or not (Path(directory) / file).is_file():
         return f"there is no journal {file}"
     try:
-        recorded = read(Path(folder) / file)
+        recorded = read_journal(Path(directory) / file)
         head = Receipt(len(recorded.heads) - 1, recorded.heads[-1])
-        return recorded if str(head) == receipt else lawful(recorded)
+        return recorded if str(head) == receipt else require_legal(recorded)
     except BadRequest as error:
         return f"{file}: {error}"
 
 
-def told_of(ejection: Ejection, journal: Recorded | str) -> Told:
+def explain_from_journal(ejection: Ejection, journal: RecordedMatch | str) -> ExplainedEjection:
     """Why this one was ejected, by a journal or by what is known without."""
     if isinstance(journal, str):
-        return Told(ejection, journal, ())
-    for appeal in appeals(journal):
+        return ExplainedEjection(ejection, journal, ())
+    for appeal in ejection_reports(journal):
         if appeal.seat == ejection.seat:
-            return Told(ejection, appeal.why, tuple(told(appeal, journal, file_of(ejection.match))))
-    return Told(ejection, f"{file_of(ejection.match)} says nothing of it", ())
+            return ExplainedEjection(
+                ejection, appeal.why, tuple(explain_ejection(appeal, journal, journal_link(ejection.match)))
+            )
+    return ExplainedEjection(ejection, f"{journal_link(ejection.match)} says nothing of it", ())
 
 
-def file_of(match: str) -> str:
-    """The journal of a match, as seen from the folder of the tournament."""
-    return f"{MATCHES}/{match}.jsonl"
+def journal_link(match: str) -> str:
+    """The journal of a match, as seen from the directory of the tournament."""
+    return f"{MATCHES_DIR}/{match}.jsonl"

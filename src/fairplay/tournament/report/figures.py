@@ -8,12 +8,12 @@ import msgspec
 
 from fairplay.core.events import Fault
 from fairplay.core.game import Seat
-from fairplay.tournament.counted import Counted
+from fairplay.tournament.counted_match import CountedMatch
 
 Matrix = list[list[float]]
 
 
-class Meetings(msgspec.Struct, frozen=True):
+class HeadToHead(msgspec.Struct, frozen=True):
     """What came of any two players who met: the row's figures against the column."""
 
     names: tuple[str, ...]
@@ -21,7 +21,7 @@ class Meetings(msgspec.Struct, frozen=True):
     points: Matrix  # a win is one, a tie a half, an ejection of both nothing
 
 
-class Pace(msgspec.Struct, frozen=True):
+class ThinkingTime(msgspec.Struct, frozen=True):
     """How long a player thought. It differs from run to run, so it is in no row of the standings."""
 
     name: str
@@ -40,7 +40,7 @@ class Ejection(msgspec.Struct, frozen=True):
     receipt: str = ""  # for this journal
 
 
-def meetings(names: Sequence[str], counted: Iterable[Counted]) -> Meetings:
+def head_to_head(names: Sequence[str], counted: Iterable[CountedMatch]) -> HeadToHead:
     """Who met whom how often, and with what success."""
     at = {name: index for index, name in enumerate(names)}
     games = [[0] * len(names) for _ in names]
@@ -53,10 +53,10 @@ def meetings(names: Sequence[str], counted: Iterable[Counted]) -> Meetings:
             tie = 0.5 if place < len(one.places) else 0.0  # the ejected earn nothing from one another
             points[left][right] += 1.0 if place < other else 0.0 if place > other else tie
             points[right][left] += 1.0 if other < place else 0.0 if other > place else tie
-    return Meetings(tuple(names), games, points)
+    return HeadToHead(tuple(names), games, points)
 
 
-def paces(names: Sequence[str], counted: Iterable[Counted]) -> tuple[Pace, ...]:
+def thinking_times(names: Sequence[str], counted: Iterable[CountedMatch]) -> tuple[ThinkingTime, ...]:
     """How long everybody thought who had a turn, in the order of the names."""
     seconds: dict[str, list[float]] = {name: [] for name in names}
     turns, slowest = dict.fromkeys(names, 0), dict.fromkeys(names, 0.0)
@@ -66,11 +66,13 @@ def paces(names: Sequence[str], counted: Iterable[Counted]) -> tuple[Pace, ...]:
             seconds[name].append(took)
             slowest[name] = max(slowest[name], longest)
     return tuple(
-        Pace(name, turns[name], fsum(seconds[name]) / turns[name], slowest[name]) for name in names if turns[name]
+        ThinkingTime(name, turns[name], fsum(seconds[name]) / turns[name], slowest[name])
+        for name in names
+        if turns[name]
     )
 
 
-def scores(names: Sequence[str], counted: Iterable[Counted]) -> dict[str, list[int]]:
+def scores_by_player(names: Sequence[str], counted: Iterable[CountedMatch]) -> dict[str, list[int]]:
     """What everybody scored, match by match; empty: the game has no points."""
     found: dict[str, list[int]] = {name: [] for name in names}
     for one in counted:
@@ -80,7 +82,7 @@ def scores(names: Sequence[str], counted: Iterable[Counted]) -> dict[str, list[i
     return {name: some for name, some in found.items() if some}
 
 
-def ejections(counted: Iterable[Counted]) -> Iterator[Ejection]:
+def list_ejections(counted: Iterable[CountedMatch]) -> Iterator[Ejection]:
     """Everybody who was ejected, match by match."""
     for one in counted:
         for seat, (name, fault) in enumerate(zip(one.names, one.faults, strict=False)):

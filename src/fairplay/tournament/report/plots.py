@@ -19,19 +19,19 @@ from fairplay.core.events import Fault
 from fairplay.render.svg import escape
 from fairplay.render.text import printable
 from fairplay.tournament.rating.ratings import SeatEffect
-from fairplay.tournament.rating.standings import Row
-from fairplay.tournament.report.figures import Meetings, Pace
+from fairplay.tournament.rating.standings import StandingsRow
+from fairplay.tournament.report.figures import HeadToHead, ThinkingTime
 
-WIDTH = 5.0  # inches, of 72 units each
-ROW = 0.26  # for a player
-FRAME = 0.75  # for what is around the rows
-LONGEST = 16  # signs of a name
-FEW = 12  # players whose figures fit into the cells of a matrix
+PLOT_WIDTH_IN = 5.0  # inches, of 72 units each
+ROW_HEIGHT_IN = 0.26  # for a player
+FRAME_HEIGHT_IN = 0.75  # for what is around the rows
+MAX_LABEL_CHARS = 16  # signs of a name
+MAX_ANNOTATED_PLAYERS = 12  # players whose figures fit into the cells of a matrix
 INK, FAINT = "#010203", "#010204"  # stand-ins for the colours of the page
 BLUE, PALE, ORANGE = "#3b8bc4", "#3b8bc455", "#e08214"
-FAULTS = dict(zip(Fault, ("#d55e00", "#cc79a7", "#e69f00", "#3b8bc4", "#8c8c8c", "#009e73"), strict=True))
-SHARES = LinearSegmentedColormap.from_list("shares", [ORANGE, "#f4f2ee", BLUE])
-STYLE: dict[Any, Any] = {  # whose names matplotlib lists one by one
+FAULT_COLOURS = dict(zip(Fault, ("#d55e00", "#cc79a7", "#e69f00", "#3b8bc4", "#8c8c8c", "#009e73"), strict=True))
+SHARE_COLOURS = LinearSegmentedColormap.from_list("shares", [ORANGE, "#f4f2ee", BLUE])
+MATPLOTLIB_STYLE: dict[Any, Any] = {  # whose names matplotlib lists one by one
     "svg.fonttype": "none",  # the reader's fonts, which have more letters than ours
     "font.size": 9,
     "text.color": INK,
@@ -49,17 +49,17 @@ STYLE: dict[Any, Any] = {  # whose names matplotlib lists one by one
     "axes.spines.left": False,
     "legend.frameon": False,
 }
-NOT_FOR_PAGES = re.compile(r"^.*?(?=<svg)|<!--.*?-->|<metadata>.*?</metadata>| xmlns(:xlink)?=\"[^\"]*\"", re.DOTALL)
-NUMBERED = re.compile(r' id="[\w.]+_\d+"')  # which nothing refers to, and every picture has
-NAMED = re.compile(r"@(\d+)@[nm]*")
+SVG_CLUTTER = re.compile(r"^.*?(?=<svg)|<!--.*?-->|<metadata>.*?</metadata>| xmlns(:xlink)?=\"[^\"]*\"", re.DOTALL)
+NUMBERED_ID = re.compile(r' id="[\w.]+_\d+"')  # which nothing refers to, and every picture has
+NAME_PLACEHOLDER = re.compile(r"@(\d+)@[nm]*")
 
 
-def ratings_plot(rows: Sequence[Row]) -> str:
+def ratings_plot(rows: Sequence[StandingsRow]) -> str:
     """The rating of everybody, and where it may be; an arrow where nobody knows how far."""
     rated = [(row, row.rating) for row in rows if row.rating is not None]
     names = [row.name for row, _ in rated]
-    with rc_context(STYLE):
-        figure, axes = by_player(names)
+    with rc_context(MATPLOTLIB_STYLE):
+        figure, axes = player_rows(names)
         known = [it for row, rating in rated for it in (row.low, rating, row.high) if it is not None]
         reach = max(known) - min(known) or 100.0
         least, most = min(known) - reach * 0.06, max(known) + reach * 0.06
@@ -71,73 +71,73 @@ def ratings_plot(rows: Sequence[Row]) -> str:
         axes.plot([rating for _, rating in rated], range(len(rated)), "o", color=BLUE, markersize=6)
         axes.set_xlim(least - reach * 0.03, most + reach * 0.03)
         axes.set_xlabel("rating in Elo, with 95 % interval")
-        return drawn(figure, names, "ratings")
+        return render_svg(figure, names, "ratings")
 
 
-def meetings_plot(met: Meetings, most: int) -> str:
+def head_to_head_plot(met: HeadToHead, most: int) -> str:
     """The share of points of each row against each column, of so many at most."""
     names = met.names[:most]
     count = len(names)
-    few = count <= FEW
-    side = max(WIDTH, 2.0 + 0.2 * count)
+    few = count <= MAX_ANNOTATED_PLAYERS
+    side = max(PLOT_WIDTH_IN, 2.0 + 0.2 * count)
     shares = [
         [won / played if played else nan for won, played in zip(points[:most], games[:most], strict=True)]
         for points, games in zip(met.points[:most], met.games[:most], strict=True)
     ]
-    with rc_context(STYLE):
+    with rc_context(MATPLOTLIB_STYLE):
         figure = Figure(figsize=(side, max(2.4, side * min(1.0, 0.35 + count * 0.06))), layout="constrained")
         axes = figure.subplots()
-        axes.pcolormesh(shares, cmap=SHARES, vmin=0, vmax=1, edgecolors=FAINT, linewidth=0.4)
+        axes.pcolormesh(shares, cmap=SHARE_COLOURS, vmin=0, vmax=1, edgecolors=FAINT, linewidth=0.4)
         for row in range(count if few else 0):
             for column in range(count):
                 if met.games[row][column]:
                     share = f"{shares[row][column]:.0%}".rstrip("%")
                     axes.text(column + 0.5, row + 0.5, share, ha="center", va="center", color="#1b1b1b", fontsize=8)
         middles = [index + 0.5 for index in range(count)]
-        labels = [stand_in(index, name) for index, name in enumerate(names)]
+        labels = [name_placeholder(index, name) for index, name in enumerate(names)]
         size = 9 if few else 7
         axes.set_yticks(middles, labels, fontsize=size)
         axes.set_xticks(middles, labels, fontsize=size, rotation=90)
         axes.tick_params(length=0, top=False, labeltop=True, bottom=False, labelbottom=False)
         axes.invert_yaxis()
         axes.spines[:].set_visible(False)
-        return drawn(figure, names, "meetings")
+        return render_svg(figure, names, "meetings")
 
 
 def seats_plot(seats: Sequence[SeatEffect]) -> str:
     """What a seat is worth."""
-    with rc_context(STYLE):
-        figure, axes = by_row([f"seat {it.seat}" for it in seats])
+    with rc_context(MATPLOTLIB_STYLE):
+        figure, axes = labelled_rows([f"seat {it.seat}" for it in seats])
         for height, it in enumerate(seats):
             axes.plot([it.low, it.high], [height] * 2, color=BLUE, linewidth=2.0, solid_capstyle="butt")
         axes.plot([it.rating for it in seats], range(len(seats)), "o", color=BLUE, markersize=6)
         axes.axvline(0, color=FAINT, linewidth=1.2)
         axes.set_xlabel("advantage in Elo, with 95 % interval")
-        return drawn(figure, (), "seats")
+        return render_svg(figure, (), "seats")
 
 
-def faults_plot(rows: Sequence[Row]) -> str:
+def faults_plot(rows: Sequence[StandingsRow]) -> str:
     """How often everybody who misbehaved was ejected, and for what."""
     guilty = [row for row in rows if row.faults]
-    with rc_context(STYLE):
-        figure, axes = by_player([row.name for row in guilty])
+    with rc_context(MATPLOTLIB_STYLE):
+        figure, axes = player_rows([row.name for row in guilty])
         left = [0] * len(guilty)
-        for fault, colour in FAULTS.items():
+        for fault, colour in FAULT_COLOURS.items():
             counts = [row.faults.get(fault.value, 0) for row in guilty]
             if any(counts):
-                label = fault.in_words
+                label = fault.description
                 axes.barh(range(len(guilty)), counts, 0.62, left=left, color=colour, label=label)
                 left = [before + count for before, count in zip(left, counts, strict=True)]
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         axes.set_xlabel("ejections")
-        figure.legend(loc="outside upper center", ncols=len(FAULTS), columnspacing=1.0, handlelength=1.0)
-        return drawn(figure, [row.name for row in guilty], "faults")
+        figure.legend(loc="outside upper center", ncols=len(FAULT_COLOURS), columnspacing=1.0, handlelength=1.0)
+        return render_svg(figure, [row.name for row in guilty], "faults")
 
 
-def paces_plot(known: Sequence[Pace]) -> str:
+def thinking_time_plot(known: Sequence[ThinkingTime]) -> str:
     """How long everybody thought about a move, on average and at most."""
-    with rc_context(STYLE):
-        figure, axes = by_player([it.name for it in known])
+    with rc_context(MATPLOTLIB_STYLE):
+        figure, axes = player_rows([it.name for it in known])
         least = 1e-7  # a logarithm needs something
         heights = range(len(known))
         means = [max(it.mean, least) for it in known]
@@ -148,19 +148,19 @@ def paces_plot(known: Sequence[Pace]) -> str:
         axes.set_xscale("log")
         low, high = min(means), max(slowest)
         axes.set_xlim(min(low / 2, high / 20), high * 2)
-        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: rounded(value)))
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: format_seconds(value)))
         axes.xaxis.set_minor_formatter("")
         axes.set_xlabel("time of a move")
         figure.legend(loc="outside upper center", ncols=2, handlelength=1.0)
-        return drawn(figure, [it.name for it in known], "paces")
+        return render_svg(figure, [it.name for it in known], "paces")
 
 
 def scores_plot(known: Mapping[str, Sequence[int]]) -> str:
     """How the scores of everybody are spread."""
-    with rc_context(STYLE):
-        figure, axes = by_player(list(known))
+    with rc_context(MATPLOTLIB_STYLE):
+        figure, axes = player_rows(list(known))
         heights = range(len(known))
-        low, left, middle, right, high = percentile_of(known, (5, 25, 50, 75, 95))
+        low, left, middle, right, high = percentiles(known, (5, 25, 50, 75, 95))
         axes.hlines(heights, low, high, color=BLUE, linewidth=1.2)
         axes.plot([low, high], [heights, heights], "|", color=BLUE, markersize=7)
         widths = [to - since for since, to in zip(left, right, strict=True)]
@@ -168,22 +168,22 @@ def scores_plot(known: Mapping[str, Sequence[int]]) -> str:
         axes.plot(middle, heights, "|", color=BLUE, markersize=11, markeredgewidth=2.4)
         axes.plot([fmean(some) for some in known.values()], heights, "D", color=ORANGE, markersize=4)
         axes.set_xlabel("points in a match")
-        return drawn(figure, list(known), "scores")
+        return render_svg(figure, list(known), "scores")
 
 
-def percentile_of(known: Mapping[str, Sequence[int]], percents: Sequence[int]) -> list[list[float]]:
+def percentiles(known: Mapping[str, Sequence[int]], percents: Sequence[int]) -> list[list[float]]:
     """For each of these percents, below what so many of everybody's figures are."""
     return [[float(percentile(some, percent)) for some in known.values()] for percent in percents]
 
 
-def by_player(names: Sequence[str]) -> tuple[Figure, Axes]:
+def player_rows(names: Sequence[str]) -> tuple[Figure, Axes]:
     """A picture with a row for each player."""
-    return by_row([stand_in(index, name) for index, name in enumerate(names)])
+    return labelled_rows([name_placeholder(index, name) for index, name in enumerate(names)])
 
 
-def by_row(labels: Sequence[str]) -> tuple[Figure, Axes]:
+def labelled_rows(labels: Sequence[str]) -> tuple[Figure, Axes]:
     """A picture with a row for each label, from top to bottom."""
-    figure = Figure(figsize=(WIDTH, FRAME + ROW * len(labels)), layout="constrained")
+    figure = Figure(figsize=(PLOT_WIDTH_IN, FRAME_HEIGHT_IN + ROW_HEIGHT_IN * len(labels)), layout="constrained")
     axes = figure.subplots()
     axes.set_yticks(range(len(labels)), labels)
     axes.set_ylim(len(labels) - 0.4, -0.6)
@@ -192,32 +192,32 @@ def by_row(labels: Sequence[str]) -> tuple[Figure, Axes]:
     return figure, axes
 
 
-def drawn(figure: Figure, names: Sequence[str], salt: str) -> str:
+def render_svg(figure: Figure, names: Sequence[str], salt: str) -> str:
     """The picture as SVG that is a part of a page, the same for the same figures; the salt keeps pictures apart."""
     written = StringIO()
     with rc_context({"svg.hashsalt": salt}):
         figure.savefig(written, format="svg", transparent=True)
-    text = NUMBERED.sub("", NOT_FOR_PAGES.sub("", written.getvalue()))
+    text = NUMBERED_ID.sub("", SVG_CLUTTER.sub("", written.getvalue()))
     text = text.replace(INK, "currentColor").replace(FAINT, "var(--faint)")
-    return NAMED.sub(lambda found: escape(printable(names[int(found[1])], LONGEST)), text).strip()
+    return NAME_PLACEHOLDER.sub(lambda found: escape(printable(names[int(found[1])], MAX_LABEL_CHARS)), text).strip()
 
 
-def stand_in(index: int, name: str) -> str:
+def name_placeholder(index: int, name: str) -> str:
     """What is drawn instead of a name, about as wide.
 
     Names are put in afterwards: they may have any letters, and signs that a plotting library takes for something else.
     """
     shown = "".join(
         "m" if sign.isupper() or sign in "mw@%" or east_asian_width(sign) in "WF" else "n"
-        for sign in printable(name, LONGEST)
+        for sign in printable(name, MAX_LABEL_CHARS)
     )
     return (key := f"@{index}@") + shown[len(key) :]
 
 
-def rounded(seconds: float) -> str:
+def format_seconds(seconds: float) -> str:
     """A time on an axis.
 
-    >>> rounded(0.01), rounded(1.0), rounded(0.0000005)
+    >>> format_seconds(0.01), format_seconds(1.0), format_seconds(0.0000005)
     ('10 ms', '1 s', '0.5 µs')
     """
     unit, size = ("s", 1.0) if seconds >= 1 else ("ms", 1e-3) if seconds >= 1e-3 else ("µs", 1e-6)

@@ -4,35 +4,35 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 
 from fairplay.core.events import Fault
-from fairplay.render.text import aligned, printable
-from fairplay.render.words import between, whole
-from fairplay.tournament.counted import Counted
-from fairplay.tournament.rating.standings import Row
+from fairplay.render.formatting import format_interval, format_rounded
+from fairplay.render.text import align_columns, printable
+from fairplay.tournament.counted_match import CountedMatch
+from fairplay.tournament.rating.standings import StandingsRow
 
-LONGEST = 24  # signs of a name
-FEW_FAULTS = 2  # kinds that have a column each
-FEW = 6  # players of whom every pair is spoken of
-MOST_LEADERS = 3  # of whom something is said if there are more
-EXPELLED = "x"  # marks for what is said below the table
-TOO_FEW = "?"
-LEFT = 1  # the column of names, which are the only words
+MAX_TABLE_NAME_CHARS = 24  # signs of a name
+MAX_FAULT_COLUMNS = 2  # kinds that have a column each
+MAX_PAIRWISE_PLAYERS = 6  # players of whom every pair is spoken of
+MAX_LEADERS = 3  # of whom something is said if there are more
+EXPELLED_MARK = "x"  # marks for what is said below the table
+TOO_FEW_MARK = "?"
+LEFT_ALIGNED_COLUMN = 1  # the column of names, which are the only words
 
 Pairs = Sequence[tuple[str, str]]  # the better one, and who is worse
 
 
-def table(rows: Sequence[Row]) -> list[str]:
+def format_standings(rows: Sequence[StandingsRow]) -> list[str]:
     """The lines of a table, and below it what its marks mean. Many kinds of faults share a column, to save space."""
     kinds = [fault.value for fault in Fault if any(fault.value in row.faults for row in rows)]
-    columns = [[kind] for kind in kinds] if len(kinds) <= FEW_FAULTS else [kinds]
+    columns = [[kind] for kind in kinds] if len(kinds) <= MAX_FAULT_COLUMNS else [kinds]
     scored = any(row.mean_score is not None for row in rows)
     headings = ["#", "name", "rating", "95 %", "ranks", "games", "points", *(["score"] if scored else [])]
     headings += [kind[0].replace("_", " ") if len(kind) == 1 else "faults" for kind in columns]
     cells = [
         [
-            f"{row.place}{EXPELLED if row.expelled else ''}",
-            short(row.name),
-            f"{whole(row.rating)}{TOO_FEW if 'too few' in row.note else ''}",
-            interval(row),
+            f"{row.place}{EXPELLED_MARK if row.expelled else ''}",
+            shorten_name(row.name),
+            f"{format_rounded(row.rating)}{TOO_FEW_MARK if 'too few' in row.note else ''}",
+            format_rating_interval(row),
             "-".join(map(str, dict.fromkeys(row.ranks))) if row.ranks else "",
             str(row.games),
             f"{row.points:.1f}",
@@ -41,33 +41,33 @@ def table(rows: Sequence[Row]) -> list[str]:
         ]
         for row in rows
     ]
-    return [*aligned([headings, *cells], set(range(len(headings))) - {LEFT}), *legend(rows)]
+    return [*align_columns([headings, *cells], set(range(len(headings))) - {LEFT_ALIGNED_COLUMN}), *format_legend(rows)]
 
 
-def legend(rows: Sequence[Row]) -> Iterator[str]:
+def format_legend(rows: Sequence[StandingsRow]) -> Iterator[str]:
     """What the marks in a table mean, if there are any."""
     if any("too few" in row.note for row in rows):
-        yield f"{TOO_FEW} too few games to rely on"
+        yield f"{TOO_FEW_MARK} too few games to rely on"
     if any(row.expelled for row in rows):
-        yield f"{EXPELLED} expelled from the tournament"
+        yield f"{EXPELLED_MARK} expelled from the tournament"
 
 
-def describe_unranked(counted: Iterable[Counted]) -> str:
+def describe_unranked(counted: Iterable[CountedMatch]) -> str:
     """How many matches the ratings leave out, in a sentence; empty: none."""
     number = sum(one.unranked for one in counted)
     which = "1 match gives" if number == 1 else f"{number} matches give"
     return f"{which} no points, and no ratings: all players were ejected" if number else ""
 
 
-def interval(row: Row) -> str:
+def format_rating_interval(row: StandingsRow) -> str:
     """Where the rating may be, if there is one."""
-    return "" if row.rating is None else between(row.low, row.high)
+    return "" if row.rating is None else format_interval(row.low, row.high)
 
 
-def told_apart(names: Sequence[str], apart: Pairs) -> str:
+def describe_significance(names: Sequence[str], apart: Pairs) -> str:
     """Who is better than whom as far as that is known, in a sentence; names come best first.
 
-    >>> told_apart(["ann", "bob", "cyd"], [("ann", "bob"), ("ann", "cyd")])
+    >>> describe_significance(["ann", "bob", "cyd"], [("ann", "bob"), ("ann", "cyd")])
     'ann is better than bob, cyd; bob and cyd cannot be told apart yet'
     """
     known = set(names)
@@ -77,30 +77,33 @@ def told_apart(names: Sequence[str], apart: Pairs) -> str:
             worse[one].append(other)
     if not any(worse.values()):
         return "nobody can be told apart yet" if len(names) > 1 else ""
-    return "; ".join(in_full(names, worse) if len(names) <= FEW else in_short(names, worse))
+    return "; ".join(
+        describe_all_pairs(names, worse) if len(names) <= MAX_PAIRWISE_PLAYERS else describe_leaders(names, worse)
+    )
 
 
-def in_full(names: Sequence[str], worse: dict[str, list[str]]) -> Iterator[str]:
+def describe_all_pairs(names: Sequence[str], worse: dict[str, list[str]]) -> Iterator[str]:
     """Every pair of a few players."""
-    beaten = {name: ", ".join(short(other) for other in names if other in worse[name]) for name in names}
+    beaten = {name: ", ".join(shorten_name(other) for other in names if other in worse[name]) for name in names}
     for others in dict.fromkeys(filter(None, beaten.values())):
         better = [name for name in names if beaten[name] == others]
-        yield f"{together(better)} {'is' if len(better) == 1 else 'are'} better than {others}"
-    for group in alike(names, worse):
-        yield f"{together(group)} cannot be told apart yet"
+        yield f"{join_names(better)} {'is' if len(better) == 1 else 'are'} better than {others}"
+    for group in indistinct_groups(names, worse):
+        yield f"{join_names(group)} cannot be told apart yet"
 
 
-def in_short(names: Sequence[str], worse: dict[str, list[str]]) -> Iterator[str]:
+def describe_leaders(names: Sequence[str], worse: dict[str, list[str]]) -> Iterator[str]:
     """How many pairs of many players, and who leads."""
     pairs, others = len(names) * (len(names) - 1) // 2, len(names) - 1
     yield f"{sum(map(len, worse.values()))} of {pairs} pairs are told apart"
-    leaders = [name for name in names if worse[name]][:MOST_LEADERS]
+    leaders = [name for name in names if worse[name]][:MAX_LEADERS]
     for name in leaders:
         count = len(worse[name])
-        yield f"{short(name)} is better than {'all others' if count == others else f'{count} of {others} others'}"
+        which = "all others" if count == others else f"{count} of {others} others"
+        yield f"{shorten_name(name)} is better than {which}"
 
 
-def alike(names: Sequence[str], worse: dict[str, list[str]]) -> list[list[str]]:
+def indistinct_groups(names: Sequence[str], worse: dict[str, list[str]]) -> list[list[str]]:
     """Groups that nobody in them is told apart from anybody in, the largest first, until every such pair is in one."""
 
     def told(one: str, other: str) -> bool:
@@ -116,16 +119,16 @@ def alike(names: Sequence[str], worse: dict[str, list[str]]) -> list[list[str]]:
     return groups
 
 
-def together(names: Sequence[str]) -> str:
+def join_names(names: Sequence[str]) -> str:
     """Names in a sentence.
 
-    >>> together(["ann"]), together(["ann", "bob", "cyd"])
+    >>> join_names(["ann"]), join_names(["ann", "bob", "cyd"])
     ('ann', 'ann, bob and cyd')
     """
-    *most, last = map(short, names)
+    *most, last = map(shorten_name, names)
     return f"{', '.join(most)} and {last}" if most else last
 
 
-def short(name: str) -> str:
+def shorten_name(name: str) -> str:
     """A name that is fit for a terminal."""
-    return printable(name, LONGEST)
+    return printable(name, MAX_TABLE_NAME_CHARS)

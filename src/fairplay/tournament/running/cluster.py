@@ -10,15 +10,15 @@ from dask import config as dask_config
 from distributed import Client, KilledWorker, LocalCluster, Security, WorkerPlugin
 
 from fairplay.core.errors import BadRequest
-from fairplay.tournament.running.runners import Hand, Runner, begin_tracking
-from fairplay.tournament.running.worker import pin
-from fairplay.transport.places import LOOPBACK
+from fairplay.tournament.running.runners import Runner, WorkerQueue, start_resource_tracker
+from fairplay.tournament.running.worker import pin_to_cores
+from fairplay.transport.endpoint import LOOPBACK
 
-ROLES = ("client", "scheduler", "worker")
-PATIENCE = 10.0  # seconds for a scheduler to answer, and for everybody to end
+DASK_ROLES = ("client", "scheduler", "worker")
+CLUSTER_TIMEOUT_S = 10.0  # seconds for a scheduler to answer, and for everybody to end
 
 
-class Pinned(WorkerPlugin):
+class PinToCores(WorkerPlugin):
     """Gives each worker of a cluster on this machine its cores, and keeps Ctrl-C at the terminal off it."""
 
     def __init__(self, workers: int) -> None:
@@ -26,7 +26,7 @@ class Pinned(WorkerPlugin):
 
     def setup(self, worker: Any) -> None:
         """Begin: the workers of a local cluster are called by their numbers."""
-        pin(int(worker.name), self._workers)
+        pin_to_cores(int(worker.name), self._workers)
         os.dup2(2, 1)  # what players print in this process is no result
         with suppress(OSError):
             os.setpgid(0, 0)
@@ -45,14 +45,14 @@ def local_cluster(workers: int) -> LocalCluster:
             processes=True,
             host=LOOPBACK,
             protocol="tls://",
-            security=new_key(),
+            security=make_tls_key(),
             dashboard_address=None,
             scheduler_kwargs={"dashboard_address": f"{LOOPBACK}:0"},  # any port, or a second cluster would complain
             silence_logs=logging.ERROR,
         )
 
 
-def new_key() -> Security:
+def make_tls_key() -> Security:
     """A key and its certificate, in memory, by which the parts of a cluster know one another."""
     command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "365", "-subj", "/CN=fairplay"]
     try:
@@ -63,16 +63,16 @@ def new_key() -> Security:
         ) from None
     begin = done.stdout.index("-----BEGIN CERTIFICATE")
     key, certificate = done.stdout[:begin], done.stdout[begin:]
-    roles = {f"tls_{role}_{what}": text for role in ROLES for what, text in (("key", key), ("cert", certificate))}
+    roles = {f"tls_{role}_{what}": text for role in DASK_ROLES for what, text in (("key", key), ("cert", certificate))}
     return Security(tls_ca_file=certificate, require_encryption=True, **roles)
 
 
-def client_of(address: str) -> Client:
+def connect_client(address: str) -> Client:
     """Who gives the cluster of the scheduler at an address its work. Raises BadRequest if that has no workers."""
     with ExitStack() as undo:
         try:
-            client: Client = undo.enter_context(Client(address, timeout=PATIENCE))
-            client.wait_for_workers(1, timeout=PATIENCE)
+            client: Client = undo.enter_context(Client(address, timeout=CLUSTER_TIMEOUT_S))
+            client.wait_for_workers(1, timeout=CLUSTER_TIMEOUT_S)
         except TimeoutError:
             raise BadRequest(f"the Dask scheduler at {address} has no workers") from None
         except (OSError, ValueError) as error:
@@ -81,23 +81,25 @@ def client_of(address: str) -> Client:
     return client
 
 
-def dask(address: str, workers: int) -> Runner:
+def dask_runner(address: str, workers: int) -> Runner:
     """Plays on the cluster of the scheduler at an address; empty: on one with so many workers, started here."""
     logging.getLogger("distributed").setLevel(logging.ERROR)  # its warnings are not for whoever runs a tournament
-    begin_tracking()
+    start_resource_tracker()
     cluster = None
     if address:
-        client = client_of(address)
+        client = connect_client(address)
     else:
         cluster = local_cluster(workers)
-        client = Client(cluster, timeout=PATIENCE)
-        client.register_plugin(Pinned(workers))
+        client = Client(cluster, timeout=CLUSTER_TIMEOUT_S)
+        client.register_plugin(PinToCores(workers))
 
     def end() -> None:
         with suppress(Exception):
-            client.close(timeout=PATIENCE)
+            client.close(timeout=CLUSTER_TIMEOUT_S)
         if cluster is not None:
-            cluster.close(timeout=PATIENCE)
+            cluster.close(timeout=CLUSTER_TIMEOUT_S)
 
     places = max(1, sum(client.nthreads().values()))
-    return Runner([Hand(lambda: client.get_executor(pure=False), places, (KilledWorker,))], shared=False, end=end)
+    return Runner(
+        [WorkerQueue(lambda: client.get_executor(pure=False), places, (KilledWorker,))], shared=False, end=end
+    )

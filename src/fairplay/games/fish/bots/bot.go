@@ -35,7 +35,7 @@ func choose(view view) (best action) {
 	return best
 }
 
-// All lawful actions.
+// All legal actions.
 func actions(view view) (found []action) {
 	free := map[position]bool{}
 	for row, tiles := range view.Board {

@@ -44,7 +44,7 @@
         }
     }
 
-    /** All lawful actions. */
+    /** All legal actions. */
     static List<Action> actions(Json view) {
         List<Action> found = new ArrayList<>();
         Set<Position> free = new LinkedHashSet<>(); // tiles with nobody on them

@@ -12,7 +12,7 @@ function choose(view) {
   return actions(view).reduce((best, action) => (fish(action) > fish(best) ? action : best));
 }
 
-// All lawful actions.
+// All legal actions.
 function actions(view) {
   const taken = new Set(view.players.flatMap((player) => player.penguins).map(String));
   const isFree = (at) => view.board[at[0]]?.[at[1]] > 0 && !taken.has(String(at));

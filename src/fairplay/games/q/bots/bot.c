@@ -72,7 +72,7 @@ static bool fits(const Tile *tile, const Tile *one, const Tile *other) {
 }
 
 /* Read the map and the hand, and find each tile of the hand on each place where it fits: how many there are.
- * More is lawful, for many tiles can be placed at once. */
+ * More is legal, for many tiles can be placed at once. */
 static int find_placements(const char *view) {
     static const int around[4][2] = {{0, -1}, {0, 1}, {-1, 0}, {1, 0}};
     int count = 0;

@@ -37,8 +37,8 @@ func choose(view view) (best action) {
 	return best
 }
 
-// Lawful actions: each tile of the hand on each place where it fits; to exchange the hand, if that can be; to pass.
-// More is lawful, for many tiles can be placed at once.
+// Legal actions: each tile of the hand on each place where it fits; to exchange the hand, if that can be; to pass.
+// More is legal, for many tiles can be placed at once.
 func actions(view view) (found []action) {
 	lying, seen := tilesOn(view.Map), map[position]bool{}
 	for _, lies := range view.Map {

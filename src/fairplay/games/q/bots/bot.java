@@ -49,8 +49,8 @@
     }
 
     /**
-     * Lawful actions: each tile of the hand on each place where it fits; to exchange the hand, if that can be; to pass.
-     * More is lawful, for many tiles can be placed at once.
+     * Legal actions: each tile of the hand on each place where it fits; to exchange the hand, if that can be; to pass.
+     * More is legal, for many tiles can be placed at once.
      */
     static List<Action> actions(Json view) {
         Map<Position, String> lying = tilesOn(view.get("map"));

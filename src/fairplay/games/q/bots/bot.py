@@ -11,7 +11,7 @@ from itertools import islice
 from fairplay.games.q import Action, Exchange, Q, View
 
 RULES = Q()
-MOST = 100  # actions to look at; there may be very many, and those that place few tiles come first
+MAX_ACTIONS = 100  # actions to look at; there may be very many, and those that place few tiles come first
 
 
 def take_turn(view: View) -> Action:
@@ -21,4 +21,4 @@ def take_turn(view: View) -> Action:
     def worth(action: Action) -> tuple[int, bool]:
         return RULES.apply(state, action).scores[me], isinstance(action, Exchange)
 
-    return max(islice(RULES.actions(view), MOST), key=worth)
+    return max(islice(RULES.actions(view), MAX_ACTIONS), key=worth)

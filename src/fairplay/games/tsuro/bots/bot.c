@@ -29,7 +29,7 @@ typedef struct {
 static int size, seat, players;
 static Tile board[SIDE][SIDE]; /* by x and y */
 static Spot avatars[SEATS];
-static Action actions[MOST]; /* all that are lawful */
+static Action actions[MOST]; /* all that are legal */
 static int find_actions(const char *view);
 static Spot ahead(Spot spot);
 static void lay(Tile tile, Spot after[SEATS]);
@@ -158,7 +158,7 @@ static int find_lays(const Tile *options, int turned) {
     return count ? count : turned;
 }
 
-/* Read the view, and find all lawful actions: how many there are. */
+/* Read the view, and find all legal actions: how many there are. */
 static int find_actions(const char *view) {
     Tile options[3 * 4]; /* the dealt tiles, turned in every way */
     int turned = 0;

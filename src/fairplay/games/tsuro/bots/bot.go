@@ -48,7 +48,7 @@ func distance(one, other int) int {
 	return one - other
 }
 
-// All lawful actions.
+// All legal actions.
 func actions(view view) []action {
 	if view.Stage == "placing" {
 		return places(view)

@@ -66,7 +66,7 @@
         }
     }
 
-    /** All lawful actions. */
+    /** All legal actions. */
     static List<Action> actions(Json view) {
         return view.get("stage").text().equals("placing") ? places(view) : lays(view);
     }

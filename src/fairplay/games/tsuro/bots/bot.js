@@ -19,7 +19,7 @@ function choose(view) {
   return actions(view).reduce((best, action) => (fromMiddle(action) < fromMiddle(best) ? action : best));
 }
 
-// All lawful actions.
+// All legal actions.
 function actions(view) {
   return view.stage === "placing" ? places(view) : lays(view);
 }

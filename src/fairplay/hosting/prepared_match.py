@@ -1,0 +1,119 @@
+"""Describe a match that is ready to be played: from where it stands, with its players, on its terms."""
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from fairplay.core.chance import SEED_BYTES, derive_seed
+from fairplay.core.game import Game, Seat
+from fairplay.core.match import Match
+from fairplay.core.roles import NULL_RECORD, Record
+from fairplay.games import game_info
+from fairplay.hosting.spec import MatchSpec
+from fairplay.hosting.terms import Terms
+from fairplay.players.address import AnyPlayer
+from fairplay.players.location import (
+    HUMAN,
+    LocalAddress,
+    Location,
+    is_built_in,
+    parse_local_address,
+    parse_remote_address,
+)
+from fairplay.protocol.limits import Limits
+
+if TYPE_CHECKING:
+    from fairplay.hosting.table import Table
+    from fairplay.journal.record import MatchRecord
+
+AnyMatch = Match[Any, Any, Any]
+
+
+class PreparedMatch(NamedTuple):
+    """A match that is about to be played from where it stands, with the players who are to sit down to it."""
+
+    match: AnyMatch
+    labels: tuple[str, ...]  # by seat
+    addresses: tuple[str, ...]  # by seat
+    terms: Terms
+    begin_record: Callable[[AnyMatch], Record]  # begins its record, once it is clear that the players can be found
+    turn_times: Mapping[Seat, Sequence[float]] = {}  # by seat: how long each of its turns took before
+    resumed: bool = False  # was the match begun before? Then everybody is greeted again
+    open_record: Record = NULL_RECORD  # is open already, and has to be closed on every path
+    guessable: bool = False  # was the seed made from a short text?
+    facts: int = 0  # that are on record already
+    bot_logs: str | None = None  # the directory where what programs say on stderr is kept
+
+    @property
+    def warning(self) -> str:
+        """What whoever runs it should know before, in one line; empty: nothing."""
+        seated = [self.addresses[seat] for seat in self.match.remaining_seats]
+        return seed_warning(self.match.game, seated, guessable=self.guessable)
+
+    def local_players(self) -> dict[Seat, AnyPlayer] | None:
+        """The players by seat, if all of them are in this process and nobody has to be waited for."""
+        if any(parse_remote_address(self.addresses[seat]) is not None for seat in self.match.remaining_seats):
+            return None
+        places = locations(self.match, self.addresses)
+        return {seat: place.player for seat, place in places.items() if isinstance(place, LocalAddress)}
+
+    def table(self) -> "Table":
+        """The table for it, with its listeners open."""
+        from fairplay.hosting.table import NO_SANDBOX, Table  # where all players are in this process, nobody needs it
+
+        places = locations(self.match, self.addresses)
+        limits, sandbox = self.terms.limits or Limits(), self.terms.sandbox or NO_SANDBOX
+        return Table(places, limits=limits, sandbox=sandbox, logs=self.bot_logs)
+
+
+def seed_warning(game: Game[Any, Any, Any], addresses: Iterable[str], *, guessable: bool) -> str:
+    """What to say to whoever chose a seed that players of strangers may guess, where there is something to hide."""
+    if not (guessable and game.hidden and external_players(game.name, addresses)):
+        return ""
+    return f"a seed that can be guessed is for trying things out: a player that finds it knows {game.hidden}"
+
+
+def external_players(game: str, addresses: Iterable[str]) -> list[str]:
+    """The addresses of programs, ports, modules and clients: neither built-in players nor people at this terminal."""
+    return [address for address in addresses if address != HUMAN and not is_built_in(address, game)]
+
+
+def journal_path(spec: MatchSpec) -> Path:
+    """Where the match of a spec with an id is recorded."""
+    return Path(spec.journal or ".") / f"{spec.id}.jsonl"
+
+
+def hidden_paths(spec: MatchSpec) -> list[str]:
+    """What the programs of a spec may not see: journals, logs, the key if it has one of its own, and what it names."""
+    kept = () if spec.journal is None else (spec.journal, spec.key)
+    return [place for place in (*kept, spec.bot_logs, *spec.hidden) if place is not None]
+
+
+def begin_unrecorded(match: AnyMatch) -> Record:
+    """Nobody keeps a record."""
+    return NULL_RECORD
+
+
+def as_match_record(record: Record | None) -> "MatchRecord | None":
+    """The record, if it is kept in a journal."""
+    if record is None or record is NULL_RECORD:
+        return None
+    from fairplay.journal.record import MatchRecord  # whoever keeps one has loaded this
+
+    return record if isinstance(record, MatchRecord) else None
+
+
+def locations(match: AnyMatch, addresses: Sequence[str]) -> dict[Seat, Location]:
+    """Where the players are of those seats that were not ejected."""
+    seed, option = match.seed or os.urandom(SEED_BYTES), game_info(match.game.name).option
+    return {
+        seat: parse_remote_address(addresses[seat], option)
+        or parse_local_address(addresses[seat], match.game.name, seat_key(seed, seat))
+        for seat in sorted(match.remaining_seats)
+    }
+
+
+def seat_key(seed: bytes, seat: Seat) -> bytes:
+    """What a built-in player at this seat draws its lots from."""
+    return derive_seed(seed, f"seat {seat}")

@@ -1,0 +1,195 @@
+"""Compile the filter of system calls for programs in a strict sandbox; docs/sandbox.md says what it denies, and why.
+
+A program that nobody asks is stopped. Whatever could bring it a SIGCONT is denied; and so is what reaches beyond its
+own processes: memory and timers that nobody counts, locks and watches on files that others see too, new namespaces.
+The kernel ignores the upper half of an int, and a filter is shown all of it: rules look at the lower 32 bits.
+"""
+
+import errno
+import fcntl
+import os
+import resource
+import signal
+import socket
+import struct
+import termios
+from collections.abc import Collection, Iterator
+from functools import cache
+from typing import NamedTuple
+
+from fairplay.core.errors import HostFault
+
+ALL_BITS = 0xFFFF_FFFF  # all bits of an int
+FIRST_UNKNOWN_CALL = (
+    451  # the first call after Linux 5.17: programs do without what is new; x32 calls are far beyond it
+)
+DENIED_CALLS = (
+    *("memfd_create", "memfd_secret"),
+    *("shmget", "shmat", "shmctl", "shmdt", "semget", "semop", "semctl", "semtimedop"),
+    *("msgget", "msgsnd", "msgrcv", "msgctl"),
+    *("mq_open", "mq_unlink", "mq_timedsend", "mq_timedreceive", "mq_notify", "mq_getsetattr"),
+    *("keyctl", "add_key", "request_key", "syslog"),
+    *("io_uring_setup", "io_uring_enter", "io_uring_register", "io_setup"),
+    *("inotify_init", "inotify_init1", "fanotify_init"),
+    *("ptrace", "process_vm_readv", "process_vm_writev", "pidfd_getfd", "kcmp"),
+    *("userfaultfd", "bpf", "perf_event_open"),
+    *("mount", "umount2", "move_mount", "fsopen", "fsmount", "fsconfig", "fspick", "open_tree", "mount_setattr"),
+    *("pivot_root", "setns", "process_madvise"),
+    *("timer_create", "sched_setattr", "sched_setscheduler"),
+    *("mincore",),
+)
+NO_OP_CALLS = (
+    *("flock", "setsid", "setpgid", "sync", "syncfs", "utime", "utimes", "futimesat", "utimensat"),
+    *("chown", "fchown", "lchown", "fchownat"),  # even to its own owner: that changes a time
+)
+FD_PASSING_CALLS = ("sendmsg", "sendmmsg")  # descriptors; all others send bytes alone
+SIGNAL_CALLS = {  # and which argument is the signal
+    "kill": 1,
+    "tkill": 1,
+    "tgkill": 2,
+    "rt_sigqueueinfo": 1,
+    "rt_tgsigqueueinfo": 2,
+    "pidfd_send_signal": 1,
+}
+NAMESPACE_FLAGS = (
+    0x0002_0000,
+    *(0x0200_0000 << bit for bit in range(6)),
+)  # CLONE_NEWNS, CGROUP, UTS, IPC, USER, PID, NET
+F_OFD_SETLK, F_OFD_SETLKW = 37, 38
+F_SETSIG = 10
+F_SETPIPE_SZ, F_SET_RW_HINT, F_SETDELEG = 1031, 1036, 1040
+LOCK_COMMANDS = (fcntl.F_SETLK, fcntl.F_SETLKW, F_OFD_SETLK, F_OFD_SETLKW)
+NOTIFY_COMMANDS = (F_SETSIG, fcntl.F_SETLEASE, fcntl.F_NOTIFY, F_SETDELEG, F_SET_RW_HINT)
+RWF_NOWAIT, POSIX_FADV_DONTNEED = 8, 4  # which tell what is in the page cache, and take it out of there
+SO_COOKIE, SO_NETNS_COOKIE = 57, 71  # which are counted for the whole machine
+TIOCLINUX = 0x541C
+TERMINAL_REQUESTS = (termios.TIOCSTI, TIOCLINUX, termios.TIOCSCTTY)
+PR_SET_PDEATHSIG, PR_SCHED_CORE = 1, 62
+ALLOWED_SOCKET_FAMILIES = (socket.AF_UNIX, socket.AF_NETLINK)
+NETLINK_ROUTE = 0  # libraries ask for the addresses of this machine there
+MAP_POPULATE, POPULATE_ADVICE = 0x8000, (22, 23, 25)  # what takes the kernel long at once, so that no stop gets through
+ALLOWED_PERSONALITIES = (0, 0x0004_0000, ALL_BITS)  # Linux; with addresses that are not random; and to ask which it is
+
+
+class Rule(NamedTuple):
+    """A call that fails with an errno, or does nothing and succeeds (0): always, or if an argument has these bits."""
+
+    errno: int
+    call: str
+    argument: int = 0
+    mask: int = 0
+    bits: int = 0
+    also: tuple[int, int, int] | None = None  # the same of another argument: which, the mask, and the bits
+
+
+def rules(*, own_user: bool) -> Iterator[Rule]:
+    """All that is denied. Does each program have a user id of its own, or do all of them have that of the host?"""
+    yield from (Rule(errno.EPERM, call) for call in DENIED_CALLS)
+    yield from (() if own_user else (Rule(errno.EPERM, call) for call in FD_PASSING_CALLS))
+    yield from (Rule(0, call) for call in NO_OP_CALLS)
+    yield Rule(
+        errno.ENOSYS, "clone3"
+    )  # its flags are in memory, where no filter sees them; everybody falls back to clone
+    yield from (Rule(errno.EPERM, call, which, ALL_BITS, signal.SIGCONT) for call, which in SIGNAL_CALLS.items())
+    yield Rule(errno.EPERM, "clone", 0, 0xFF, signal.SIGCONT)  # what the parent gets when the child ends
+    yield from (Rule(errno.EPERM, "clone", 0, flag, flag) for flag in NAMESPACE_FLAGS)
+    yield from (Rule(errno.EPERM, "unshare", 0, 1 << bit, 1 << bit) for bit in range(32))
+    yield from (Rule(errno.EPERM, "prctl", 0, ALL_BITS, option) for option in (PR_SET_PDEATHSIG, PR_SCHED_CORE))
+    yield from (Rule(0, "fcntl", 1, ALL_BITS, command) for command in LOCK_COMMANDS)
+    yield from (Rule(errno.EPERM, "fcntl", 1, ALL_BITS, command) for command in (*NOTIFY_COMMANDS, F_SETPIPE_SZ))
+    yield from (Rule(errno.EPERM, "ioctl", 1, ALL_BITS, command) for command in TERMINAL_REQUESTS)
+    yield from (Rule(errno.EAFNOSUPPORT, "socket", 0, *some) for some in masks_except(ALLOWED_SOCKET_FAMILIES))
+    yield from (Rule(errno.EAFNOSUPPORT, "socketpair", 0, *some) for some in masks_except(ALLOWED_SOCKET_FAMILIES))
+    for mask, bits in masks_except((NETLINK_ROUTE,)):
+        for call in ("socket", "socketpair"):
+            yield Rule(errno.EAFNOSUPPORT, call, 0, ALL_BITS, socket.AF_NETLINK, also=(2, mask, bits))
+    yield from (Rule(errno.EINVAL, "madvise", 2, ALL_BITS, advice) for advice in POPULATE_ADVICE)
+    yield Rule(errno.EINVAL, "mmap", 3, MAP_POPULATE, MAP_POPULATE)
+    yield Rule(errno.EOPNOTSUPP, "preadv2", 5, RWF_NOWAIT, RWF_NOWAIT)
+    yield Rule(0, "fadvise64", 3, ALL_BITS, POSIX_FADV_DONTNEED)
+    for name in (SO_COOKIE, SO_NETNS_COOKIE):
+        yield Rule(errno.ENOPROTOOPT, "getsockopt", 1, ALL_BITS, socket.SOL_SOCKET, also=(2, ALL_BITS, name))
+    yield Rule(0, "setrlimit", 0, ALL_BITS, resource.RLIMIT_CORE)
+    for bit in range(64):  # of where the new limit stands: if it is nowhere, the limit is only asked for
+        yield Rule(0, "prlimit64", 1, ALL_BITS, resource.RLIMIT_CORE, also=(2, 1 << bit, 1 << bit))
+    yield from (Rule(errno.EPERM, "personality", 0, *some) for some in masks_except(ALLOWED_PERSONALITIES))
+
+
+def masks_except(numbers: Collection[int], mask: int = 0, bits: int = 0) -> Iterator[tuple[int, int]]:
+    """Masks, and what is below them, that fit every int but these."""
+    if not any(number & mask == bits for number in numbers):
+        yield mask, bits
+    elif mask != ALL_BITS:
+        longer = mask >> 1 | 1 << 31
+        yield from masks_except(numbers, longer, bits)
+        yield from masks_except(numbers, longer, bits | longer ^ mask)
+
+
+def filter_program() -> bytes:
+    """The filter for this machine, as `bwrap --seccomp` reads it; HostFault if there is none."""
+    program, why_none = probe_filter()
+    if why_none:
+        raise HostFault(f"there is no filter of system calls ({why_none})")
+    return program
+
+
+def open_filter() -> int:
+    """The descriptor of a file with the filter, for one bubblewrap to read."""
+    return open_memory_file(filter_program())
+
+
+def open_memory_file(content: bytes) -> int:
+    """The descriptor of a file that has no name, to be read from its beginning."""
+    number = os.memfd_create("fairplay")
+    os.write(number, content)
+    os.lseek(number, 0, os.SEEK_SET)
+    return number
+
+
+def why_no_filter() -> str:
+    """Why there is no filter here; "" if there is one."""
+    return probe_filter()[1]
+
+
+@cache
+def probe_filter() -> tuple[bytes, str]:
+    """The filter, or why there is none."""
+    try:
+        return compile_filter(os.uname().machine, own_user=os.geteuid() == 0), ""
+    except ImportError:
+        return b"", "pyseccomp: not installed"
+    except RuntimeError:  # says pyseccomp when it is imported
+        return b"", "libseccomp: not found by ldconfig"
+    except (OSError, ValueError, AttributeError) as error:  # the last if a function is missing
+        return b"", f"libseccomp: {error}"
+
+
+def compile_filter(machine: str, *, own_user: bool) -> bytes:
+    """The filter for a machine, be it this one or not."""
+    import pyseccomp  # when it is needed, as it runs ldconfig to find its library
+
+    architectures = {"x86_64": pyseccomp.Arch.X86_64, "aarch64": pyseccomp.Arch.AARCH64}
+    if machine not in architectures:
+        raise ValueError(f"there is a filter for {' and '.join(architectures)}, and this is {machine}")
+    built = pyseccomp.SyscallFilter(pyseccomp.ALLOW)
+    if architectures[machine] != pyseccomp.system_arch():
+        built.add_arch(architectures[machine])
+        built.remove_arch(pyseccomp.system_arch())
+    built.set_attr(pyseccomp.Attr.ACT_BADARCH, pyseccomp.KILL_PROCESS)
+    for rule in rules(own_user=own_user):
+        if pyseccomp.resolve_syscall(pyseccomp.Arch.NATIVE, rule.call) == -1:
+            raise ValueError(f"too old, it does not know {rule.call}")
+        wanted = [(rule.argument, rule.mask, rule.bits)] if rule.mask else []
+        wanted += [rule.also] if rule.also else []
+        bits = [pyseccomp.Arg(which, pyseccomp.MASKED_EQ, mask, bits) for which, mask, bits in wanted]
+        built.add_rule(pyseccomp.ERRNO(rule.errno), rule.call, *bits)
+    with os.fdopen(os.memfd_create("filter"), "r+b") as file:
+        built.export_bpf(file)
+        file.seek(0)
+        return unknown_call_instructions(pyseccomp.ERRNO(errno.ENOSYS)) + file.read()
+
+
+def unknown_call_instructions(action: int) -> bytes:
+    """Three instructions that go before all others, as libseccomp knows no ranges: an action for unknown calls."""
+    load_number, jump_unless_at_least, leave = (0x20, 0, 0, 0), (0x35, 0, 1, FIRST_UNKNOWN_CALL), (0x06, 0, 0, action)
+    return b"".join(struct.pack("=HBBI", *each) for each in (load_number, jump_unless_at_least, leave))

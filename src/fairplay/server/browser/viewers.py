@@ -1,0 +1,179 @@
+"""Show a room to all who look at it in browsers: each picture is drawn once for all of them, and not too often.
+
+A picture goes out as the lines that are new in it, for whoever has the one before. Nobody waits for whoever looks: one
+that is slow gets the newest when it can take it.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncGenerator
+from typing import Any
+
+import msgspec
+
+from fairplay.core.errors import FairplayError
+from fairplay.core.events import Ejected, Ended
+from fairplay.page.packing import diff_lines
+from fairplay.page.replay import describe_fact
+from fairplay.referee.closing import finish_despite_cancellation
+from fairplay.server.browser.rendering import BoardJob, RenderPool
+from fairplay.server.logs import log_warning
+from fairplay.server.spectating.hub import Hub, NumberedEvent
+
+FRAME_INTERVAL_S = 0.25  # seconds from picture to picture
+HEARTBEAT_INTERVAL_S = 15.0  # seconds after which something is said in any case, so that a dead line is noticed
+HEARTBEAT = b": \n\n"  # which browsers pass over
+PICTURE_OPTIONS = {  # as room.js asks for them
+    "light": {"dark": False, "small": False},
+    "dark": {"dark": True, "small": False},
+    "light-small": {"dark": False, "small": True},
+    "dark-small": {"dark": True, "small": True},
+}
+
+encode = msgspec.json.Encoder().encode
+
+
+class FactText(msgspec.Struct, frozen=True, array_like=True):
+    """A fact in words."""
+
+    number: int
+    seat: int
+    text: str
+    is_out: bool
+
+
+class Frame(msgspec.Struct, frozen=True):
+    """A moment of the match, as text for browsers."""
+
+    number: int
+    previous: int  # the number of the one before
+    full_event: bytes
+    delta_event: bytes  # for whoever has the one before
+    is_last: bool
+
+
+class RoomStream:
+    """One room, from when somebody looks at it until nobody does."""
+
+    def __init__(self, hub: Hub, studio: RenderPool) -> None:
+        self.viewer_counts: Counter[str] = Counter()  # how many there are, by look
+        self._hub = hub
+        self._renderer = studio
+        self._frames: dict[str, Frame] = {}
+        self._pictures: dict[str, tuple[int, Any, str]] = {}  # the event's number, what was seen, and the picture
+        self._number = 0
+        self._stopped = False
+        self._changed, self._rendered = asyncio.Event(), asyncio.Event()
+        self._render_task = asyncio.create_task(self._render_loop())
+        hub.add(self)
+
+    def offer(self, text: bytes) -> bool:
+        """Note that something has happened; it is drawn when there is time."""
+        self._changed.set()
+        return True
+
+    def stop(self) -> None:
+        """Let those who look go."""
+        self._stopped = True
+        self._rendered.set()
+
+    async def close(self) -> None:
+        """Nobody looks any more."""
+        self._hub.remove(self)
+        self._render_task.cancel()
+        await finish_despite_cancellation(asyncio.wait([self._render_task]))
+
+    async def frames(self, look: str) -> AsyncGenerator[bytes, None]:
+        """What happens, as a stream of server-sent events, to the end of the match."""
+        self.viewer_counts[look] += 1
+        self._changed.set()
+        number = 0
+        try:
+            while not self._stopped:
+                frame = self._frames.get(look)
+                if frame is None or frame.number == number:
+                    if not await wait_for_event(self._rendered):
+                        yield HEARTBEAT
+                    continue
+                yield frame.delta_event if frame.previous == number else frame.full_event
+                number = frame.number
+                if frame.is_last:
+                    return
+        finally:
+            self.viewer_counts[look] -= 1
+            if not self.viewer_counts[look]:
+                del self.viewer_counts[look]
+                self._frames.pop(look, None)
+                self._pictures.pop(look, None)
+
+    async def _render_loop(self) -> None:
+        """Draw whatever is new, for every look that somebody wants."""
+        while True:
+            await self._changed.wait()
+            self._changed.clear()
+            if self._hub.last is None:
+                continue
+            for look in tuple(self.viewer_counts):
+                try:
+                    await self._render(look, self._hub.last)
+                except FairplayError as error:
+                    log_warning("a picture failed", room=self._hub.room, why=str(error))
+            self._rendered.set()
+            self._rendered = asyncio.Event()
+            await asyncio.sleep(FRAME_INTERVAL_S)
+
+    async def _render(self, look: str, last: NumberedEvent) -> None:
+        drawn, before, picture = self._pictures.get(look, (-1, None, ""))
+        if drawn == last.seq:
+            return
+        said = tuple(
+            FactText(seq, fact.seat, describe_fact(fact), isinstance(fact, Ejected)) for seq, fact in self._hub.recent
+        )
+        match = last.match
+        view = match.game.pack(match.view(None))
+        lines = picture.split("\n")
+        if view != before:
+            job = BoardJob(
+                match.game.name, match.game.public_parameters(), match.names, view, before, **PICTURE_OPTIONS[look]
+            )
+            picture = await self._renderer.render(job)
+        now, old = describe_position(last, said), self._frames.get(look)
+        self._number += 1
+        self._frames[look] = Frame(
+            number=self._number,
+            previous=-1 if old is None else old.number,
+            full_event=format_server_event("position", now | {"picture": picture}),
+            delta_event=format_server_event("position", now | {"lines": diff_lines(lines, picture.split("\n"))}),
+            is_last=isinstance(last.event, Ended),
+        )
+        self._pictures[look] = last.seq, view, picture
+
+
+def describe_position(last: NumberedEvent, said: tuple[FactText, ...]) -> dict[str, Any]:
+    """What is said of a moment beside its picture; nothing of it is hidden from spectators."""
+    match = last.match
+    return {
+        "seq": last.seq,
+        "game": match.game.name,
+        "names": match.names,
+        "turn": match.turn,
+        "scores": match.game.scores(match.state),
+        "out": {ejected.seat: ejected.fault.value for ejected in match.ejected},
+        "said": said,
+        "over": isinstance(last.event, Ended),
+        "best": sorted(match.result.ranking[0]) if isinstance(last.event, Ended) and match.result.ranking else [],
+    }
+
+
+def format_server_event(name: str, value: Any) -> bytes:
+    """A server-sent event; there is no end of a line in JSON."""
+    return b"event: %s\ndata: %s\n\n" % (name.encode(), encode(value))
+
+
+async def wait_for_event(event: asyncio.Event) -> bool:
+    """Wait for it; False: it took too long."""
+    try:
+        async with asyncio.timeout(HEARTBEAT_INTERVAL_S):
+            return await event.wait()
+    except TimeoutError:
+        return False

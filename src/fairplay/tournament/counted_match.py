@@ -1,0 +1,83 @@
+"""Say how matches count in their tournament, and what a format is told of them."""
+
+from collections.abc import Generator, Sequence
+
+import msgspec
+
+from fairplay.core.events import Fault, Result
+from fairplay.hosting.spec import Entrant, MatchSpec
+
+Names = tuple[str, ...]
+Ranking = tuple[Names, ...]  # of a tournament, best first; ties share a group. Empty: let the ratings decide
+NO_RANKED_PLAYERS: Ranking = ((),)  # is left; of a knock-out without a winner the first group is empty, too
+Round = tuple[MatchSpec, ...]
+
+
+class CountedMatch(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """How a match counts: the one outcome that a tournament stores of it."""
+
+    match: str  # the id under which it was to be played
+    deal: int  # what all matches from one deal have in common
+    names: Names  # by seat
+    places: tuple[int, ...] = ()  # by seat, from 1, ties share one, the ejected the last; empty: it does not count
+    scores: tuple[int | None, ...] = ()  # by seat; empty: the game has no points
+    faults: tuple[Fault | None, ...] = ()  # by seat; empty: there were none
+    faults_before: tuple[tuple[str, Fault], ...] = ()  # by name: in attempts that do not count
+    expelled: Names = ()  # out of the tournament for what they did here
+    void: str = ""  # why it does not count: cancelled, or a fault of the host
+    played: str = ""  # the id of the attempt that counts; empty: the match's own
+    turns: tuple[int, ...] = ()  # by seat
+    seconds: tuple[float, ...] = ()  # that these turns took
+    slowest: tuple[float, ...] = ()  # of them
+    receipt: str = ""  # the head of the journal
+
+    def points(self) -> dict[str, float]:
+        """The share of the others whom each has beaten, a tie being half of that; the ejected have none.
+
+        >>> CountedMatch(match="1", deal=0, names=("ann", "bob", "cyd"), places=(2, 1, 2)).points()
+        {'ann': 0.25, 'bob': 1.0, 'cyd': 0.25}
+        >>> CountedMatch(match="1", deal=0, names=("ann", "bob", "cyd"), places=(3, 1, 3)).points()
+        {'ann': 0.0, 'bob': 1.0, 'cyd': 0.0}
+        """
+        places, last, others = self.places, len(self.places), len(self.places) - 1
+
+        def beaten(place: int) -> float:
+            return sum(it > place for it in places) + (places.count(place) - 1) / 2 if place < last else 0.0
+
+        return {
+            name: beaten(place) / others if others else 1.0 for name, place in zip(self.names, places, strict=False)
+        }
+
+    @property
+    def unranked(self) -> bool:
+        """Were all players ejected? Then the match gives no points, and the ratings leave it out."""
+        return len(self.places) > 1 and min(self.places) == len(self.places)
+
+
+class RoundResult(msgspec.Struct, frozen=True):
+    """What a format is sent after each round."""
+
+    matches: tuple[CountedMatch, ...]  # in the order in which it asked for them
+    players: tuple[Entrant, ...]  # who may play from now on: none of the expelled, and who was added meanwhile
+
+
+Format = Generator[Round, RoundResult, Ranking]
+
+
+def places_by_seat(result: Result, seats: int) -> tuple[int, ...]:
+    """The places by seat. The ejected share the last place, and so gain nothing from one another.
+
+    >>> places_by_seat(Result((frozenset(), frozenset({1})), ()), 3)
+    (3, 1, 3)
+    """
+    places, place = [seats] * seats, 1
+    for group in result.ranking:
+        for seat in group:
+            places[seat] = place
+        place += len(group)
+    return tuple(places)
+
+
+def entrant_names(seats: Sequence[Entrant]) -> Names:
+    """What these are called."""
+    return tuple(entrant.name for entrant in seats)

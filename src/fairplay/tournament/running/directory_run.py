@@ -1,0 +1,129 @@
+"""Begin a tournament in a directory, or go on with the one that is there, and run it to its end."""
+
+import os
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from fairplay.core.chance import SEED_BYTES
+from fairplay.core.errors import BadRequest, HostFault
+from fairplay.games import game_info
+from fairplay.hosting.terms import terms_for
+from fairplay.players.location import HUMAN
+from fairplay.tournament import tournament_log
+from fairplay.tournament.counted_match import entrant_names
+from fairplay.tournament.events import BotChecked, BotChecksBegan, TournamentObserver, TournamentObservers
+from fairplay.tournament.formats.validation import check_format
+from fairplay.tournament.result import TournamentResult, result_from_log
+from fairplay.tournament.running.bot_checks import bots_to_check, check_entrant
+from fairplay.tournament.running.manager import Manager
+from fairplay.tournament.running.runners import Runner
+from fairplay.tournament.spec import BotCheckPolicy, TournamentSpec
+from fairplay.tournament.spec_changes import spec_changes
+from fairplay.tournament.tournament_log import BotsChecked, TournamentLog
+
+
+class BotsNotReady(BadRequest):
+    """Some bots failed their trials, and the tournament is not begun with them."""
+
+
+def run_in_directory(
+    spec: TournamentSpec,
+    directory: Path,
+    runner: Callable[[], Runner],
+    observers: Sequence[TournamentObserver] = (),
+    *,
+    hidden: Sequence[str] = (),
+    bot_logs: str | None = None,
+) -> TournamentResult:
+    """Run a tournament to its end; what was played of it before in this directory is not played again.
+
+    `hidden`: what programs may not see, besides the directory. `bot_logs`: where what they say on stderr is kept, a directory
+    for each of them.
+    """
+    check_format(spec)
+    check_players(spec, directory, hidden)
+    audience, drawn = TournamentObservers(observers), spec.seed is None
+    if tournament_log.log_exists(directory):
+        with tournament_log.reopen_log(directory) as log:
+            before = log.opening
+            if drawn and before.drawn:
+                spec = replace(spec, seed=before.spec.seed)
+            different = spec_changes(before.spec, spec)
+            if different and log.rounds:
+                raise BadRequest(
+                    f"{directory} belongs to another tournament ({'; '.join(different)}); name another with --out"
+                )
+            if log.closed is not None:
+                return result_from_log(log, directory)
+            if not different:
+                with runner() as workers:
+                    check_bots(spec, log, workers, audience)
+                    Manager(spec, directory, log, workers, audience, hidden, bot_logs).run()
+                    return result_from_log(log, directory)
+            tournament_log.delete_log(directory)  # only bots were tried, and the file was edited since
+    check_writable(directory)
+    spec = replace(spec, seed=spec.seed or os.urandom(SEED_BYTES))
+    made = [path for path in (directory, *directory.parents) if not path.exists()]
+    try:
+        with runner() as workers, tournament_log.create_log(directory, spec, drawn=drawn) as log:
+            check_bots(spec, log, workers, audience)
+            Manager(spec, directory, log, workers, audience, hidden, bot_logs).run()
+            return result_from_log(log, directory)
+    except BotsNotReady:
+        tournament_log.delete_log(directory)
+        remove_empty_directories(made)
+        raise
+
+
+def check_players(spec: TournamentSpec, directory: Path, hidden: Sequence[str]) -> None:
+    """Raise BadRequest if a program cannot be started as the tournament asks for; it may not see the directory."""
+    if any(player.address == HUMAN for player in spec.players):
+        raise BadRequest(f"{HUMAN} plays single matches at a terminal, and no tournaments")
+    made = [path for path in (directory, *directory.parents) if not path.exists()]
+    try:
+        terms_for([player.address for player in spec.players], spec.limits, spec.sandbox, [str(directory), *hidden])
+    finally:
+        remove_empty_directories(made)  # which were made so that they could be hidden
+
+
+def remove_empty_directories(directories: Sequence[Path]) -> None:
+    """Remove these directories, the innermost first, as far as there is nothing in them."""
+    with suppress(OSError):
+        for directory in directories:
+            directory.rmdir()
+
+
+def check_writable(directory: Path) -> None:
+    """Raise BadRequest or HostFault if nothing can be written there, before anybody is tried for it."""
+    there = next(path for path in (directory, *directory.absolute().parents) if path.exists())
+    if not there.is_dir():
+        raise BadRequest(f"{there} is no directory")
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise HostFault(f"nothing can be written in {there}")
+
+
+def check_bots(tournament: TournamentSpec, log: TournamentLog, runner: Runner, audience: TournamentObservers) -> None:
+    """Let every bot show that it is ready, unless that is on record. Raises BotsNotReady if the gate refuses one."""
+    if tournament.bot_check is BotCheckPolicy.SKIP:
+        return
+    known = {name for name, why in log.verdicts.items() if not why or tournament.bot_check is BotCheckPolicy.WARN}
+    bots = [bot for bot in bots_to_check(tournament) if bot.name not in known]
+    audience.notify(BotChecksBegan(entrant_names(bots)))
+    failed = dict[str, str]()
+    for done in runner.map(
+        partial(check_entrant, tournament, game_info(tournament.game).source or tournament.game), bots
+    ):
+        if done is not None:
+            bot, why = done
+            failed |= {bot.name: why} if why else {}
+            log.write(BotsChecked(verdicts={bot.name: why}))
+            audience.notify(BotChecked(bot.name, why))
+    if failed and tournament.bot_check is BotCheckPolicy.REFUSE:
+        raise BotsNotReady(
+            f"not ready to play: {'; '.join(f'{name} ({why})' for name, why in sorted(failed.items()))}; "
+            "fairplay check-bot tells all about it"
+        )

@@ -1,0 +1,218 @@
+"""Play one round: hand out its matches, and settle what each of them comes to."""
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryFile
+
+from msgspec.structs import replace
+
+from fairplay.core.chance import derive_seed
+from fairplay.core.errors import HostFault
+from fairplay.core.events import Fault, Result
+from fairplay.core.game import Seat
+from fairplay.hosting.prepared_match import journal_path
+from fairplay.hosting.spec import MatchSpec, Outcome
+from fairplay.tournament.counted_match import CountedMatch, Names, entrant_names, places_by_seat
+from fairplay.tournament.events import AttemptFailed, MatchBegan, MatchEnded, SeedRevealed, TournamentObservers
+from fairplay.tournament.running.live_ejections import LiveEjections
+from fairplay.tournament.running.runners import Runner
+from fairplay.tournament.running.schedule import Schedule, ScheduledMatch
+from fairplay.tournament.running.worker import PlayedMatch
+from fairplay.tournament.spec import Penalty, TournamentSpec
+from fairplay.tournament.tournament_log import AttemptDiscarded, DealRevealed, MatchCounted, TournamentLog
+
+MAX_MATCH_ATTEMPTS = 3  # at a match that is played again for a player's fault; the last one counts
+MAX_HOST_FAULTS_PER_MATCH = 5  # of the host at one match; then it is void
+MAX_HOST_FAULTS_IN_A_ROW = 20  # failures of the host, at whichever matches; then the tournament stops
+MIN_FREE_BYTES = 1024 * 1024  # bytes that have to be left for journals
+
+
+class RoundInPlay:
+    """A round from its first match to its last; each comes to exactly one outcome that counts, or is void."""
+
+    def __init__(
+        self,
+        matches: Sequence[ScheduledMatch],
+        tournament: TournamentSpec,
+        log: TournamentLog,
+        audience: TournamentObservers,
+        *,
+        expelled: Iterable[str],  # in earlier rounds
+    ) -> None:
+        self._tournament = tournament
+        self._log = log
+        self._audience = audience
+        self._live = LiveEjections(audience)
+        self._failures = 0  # of the host, since a match has last ended
+        self._matches = {match.spec.id: match for match in matches}
+        self._shared = Counter(match.deal for match in matches if match.spec.sealed)  # matches to come, by deal
+        self._seeds = {match.deal: match.spec.seed for match in matches if match.spec.sealed}
+        self._schedule = Schedule(
+            matches, log.counted, expelled=expelled, can_expel=can_expel(tournament), cancel=self._cancel
+        )
+        for match in matches:
+            if match.spec.id in log.counted:
+                self._reveal_deal_if_finished(match)
+
+    @property
+    def left(self) -> int:
+        """How many matches are still to be handed out."""
+        return self._schedule.left
+
+    def next_match(self) -> MatchSpec | None:
+        """The next match, for the runner."""
+        spec = self._schedule.next_match()
+        if spec is None:
+            return None
+        spec = self._next_attempt(spec)
+        self._live.watch(spec)
+        self._audience.notify(MatchBegan(spec.id, entrant_names(spec.entrants)))
+        return spec
+
+    def play(self, runner: Runner) -> None:
+        """Play all of it."""
+        for played in runner.play(self):
+            if played is None:
+                self._live.report_new()
+            else:
+                self._process_outcome(played)
+
+    def _next_attempt(self, spec: MatchSpec) -> MatchSpec:
+        """The attempt that is to be made at a match: the one behind those on record that do not count."""
+        void = [attempt for attempt in self._log.attempts.get(spec.id, ()) if not attempt.host]
+        return make_attempt(spec, 1 + len(void))
+
+    def _process_outcome(self, played: PlayedMatch) -> None:
+        """Decide what comes of an attempt."""
+        outcome = played.outcome
+        match = self._matches[outcome.id.partition("-")[0]]
+        if played.journal is not None and outcome.result is not None:  # nobody else can go on with half of one
+            store_journal(journal_path(replace(match.spec, id=outcome.id)), played.journal)
+        if outcome.result is None:
+            self._handle_host_fault(match, outcome)
+            return
+        self._live.finish(outcome)
+        self._failures = 0
+        consequences = {out.seat: self._tournament.penalty_for(out.fault) for out in outcome.result.ejected}
+        attempts = 1 + sum(not attempt.host for attempt in self._log.attempts.get(match.spec.id, ()))
+        if Penalty.REPLAY in consequences.values() and attempts < MAX_MATCH_ATTEMPTS:
+            names = entrant_names(match.spec.entrants)
+            faults = tuple((names[out.seat], out.fault) for out in outcome.result.ejected)
+            self._retry(match, outcome, f"played again, for the fault of {', '.join(dict(faults))}", faults)
+        else:
+            before = [fault for one in self._log.attempts.get(match.spec.id, ()) for fault in one.faults]
+            self._count(match, count_match(match, outcome, outcome.result, consequences, before))
+
+    def _handle_host_fault(self, match: ScheduledMatch, outcome: Outcome) -> None:
+        """A fault of the host punishes nobody: the match goes on, or is void in the end.
+
+        If no match can be recorded any more, or one after the other fails, none of them is to blame.
+        """
+        check_free_space(journal_path(match.spec).parent)
+        self._failures += 1
+        if self._failures == MAX_HOST_FAULTS_IN_A_ROW:
+            raise HostFault(f"{self._failures} attempts in a row have failed; the last: {outcome.host_fault}")
+        failures = 1 + sum(attempt.host for attempt in self._log.attempts.get(match.spec.id, ()))
+        if failures < MAX_HOST_FAULTS_PER_MATCH:
+            self._retry(match, outcome, outcome.host_fault)
+        else:
+            self._live.forget(outcome.id)
+            why = f"a fault of the host, {failures} times: {outcome.host_fault}"
+            self._count(match, void_match(match, why))
+
+    def _retry(
+        self, match: ScheduledMatch, outcome: Outcome, why: str, faults: tuple[tuple[str, Fault], ...] = ()
+    ) -> None:
+        host = outcome.result is None
+        self._log.write(AttemptDiscarded(match=match.spec.id, played=outcome.id, why=why, host=host, faults=faults))
+        attempts = len(self._log.attempts[match.spec.id])
+        self._audience.notify(AttemptFailed(match.spec.id, attempts, why))
+        self._schedule.retries.append(match.spec)
+
+    def _cancel(self, match: ScheduledMatch, out: Names) -> None:
+        self._count(match, void_match(match, f"cancelled: {', '.join(out)} may not play any more"))
+
+    def _count(self, match: ScheduledMatch, counted: CountedMatch) -> None:
+        self._log.write(MatchCounted(counted=counted))
+        self._audience.notify(MatchEnded(counted))
+        self._reveal_deal_if_finished(match)
+
+    def _reveal_deal_if_finished(self, match: ScheduledMatch) -> None:
+        """If it was the last match from its deal, the seed need not be kept secret any more."""
+        deal = match.deal
+        if not match.spec.sealed:
+            return
+        self._shared[deal] -= 1
+        if not self._shared[deal] and deal not in self._log.revealed:
+            seed = (self._seeds[deal] or b"").hex()
+            self._log.write(DealRevealed(deal=deal, seed=seed))
+            self._audience.notify(SeedRevealed(deal, seed))
+
+
+def can_expel(tournament: TournamentSpec) -> bool:
+    """Is there a fault that puts players out of the tournament?"""
+    return any(tournament.penalty_for(fault) is Penalty.TOURNAMENT for fault in Fault)
+
+
+def make_attempt(spec: MatchSpec, number: int) -> MatchSpec:
+    """An attempt at a match, the first being the match itself; a deal that no others share is dealt anew."""
+    if number == 1:
+        return spec
+    seed = spec.seed if spec.sealed or spec.seed is None else derive_seed(spec.seed, f"attempt {number}")
+    return replace(spec, id=f"{spec.id}-{number}", seed=seed)
+
+
+def count_match(
+    match: ScheduledMatch,
+    outcome: Outcome,
+    result: Result,
+    consequences: Mapping[Seat, Penalty],
+    before: Sequence[tuple[str, Fault]] = (),
+) -> CountedMatch:
+    """How a match counts, given what comes of the faults in it, and the faults in attempts that do not count."""
+    names, faults = entrant_names(match.spec.entrants), {out.seat: out.fault for out in result.ejected}
+    seats = range(len(names))
+    forfeit = [consequences.get(seat) is Penalty.FORFEIT for seat in seats]
+    scores = result.scores or ()
+    return CountedMatch(
+        match=match.spec.id,
+        deal=match.deal,
+        names=names,
+        places=places_by_seat(result, len(names)),
+        scores=tuple(None if forfeit[seat] else score for seat, score in enumerate(scores)),
+        faults=tuple(faults.get(seat) for seat in seats) if faults else (),
+        faults_before=tuple(before),
+        expelled=tuple(names[seat] for seat in seats if consequences.get(seat) is Penalty.TOURNAMENT),
+        played="" if outcome.id == match.spec.id else outcome.id,
+        turns=tuple(turns.count for turns in outcome.turns),
+        seconds=tuple(round(turns.seconds, 6) for turns in outcome.turns),
+        slowest=tuple(round(turns.slowest, 6) for turns in outcome.turns),
+        receipt="" if result.receipt is None else str(result.receipt),
+    )
+
+
+def void_match(match: ScheduledMatch, why: str) -> CountedMatch:
+    """A match that does not count."""
+    return CountedMatch(match=match.spec.id, deal=match.deal, names=entrant_names(match.spec.entrants), void=why)
+
+
+def check_free_space(directory: Path) -> None:
+    """Raise HostFault if there is no room for more journals."""
+    try:
+        with TemporaryFile(dir=directory) as file:
+            file.write(bytes(MIN_FREE_BYTES))
+    except OSError as error:
+        raise HostFault(f"no more matches can be recorded in {directory}: {error.strerror}") from None
+
+
+def store_journal(path: Path, text: bytes) -> None:
+    """Keep the journal of a match that was played elsewhere; nobody ever sees half of one."""
+    new = path.with_suffix(".new")
+    file = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(file, "wb") as kept:
+        kept.write(text)
+        kept.flush()
+        os.fsync(file)
+    new.replace(path)

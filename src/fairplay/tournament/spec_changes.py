@@ -1,0 +1,66 @@
+"""Say what was edited in the file of a tournament, so that nobody goes on with another one under its name."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from msgspec.structs import asdict
+
+from fairplay.core.events import Fault
+from fairplay.players.remote import DEFAULT_LIMITS
+from fairplay.protocol.limits import LIMIT_NAMES
+from fairplay.tournament.settings import Ladder, Swiss
+from fairplay.tournament.spec import TournamentSpec
+
+MISSING = "missing"
+
+
+def spec_changes(old: TournamentSpec, new: TournamentSpec) -> list[str]:
+    """What makes the new one another tournament than the old one, in words; nothing: it is the same.
+
+    In Swiss and ladder players may come and go between rounds, as long as nobody else takes over a name.
+    """
+    return [*player_changes(old, new), *setting_changes(old, new)]
+
+
+def player_changes(old: TournamentSpec, new: TournamentSpec) -> Iterator[str]:
+    """Who plays."""
+    before, now = ({entrant.name: entrant.address for entrant in tournament.players} for tournament in (old, new))
+    if not isinstance(new.format, Swiss | Ladder):
+        yield from (f"{name} was added" for name in now if name not in before)
+        yield from (f"{name} was removed" for name in before if name not in now)
+    stayed = [name for name in before if name in now]
+    for name in stayed:
+        yield from describe_change(name, before[name], now[name])
+    if stayed != [name for name in now if name in before]:
+        yield "the players are in another order"
+
+
+def setting_changes(old: TournamentSpec, new: TournamentSpec) -> Iterator[str]:
+    """What is played, and on what terms; what is not said is what it would be anyway."""
+    if old.seed != new.seed:
+        yield "the seed is another one"
+    before, now = flatten_spec(old), flatten_spec(new)
+    for name in {**before, **now}:
+        yield from describe_change(name, before.get(name, MISSING), now.get(name, MISSING))
+
+
+def flatten_spec(spec: TournamentSpec) -> Mapping[str, Any]:
+    """What a file says of a tournament, by where it says it, but for the seed and the players."""
+    return {
+        "game": spec.game,
+        **{f"parameters.{name}": value for name, value in spec.parameters.items()},
+        "format.kind": type(spec.format).__struct_config__.tag,
+        **{f"format.{name}": value for name, value in asdict(spec.format).items()},
+        **{f"limits.{name}": getattr(spec.limits or DEFAULT_LIMITS, field) for name, field in LIMIT_NAMES.items()},
+        "sandbox": spec.sandbox or "auto",
+        "pondering": spec.pondering,
+        "bot_check": spec.bot_check.value,
+        **{f"penalties.{fault.value}": spec.penalty_for(fault).value for fault in Fault},
+        "observers": spec.observers,
+    }
+
+
+def describe_change(what: str, before: Any, now: Any) -> Iterator[str]:
+    """That something is not what it was, if it is not."""
+    if before != now:
+        yield f"{what} was {before} and is {now}"

@@ -1,0 +1,264 @@
+"""Write the steps of a tournament down as they are taken, one chained line each, and read them again."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO, Self
+
+import msgspec
+
+from fairplay.core.errors import BadRequest
+from fairplay.core.events import Fault
+from fairplay.core.version import VERSION
+from fairplay.hosting.spec import Entrant
+from fairplay.journal.append_file import AppendFile, Disk, create_file, reopen_file
+from fairplay.journal.files import open_journal_file
+from fairplay.journal.lines import NO_HASH, line_hash
+from fairplay.journal.options import Durability, InUse
+from fairplay.journal.record import REAL_DISK
+from fairplay.tournament.counted_match import CountedMatch, Ranking
+from fairplay.tournament.layout import LOG_FILE, MATCHES_DIR
+from fairplay.tournament.spec import TournamentSpec
+
+LOG_FORMAT = 1
+CHAIN_ID = b"tournament"  # what stands where the lines of a match have its id
+
+
+class LogEntry(msgspec.Struct, frozen=True, tag_field="type", omit_defaults=True):
+    """A step."""
+
+    at: float = 0.0  # wall time, in seconds
+
+
+class TournamentOpened(LogEntry, frozen=True, tag="opening", kw_only=True):
+    """The first line: all that is needed to begin the tournament again. The seed is in it."""
+
+    format: int
+    fairplay: str
+    spec: TournamentSpec
+    drawn: bool = False  # was the seed drawn, and not chosen by whoever runs the tournament?
+
+
+class BotsChecked(LogEntry, frozen=True, tag="trials", kw_only=True):
+    """Some bots went through the trials before the tournament."""
+
+    verdicts: dict[str, str]  # by name: why it is not ready; empty: it is
+
+
+class RoundOpened(LogEntry, frozen=True, tag="round", kw_only=True):
+    """A round begins, with these players."""
+
+    number: int
+    players: tuple[Entrant, ...]
+
+
+class AttemptDiscarded(LogEntry, frozen=True, tag="attempt", kw_only=True):
+    """An attempt at a match does not count."""
+
+    match: str
+    played: str  # the id in its journal
+    why: str
+    host: bool = False  # was it a fault of the host?
+    faults: tuple[tuple[str, Fault], ...] = ()  # or whose it was
+
+
+class MatchCounted(LogEntry, frozen=True, tag="match", kw_only=True):
+    """A match has the outcome that counts."""
+
+    counted: CountedMatch
+
+
+class DealRevealed(LogEntry, frozen=True, tag="revealed", kw_only=True):
+    """All matches from a deal are over."""
+
+    deal: int
+    seed: str
+
+
+class TournamentClosed(LogEntry, frozen=True, tag="end", kw_only=True):
+    """The tournament is over."""
+
+    ranking: Ranking
+
+
+AnyEntry = (
+    TournamentOpened | BotsChecked | RoundOpened | AttemptDiscarded | MatchCounted | DealRevealed | TournamentClosed
+)
+decode_entry = msgspec.json.Decoder(AnyEntry).decode
+encode_entry = msgspec.json.Encoder().encode
+
+
+class TournamentLog:
+    """The steps of one tournament, as far as they were taken; whoever has it open is the only one who writes to it."""
+
+    def __init__(self, opening: TournamentOpened, now: Callable[[], float] = time.time) -> None:
+        self.opening = opening
+        self.verdicts: dict[str, str] = {}
+        self.rounds: dict[int, tuple[Entrant, ...]] = {}
+        self.counted: dict[str, CountedMatch] = {}
+        self.attempts: dict[str, list[AttemptDiscarded]] = {}
+        self.revealed: set[int] = set()
+        self.closed: TournamentClosed | None = None
+        self._file: AppendFile | None = None  # None: it is only read
+        self._hash = NO_HASH
+        self._now = now
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._file is not None:
+            self._file.close()
+
+    def write(self, line: AnyEntry) -> None:
+        """Take a step: it is on record before anybody is told of it."""
+        assert self._file is not None
+        line = msgspec.structs.replace(line, at=self._now())
+        body = encode_entry(line)[:-1]
+        self._hash = line_hash(self._hash + CHAIN_ID + body)
+        if self._file.append(b'%b,"hash":"%b"}\n' % (body, self._hash)):
+            self._file.sync()
+        self.apply(line)
+
+    def apply(self, line: AnyEntry) -> None:
+        """Know of a step that was written."""
+        match line:
+            case BotsChecked(verdicts=verdicts):
+                self.verdicts.update(verdicts)
+            case RoundOpened(number=number, players=players):
+                self.rounds[number] = players
+            case AttemptDiscarded(match=match):
+                self.attempts.setdefault(match, []).append(line)
+            case MatchCounted(counted=counted):
+                self.counted[counted.match] = counted
+            case DealRevealed(deal=deal):
+                self.revealed.add(deal)
+            case TournamentClosed():
+                self.closed = line
+
+    def read_entries(self, text: bytes) -> int:
+        """Know what a file holds behind its first line; how many bytes of it are whole lines."""
+        size = 0
+        for number, raw in enumerate(text.splitlines(keepends=True), 1):
+            if not raw.endswith(b"\n"):
+                break  # torn by a crash
+            line, self._hash = check_entry(raw, self._hash, number)
+            if number > 1:
+                self.apply(line)
+            size += len(raw)
+        return size
+
+
+def create_log(
+    directory: Path,
+    spec: TournamentSpec,
+    *,
+    drawn: bool = False,
+    disk: Disk = REAL_DISK,
+    now: Callable[[], float] = time.time,
+) -> TournamentLog:
+    """A new tournament in a directory, which is made if it is not there."""
+    log = TournamentLog(TournamentOpened(format=LOG_FORMAT, fairplay=VERSION, spec=spec, drawn=drawn), now)
+    with ExitStack() as undo, tournament_in_use_errors(directory):
+        log._file = undo.enter_context(closing(create_file(directory, LOG_FILE, disk, Durability.BATCH)))
+        log.write(log.opening)
+        undo.pop_all()
+    return log
+
+
+def reopen_log(directory: Path, *, disk: Disk = REAL_DISK, now: Callable[[], float] = time.time) -> TournamentLog:
+    """The tournament in a directory, to be gone on with. Raises InUse if another process does that."""
+    with ExitStack() as undo, tournament_in_use_errors(directory):
+        file = undo.enter_context(closing(reopen_file(str(directory / LOG_FILE), disk, Durability.BATCH)))
+        log, size = parse_log(read_log_bytes(directory), directory, now)
+        file.truncate(size)
+        log._file = file
+        undo.pop_all()
+    return log
+
+
+def delete_log(directory: Path) -> None:
+    """Remove the steps of a tournament of which no round has begun."""
+    (directory / LOG_FILE).unlink()
+
+
+@contextmanager
+def tournament_in_use_errors(directory: Path) -> Iterator[None]:
+    """Say that a tournament is being run, if it is."""
+    try:
+        yield
+    except InUse:
+        raise InUse(f"another process runs the tournament in {directory}") from None
+
+
+def read_log(directory: Path) -> TournamentLog:
+    """The steps of the tournament in a directory so far, whoever may be running it."""
+    return parse_log(read_log_bytes(directory), directory, time.time)[0]
+
+
+def log_exists(directory: Path) -> bool:
+    """Was a tournament begun there? One without a whole first line was never told of to anybody."""
+    with open_log(directory) as file:
+        return file is not None and file.readline().endswith(b"\n")
+
+
+def is_seed_revealed(journal: Path) -> bool:
+    """Was the seed of this match revealed, by the tournament in whose directory its journal is?"""
+    matches = journal.absolute().parent
+    if matches.name != MATCHES_DIR or not log_exists(matches.parent):
+        return False
+    log = read_log(matches.parent)
+    known = (one for one in log.counted.values() if journal.stem in (one.match, one.played))
+    return any(one.deal in log.revealed for one in known)
+
+
+def read_log_bytes(directory: Path) -> bytes:
+    """What the log in a directory holds."""
+    with open_log(directory) as file:
+        text = b"" if file is None else file.read()
+    if b"\n" not in text:
+        raise BadRequest(
+            f"there is no tournament in {directory}: {f'no {LOG_FILE}' if file is None else 'it has not begun'}"
+        )
+    return text
+
+
+@contextmanager
+def open_log(directory: Path) -> Iterator[BinaryIO | None]:
+    """The file in a directory, if there is one. Raises BadRequest if it cannot be read."""
+    try:
+        with open_journal_file(directory / LOG_FILE) as file:
+            yield file
+    except (FileNotFoundError, NotADirectoryError):
+        yield None
+    except OSError as error:
+        raise BadRequest(f"{directory / LOG_FILE} cannot be read: {error.strerror}") from None
+
+
+def parse_log(text: bytes, directory: Path, now: Callable[[], float]) -> tuple[TournamentLog, int]:
+    """A log from its text, and how many bytes of it are whole."""
+    try:
+        first, _ = check_entry(text.partition(b"\n")[0] + b"\n", NO_HASH, 1)
+        if not isinstance(first, TournamentOpened):
+            raise DamagedLog("line 1 is no opening")
+        log = TournamentLog(first, now)
+        return log, log.read_entries(text)
+    except DamagedLog as error:
+        raise BadRequest(f"{directory / LOG_FILE}: {error}") from None
+
+
+class DamagedLog(Exception):
+    """A line that is not what was written."""
+
+
+def check_entry(raw: bytes, before: bytes, number: int) -> tuple[Any, bytes]:
+    """A line and its hash. Raises Damaged unless it is chained to what is before."""
+    body, comma, rest = raw.rpartition(b',"hash":"')
+    found = line_hash(before + CHAIN_ID + body)
+    if not comma or rest != b'%b"}\n' % found:
+        raise DamagedLog(f"line {number} was changed since it was written")
+    try:
+        return decode_entry(body + b"}"), found
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise DamagedLog(f"line {number} is no step of a tournament: {error}") from None

@@ -1,0 +1,46 @@
+"""Let a shell complete the verbs of the courses, and say what there is where a word is left out."""
+
+import pytest
+
+from fairplay.games import game_info
+from tests.cli.command import refusal_line, run_fairplay
+from tests.cli.options.test_completion import tab
+
+COURSES = ("fish", "tsuro", "q")
+
+
+def test_a_verb_or_a_game_is_offered_first() -> None:
+    assert tab("course", "") == ["serve", "join", *COURSES]
+
+
+def test_a_game_is_offered_behind_a_verb() -> None:
+    assert tab("course", "serve", "") == list(COURSES)
+    assert tab("course", "join", "t") == ["tsuro"]
+
+
+def test_only_players_that_can_join_are_offered() -> None:
+    assert tab("course", "join", "tsuro", "1", "") == [*game_info("tsuro").built_in, "exec:", "py:"]
+
+
+@pytest.mark.parametrize("game", COURSES)
+def test_harnesses_and_both_ends_of_a_line_are_offered(game: str) -> None:
+    assert {"xserver", "xclients"} <= set(tab("course", game, "x"))
+    assert "xstate" in tab("course", "fish", "xst")
+
+
+def test_of_what_is_left_out_it_is_said_what_there_is() -> None:
+    assert (
+        refusal_line(run_fairplay("course", "serve", "--port", "0"))
+        == "Missing argument 'GAME'. There is fish, tsuro, q"
+    )
+    assert refusal_line(run_fairplay("course", "q")).startswith("Missing argument 'HARNESS'. There is xmap, ")
+
+
+def test_options_of_a_harness_may_stand_before_its_game() -> None:
+    done = run_fairplay("course", "--cases", "tests/cases/fish/xboard.jsonl", "fish", "xboard")
+
+    assert done.code == 0 and done.out.endswith(" passed, 0 failed\n")
+
+
+def test_the_help_of_a_harness_names_it_as_it_is_called() -> None:
+    assert run_fairplay("course", "q", "--help").out.startswith("Usage: fairplay course [OPTIONS] GAME HARNESS")

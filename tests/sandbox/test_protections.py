@@ -1,0 +1,564 @@
+"""Look around inside the sandbox, and ask for it in every way."""
+
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from fairplay.core.errors import BadRequest
+from fairplay.sandbox import bubblewrap, process_tree, protections
+from fairplay.sandbox.cgroup import cgroup_support
+from fairplay.sandbox.policy import MEGABYTE, SandboxLevel, SandboxPolicy
+from fairplay.sandbox.protections import PROTECTIONS, enforceable_protections, parse_sandbox, wrap_command
+from fairplay.sandbox.sandboxed_command import SandboxedCommand
+from tests.cli.command import run_fairplay
+from tests.players.machine import needs_strict
+from tests.players.programs import PYTHON, every_level
+
+STRICT = SandboxPolicy(SandboxLevel.STRICT)
+as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root's programs are strangers")
+not_as_root = pytest.mark.skipif(os.geteuid() == 0, reason="root's programs are strangers anyway")
+
+
+class Done(msgspec.Struct, frozen=True):
+    """What became of a command."""
+
+    code: int
+    out: str
+    err: str
+
+
+def run(command: Sequence[str], box: SandboxPolicy = STRICT) -> Done:
+    """Run it in a sandbox, to its end."""
+    cell = SandboxedCommand(command, box)
+    try:
+        done = subprocess.run(
+            cell.words, pass_fds=cell.inherited_fds, capture_output=True, text=True, timeout=60, check=False
+        )
+    finally:
+        cell.close()
+    return Done(done.returncode, done.stdout, done.stderr)
+
+
+def seen(expression: str, box: SandboxPolicy = STRICT, *arguments: str) -> Any:
+    """What an expression of Python comes to in there."""
+    text = f"import json, os, sys, resource\nfrom pathlib import Path\nprint(json.dumps({expression}))"
+    done = run([*PYTHON, "-c", text, *arguments], box)
+    assert done.code == 0, done
+    return json.loads(done.out)
+
+
+def machine_without(monkeypatch: pytest.MonkeyPatch, why: str) -> None:
+    """A machine on which nothing can be enforced."""
+    without = tuple(protections.Protection(name, about, why) for name, about in PROTECTIONS.items())
+    monkeypatch.setattr(protections, "enforceable_protections", lambda: without)
+    monkeypatch.setattr("fairplay.cli.doctor.enforceable_protections", lambda: without)
+
+
+# How to ask for it.
+
+
+@needs_strict
+@pytest.mark.parametrize(
+    ("text", "level"), [("auto", SandboxLevel.STRICT), ("strict", SandboxLevel.STRICT), ("none", SandboxLevel.NONE)]
+)
+def test_a_sandbox_is_asked_for_by_name(text: str, level: SandboxLevel) -> None:
+    warnings: list[str] = []
+
+    assert parse_sandbox(text, warnings.append) == SandboxPolicy(level)
+    assert warnings == []
+
+
+@pytest.mark.parametrize("text", ["", "Strict", "docker", "auto "])
+def test_other_names_are_refused(text: str) -> None:
+    with pytest.raises(BadRequest, match="there is auto, strict and none"):
+        parse_sandbox(text)
+
+
+def test_where_there_is_none_auto_warns_and_strict_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
+    machine_without(monkeypatch, "bubblewrap: not installed")
+    warnings: list[str] = []
+
+    assert parse_sandbox("none", warnings.append) == SandboxPolicy(SandboxLevel.NONE)
+    assert warnings == []
+    assert parse_sandbox("auto", warnings.append) == SandboxPolicy(SandboxLevel.NONE)
+    (warning,) = warnings
+    assert "WITHOUT A SANDBOX" in warning and "bubblewrap: not installed" in warning
+    with pytest.raises(BadRequest, match="bubblewrap: not installed"):
+        parse_sandbox("strict")
+    with pytest.raises(BadRequest, match="bubblewrap: not installed"):
+        wrap_command(["true"], STRICT)
+
+
+def test_a_warning_goes_where_people_see_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    machine_without(monkeypatch, "namespaces are forbidden")
+
+    parse_sandbox("auto")
+
+    assert "WITHOUT A SANDBOX" in capsys.readouterr().err
+
+
+# What it sees.
+
+
+@needs_strict
+def test_it_sees_its_own_directory_and_cannot_write_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    own = tmp_path / "own"
+    own.mkdir()
+    monkeypatch.chdir(own)
+    (own / "__main__.py").write_text("import beside\nprint(beside.word, open('beside.py').read())\nopen('out', 'w')")
+    (own / "beside.py").write_text("word = 'hello'")
+    (tmp_path / "other").mkdir()
+
+    done = run([sys.executable, "."])
+
+    assert done.out == "hello word = 'hello'\n"
+    assert "Read-only file system" in done.err or "Permission denied" in done.err
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["__main__.py", "beside.py", "other", "own"]
+
+
+@needs_strict
+def test_relative_paths_mean_what_they_mean_outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "bots").mkdir()
+    (tmp_path / "bots" / "bot.sh").write_text("#!/bin/sh\npwd; ls; cat bots/data")
+    (tmp_path / "bots" / "bot.sh").chmod(0o755)
+    (tmp_path / "bots" / "data").write_text("data")
+    (tmp_path / "secret").touch()
+    monkeypatch.chdir(tmp_path)
+
+    assert run(["bots/bot.sh", "bots"]) == Done(0, f"{tmp_path}\nbots\ndata", "")
+    assert run(["bots/bot.sh", "bots/data"]) == Done(0, f"{tmp_path}\nbots\ndata", "")
+
+
+@needs_strict
+@pytest.mark.parametrize("mode", [0o755, 0o700])
+def test_what_is_hidden_is_not_there(mode: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    tmp_path.chmod(mode)
+    (tmp_path / "bot.py").write_text(
+        "import os\nprint(os.path.exists('games') and os.listdir('games'), os.path.exists('games/a'))\nopen('key')"
+    )
+    (tmp_path / "games").mkdir()
+    (tmp_path / "games" / "a").touch()
+    (tmp_path / "key").write_text("secret")
+    box = SandboxPolicy(
+        SandboxLevel.STRICT, hidden_paths=(str(tmp_path / "games"), str(tmp_path / "key"), "/no/such/thing")
+    )
+
+    done = run([*PYTHON, "bot.py"], box)
+
+    assert done.out in ("[] False\n", "False False\n")
+    assert "Permission denied" in done.err or "No such file" in done.err
+
+
+@needs_strict
+def test_we_may_be_where_it_cannot_see(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "games" / "old").mkdir(parents=True)
+    (tmp_path / "games" / "old" / "journal").touch()
+    tmp_path.chmod(0o755)
+    (tmp_path / "bot.py").write_text("import os\nprint(os.listdir())")
+    monkeypatch.chdir(tmp_path / "games" / "old")
+
+    done = run([*PYTHON, "../../bot.py"], SandboxPolicy(SandboxLevel.STRICT, hidden_paths=("..", "../old", "journal")))
+
+    assert done == Done(0, "[]\n", "")
+
+
+@needs_strict
+def test_what_cannot_be_hidden_yet_is_refused(tmp_path: Path) -> None:
+    tmp_path.chmod(0o755)
+
+    with pytest.raises(BadRequest, match="has to exist before"):
+        wrap_command(
+            [*PYTHON, str(tmp_path)], SandboxPolicy(SandboxLevel.STRICT, hidden_paths=(str(tmp_path / "games"),))
+        )
+
+
+@needs_strict
+def test_a_program_among_hidden_things_is_seen_alone(tmp_path: Path) -> None:
+    path = tmp_path / "bot.py"
+    path.write_text("import os, sys\nprint(os.listdir(os.path.dirname(sys.argv[0])))")
+    (tmp_path / "journal").touch()
+
+    done = run([*PYTHON, str(path)], SandboxPolicy(SandboxLevel.STRICT, hidden_paths=(str(tmp_path),)))
+
+    assert done.out == "['bot.py']\n"
+
+
+@needs_strict
+@pytest.mark.parametrize("way", ["", "bots/..", "./bots/../bots/.."])
+def test_a_program_at_home_sees_nothing_else_of_it(way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "bots").mkdir()
+    path = tmp_path / "bot.py"
+    path.write_text("import os, sys\nprint(os.path.exists('.ssh'))")
+    (tmp_path / ".ssh").mkdir()
+    named = str(Path(way) / "bot.py")
+
+    done = run([*PYTHON, named])
+
+    assert done == Done(0, "False\n", "")
+
+
+@needs_strict
+def test_links_lead_where_they_lead_outside(tmp_path: Path) -> None:
+    for name in ("shelf", "store"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "store" / "bot.py").write_text("print('hello')")
+    (tmp_path / "shelf" / "bot.py").symlink_to("../store/bot.py")
+
+    assert run([*PYTHON, str(tmp_path / "shelf" / "bot.py")]).out == "hello\n"
+
+
+@needs_strict
+def test_a_command_brings_its_tool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that is on the path may lie anywhere, with what it needs beside it, as those of nvm and pyenv do."""
+    home = tmp_path / "languages" / "snake-1.0"
+    for name in ("bin", "lib"):
+        (home / name).mkdir(parents=True)
+    (home / "bin" / "snake").write_text('#!/bin/sh\ncat "${0%/bin/snake}/lib/words"\n')
+    (home / "bin" / "snake").chmod(0o755)
+    (home / "lib" / "words").write_text("hiss")
+    monkeypatch.setenv("PATH", f"{home / 'bin'}:{os.environ['PATH']}")
+
+    assert run(["snake"]) == Done(0, "hiss", "")
+    monkeypatch.chdir(home)  # then this is not the tool's alone
+    assert "hiss" not in run(["snake"]).out
+
+
+@needs_strict
+def test_our_own_package_can_be_imported_in_there() -> None:
+    text = "import fairplay.players.player_loop; from fairplay.games import game_info; game_info('fish')"
+    done = run([sys.executable, "-c", text])
+
+    assert done == Done(0, "", "")
+
+
+@needs_strict
+def test_it_knows_nothing_of_our_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FAIRPLAY_SECRET", "the seed")
+
+    variables = seen("dict(os.environ)")
+
+    assert set(variables) <= {*bubblewrap.environment(), "PWD"}
+    assert variables["HOME"] == "/tmp"
+    assert variables["PYTHONUNBUFFERED"] == "1"
+    assert "the seed" not in seen(
+        "Path('/proc/1/environ').read_text() if os.access('/proc/1/environ', os.R_OK) else ''"
+    )
+
+
+@needs_strict
+def test_its_hashes_are_the_same_every_time() -> None:
+    first, second = (run([sys.executable, "-c", "print(hash('fairplay'))"]) for _ in range(2))
+
+    assert first == second
+    assert first.code == 0
+
+
+@needs_strict
+def test_it_is_nobody() -> None:
+    uid, hostname, session = seen("[os.getuid(), os.uname().nodename, os.getsid(0)]")
+
+    assert uid != 0
+    assert hostname == "player"
+    assert session != 0
+
+
+@needs_strict
+def test_of_our_home_it_sees_no_more_than_the_way_to_what_it_needs() -> None:
+    home = Path.home()
+    needed = [Path(place) for place in (sys.prefix, sys.base_prefix, protections.__file__, Path.cwd())]
+
+    for directory in (home, home.parent):
+        found = seen(f"os.listdir({str(directory)!r}) if os.path.exists({str(directory)!r}) else []")
+        on_the_way = {place.relative_to(directory).parts[0] for place in needed if place.is_relative_to(directory)}
+
+        assert directory == Path("/") or set(found) <= on_the_way
+
+
+@needs_strict
+@as_root
+def test_every_program_of_root_is_somebody_else() -> None:
+    assert seen("os.getuid()") != seen("os.getuid()")
+
+
+@as_root
+def test_in_a_container_there_are_fewer_users(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Path, "read_text", lambda self: "0 100000 65536\n")
+
+    assert 49152 <= bubblewrap.unused_user_id() < 65536
+
+
+@needs_strict
+@as_root
+def test_a_directory_that_is_closed_to_strangers_is_opened_for_them(tmp_path: Path) -> None:
+    tmp_path.chmod(0o700)
+    (tmp_path / "__main__.py").write_text("import beside")
+    (tmp_path / "beside.py").write_text("print('hello')")
+
+    assert run([sys.executable, str(tmp_path)]).out == "hello\n"
+
+
+@needs_strict
+@as_root
+def test_a_file_that_is_closed_to_strangers_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "bot.py"
+    path.touch(mode=0o600)
+
+    with pytest.raises(BadRequest, match="is closed to others"):
+        wrap_command([*PYTHON, str(path)], STRICT)
+
+
+# What it may use.
+
+
+@every_level
+def test_limits_hold(sandbox: SandboxPolicy) -> None:
+    box = msgspec.structs.replace(sandbox, memory=200 * MEGABYTE, cpu=77, open_files=33, file_size=12345)
+
+    names = ("RLIMIT_DATA", "RLIMIT_AS", "RLIMIT_CPU", "RLIMIT_NOFILE", "RLIMIT_FSIZE", "RLIMIT_CORE")
+    found = seen(f"[resource.getrlimit(getattr(resource, name)) for name in {names}]", box)
+
+    addresses = (200 + 4096) * MEGABYTE  # for what is reserved and never touched
+    assert found == [[most, most] for most in (200 * MEGABYTE, addresses, 77, 33, 12345, 1)]
+
+
+@needs_strict
+def test_the_limit_of_core_dumps_cannot_be_lowered_to_what_runs_a_program_of_the_host() -> None:
+    """With a limit of 0 the kernel still hands core dumps to a pipe in core_pattern, with 1 it does not: core(5)."""
+    lowered = "(resource.setrlimit(resource.RLIMIT_CORE, (0, 0)), resource.getrlimit(resource.RLIMIT_CORE))[1]"
+
+    assert seen(lowered) == [1, 1]
+
+
+@needs_strict
+def test_few_signals_wait_for_a_program() -> None:
+    assert seen("resource.getrlimit(resource.RLIMIT_SIGPENDING)") == [256, 256]
+
+
+@every_level
+def test_where_memory_runs_out_it_is_the_first_to_go(sandbox: SandboxPolicy) -> None:
+    others = {path: path.read_text() for path in Path("/proc").glob("[1-9]/oom_score_adj")}
+
+    assert seen("Path('/proc/self/oom_score_adj').read_text()", sandbox) == "1000\n"
+    assert {path: path.read_text() for path in others} == others  # numbers in there are not numbers out here
+
+
+def test_no_limit_goes_beyond_our_own() -> None:
+    text = (
+        "import resource, subprocess; resource.setrlimit(resource.RLIMIT_NOFILE, (99, 99));"
+        "from fairplay.sandbox.protections import *; print(prlimit_command(SandboxPolicy(SandboxLevel.NONE)))"
+    )
+
+    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True)
+
+    assert "'--nofile=99'" in done.stdout
+
+
+@needs_strict
+def test_whoever_computes_for_too_long_is_killed() -> None:
+    assert run([*PYTHON, "-c", "while True: pass"], SandboxPolicy(SandboxLevel.STRICT, cpu=1)).code == 128 + 9
+
+
+@needs_strict
+def test_to_read_a_file_does_not_change_when_it_was_read(tmp_path: Path) -> None:
+    (tmp_path / "listed").mkdir()
+    (tmp_path / "listed" / "read").write_text("text")
+    (tmp_path / "link").symlink_to("listed/read")
+    tmp_path.chmod(0o755)
+    work = ["cat", "link", "listed/read"], ["ls", "-R", "."]
+    cell = SandboxedCommand(["sh", "-c", f"cd {tmp_path}; {'; '.join(map(shlex.join, work))}", str(tmp_path)], STRICT)
+    paths = [tmp_path, *tmp_path.rglob("*")]
+    for path in paths:
+        os.utime(path, (5, 10), follow_symlinks=False)  # read before it was changed, so that a reading is noted
+
+    try:
+        done = subprocess.run(cell.words, pass_fds=cell.inherited_fds, capture_output=True, text=True, check=True)
+    finally:
+        cell.close()
+
+    assert done.stdout.startswith("texttext.:")
+    assert {path.name: path.lstat().st_atime for path in paths} == {path.name: 5 for path in paths}
+
+
+@needs_strict
+def test_tools_that_keep_times_and_owners_work_in_a_directory_of_their_own() -> None:
+    work = (
+        "cd /tmp && mkdir a && echo text >a/one && touch -d 2020-01-01 a/one && chmod 640 a/one && cp -a a b &&"
+        " tar cf all.tar b && mkdir c && tar xpf all.tar -C c && chown $(id -u) c/b/one &&"
+        " cat c/b/one && stat -c %a c/b/one"
+    )
+
+    done = run(["sh", "-c", work])
+
+    assert (done.code, done.out, done.err) == (0, "text\n640\n", "")
+
+
+@needs_strict
+def test_the_figures_of_the_machine_are_the_same_for_every_program() -> None:
+    figures = seen("[Path('/proc', name).read_text() for name in ('stat', 'meminfo')]")
+
+    assert figures[0].startswith("cpu  0 0 0 ")
+    assert len([line for line in figures[0].splitlines() if line.startswith("cpu")]) == 1 + (os.cpu_count() or 1)
+    assert "MemTotal:        4194304 kB" in figures[1]
+    assert seen("[len(os.sched_getaffinity(0)), os.cpu_count(), os.sysconf('SC_PAGE_SIZE')]") == [
+        len(os.sched_getaffinity(0)),
+        os.cpu_count(),
+        os.sysconf("SC_PAGE_SIZE"),
+    ]
+
+
+@needs_strict
+@pytest.mark.skipif(shutil.which("node") is None, reason="there is no node")
+def test_node_knows_how_many_cores_and_how_much_memory_there_are() -> None:
+    text = "const os = require('os'); console.log(os.cpus().length, os.totalmem(), os.freemem() > 0, os.uptime() > 0)"
+
+    assert run(["node", "-e", text]).out == f"{os.cpu_count()} {4096 * MEGABYTE} true true\n"
+
+
+@needs_strict
+def test_room_is_limited() -> None:
+    box = SandboxPolicy(SandboxLevel.STRICT, space=4 * MEGABYTE)
+
+    sizes = seen("[os.statvfs(place).f_blocks * os.statvfs(place).f_frsize for place in ('/tmp', '/dev/shm')]", box)
+
+    assert sizes == [4 * MEGABYTE] * 2
+
+
+# What this machine can do.
+
+
+@needs_strict
+def test_everything_can_be_enforced_here() -> None:
+    assert {measure.name for measure in enforceable_protections() if not measure.why_not} == set(PROTECTIONS)
+
+
+@needs_strict
+def test_what_does_not_hold_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The meter turns red: outside of a sandbox nothing holds, but for what the system forbids anyway."""
+    monkeypatch.setattr(protections, "wrap_strictly", lambda program, arguments, *_: [program, *arguments])
+    monkeypatch.setattr(protections, "TOOLS", {})
+    monkeypatch.setattr(protections, "capture_output", pretending_bubblewrap)
+    monkeypatch.setenv("FAIRPLAY_SECRET", "the seed")
+
+    held, why = protections.probe_sandbox()
+
+    assert why == ""
+    assert set(held) == set(PROTECTIONS)
+    assert not any(held.values())
+
+
+@needs_strict
+@pytest.mark.parametrize(
+    ("word", "instead", "measure"),
+    [
+        ("--unshare-net", "--new-session", "network"),
+        ("--unshare-ipc", "--new-session", "processes"),
+        ("-i", "--", "environment"),
+        (f"--data={256 * MEGABYTE}", "--core=0", "memory"),
+        ("--seccomp", "--sync-fd", "filter"),
+    ],
+)
+def test_a_sandbox_that_got_weaker_is_not_strict(
+    word: str, instead: str, measure: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The meter turns red, and so do the tests: they are skipped for what this machine lacks, not for what we do."""
+    strictly = protections.wrap_strictly
+    monkeypatch.setattr(
+        protections, "wrap_strictly", lambda *given: [instead if w == word else w for w in strictly(*given)]
+    )
+    monkeypatch.setenv("FAIRPLAY_SECRET", "the seed")
+
+    held, why = protections.probe_sandbox()
+
+    assert why == ""
+    assert {name for name, holds in held.items() if not holds} == {measure}
+
+
+def pretending_bubblewrap(command: Sequence[str], inherited: Sequence[int] = ()) -> tuple[str, str]:
+    return ("bubblewrap 9.9", "") if command[0] == "bwrap" else process_tree.capture_output(command, inherited)
+
+
+@pytest.mark.parametrize(
+    ("tools", "version", "why"),
+    [
+        ({"no-such-tool": "bubblewrap"}, "", "bubblewrap: not installed"),
+        ({}, "bubblewrap 0.6.1", "bubblewrap 0.6.1 is too old; it takes 0.8 or later"),
+    ],
+)
+def test_what_is_missing_is_said(
+    tools: dict[str, str], version: str, why: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(protections, "TOOLS", tools)
+    monkeypatch.setattr(protections, "capture_output", lambda command: (version, ""))
+
+    assert protections.probe_sandbox() == ({}, why)
+
+
+def test_a_command_that_fails_says_why() -> None:
+    assert process_tree.capture_output(["sh", "-c", "echo out; echo first >&2; echo last >&2; exit 3"]) == (
+        "out\n",
+        "last",
+    )
+    assert process_tree.capture_output(["sh", "-c", "exit 3"]) == ("", "sh ended with exit code 3")
+    assert process_tree.capture_output(["/no/such/program"]) == ("", "/no/such/program: No such file or directory")
+
+
+@needs_strict
+def test_the_doctor_finds_nothing_wrong() -> None:
+    done = run_fairplay("doctor")
+
+    assert done.code == 0
+    assert [line.split()[:2] for line in done.out.splitlines()[: len(PROTECTIONS)]] == [
+        ["yes", name] for name in PROTECTIONS
+    ]
+
+
+def test_the_doctor_says_what_is_wrong_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    machine_without(monkeypatch, "bubblewrap: not installed")
+
+    done = run_fairplay("doctor")
+
+    assert done.code == 1
+    assert done.out.count("bubblewrap: not installed") == 1
+    assert [line.split()[0] for line in done.out.splitlines() if line[:2] == "no"] == ["no"] * (
+        len(PROTECTIONS) + 1 + (not cgroup_support().memory)
+    )
+
+
+@pytest.mark.parametrize("why", ["", "they are not allowed"])
+def test_the_doctor_says_whether_there_are_namespaces(why: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    machine_without(monkeypatch, "bubblewrap: not installed")
+    monkeypatch.setattr("fairplay.cli.doctor.why_no_namespace", lambda: why)
+
+    said, told = run_fairplay("doctor").out, json.loads(run_fairplay("doctor", "--json").out)
+
+    assert told["namespaces"] is not bool(why)
+    assert said.count("\nWithout namespaces (they are not allowed) a program may leave others behind.\n") == bool(why)
+    assert said.count("Without namespaces") == bool(why)
+
+
+@pytest.mark.parametrize("why", ["", "bubblewrap: not installed"])
+def test_the_doctor_tells_programs_too(why: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    machine_without(monkeypatch, why)
+
+    done = run_fairplay("doctor", "--json")
+
+    told = json.loads(done.out)
+    assert done.code == bool(why)
+    assert told["strict"] is not bool(why)
+    assert [(each["name"], each["enforced"], each["why_not"]) for each in told["measures"]] == [
+        (name, not why, why) for name in PROTECTIONS
+    ]

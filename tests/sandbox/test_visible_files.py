@@ -1,0 +1,421 @@
+"""Try from inside to see more of the host's files than the command names: for root, and for an ordinary user."""
+
+import os
+import re
+import socket
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from fairplay.core.errors import BadRequest
+from fairplay.sandbox import concealed_files as directories
+from fairplay.sandbox.concealed_files import JOURNAL_PREFIX, find_concealed_files, is_journal
+from fairplay.sandbox.visible_files import normalize_path
+from tests.cli.command import run_fairplay
+from tests.nonempty import nonempty
+from tests.players.machine import needs_strict
+from tests.players.sandbox_hosts import Host, ProgramResult, host
+
+__all__ = ["host"]
+SECRET = "the-seed-is-4711"
+as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root mounts")
+
+
+def write(path: Path, text: str = SECRET, mode: int = 0o644) -> Path:
+    """A file, with the directories around it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    path.chmod(mode)
+    return path
+
+
+def spy(path: Path, home: Path, first_line: str = "#!/bin/sh") -> Path:
+    """A program that names all files in the host's directory in which it can read the secret, by whatever links."""
+    return write(path, f"{first_line}\ngrep -RslD skip 'the-s[e]ed' {home} | sort\necho looked\n", 0o755)
+
+
+def saw(done: ProgramResult) -> list[str]:
+    """The files that it names."""
+    *files, last = done.out.splitlines() or [""]
+    assert (last, done.err) == ("looked", ""), done
+    return files
+
+
+def refusal(done: ProgramResult) -> str:
+    """Why the command was refused, in one line."""
+    assert (done.code, done.out) == (1, ""), done
+    first, _, why = done.err.partition("refused: ")
+    assert (first, why.count("\n")) == ("", 1), done
+    return why.strip()
+
+
+# Whose files they are.
+
+
+def test_a_file_is_seen_alone(host: Host) -> None:
+    bot = spy(host.home / "bots" / "bob", host.home)
+    write(host.home / "bots" / "ann.py")
+    write(host.home / "bots" / ".env", mode=0o600)
+
+    assert saw(host.run(str(bot))) == []
+    assert saw(host.run("sh", "bots/bob")) == []
+    assert saw(host.run("./bob", cwd=bot.parent)) == []
+
+
+def test_what_the_command_names_is_seen_under_this_name(host: Host) -> None:
+    bot = spy(host.home / "bots" / "bob", host.home)
+    write(host.home / "bots" / "book.txt")
+    write(host.home / "bots" / "more" / "book.txt")
+
+    assert saw(host.run("bots/bob", "bots/book.txt")) == [f"{bot.parent}/book.txt"]
+    assert saw(host.run("bots/bob", "bots")) == [f"{bot.parent}/book.txt", f"{bot.parent}/more/book.txt"]
+    assert saw(host.run("./bob", "./more/../more", cwd=bot.parent)) == [f"{bot.parent}/more/book.txt"]
+
+
+def test_names_go_by_links_as_they_do_outside(host: Host) -> None:
+    store = host.home / "store" / "deep"
+    write(store / "bob" / "book.txt", "hello")
+    (host.home / "a").mkdir()
+    (host.home / "a" / "bots").symlink_to("../b/bots")
+    (host.home / "b").mkdir()
+    (host.home / "b" / "bots").symlink_to(store)
+    (host.home / "book").symlink_to("a/bots/bob/book.txt")
+
+    for name in ("a/bots/bob/book.txt", f"{host.home}/b/bots/bob/book.txt", "book", "b/../a/bots/bob/../bob/book.txt"):
+        assert host.run("cat", name) == ProgramResult(0, "hello", "")
+    assert host.run("ls", "a/bots/bob") == ProgramResult(0, "book.txt\n", "")
+
+
+def test_nobody_is_shown_a_home(host: Host) -> None:
+    write(host.home / ".ssh" / "id", mode=0o600)
+
+    why = refusal(host.run("ls", ".", cwd=host.home))
+
+    assert why == f"you have more than this program in {host.home}: keep the program in a directory of its own"
+
+
+@pytest.mark.parametrize("word", ["/", "/etc", "/proc", "/proc/self/cwd", "/dev", "/dev/stdin", "/tmp", "/sys/kernel"])
+def test_words_that_name_the_machine_show_nothing_of_it(word: str, host: Host) -> None:
+    write(host.home / "secret")
+
+    look = f"test ! -e /etc/passwd && test ! -e /dev/kmsg && test ! -e /sys && ls {host.home}"
+
+    assert host.run("sh", "-c", look, word) == ProgramResult(0, "", "")
+
+
+# Journals.
+
+
+def journal_text() -> str:
+    """What a journal begins with, and a secret in it."""
+    return f'{JOURNAL_PREFIX.decode()}"seed":"{SECRET}"}}\n'
+
+
+def test_journals_begin_as_we_think(tmp_path: Path) -> None:
+    run_fairplay("play", "tsuro", "first", "first", "first", "--journal", str(tmp_path))
+
+    (journal,) = tmp_path.glob("*.jsonl")
+    assert journal.read_bytes().startswith(JOURNAL_PREFIX)
+
+
+@pytest.mark.parametrize("hidden", ["real/bots/games", "link/bots/games", "other/games"])
+@pytest.mark.parametrize("named", ["real/bots", "link/bots", "other"])
+def test_what_is_concealed_is_concealed_under_every_name(named: str, hidden: str, host: Host) -> None:
+    bot = spy(host.home / "real" / "bots" / "bob", host.home)
+    write(bot.parent / "games" / "secret")
+    (host.home / "link").symlink_to("real")
+    (host.home / "other").symlink_to(host.home / "link" / "bots")
+
+    done = host.run(f"{named}/bob", named, "real/bots", "other", hidden=[host.home / hidden])
+
+    assert saw(done) == []
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "old.jsonl",
+        "games/a.jsonl",
+        "games/a.jsonl.bak",
+        "deep/er/.a.jsonl.swp",
+        "games/.index.sqlite",
+        "games/.index.sqlite-wal",
+    ],
+)
+def test_journals_in_its_directory_are_not_there(name: str, host: Host) -> None:
+    bot = spy(host.home / "bob" / "bot", host.home)
+    write(bot.parent / name)
+    write(bot.parent / "games" / "readme.txt", "hello")
+
+    assert saw(host.run("bob/bot", "bob")) == []
+
+
+def test_journals_with_other_names_are_not_there_either(host: Host) -> None:
+    bot = spy(host.home / "bob" / "bot", host.home)
+    journal = write(host.home / "games" / "a.jsonl", journal_text())
+    write(bot.parent / "games" / "renamed.txt", journal_text())
+    (bot.parent / "hard").hardlink_to(journal)
+    (bot.parent / "soft").symlink_to(journal)
+    (bot.parent / "all").symlink_to(journal.parent)
+    (bot.parent / "up").symlink_to("..")
+
+    assert saw(host.run("bob/bot", "bob")) == []
+    assert saw(host.run("bob/bot", "bob", hidden=[journal.parent])) == []
+
+
+def test_a_journal_is_not_shown_though_it_is_named(host: Host) -> None:
+    write(host.home / "games" / "a.jsonl")
+    (host.home / "a.txt").symlink_to(write(host.home / "games" / "b", journal_text()))
+
+    for name in ("games/a.jsonl", "a.txt"):
+        assert refusal(host.run("cat", name)) == f"{host.home / name} is a journal, and no program may see one"
+
+
+def test_a_directory_in_which_journals_are_written_is_not_shown(host: Host) -> None:
+    bot = spy(host.home / "bob" / "bot", host.home)
+    write(bot.parent / "inner" / "data")
+
+    assert saw(host.run("bob/bot", hidden=[bot.parent])) == []
+    assert saw(host.run("bob/bot", "bob/inner", hidden=[bot.parent])) == [f"{bot.parent}/inner/data"]
+    among = write(bot.parent / "games" / "among" / "data")
+    write(among.parent.parent / "secret")
+    inside = host.run("bob/bot", "bob", "bob/games/among", hidden=[bot.parent / "games"])
+    assert saw(inside) == [str(among), f"{bot.parent}/inner/data"]
+    assert refusal(host.run("bob/bot", "bob", hidden=[bot.parent])).startswith("journals are written in ")
+
+
+@needs_strict
+@as_root
+def test_a_directory_that_is_mounted_elsewhere_is_concealed_there_too(tmp_path: Path) -> None:
+    bot = spy(tmp_path / "bob" / "bot", tmp_path)
+    write(tmp_path / "games" / "secret")
+    (tmp_path / "bob" / "mounted").mkdir()
+    inner = f"mount --bind games bob/mounted && cat bob/mounted/secret && exec {sys.executable} -c"
+    text = (
+        "import subprocess; from fairplay.sandbox.protections import *;"
+        f"words = wrap_command(['{bot}', 'bob'], SandboxPolicy(SandboxLevel.STRICT, hidden_paths=('games',)));"
+        "subprocess.run(words, check=True)"
+    )
+
+    done = subprocess.run(
+        ["unshare", "--mount", "sh", "-c", f'{inner} "{text}"'],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert done.stdout == f"{SECRET}looked\n"
+
+
+def test_a_file_whose_beginning_cannot_be_read_is_taken_for_a_journal() -> None:
+    unreadable = Path("/proc/self/mem")  # a file that can be opened, but has nothing at its beginning
+    with unreadable.open("rb", buffering=0) as file, pytest.raises(OSError, match="Input/output error"):
+        file.read(1)
+
+    assert is_journal(unreadable)
+    assert not is_journal("/proc/self/maps")
+
+
+def test_many_journals_are_one_directory(tmp_path: Path) -> None:
+    for number in range(300):
+        write(tmp_path / "bob" / "games" / f"{number}.jsonl")
+
+    assert set(find_concealed_files(tmp_path / "bob", set())) == {tmp_path / "bob" / "games"}
+    write(tmp_path / "bob" / "games" / "bot")
+    with pytest.raises(BadRequest, match=r"too many journals among the files in .*: keep them in a directory apart"):
+        set(find_concealed_files(tmp_path / "bob", set()))
+
+
+def test_a_huge_directory_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(directories, "MAX_SCANNED_ENTRIES", 10)
+    for number in range(11):
+        write(tmp_path / str(number % 2) / str(number))
+
+    with pytest.raises(BadRequest, match=r"there are more than 10 files in .*: name a smaller directory"):
+        set(find_concealed_files(tmp_path, set()))
+
+
+# What its own files say.
+
+
+def env_options(secret: Path) -> str:
+    return f"#!/usr/bin/env -S -u {secret} /bin/sh"
+
+
+def env_variable(secret: Path) -> str:
+    return f"#!/usr/bin/env -S A={secret} /bin/sh"
+
+
+@pytest.mark.parametrize("first_line", [env_options, env_variable])
+def test_a_first_line_shows_nothing(first_line: Callable[[Path], str], host: Host) -> None:
+    opponent = write(host.home / "ann" / "bin" / "bot", "#!/bin/sh\n", 0o755)
+    write(opponent.parent / "book")
+    write(opponent.parent.parent / "book", mode=0o600)
+    bot = spy(host.home / "bob", host.home, first_line(opponent))
+
+    assert saw(host.run(str(bot))) == []
+
+
+@pytest.mark.parametrize("by", ["", "/usr/bin/env ", "/usr/bin/env -S "])
+def test_an_interpreter_that_nobody_sees_is_refused(by: str, host: Host) -> None:
+    snake = write(host.home / "snakes" / "bin" / "snake", "#!/bin/sh\n", 0o755)
+    spy(host.home / "bob", host.home, f"#!{by}{snake} --hiss")
+
+    why = refusal(host.run("./bob", path=f"{snake.parent}:"))
+
+    hint = "name it in the command, as in exec:'snake bob'"
+    assert why == f"bob calls {snake}, which programs do not see: {hint}"
+
+
+def test_an_interpreter_on_our_path_is_refused_too(host: Host) -> None:
+    snake = write(host.home / "snakes" / "bin" / "snake", "#!/bin/sh\n", 0o755)
+    spy(host.home / "bob", host.home, "#!/usr/bin/env snake")
+
+    assert refusal(host.run("./bob", path=f"{snake.parent}:")).startswith("bob calls snake, which programs do not see")
+
+
+@pytest.mark.parametrize(
+    "first_line",
+    ["#!/bin/sh", "#! /usr/bin/env sh", "#!/usr/bin/env -S sh -e", f"#!{sys.executable}", "#!/usr/bin/env python"],
+)
+def test_interpreters_of_the_system_and_our_own_are_there(first_line: str, host: Host) -> None:
+    write(
+        host.home / "bob", f"{first_line}\nimport_ = 1\n" if "python" in first_line else f"{first_line}\ntrue\n", 0o755
+    )
+
+    assert host.run("./bob") == ProgramResult(0, "", "")
+
+
+def test_no_program_beside_it_takes_the_place_of_our_tools(host: Host) -> None:
+    bot = write(host.home / "bob" / "bot", "#!/bin/sh\nulimit -n; id -u\n", 0o755)
+    for tool in ("prlimit", "choom", "unshare", "sh", "stat", "setpriv"):
+        write(bot.parent / tool, '#!/bin/dash\nwhile [ "$1" != "--" ]; do shift; done; shift; exec "$@"\n', 0o755)
+    bot.parent.chmod(0o777)
+
+    for words in (("bob/bot",), ("bob/bot", "bob")):
+        done = host.run(*words)
+        most, user = done.out.split()
+        assert (most, user != "0", done.err) == ("256", True, "")
+    assert host.run("./bot", ".", cwd=bot.parent).out.split()[0] == "256"
+
+
+@pytest.mark.parametrize("mode", [0o755, 0o700])
+def test_links_in_its_directory_lead_nowhere(mode: int, host: Host) -> None:
+    bot = spy(host.home / "bob" / "bot", host.home)
+    write(host.home / "ann" / "book")
+    (bot.parent / "file").symlink_to("../ann/book")
+    (bot.parent / "directory").symlink_to(host.home / "ann")
+    (bot.parent / "home").symlink_to("..")
+    (bot.parent / "inside").symlink_to("bot")
+    bot.parent.chmod(mode)
+    host.take_ownership(bot.parent)
+
+    assert saw(host.run("bob/bot", "bob")) == []
+    assert host.run("cat", "bob/inside", "bob", "bob").out == bot.read_text()
+
+
+@pytest.mark.parametrize("link", ["data", "data/book"])
+def test_no_link_of_its_own_is_followed_though_the_command_goes_by_it(link: str, host: Host) -> None:
+    write(host.home / "ann" / "book")
+    bot = spy(host.home / "bob" / "bot", host.home)
+    (bot.parent / link).parent.mkdir(exist_ok=True)
+    (bot.parent / link).symlink_to(host.home / ("ann" if link == "data" else "ann/book"))
+
+    for words in (("bob/bot", "bob/data/book"), ("bob/bot", "bob", "bob/data/book")):
+        why = refusal(host.run(*words))
+        assert why == f"{bot.parent}/data/book leads out of {bot.parent} by a link: write where it leads"
+
+
+def test_listeners_to_the_outside_are_shut(host: Host) -> None:
+    (host.home / "bob").mkdir()
+    knock = "import os, socket; os.chdir('bob'); TRY"
+    tries = {
+        "listener": "socket.socket(socket.AF_UNIX).connect('listener')",
+        "pipe": "os.write(os.open('pipe', os.O_RDWR | os.O_NONBLOCK), b'hello')",
+    }
+    os.mkfifo(host.home / "bob" / "pipe")
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(host.home / "bob" / "listener"))
+        listener.listen()
+        for name, text in nonempty(tries.items()):
+            (host.home / "bob" / name).chmod(0o777)
+            words = (sys.executable, "-c", knock.replace("TRY", text), "bob")
+
+            assert host.run_freely(*words).code == 0
+            assert host.run(*words).err.splitlines()[-1].startswith(("ConnectionRefused", "PermissionError", "OSError"))
+
+
+def test_what_is_no_file_is_not_waited_for(host: Host) -> None:
+    os.mkfifo(host.home / "bot", 0o777)
+    (host.home / "bot").chmod(0o777)
+
+    assert refusal(host.run("./bot")) == "./bot is no file that can be shown to anybody"
+
+
+# What changes meanwhile.
+
+
+@pytest.mark.parametrize("what", ["around/bob/bot", "around/bob", "around"])
+def test_what_is_replaced_meanwhile_is_not_shown(what: str, host: Host) -> None:
+    bot = spy(host.home / "around" / "bob" / "bot", host.home)
+    write(host.home / "secret" / "bob" / "bot", "#!/bin/sh\necho the-seed\n", 0o755)
+    for path in (host.home, bot.parent.parent, bot.parent):
+        path.chmod(0o777)
+    replace = f"mv {what} away && ln -s {host.home / what.replace('around', 'secret')} {what}"
+
+    for words in (("around/bob/bot",), ("around/bob/bot", "around/bob")):
+        assert saw(host.run(*words)) == []
+        done = host.run(*words, meanwhile=replace)
+        assert (done.code, done.out) == (1, "")
+        assert done.err == "somebody replaced the files of this program while it was started\n"
+        (host.home / what).unlink()
+        (host.home / "away").rename(host.home / what)
+
+
+# A match.
+
+READER = """
+import os
+
+def seeds():
+    names = [os.path.join(at, name) for at, _, names in os.walk(HOME, followlinks=True) for name in names]
+    return [text for text in map(read, names) if text.startswith(b"{") and b"seed" in text]
+
+def read(name):
+    try:
+        return open(name, "rb").read()
+    except OSError:
+        return b""
+"""
+
+
+@pytest.mark.parametrize("level", ["strict", "none"])
+def test_nobody_reads_the_seed_of_the_match_it_plays(level: str, host: Host) -> None:
+    """The journals are in the directory of a player who reads whatever there is by any links; without a sandbox it can."""
+    bob = host.home / "real" / "bob"
+    write(bob / "bot.py", "from reader import seeds\ndef take_turn(view): raise ValueError(f'{len(seeds())} seeds')")
+    write(bob / "reader.py", READER.replace("HOME", repr(str(host.home))))
+    (host.home / "link").symlink_to("real")
+    (bob / "games").mkdir()
+    host.take_ownership(bob / "games")
+
+    options = ("--journal", "real/bob/games", "--sandbox", level)
+    done = host.run_freely(sys.executable, "-m", "fairplay", "play", "fish", "greedy", "link/bob", *options)
+
+    assert re.findall(r"ValueError: (\d) seeds", done.out + done.err) == ["0" if level == "strict" else "2"], done
+
+
+def test_a_way_that_goes_up_keeps_the_link_at_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "venv").mkdir()
+    (tmp_path / "real" / "python").touch()
+    (tmp_path / "venv" / "python").symlink_to(tmp_path / "real" / "python")
+    monkeypatch.chdir(tmp_path / "real")
+
+    assert normalize_path("../venv/python") == str(tmp_path / "venv" / "python")
+    assert normalize_path("../venv/..") == str(tmp_path)
+    assert normalize_path("../no such thing") == "../no such thing"

@@ -1,0 +1,232 @@
+"""Come to the web port of a server and be slow, silent, deaf or many: one is cut off, and nobody else notices."""
+
+import select
+import socket
+from collections.abc import Iterator
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from threading import Event
+
+import pytest
+
+from fairplay.server.browser import http_server, pages, viewers
+from fairplay.server.settings import ConnectionLimits
+from tests.server.browser.test_pages import Looking, ask
+from tests.server.small_servers import RunningServer, run_small_server
+
+QUESTION = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
+
+
+@pytest.fixture
+def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[RunningServer]:
+    """A server with little patience."""
+    monkeypatch.setattr(http_server, "REQUEST_TIMEOUT_S", 0.3)
+    with run_small_server(tmp_path) as it:
+        yield it
+
+
+def connected(server: RunningServer) -> socket.socket:
+    return socket.create_connection(("127.0.0.1", server.port), timeout=30)
+
+
+def is_cut_off(connection: socket.socket) -> bool:
+    """Does the other end hang up, sooner or later? Whatever comes before is read."""
+    try:
+        while connection.recv(65536):
+            pass
+    except ConnectionError:
+        pass
+    return True
+
+
+def test_who_says_nothing_is_cut_off(server: RunningServer) -> None:
+    with connected(server) as silent:
+        assert is_cut_off(silent)
+
+
+def test_who_says_a_byte_now_and_then_is_cut_off(server: RunningServer) -> None:
+    with connected(server) as dripping:
+        poll = select.poll()
+        poll.register(dripping, select.POLLIN | select.POLLHUP)
+        for byte in QUESTION.replace(b"\r\n\r\n", b"\r\nX: " + b"a" * 2000):
+            if poll.poll(20):
+                break
+            dripping.sendall(bytes([byte]))
+        assert is_cut_off(dripping)
+
+
+def test_who_has_been_answered_and_says_nothing_more_is_cut_off(server: RunningServer) -> None:
+    with connected(server) as idle:
+        for _ in range(2):
+            idle.sendall(QUESTION)
+            answer = b""
+            while not answer.endswith(b"ok\n"):
+                answer += idle.recv(65536)
+        assert is_cut_off(idle)
+
+
+def test_who_does_not_read_is_cut_off(server: RunningServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    lost, lose = Event(), http_server.BrowserConnection.connection_lost
+
+    def notice(self: http_server.BrowserConnection, error: Exception | None) -> None:
+        lose(self, error)
+        lost.set()
+
+    monkeypatch.setattr(http_server.BrowserConnection, "connection_lost", notice)
+    question = b"GET /parts/replay.css HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    with socket.socket() as deaf:
+        deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        deaf.settimeout(30)
+        deaf.connect(("127.0.0.1", server.port))
+        deaf.sendall(question * (http_server.MAX_HEADER_BYTES // len(question)))
+
+        assert lost.wait(30)
+        received = bytearray()
+        with suppress(ConnectionError):
+            while piece := deaf.recv(65536):
+                received += piece
+    assert 0 < received.count(b"HTTP/1.1 200") < http_server.MAX_HEADER_BYTES // len(question)
+
+
+def test_a_crowd_of_idle_ones_keeps_nobody_out(server: RunningServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http_server, "REQUEST_TIMEOUT_S", 60.0)
+    monkeypatch.setattr(http_server, "MAX_BROWSER_CONNECTIONS", 4)
+    room = server.open_room("fish")
+    with ExitStack() as crowd:
+        looking = Looking(server, room)
+        crowd.callback(looking.close)
+        assert looking.next()[0] == "hello"
+        idle = [crowd.enter_context(connected(server)) for _ in range(20)]
+
+        for _ in range(4):
+            assert ask(server, "/healthz").status == 200
+        assert is_cut_off(idle[0])  # the first who came
+        looking.position()  # whoever is served stays
+        number = server.play_turns(room, 1)
+        assert looking.position()["seq"] == number
+
+
+def test_too_many_who_look_are_told_so(server: RunningServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pages, "MAX_VIEWERS", 2)
+    room = server.open_room("fish")
+    looking = [Looking(server, room) for _ in range(2)]
+    for one in looking:
+        one.next()
+        one.position()
+
+    refused = ask(server, f"/rooms/{room}/live")
+    for one in looking:
+        one.close()
+
+    assert refused.status == 503
+
+
+def live(server: RunningServer, room: str, address: str = "127.0.0.1") -> socket.socket:
+    """Ask for a live board, from this address."""
+    connection = socket.create_connection(("127.0.0.1", server.port), 30, (address, 0))
+    connection.sendall(f"GET /rooms/{room}/live HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+    return connection
+
+
+def status(connection: socket.socket) -> int:
+    return int(connection.recv(len("HTTP/1.1 200"))[-3:])
+
+
+def test_one_address_takes_no_more_than_its_share_of_the_live_boards(server: RunningServer) -> None:
+    room = server.open_room("fish")
+    with ExitStack() as boards:
+        greedy = [boards.enter_context(live(server, room)) for _ in range(300)]  # more than half of all of them
+        answers = [status(one) for one in greedy]
+        other = status(boards.enter_context(live(server, room, "127.0.0.2")))
+        refused = ask(server, f"/rooms/{room}/live")
+
+    assert answers.count(200) == ConnectionLimits().viewers_per_address
+    assert answers.count(503) == 300 - answers.count(200)
+    assert other == 200
+    assert refused.text == "128 browsers at your address look on already\n"
+
+
+def test_the_share_of_an_address_is_free_again_when_its_browsers_have_left(tmp_path: Path) -> None:
+    with run_small_server(tmp_path, limits=ConnectionLimits(viewers_per_address=1)) as server:
+        room = server.open_room("fish")
+        served = 0
+        while served < 3:
+            with live(server, room) as looking:
+                served += status(looking) == 200
+
+
+def test_nothing_is_drawn_and_nothing_told_once_nobody_looks(server: RunningServer) -> None:
+    room = server.open_room("fish")
+    hub = server.server.hubs[room]
+    looking = [Looking(server, room) for _ in range(3)]
+    for one in looking:
+        one.next()
+        one.position()
+    assert len(hub.watchers) == 1  # for all of them
+    for one in looking:
+        one.close()
+
+    number = server.play_turns(room, 1)
+    while hub.watchers:
+        number = server.play_turns(room, 0)
+
+    assert number == 1
+
+
+def test_a_room_is_shown_again_after_everybody_has_left(server: RunningServer) -> None:
+    room = server.open_room("fish")
+    hub = server.server.hubs[room]
+    for _ in range(3):
+        looking = Looking(server, room)
+        looking.next()
+        looking.position()
+        looking.close()
+        while hub.watchers:
+            server.play_turns(room, 0)
+
+
+def test_a_slow_one_gets_the_newest(server: RunningServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(viewers, "FRAME_INTERVAL_S", 0.0)
+    room = server.open_room("fish")
+    looking = Looking(server, room)
+    looking.next()
+    looking.position()
+
+    for _ in range(6):
+        number = server.play_turns(room, 1)
+    seen = [looking.position()["seq"]]
+    while seen[-1] < number:
+        seen.append(looking.position()["seq"])
+    looking.close()
+
+    assert seen == sorted(set(seen))
+
+
+def test_a_silent_room_is_heard_from_now_and_then(server: RunningServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(viewers, "HEARTBEAT_INTERVAL_S", 0.05)
+    room = server.open_room("fish")
+    looking = Looking(server, room)
+    looking.next()
+    looking.position()
+
+    while not looking.beats:
+        looking.line()
+    del server.server.hubs[room]  # which the host closed before its end
+    end = looking.next()
+    looking.close()
+
+    assert end == ("", None)
+
+
+def test_it_ends_at_once_while_people_look_and_others_say_nothing(tmp_path: Path) -> None:
+    with ExitStack() as open_ones:
+        with run_small_server(tmp_path) as server:
+            looking = Looking(server, server.open_room("fish"))
+            open_ones.callback(looking.close)
+            looking.next()
+            looking.position()
+            silent = open_ones.enter_context(connected(server))
+            assert ask(server, "/healthz").status == 200
+
+        assert looking.next() == ("", None)
+        assert is_cut_off(silent)

@@ -1,0 +1,264 @@
+"""Go to a server that is a process of its own, with players in threads who come back by themselves."""
+
+import json
+import signal
+import socket
+import subprocess
+import threading
+import time
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from fairplay import LocalChannel, built_in_strategy
+from fairplay.core.events import Acted, Ejected, Receipt, Result
+from fairplay.games import game_info
+from fairplay.journal.replay import RecordedMatch, begin_match, read_journal
+from fairplay.journal.unfinished_matches import has_begun
+from fairplay.journal.verification import check_receipt, verify
+from fairplay.protocol import wire
+from fairplay.referee.drivers import play
+from fairplay.server.status import ServerStatus, decode
+from tests.cli.command import INSTALLED_COMMAND, accept_ctrl_c, start_process
+from tests.players.host_joining import join_host
+
+TIMEOUT_S = 60.0  # seconds, which nothing takes
+LOOPBACK = "127.0.0.1"
+MAX_CHOICES = 8
+
+
+def choose_action(game: Any, view: Any) -> Any:
+    """An action that depends on nothing but the view; of Tsuro not always a legal one, as there may be none."""
+    some = list(islice(game.actions(view), MAX_CHOICES)) or [
+        built_in_strategy(game.name, next(iter(game_info(game.name).built_in)))(view)
+    ]
+    return some[zlib.crc32(wire.encode(game.pack(view))) % len(some)]
+
+
+class TurnGate:
+    """Lets players take so many turns each since they sat down; then they wait until it is opened."""
+
+    def __init__(self, turns: int) -> None:
+        self.waiting = 0
+        self.taken = 0
+        self._turns = turns
+        self._is_open = False
+        self._changed = threading.Condition()
+
+    def pass_through(self, turn: int) -> None:
+        """Take the turn of this number, when that may be."""
+        with self._changed:
+            self.taken += 1
+            self._changed.notify_all()
+            if turn <= self._turns:
+                return
+            self.waiting += 1
+            assert self._changed.wait_for(lambda: self._is_open, TIMEOUT_S), "nobody opened the gate"
+
+    def wait_until(self, state: Callable[["TurnGate"], bool]) -> None:
+        """Come back when this is so."""
+        with self._changed:
+            assert self._changed.wait_for(lambda: state(self), TIMEOUT_S), f"{self.waiting} wait, {self.taken} turns"
+
+    def open(self) -> None:
+        """Let everybody through, whatever its turn."""
+        with self._changed:
+            self._is_open = True
+            self._changed.notify_all()
+
+
+OPEN_GATE = TurnGate(10**6)
+
+
+class GatedPlayer:
+    """Plays one match by the view alone, as fast as the gate lets it."""
+
+    def __init__(self, game: Any, guest: "GuestThread") -> None:
+        self._game, self._guest, self._turns = game, guest, 0
+
+    def take_turn(self, view: Any) -> Any:
+        self._turns += 1
+        self._guest.gate().pass_through(self._turns)
+        return choose_action(self._game, view)
+
+    def end(self, result: Result) -> None:
+        self._guest.results.append(result)
+        self._guest.at_the_end()
+
+    def closing(self, receipt: Receipt) -> None:
+        self._guest.receipts.append(receipt)
+
+
+class GuestThread(threading.Thread):
+    """Somebody who goes to a server, plays so many matches there, and comes back whenever the line is lost.
+
+    Its line may be bad, and be lost after so many messages, each time.
+    """
+
+    def __init__(
+        self,
+        address: str,
+        name: str,
+        gate: Callable[[], TurnGate] = lambda: OPEN_GATE,
+        *,
+        breaks: int = 10**6,
+        ca: str | None = None,  # the file with the certificate of the server, if lines are encrypted
+        at_the_end: Callable[[], None] = lambda: None,  # done before the end of a match is acknowledged
+        **options: Any,
+    ) -> None:
+        super().__init__(daemon=True, name=name)
+        self.results: list[Result] = []
+        self.receipts: list[Receipt] = []
+        self.told: list[str] = []
+        self.lost = ""
+        self.gate = gate
+        self.at_the_end = at_the_end
+        given: Any = {"wait": TIMEOUT_S, "idle_timeout_s": TIMEOUT_S, "matches": 1, **options}
+        self._options = {"tell": self._tell, "name": name, "ca": ca, "breaks": breaks, **given}
+        self._address = address
+        self.start()
+
+    def _tell(self, text: str) -> None:
+        if not text.startswith("connected to "):  # which says nothing about being let in
+            self.told.append(text)
+
+    def run(self) -> None:
+        end = join_host(self._address, lambda game: GatedPlayer(game, self), **self._options)
+        if isinstance(end, Exception):
+            self.lost = str(end) or type(end).__name__
+
+    def wait_until_done(self) -> "GuestThread":
+        """Come back when it has left."""
+        self.join(TIMEOUT_S)
+        assert not self.is_alive(), f"{self.name} is still there: {self.told}"
+        return self
+
+
+class ServerProcess:
+    """A server as a process: `fairplay serve`, which can be ended in any way and started again at the same port."""
+
+    def __init__(self, directory: Path, *options: str) -> None:
+        self.directory = directory
+        self._options = options
+        self.port = 0
+        self.process: subprocess.Popen[str]
+
+    def start(self, start: Callable[[], None] = accept_ctrl_c) -> None:
+        """Open it, and come back when it listens."""
+        fixed = ("--port", str(self.port), "--dir", str(self.directory), "--log", "json")
+        self.process = start_process([INSTALLED_COMMAND, "serve", *self._options, *fixed], start=start)
+        self.told: list[dict[str, Any]] = []
+        self.said: list[str] = []
+        self._is_open = threading.Event()
+        self._reader = threading.Thread(target=self._listen, daemon=True)
+        self._reader.start()
+        assert self._is_open.wait(TIMEOUT_S), "it does not say that it is open"
+        assert self.port, self.said
+
+    @property
+    def address(self) -> str:
+        return f"{LOOPBACK}:{self.port}"
+
+    def _listen(self) -> None:
+        """Read what it tells, so that it never has to wait."""
+        assert self.process.stderr is not None
+        for line in self.process.stderr:
+            if not line.startswith("{"):
+                self.said.append(line)
+                continue
+            self.told.append(json.loads(line))
+            if self.told[-1]["event"] == "open":
+                self.port = int(self.told[-1]["address"].rpartition(":")[2])
+                self.websockets = [int(address.rpartition(":")[2]) for address in self.told[-1].get("websocket", [])]
+                self._is_open.set()
+        self._is_open.set()
+
+    def end(self, by: signal.Signals) -> int:
+        """End it by a signal, and come back when it is gone; its exit code."""
+        self.process.send_signal(by)
+        return self.wait_for_exit()
+
+    def wait_for_exit(self) -> int:
+        """The exit code, once it is gone."""
+        code = self.process.wait(TIMEOUT_S)
+        self._reader.join(TIMEOUT_S)
+        assert self.process.stdout is not None
+        assert self.process.stderr is not None
+        self.process.stdout.close()
+        self.process.stderr.close()
+        return code
+
+    def status(self) -> ServerStatus:
+        """What it says of itself to whoever asks."""
+        with connect_raw(self.address) as line, line.makefile("rb") as stream:
+            hello = json.loads(stream.readline())
+            line.sendall(wire.encode({"nonce": hello["nonce"], "answer": {"purpose": "status"}}) + b"\n")
+            return decode(stream.readline())
+
+    def stop_when_idle(self) -> None:
+        """Wait until nothing is played any more, and stop it in good order."""
+        wait_for_value(lambda: not self.status().rooms)
+        assert self.end(signal.SIGTERM) == 0
+
+    def events(self, event: str) -> list[dict[str, Any]]:
+        """What it told of this."""
+        return [one for one in self.told if one["event"] == event]
+
+    def journals(self) -> list[Path]:
+        """Of all matches that have begun; of one that has not, a server that was killed may leave an empty file."""
+        return [path for path in sorted((self.directory / "matches").glob("*.jsonl")) if has_begun(path)]
+
+
+@contextmanager
+def run_server(directory: Path, *options: str, start: Callable[[], None] = accept_ctrl_c) -> Iterator[ServerProcess]:
+    """A server, which is gone afterwards whatever happens."""
+    server = ServerProcess(directory, *options)
+    try:
+        server.start(start)
+        yield server
+    finally:
+        if server.process.returncode is None:
+            server.end(signal.SIGKILL)
+
+
+def play_undisturbed(recorded: RecordedMatch) -> tuple[Any, list[Any]]:
+    """The result and the actions of a match of the same deal if nobody had interrupted it."""
+    match = begin_match(recorded.opening)
+    game, facts = match.game, list[Any]()
+    channels = [LocalChannel(lambda view: choose_action(game, view), game) for _ in match.names]
+    final = play(match, channels, on_event=lambda event, *_: facts.append(event))
+    return final.result, [fact for fact in facts if isinstance(fact, Acted | Ejected)]
+
+
+def check_undisturbed(path: Path) -> RecordedMatch:
+    """The journal of a match, once it was found legal and as if nothing had ever happened to it."""
+    recorded = read_journal(path)
+    final = verify(recorded)
+    result, facts = play_undisturbed(recorded)
+    assert final.result == result, [entry.evidence for entry in recorded.entries if entry.evidence]
+    assert list(recorded.facts) == facts
+    return recorded
+
+
+def check_receipts(guest: GuestThread, recorded: RecordedMatch) -> None:
+    """What somebody was handed at the end fits the journal of its match."""
+    for receipt in guest.receipts:
+        check_receipt(recorded, receipt)
+
+
+def connect_raw(address: str) -> socket.socket:
+    """A connection to a server, over which nothing was said yet."""
+    host, _, port = address.rpartition(":")
+    return socket.create_connection((host, int(port)), TIMEOUT_S)
+
+
+def wait_for_value(so: Callable[[], Any]) -> Any:
+    """What this gives, once it gives something."""
+    until = time.monotonic() + TIMEOUT_S
+    while not (found := so()):
+        assert time.monotonic() < until, "it never came"
+        time.sleep(0.01)
+    return found

@@ -1,0 +1,79 @@
+"""Watch a match through a hub: those who take everything, those who take nothing now and then, and what they know."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from msgspec.structs import replace
+
+from fairplay import Ejected, Ended, Event, Fault, Match, Moment, Started
+from fairplay.core.chance import SeededRandom
+from fairplay.games import game_info
+from fairplay.server.spectating.hub import Hub
+from fairplay.server.spectating.patches import apply_patch_line
+from fairplay.testing.playouts import Sampling, playout
+
+AnyMatch = Match[Any, Any, Any]
+SEED = bytes(range(32))
+MatchEvents = list[tuple[Event, AnyMatch]]  # every event of a match, with the match after it
+
+
+class Spectator:
+    """Makes for itself what it is told; `takes` says whether it can take a line now."""
+
+    def __init__(self, takes: Callable[[], bool] = lambda: True) -> None:
+        self.lines: list[dict[str, Any]] = []
+        self.knows: dict[str, Any] = {}  # the snapshot as it stands for it
+        self.can_receive = takes
+        self.refused = 0
+
+    def offer(self, text: bytes) -> bool:
+        """Take a line, if it can."""
+        if not self.can_receive():
+            self.refused += 1
+            return False
+        assert text.endswith(b"\n") and text.count(b"\n") == 1 and text.isascii()
+        line = json.loads(text)
+        self.lines.append(line)
+        self.knows = line if line["type"] == "snapshot" else apply_patch_line(self.knows, line)
+        return True
+
+    @property
+    def received(self) -> list[tuple[str, int]]:
+        """What came, and the numbers of it."""
+        return [(line["type"], line["seq"]) for line in self.lines]
+
+
+def play_match_events(game: str, seats: int = 3) -> MatchEvents:
+    """All that happens in a match that is played at random; where there are three, one is ejected in the middle."""
+    rules = game_info(game).rules(**game_info(game).quick)
+    names = ("ann", "bob", "cyd")[:seats]
+    state = rules.deal(seats, SEED)
+    if hasattr(state, "pile"):  # so that it is over soon
+        state = replace(state, pile=state.pile[:40])
+    match: AnyMatch = Match(rules, state, names, seed=SEED, id=f"{game}-1")
+    told: MatchEvents = [(Started(names, match.commitment), match), *play_events(match)]
+    if seats > 2:
+        told = told[: len(told) // 2]
+        match = told[-1][1]
+        assert match.turn is not None
+        ejected = Ejected(match.turn, Fault.ILLEGAL, Moment.TURN, "rule 3.2: not \u202ehere\x1b[2J", "3.2")
+        out = match.after(ejected)
+        told += [(ejected, out), *play_events(out)]
+    final = told[-1][1]
+    return [*told, (Ended(final.result), final)]
+
+
+def play_events(match: AnyMatch) -> MatchEvents:
+    """What happens in a match from here on, if it is played at random."""
+    positions = playout(match, Sampling(SeededRandom(SEED), 10_000, 20), match.game.name)
+    return [(one.fact, one.match) for one in positions if one.fact is not None]
+
+
+def current_snapshot(hub: Hub) -> dict[str, Any]:
+    """The snapshot that somebody gets who comes now."""
+    late = Spectator()
+    hub.add(late)
+    hub.remove(late)
+    assert [kind for kind, _ in late.received] == ["snapshot"]
+    return late.knows

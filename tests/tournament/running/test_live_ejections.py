@@ -1,0 +1,83 @@
+"""Tell of ejections while matches are played."""
+
+from pathlib import Path
+
+import pytest
+
+from fairplay.hosting.spec import MatchSpec
+from fairplay.tournament.events import PlayerEjected, TournamentObservers
+from fairplay.tournament.layout import MATCHES_DIR
+from fairplay.tournament.running.live_ejections import LiveEjections
+from fairplay.tournament.settings import RoundRobin
+from tests.tournament.small_tournaments import (
+    MISBEHAVING_PLAYERS,
+    EventCollector,
+    make_tournament,
+    run_small_tournament,
+)
+
+
+def test_an_ejection_is_told_once_though_its_match_is_resumed_by_another_worker(tmp_path: Path) -> None:
+    tournament, noting = (
+        make_tournament(f"bad={MISBEHAVING_PLAYERS}Cheat", "greedy", format=RoundRobin(games=1)),
+        EventCollector(),
+    )
+    run_small_tournament(tournament, tmp_path)
+    spec = MatchSpec(game="fish", entrants=tournament.players, id="m00001", journal=str(tmp_path / MATCHES_DIR))
+    live = LiveEjections(TournamentObservers([noting]))
+
+    for _ in range(2):
+        live.watch(spec)
+        live.report_new()
+
+    assert [event.name for event in noting.events_of(PlayerEjected)] == ["bad"]
+
+
+def test_an_ejection_whose_line_is_half_written_is_told_as_soon_as_the_line_is_whole(tmp_path: Path) -> None:
+    tournament, noting = (
+        make_tournament(f"bad={MISBEHAVING_PLAYERS}Cheat", "greedy", format=RoundRobin(games=1)),
+        EventCollector(),
+    )
+    run_small_tournament(tournament, tmp_path)
+    journal = tmp_path / MATCHES_DIR / "m00001.jsonl"
+    whole, live = journal.read_bytes(), LiveEjections(TournamentObservers([noting]))
+    live.watch(MatchSpec(game="fish", entrants=tournament.players, id=journal.stem, journal=str(journal.parent)))
+
+    told = []
+    for size in (whole.index(b'"type":"ejected"') + 20, len(whole)):
+        journal.write_bytes(whole[:size])
+        live.report_new()
+        told.append(len(noting.events_of(PlayerEjected)))
+
+    assert told == [0, 1]
+
+
+NO_SEAT = b',"seat":2,"fault":"illegal","moment":"turn","why":""},"type":"fact","seq":1,"at":0,"took":0}'
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [b"", NO_SEAT, b',"seat":0,"why":"\xff"}}', b',"more":%b' % (b"[" * 10_000)],
+    ids=["half of it", "a seat that there is not", "no text", "too deep"],
+)
+def test_nothing_is_told_by_a_damaged_line_of_a_journal_and_nothing_fails(rest: bytes, tmp_path: Path) -> None:
+    tournament, noting = make_tournament("random", "greedy"), EventCollector()
+    (tmp_path / "m00001.jsonl").write_bytes(b'{"fact":{"type":"ejected"%b\n' % rest)
+    live = LiveEjections(TournamentObservers([noting]))
+    live.watch(MatchSpec(game="fish", entrants=tournament.players, id="m00001", journal=str(tmp_path)))
+
+    live.report_new()
+
+    assert noting.events == []
+
+
+def test_what_is_known_of_an_ejection_is_told_though_its_match_ended_meanwhile(tmp_path: Path) -> None:
+    tournament, noting = (
+        make_tournament(f"bad={MISBEHAVING_PLAYERS}Crasher", "greedy", format=RoundRobin(games=1)),
+        EventCollector(),
+    )
+
+    run_small_tournament(tournament, tmp_path, observers=[noting])
+
+    (ejected,) = noting.events_of(PlayerEjected)
+    assert "RuntimeError: enough" in (ejected.evidence.stderr or ejected.evidence.detail)

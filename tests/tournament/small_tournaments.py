@@ -1,0 +1,70 @@
+"""Make small tournaments for tests, run them, and say what has to be the same of them however they were run."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from msgspec.structs import replace
+
+from fairplay.hosting.spec import Entrant
+from fairplay.journal.replay import read_journal as read_journal
+from fairplay.tournament import tournament_log
+from fairplay.tournament.counted_match import CountedMatch, Ranking
+from fairplay.tournament.events import TournamentEvent, TournamentObservers
+from fairplay.tournament.layout import MATCHES_DIR
+from fairplay.tournament.running.manager import Manager
+from fairplay.tournament.running.runners import Runner, inline_runner
+from fairplay.tournament.settings import RoundRobin
+from fairplay.tournament.spec import TournamentSpec
+
+SEED = bytes(range(32))
+MISBEHAVING_PLAYERS = "in-process:tests.tournament.players:"  # players that misbehave
+
+
+class EventCollector:
+    """Whoever watches a tournament, and remembers what was told."""
+
+    def __init__(self) -> None:
+        self.events: list[TournamentEvent] = []
+
+    def observe(self, event: TournamentEvent) -> None:
+        self.events.append(event)
+
+    def events_of(self, kind: type[Any]) -> list[Any]:
+        """What was told of this kind."""
+        return [event for event in self.events if isinstance(event, kind)]
+
+
+def make_tournament(*players: str, **rest: Any) -> TournamentSpec:
+    """A small tournament of Fish between these players; NAME=PLAYER has a name."""
+    entrants = [player.rpartition("=")[::2] for player in players or ("random", "greedy", "lookahead:1")]
+    settings = {"parameters": {"rows": 4, "columns": 4}, "format": RoundRobin(games=6), "seed": SEED, **rest}
+    players_ = tuple(Entrant(address, name or address) for name, address in entrants)
+    return TournamentSpec(game=settings.pop("game", "fish"), players=players_, **settings)
+
+
+def run_small_tournament(
+    tournament: TournamentSpec,
+    directory: Path,
+    runner: Callable[[], Runner] = inline_runner,
+    observers: Sequence[Any] = (),
+) -> tuple[tuple[CountedMatch, ...], Ranking]:
+    """What counts in a tournament, and its ranking; begun, or gone on with."""
+    log = (
+        tournament_log.reopen_log(directory)
+        if tournament_log.log_exists(directory)
+        else tournament_log.create_log(directory, tournament)
+    )
+    with log, runner() as workers:
+        ranking = Manager(tournament, directory, log, workers, TournamentObservers(observers)).run()
+        return tuple(log.counted[id] for id in sorted(log.counted)), ranking
+
+
+def stable_parts(counted: Sequence[CountedMatch]) -> list[CountedMatch]:
+    """What has to be the same however the matches were played: all but how long it took."""
+    return [replace(one, seconds=(), slowest=(), receipt="") for one in counted]
+
+
+def facts_by_match(directory: Path) -> dict[str, Any]:
+    """The facts of every match, by id."""
+    return {path.stem: read_journal(path).facts for path in sorted((directory / MATCHES_DIR).glob("*.jsonl"))}

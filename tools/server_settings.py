@@ -1,0 +1,75 @@
+"""Write all settings of a server into docs/serving.md, and into examples/deploy/server.toml as it is read."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from msgspec import NODEFAULT, Struct
+from msgspec.structs import FieldInfo
+
+from fairplay.cli.serving.options import default_text, option_name
+from fairplay.server.settings import ConnectionLimits, Offer, ServerSettings, declared_settings
+from tools.page_sections import replace_section
+
+ROOT = Path(__file__).parent.parent
+PAGE, EXAMPLE = ROOT / "docs" / "serving.md", ROOT / "examples" / "deploy" / "server.toml"
+HEAD = """\
+# A server with all its settings.
+#
+# `make tables` writes this file; copy it, and change the copy: fairplay serve --config server.toml. What is said on the
+# command line counts more. Paths are relative to the file, times in seconds. A setting behind a # is not in force.
+
+"""
+SECOND_GAME = """
+[[games]]               # as many of these as you like
+game = "q"
+"""
+
+
+def main() -> None:
+    """Write both anew."""
+    PAGE.write_text(replace_section(PAGE, "settings", settings_table()), encoding="utf-8")
+    EXAMPLE.write_text(example_file(), encoding="utf-8")
+
+
+def settings_table() -> str:
+    """The settings in Markdown."""
+    rows = "".join(f"| `{key}` | {option} | {usual} | {said} |\n" for key, option, usual, said in settings_rows())
+    return f"| in a file | option of `serve` | default | |\n|---|---|---|---|\n{rows}"
+
+
+def settings_rows() -> Iterator[tuple[str, str, str, str]]:
+    """The key, the option, the default and the help of each setting."""
+    for prefix, kind in (("", ServerSettings), ("connection_limits.", ConnectionLimits), ("games.", Offer)):
+        for field, setting in declared_settings(kind):
+            option = f"--connection-limit {field.name}=N" if kind is ConnectionLimits else option_name(field, setting)
+            if field.name != "connection_limits":
+                yield prefix + field.encode_name, f"`{option}`", default_text(field), setting.help
+
+
+def example_file() -> str:
+    """The settings in TOML."""
+    tables = ((HEAD, ServerSettings), ("[connection_limits]\n", ConnectionLimits), ("[[games]]\n", Offer))
+    return "\n".join(head + "".join(setting_lines(kind)) for head, kind in tables) + SECOND_GAME
+
+
+def setting_lines(kind: type[Struct]) -> Iterator[str]:
+    """Each setting of a table, with what it says."""
+    for field, setting in declared_settings(kind):
+        if field.name != "connection_limits":  # a table of its own
+            value = setting.example or format_toml(field)
+            off, value = ("#", value[1:]) if value.startswith("#") else ("", value)
+            yield f"{off}{field.encode_name} = {value}".ljust(22) + f"  # {setting.help}\n"
+
+
+def format_toml(field: FieldInfo) -> str:
+    """A default, as TOML has it; there is none for the game."""
+    if field.required:
+        return '"fish"'
+    value: Any = field.default_factory() if field.default is NODEFAULT else field.default
+    return f"{value:g}" if isinstance(value, float) else json.dumps(value)
+
+
+if __name__ == "__main__":
+    main()
