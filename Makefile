@@ -123,7 +123,7 @@ tables: setup
 ratings: setup
 	@$(BIN)/python -m benchmarks.ladders before
 	@for tournament in benchmarks/ladders/*.toml; do \
-		echo "-- $$cup"; \
+		echo "-- $$tournament"; \
 		$(BIN)/fairplay tournament $$tournament --out .ladders/$$(basename $$tournament .toml) || exit; done
 	@$(BIN)/python -m benchmarks.ladders after
 	@$(BIN)/python -m tools.server_settings

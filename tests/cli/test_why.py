@@ -124,9 +124,9 @@ def bot(directory: Path, name: str, source: str) -> str:
     return str(path)
 
 
-def evidence_of(appeal: Any) -> list[str]:
+def evidence_of(report: Any) -> list[str]:
     """What is known, in words."""
-    return describe_evidence(msgspec.convert(appeal["evidence"], Evidence))
+    return describe_evidence(msgspec.convert(report["evidence"], Evidence))
 
 
 def test_an_ejection_is_told_in_words(tmp_path: Path) -> None:

@@ -94,7 +94,7 @@ def test_a_legal_action_is_answered_by_yes(game: str, name: str, tmp_path: Path)
 @pytest.mark.parametrize(("name", "game"), CHEATS)
 def test_a_journal_shows_the_view_of_whoever_was_to_move(name: str, game: str, tmp_path: Path) -> None:
     path = kicked(tmp_path, name, game)
-    one = next(appeal for appeal in ejection_reports(read_legal(path)) if appeal.seat == 0)
+    one = next(report for report in ejection_reports(read_legal(path)) if report.seat == 0)
     assert one.legal is not None
     there = ("why-not", game, "--view", str(path), "--at", str(one.facts))
 
@@ -106,7 +106,7 @@ def test_a_journal_shows_the_view_of_whoever_was_to_move(name: str, game: str, t
 
 @pytest.mark.parametrize(("name", "game"), CHEATS)
 def test_what_a_journal_keeps_as_shown_is_such_a_view(name: str, game: str, tmp_path: Path) -> None:
-    one = next(appeal for appeal in ejection_reports(read_legal(kicked(tmp_path, name, game))) if appeal.seat == 0)
+    one = next(report for report in ejection_reports(read_legal(kicked(tmp_path, name, game))) if report.seat == 0)
     view = tmp_path / "shown.json"
     view.write_text(text_of(one.shown))
 

@@ -165,14 +165,14 @@ def test_rankings_and_ejections_are_told_with_the_names_of_the_guests(tmp_path: 
     done = commanded(tmp_path, *TWO, "cyd=random", guests=[Guest("ann"), Guest("bob", leaves_at=2)])
 
     [path] = tmp_path.glob("*.jsonl")
-    [appeal] = ejection_reports(read_journal(path))
+    [report] = ejection_reports(read_journal(path))
     [summary] = find_matches(tmp_path)
     assert done.code == 0, done
     assert "at the table: ann, bob, cyd\n" in done.out
     assert "\nbob is out: malformed (turn), " in done.out
     assert "ann" in "".join(line for line in done.out.splitlines() if line[:2] in ("1.", "2."))
     assert "tcp:" not in done.out
-    assert appeal.name == "bob"
+    assert report.name == "bob"
     assert [seat.name for seat in summary.seats] == ["ann", "bob", "cyd"]
     assert run_fairplay("why", str(path)).out.startswith("bob was ejected from a match of fish: malformed (turn)\n")
 

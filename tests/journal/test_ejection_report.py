@@ -63,8 +63,8 @@ def kicked(directory: Path, name: str, game: str) -> Path:
 
 def only(path: Path, seat: int = 0) -> EjectionReport:
     """What is said of the one ejection of this seat."""
-    [appeal] = [one for one in ejection_reports(read_legal(path)) if one.seat == seat]
-    return appeal
+    [report] = [one for one in ejection_reports(read_legal(path)) if one.seat == seat]
+    return report
 
 
 class Kick(NamedTuple):
@@ -73,7 +73,7 @@ class Kick(NamedTuple):
     bad: HostilePlayer
     game: str
     recorded: RecordedMatch
-    appeal: EjectionReport
+    report: EjectionReport
 
 
 @pytest.fixture(scope="module", params=SEATINGS, ids=" of ".join)
@@ -84,81 +84,81 @@ def kick(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 
 
 def test_every_bad_player_finds_out_who_when_and_for_what(kick: Kick) -> None:
-    appeal = kick.appeal
+    report = kick.report
 
-    assert (appeal.game, appeal.name, appeal.seat, appeal.address) == (kick.game, "Bad", 0, "./bad.py")
-    assert (appeal.fault, appeal.moment) == (kick.bad.fault, kick.bad.moment)
-    assert appeal.why
-    assert appeal.at > 0
-    assert not appeal.resumed
+    assert (report.game, report.name, report.seat, report.address) == (kick.game, "Bad", 0, "./bad.py")
+    assert (report.fault, report.moment) == (kick.bad.fault, kick.bad.moment)
+    assert report.why
+    assert report.at > 0
+    assert not report.resumed
 
 
 def test_a_rule_is_quoted_if_and_only_if_one_was_broken(kick: Kick) -> None:
-    appeal = kick.appeal
+    report = kick.report
 
-    assert bool(appeal.clause) == (appeal.fault is Fault.ILLEGAL)
-    assert appeal.rule == (clauses(kick.game)[appeal.clause] if appeal.clause else "")
-    assert (appeal.answer is not None) == bool(appeal.clause)
+    assert bool(report.clause) == (report.fault is Fault.ILLEGAL)
+    assert report.rule == (clauses(kick.game)[report.clause] if report.clause else "")
+    assert (report.answer is not None) == bool(report.clause)
 
 
 def test_an_action_is_judged_the_same_again_from_what_was_shown(kick: Kick) -> None:
-    appeal, rules = kick.appeal, kick.recorded.game
+    report, rules = kick.report, kick.recorded.game
 
-    if appeal.fault is Fault.ILLEGAL:
+    if report.fault is Fault.ILLEGAL:
         with pytest.raises(IllegalAction) as illegal:
-            rules.check(rules.unpack(appeal.shown), appeal.answer)
-        assert (illegal.value.clause, str(illegal.value)) == (appeal.clause, appeal.why)
+            rules.check(rules.unpack(report.shown), report.answer)
+        assert (illegal.value.clause, str(illegal.value)) == (report.clause, report.why)
 
 
 def test_another_answer_would_have_been_legal_on_a_turn_and_at_no_other_moment(kick: Kick) -> None:
-    appeal, rules = kick.appeal, kick.recorded.game
+    report, rules = kick.report, kick.recorded.game
 
-    assert (appeal.legal is not None) == (appeal.moment is Moment.TURN)
-    if appeal.legal is not None:
-        assert 0 < appeal.legal.count <= MAX_COUNTED_ACTIONS
-        rules.check(rules.unpack(appeal.shown), appeal.legal.example)
+    assert (report.legal is not None) == (report.moment is Moment.TURN)
+    if report.legal is not None:
+        assert 0 < report.legal.count <= MAX_COUNTED_ACTIONS
+        rules.check(rules.unpack(report.shown), report.legal.example)
 
 
 def test_it_says_after_which_fact_and_on_which_turn(kick: Kick) -> None:
-    appeal, facts = kick.appeal, kick.recorded.facts
+    report, facts = kick.report, kick.recorded.facts
 
-    before = facts[: appeal.facts]
-    assert isinstance(facts[appeal.facts], Ejected)
-    assert appeal.last == (before[-1] if before else None)
+    before = facts[: report.facts]
+    assert isinstance(facts[report.facts], Ejected)
+    assert report.last == (before[-1] if before else None)
     acted = len([fact for fact in before if isinstance(fact, Acted) and fact.seat == 0])
-    assert appeal.turn == acted + (appeal.moment is Moment.TURN)
+    assert report.turn == acted + (report.moment is Moment.TURN)
 
 
 def test_it_is_plain_data(kick: Kick) -> None:
-    plain = msgspec.json.decode(msgspec.json.encode(kick.appeal))
+    plain = msgspec.json.decode(msgspec.json.encode(kick.report))
 
-    assert plain["fault"] == kick.appeal.fault.value
+    assert plain["fault"] == kick.report.fault.value
     assert set(plain) == set(EjectionReport.__struct_fields__)
 
 
 def test_the_news_are_shown_to_whoever_failed_to_take_them(tmp_path: Path) -> None:
-    appeal = only(kicked(tmp_path, "raises in the news", "q"))
+    report = only(kicked(tmp_path, "raises in the news", "q"))
 
-    assert isinstance(appeal.shown, list)
-    assert all(isinstance(tile, str) for tile in appeal.shown)
-    assert appeal.evidence.detail.startswith("RuntimeError: a bad day")
+    assert isinstance(report.shown, list)
+    assert all(isinstance(tile, str) for tile in report.shown)
+    assert report.evidence.detail.startswith("RuntimeError: a bad day")
 
 
 def test_only_its_own_hand_is_shown_to_whoever_was_ejected(tmp_path: Path) -> None:
     path = kicked(tmp_path, "answers junk", "q")
 
-    appeal, recorded = only(path), read_legal(path)
+    report, recorded = only(path), read_legal(path)
 
-    match = recorded.match_after(appeal.facts)
-    assert appeal.shown == msgspec.json.decode(msgspec.json.encode(recorded.game.pack(match.view(0))))
-    assert "players" not in appeal.shown
+    match = recorded.match_after(report.facts)
+    assert report.shown == msgspec.json.decode(msgspec.json.encode(recorded.game.pack(match.view(0))))
+    assert "players" not in report.shown
 
 
 def test_tiles_that_are_yet_to_come_are_told_to_nobody(tmp_path: Path) -> None:
     begin, table = RecordFactory(Journal(tmp_path)), list[Any]([crash_on_turn, crash_on_turn, crash_on_turn])
     Referee().run(Tsuro(tiles=tuple(range(35)) * 10), table, seed=bytes(32), record=begin)
 
-    assert {appeal.parameters["tiles"] for appeal in ejection_reports(read_legal(begin.path))} == {"given"}
+    assert {report.parameters["tiles"] for report in ejection_reports(read_legal(begin.path))} == {"given"}
 
 
 def test_everybody_who_was_ejected_is_told_in_order(tmp_path: Path) -> None:
@@ -207,9 +207,9 @@ def test_whoever_fails_when_a_match_is_resumed_is_told_so(tmp_path: Path) -> Non
     with again:
         Referee().resume(recorded.match_after(None), [first_action, FailsAtMoment(Moment.GREETING)], record=again)
 
-    appeal = only(path, 1)
+    report = only(path, 1)
 
-    assert (appeal.moment, appeal.resumed, appeal.facts, appeal.turn) == (Moment.GREETING, True, 5, 2)
+    assert (report.moment, report.resumed, report.facts, report.turn) == (Moment.GREETING, True, 5, 2)
 
 
 def test_legal_actions_are_counted_no_further_than_it_is_quick() -> None:

@@ -128,15 +128,15 @@ def test_before_the_game_is_over_a_greeting_is_a_greeting(undisturbed: AnyMatch,
     assert verify(read_journal(path)) == final
 
 
-def test_what_such_a_player_was_shown_can_be_appealed_against(undisturbed: AnyMatch, tmp_path: Path) -> None:
+def test_what_such_a_player_was_shown_is_in_the_ejection_report(undisturbed: AnyMatch, tmp_path: Path) -> None:
     winner = winner_of(undisturbed)
     path = interrupted_at_the_farewell(tmp_path, winner)
     gone_on_with(path, {winner: Moment.GREETING})
 
-    (appeal,) = ejection_reports(read_journal(path))
+    (report,) = ejection_reports(read_journal(path))
 
-    assert (appeal.seat, appeal.moment, appeal.resumed) == (winner, Moment.FAREWELL, True)
-    assert appeal.shown is not None  # the view of the greeting
+    assert (report.seat, report.moment, report.resumed) == (winner, Moment.FAREWELL, True)
+    assert report.shown is not None  # the view of the greeting
 
 
 # Forgeries.

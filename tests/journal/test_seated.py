@@ -153,12 +153,12 @@ def test_terms_that_are_new_from_a_resumption_on_are_on_record(tmp_path: Path) -
     assert verify(recorded) == final
 
 
-def test_a_library_and_an_appeal_call_people_by_the_names_that_they_have(tmp_path: Path) -> None:
+def test_a_library_and_an_ejection_report_call_people_by_the_names_that_they_have(tmp_path: Path) -> None:
     path, _ = with_guests(tmp_path)
 
     (found,) = find_matches(tmp_path, Query(players=("bob",)))
-    (appeal,) = ejection_reports(read_journal(path))
+    (report,) = ejection_reports(read_journal(path))
 
     assert [seated.name for seated in found.seats] == ["ann", "bob"]
-    assert (found.status, found.seats[1].fault) == (Status.FINISHED, appeal.fault)
-    assert appeal.name == "bob"
+    assert (found.status, found.seats[1].fault) == (Status.FINISHED, report.fault)
+    assert report.name == "bob"

@@ -177,8 +177,8 @@ def test_why_says_by_how_much_an_answer_was_late(tmp_path: Path) -> None:
 
     (journal,) = tmp_path.glob("*.jsonl")
     recorded = read_legal(journal)
-    (appeal,) = ejection_reports(recorded)
-    assert appeal.overrun is not None
-    assert f"its answer came {appeal.overrun:.3f} s too late" in "\n".join(
-        explain_ejection(appeal, recorded, str(journal))
+    (report,) = ejection_reports(recorded)
+    assert report.overrun is not None
+    assert f"its answer came {report.overrun:.3f} s too late" in "\n".join(
+        explain_ejection(report, recorded, str(journal))
     )

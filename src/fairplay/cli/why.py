@@ -28,14 +28,14 @@ def why(file: str, whose: str | None, as_data: bool) -> None:
     with journal_errors(file):
         recorded = read_legal(file)
     seat = None if whose is None else find_seat(recorded, whose)
-    found = [appeal for appeal in ejection_reports(recorded) if seat in (None, appeal.seat)]
+    found = [report for report in ejection_reports(recorded) if seat in (None, report.seat)]
     if as_data:
-        for appeal in found:
-            click.echo(format_json({**msgspec.to_builtins(appeal), **text_fields(appeal, recorded, file)}))
+        for report in found:
+            click.echo(format_json({**msgspec.to_builtins(report), **text_fields(report, recorded, file)}))
     elif found:
         colour = supports_colour(sys.stdout)
         click.echo(
-            "\n\n\n".join("\n".join(explain_ejection(appeal, recorded, file, colour=colour)) for appeal in found)
+            "\n\n\n".join("\n".join(explain_ejection(report, recorded, file, colour=colour)) for report in found)
         )
     elif seat is None:
         click.echo("nobody was ejected")

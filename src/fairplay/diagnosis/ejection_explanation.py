@@ -35,71 +35,71 @@ MAX_EVIDENCE_LINES = 50  # of evidence
 
 
 def explain_ejection(
-    appeal: EjectionReport, recorded: RecordedMatch, file: str, *, colour: bool = False
+    report: EjectionReport, recorded: RecordedMatch, file: str, *, colour: bool = False
 ) -> Iterator[str]:
     """An ejection in words, line by line."""
-    name, fault = printable_name(appeal.name), appeal.fault.description
-    yield f"{name} was ejected from a match of {appeal.game}: {fault} ({appeal.moment.value})"
+    name, fault = printable_name(report.name), report.fault.description
+    yield f"{name} was ejected from a match of {report.game}: {fault} ({report.moment.value})"
     yield ""
-    yield from format_paragraph("who", f"{name}, seat {appeal.seat}, {describe_origin(appeal)}")
-    yield from format_paragraph("when", *describe_time(appeal, recorded.names))
-    yield from format_paragraph("fault", f"{fault}: {FAULT_DESCRIPTIONS[appeal.fault]}")
-    yield from format_paragraph("why", appeal.why)
-    yield from describe_rule(appeal.clause, appeal.rule)
-    yield from format_paragraph("answer", *answer_lines(appeal))
-    yield from format_paragraph("evidence", *evidence_lines(appeal))
-    yield from format_paragraph("legal", *describe_legal_actions(appeal.legal, "answer", name))
+    yield from format_paragraph("who", f"{name}, seat {report.seat}, {describe_origin(report)}")
+    yield from format_paragraph("when", *describe_time(report, recorded.names))
+    yield from format_paragraph("fault", f"{fault}: {FAULT_DESCRIPTIONS[report.fault]}")
+    yield from format_paragraph("why", report.why)
+    yield from describe_rule(report.clause, report.rule)
+    yield from format_paragraph("answer", *answer_lines(report))
+    yield from format_paragraph("evidence", *evidence_lines(report))
+    yield from format_paragraph("legal", *describe_legal_actions(report.legal, "answer", name))
     yield ""
-    yield f"What {name} was {'told' if appeal.moment in (Moment.NEWS, Moment.FAREWELL) else 'shown'}:"
+    yield f"What {name} was {'told' if report.moment in (Moment.NEWS, Moment.FAREWELL) else 'shown'}:"
     yield ""
-    yield from (f"    {line}".rstrip() for line in describe_shown(appeal, recorded, colour=colour))
+    yield from (f"    {line}".rstrip() for line in describe_shown(report, recorded, colour=colour))
     yield ""
     yield "To see it again:"
     yield ""
-    yield from (f"    {command}" for command in debug_commands(appeal, file))
+    yield from (f"    {command}" for command in debug_commands(report, file))
 
 
-def describe_origin(appeal: EjectionReport) -> str:
+def describe_origin(report: EjectionReport) -> str:
     """Where the player came from."""
-    return f"the player {appeal.address}" if appeal.address else "whose address is not in the record"
+    return f"the player {report.address}" if report.address else "whose address is not in the record"
 
 
-def describe_time(appeal: EjectionReport, names: Sequence[str]) -> Iterator[str]:
+def describe_time(report: EjectionReport, names: Sequence[str]) -> Iterator[str]:
     """The moment, the fact before, and the time."""
-    match appeal.moment:
+    match report.moment:
         case Moment.GREETING:
-            yield "at the greeting" + (" of a match that was resumed" if appeal.resumed else "")
+            yield "at the greeting" + (" of a match that was resumed" if report.resumed else "")
         case Moment.TURN:
-            yield f"on turn {appeal.turn} of its own"
+            yield f"on turn {report.turn} of its own"
         case Moment.NEWS:
-            yield f"when it was told news, after turn {appeal.turn} of its own"
+            yield f"when it was told news, after turn {report.turn} of its own"
         case Moment.FAREWELL:
-            yield f"at the farewell, after {appeal.turn} {'turn' if appeal.turn == 1 else 'turns'} of its own"
-    if appeal.last is None:
+            yield f"at the farewell, after {report.turn} {'turn' if report.turn == 1 else 'turns'} of its own"
+    if report.last is None:
         yield "before any other fact"
     else:
-        yield f"after fact {appeal.facts}: {' '.join(describe_event(appeal.last, names))}"
-    yield f"{format_time(appeal.at)}; it took {format_duration(appeal.took)}"
+        yield f"after fact {report.facts}: {' '.join(describe_event(report.last, names))}"
+    yield f"{format_time(report.at)}; it took {format_duration(report.took)}"
 
 
-def answer_lines(appeal: EjectionReport) -> Iterator[str]:
+def answer_lines(report: EjectionReport) -> Iterator[str]:
     """What the player said."""
-    if appeal.fault is Fault.ILLEGAL:
-        yield f"{appeal.name} {appeal.answer}"
-        yield format_json(appeal.answer)
-    elif appeal.overrun is not None:
-        yield f"its answer came {appeal.overrun:.3f} s too late"
-    elif appeal.fault is not Fault.MALFORMED:
+    if report.fault is Fault.ILLEGAL:
+        yield f"{report.name} {report.answer}"
+        yield format_json(report.answer)
+    elif report.overrun is not None:
+        yield f"its answer came {report.overrun:.3f} s too late"
+    elif report.fault is not Fault.MALFORMED:
         yield "none"
-    elif appeal.moment is Moment.TURN:
-        yield f"no action of {appeal.game}"
+    elif report.moment is Moment.TURN:
+        yield f"no action of {report.game}"
     else:
         yield "something, where nothing was to be said"
 
 
-def evidence_lines(appeal: EjectionReport) -> Iterable[str]:
+def evidence_lines(report: EjectionReport) -> Iterable[str]:
     """What else is known, but not everything if it is very long."""
-    lines = describe_evidence(appeal.evidence)
+    lines = describe_evidence(report.evidence)
     left_out = len(lines) - MAX_EVIDENCE_LINES
     return [*lines[:MAX_EVIDENCE_LINES], *([f"and {left_out} more lines: see --json"] if left_out > 0 else [])] or [
         "none"
@@ -119,49 +119,49 @@ def describe_legal_actions(legal: LegalActions | None, what: str, who: str) -> I
             yield format_json(example)
 
 
-def describe_shown(appeal: EjectionReport, recorded: RecordedMatch, *, colour: bool = False) -> Iterable[str]:
+def describe_shown(report: EjectionReport, recorded: RecordedMatch, *, colour: bool = False) -> Iterable[str]:
     """The board as the player saw it, or the news, or the result."""
     names = recorded.names
-    match appeal.moment:
+    match report.moment:
         case Moment.GREETING | Moment.TURN:
-            view = recorded.game.unpack(appeal.shown)
-            return game_info(appeal.game).text(view, names, colour=colour).split("\n")
+            view = recorded.game.unpack(report.shown)
+            return game_info(report.game).text(view, names, colour=colour).split("\n")
         case Moment.NEWS:
-            return [printable(format_json(appeal.shown), MAX_PRINTED_CHARS)]
+            return [printable(format_json(report.shown), MAX_PRINTED_CHARS)]
         case Moment.FAREWELL:
-            return format_standings(recorded.match_after(appeal.facts).result, names)
+            return format_standings(recorded.match_after(report.facts).result, names)
 
 
-def text_fields(appeal: EjectionReport, recorded: RecordedMatch, file: str) -> dict[str, Any]:
-    """What is not in an appeal, because it is for people: what was shown as text, and what to type."""
-    return {"text": "\n".join(describe_shown(appeal, recorded)), "commands": list(debug_commands(appeal, file))}
+def text_fields(report: EjectionReport, recorded: RecordedMatch, file: str) -> dict[str, Any]:
+    """What is not in a report, because it is for people: what was shown as text, and what to type."""
+    return {"text": "\n".join(describe_shown(report, recorded)), "commands": list(debug_commands(report, file))}
 
 
-def debug_commands(appeal: EjectionReport, file: str) -> Iterator[str]:
+def debug_commands(report: EjectionReport, file: str) -> Iterator[str]:
     """What to type to see it again."""
     path = shell_quote(f"./{file}" if file.startswith("-") else file)
-    turn = f" --turn {appeal.turn}" if appeal.moment is Moment.TURN else ""
-    path = " ".join([path, *game_info(appeal.game).option])
-    yield f"fairplay debug {path} --seat {appeal.seat}{turn} {player_argument(appeal)}"
-    if appeal.moment is not Moment.TURN:
-        yield f"fairplay replay {path} --at {appeal.facts}"
-    if appeal.fault is Fault.ILLEGAL:
-        action = format_json(appeal.answer)
+    turn = f" --turn {report.turn}" if report.moment is Moment.TURN else ""
+    path = " ".join([path, *game_info(report.game).option])
+    yield f"fairplay debug {path} --seat {report.seat}{turn} {player_argument(report)}"
+    if report.moment is not Moment.TURN:
+        yield f"fairplay replay {path} --at {report.facts}"
+    if report.fault is Fault.ILLEGAL:
+        action = format_json(report.answer)
         said = (
             shell_quote(action)
             if len(action) <= MAX_PRINTED_CHARS
             else "-  # and the answer, which --json has, as its input"
         )
-        yield f"fairplay why-not {appeal.game} --view {path} --at {appeal.facts} {said}"
+        yield f"fairplay why-not {report.game} --view {path} --at {report.facts} {said}"
 
 
-def player_argument(appeal: EjectionReport) -> str:
+def player_argument(report: EjectionReport) -> str:
     """The player as `debug` takes it, so that whoever pastes it is safe from what a record names.
 
     A program is shut in, or not run at all; what would be loaded in this process, or is elsewhere, is not named.
     """
-    address = appeal.address
-    is_server = is_built_in(address, appeal.game)
+    address = report.address
+    is_server = is_built_in(address, report.game)
     is_program = address.startswith("exec:") or "/" in address or address.endswith(".py")
     if (
         len(address) > MAX_PRINTED_CHARS

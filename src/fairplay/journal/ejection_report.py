@@ -1,4 +1,4 @@
-"""Gather what there is to say of an ejection, so that it can be appealed against."""
+"""Gather what a journal says of each ejection into a report."""
 
 import re
 from collections.abc import Mapping

@@ -62,10 +62,10 @@ def explain_from_journal(ejection: Ejection, journal: RecordedMatch | str) -> Ex
     """Why this one was ejected, by a journal or by what is known without."""
     if isinstance(journal, str):
         return ExplainedEjection(ejection, journal, ())
-    for appeal in ejection_reports(journal):
-        if appeal.seat == ejection.seat:
+    for report in ejection_reports(journal):
+        if report.seat == ejection.seat:
             return ExplainedEjection(
-                ejection, appeal.why, tuple(explain_ejection(appeal, journal, journal_link(ejection.match)))
+                ejection, report.why, tuple(explain_ejection(report, journal, journal_link(ejection.match)))
             )
     return ExplainedEjection(ejection, f"{journal_link(ejection.match)} says nothing of it", ())
 
