@@ -69,14 +69,20 @@ class Told(list[wire.WireMessage]):
 
 
 def relayed(
-    meet: Callable[[ClientConnection], Any], code: str, sandbox: SandboxPolicy, **options: Any
+    meet: Callable[[ClientConnection], Any],
+    code: str,
+    sandbox: SandboxPolicy,
+    on_start: Callable[[], object] = lambda: None,
+    **options: Any,
 ) -> tuple[Goodbye | None, Told, Any]:
     """Let a program play at a host: how it ended, what the program was told, and what the host says of it."""
     told = Told()
 
     async def main(address: str) -> Goodbye | None:
         async def start(_: wire.Hello) -> ProgramConnection:
-            return await ProgramConnection.start([sys.executable, "-I", "-S", "-c", code], sandbox=sandbox)
+            program = await ProgramConnection.start([sys.executable, "-I", "-S", "-c", code], sandbox=sandbox)
+            on_start()
+            return program
 
         async with HostSession(
             address, PlayerSide(name="ann", **options), on_status=lambda text: None, wait=5.0
@@ -206,3 +212,17 @@ def test_a_host_that_only_tells_of_changes_does_not_keep_a_player_waiting_for_a_
 
     with pytest.raises(ConnectionLost, match="the player gave no answer"):
         relayed(meet, THINKS, SandboxPolicy(SandboxLevel.NONE), idle_timeout_s=0.3)
+
+
+def test_a_silent_host_is_reported_by_the_session_even_if_the_event_loop_is_late() -> None:
+    def skip_time() -> None:  # past the timeout of the session, of 60 s for the answer and 60 s for the host
+        loop, late_s = asyncio.get_running_loop(), 180.0
+        clock = loop.time
+        loop.call_soon(setattr, loop, "time", lambda: clock() + late_s)
+
+    def meet(guest: ClientConnection) -> None:
+        guest.send(hello())
+        assert guest.receive() is None
+
+    with pytest.raises(ConnectionLost, match="no message came for 120 s"):
+        relayed(meet, SLEEPS, SandboxPolicy(SandboxLevel.NONE), on_start=skip_time, idle_timeout_s=60.0)

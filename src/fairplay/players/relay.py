@@ -17,6 +17,7 @@ from fairplay.referee.closing import finish_despite_cancellation
 from fairplay.transport.connection import Connection, ConnectionClosed, ConnectionLost, TooMuchData, acquire, receive
 
 GOODBYE_TIMEOUT_S = 1.0  # for a program to end by itself, once its match is over
+HOST_WAIT_FACTOR = 2  # times the session's own timeout, so that a silent host is always reported by the session
 
 OpenPlayer = Callable[
     [Hello], Awaitable[Connection]
@@ -122,7 +123,7 @@ class Relay:
         asking = asyncio.create_task(self._reply(message, text, self._current))
         over = asyncio.create_task(session.turn_is_over.wait())
         try:
-            timeout_s = session.side.timeout_s
+            timeout_s = HOST_WAIT_FACTOR * session.side.timeout_s
             done, _ = await asyncio.wait((asking, over), timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED)
             if not done:
                 raise ConnectionLost(f"the player gave no answer, and the host no end, for {timeout_s:g} s")
