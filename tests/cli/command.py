@@ -17,7 +17,7 @@ from unittest.mock import patch
 import pytest
 
 from fairplay.cli.main import SUBCOMMANDS, load_command, main
-from fairplay.hosting.terms import Terms, missing_measures
+from fairplay.hosting.conditions import MatchConditions, missing_protections
 from fairplay.sandbox.policy import SandboxLevel, SandboxPolicy
 from fairplay.sandbox.protections import why_not_strict
 from tests.journal.journals import read_lines, seal_lines
@@ -72,7 +72,10 @@ def run_script(*arguments: str, environment: Mapping[str, str] | None = None, **
 def strip_sandbox_warning(err: str) -> str:
     """What was said, but for what every command with programs says on a machine that cannot shut them in well."""
     if CAN_BE_STRICT:
-        said = [f"fairplay: {text}\n" for text in missing_measures(Terms(None, SandboxPolicy(SandboxLevel.STRICT)))]
+        said = [
+            f"fairplay: {text}\n"
+            for text in missing_protections(MatchConditions(None, SandboxPolicy(SandboxLevel.STRICT)))
+        ]
     else:
         said = [f"fairplay: programs run WITHOUT A SANDBOX: {why_not_strict()}; `fairplay doctor` says more\n"]
     for text in said:

@@ -295,7 +295,7 @@ def test_a_branch_is_ours_from_its_first_line_that_was_not_copied(tmp_path: Path
         assert run_fairplay("resume", str(path), "--quiet").code == code
 
 
-def test_the_terms_of_the_parent_are_not_those_of_a_branch(tmp_path: Path) -> None:
+def test_the_conditions_of_the_parent_are_not_those_of_a_branch(tmp_path: Path) -> None:
     parent = planted(tmp_path / "theirs", "greedy", "random")
     forge_journal(parent, appended(**RESUMED, limits={"move": 86400.0}))
     bot, _ = program(tmp_path)

@@ -286,7 +286,7 @@ def test_a_match_hears_of_its_own_game_alone(path: Path) -> None:
 
     for game in ("coin", "more", "fish"):
         prepared = new_match(MatchSpec(game=game, entrants=(Entrant(bot), Entrant("human")), sandbox="none"))
-        seats[game] = locations(prepared.match, prepared.addresses), prepared.terms.sandbox
+        seats[game] = locations(prepared.match, prepared.addresses), prepared.conditions.sandbox
 
     for game, file in {"coin": "game_coin", "more": "game_more"}.items():
         (command, person), sandbox = seats[game][0].values(), seats[game][1]

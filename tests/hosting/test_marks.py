@@ -9,9 +9,9 @@ import pytest
 from msgspec.structs import replace
 
 from fairplay import BadRequest, Journal, MatchSpec, Outcome, run, run_async
+from fairplay.hosting.conditions import match_conditions
 from fairplay.hosting.records import open_journal, recorded_outcome
 from fairplay.hosting.run import new_match
-from fairplay.hosting.terms import terms_for
 from fairplay.journal.key import load_key, user_key_file
 from fairplay.journal.options import Durability, WithoutMac
 from fairplay.journal.replay import read_journal
@@ -110,7 +110,7 @@ def test_a_key_that_was_used_before_is_refused_once_it_belongs_to_somebody_else(
         open_journal(tmp_path, Durability.OFF, str(key))
 
 
-def test_terms_that_were_forged_are_not_taken_up(tmp_path: Path) -> None:
+def test_conditions_that_were_forged_are_not_taken_up(tmp_path: Path) -> None:
     spec = make_spec(id="m", journal=str(tmp_path))
     path = interrupted_journal(spec)
     forge_journal(path, rewrite_opening(limits={"move": 86400.0}))
@@ -141,7 +141,7 @@ def test_no_program_sees_the_key_of_a_directory(place: str, tmp_path: Path) -> N
 
     load_key(user_key_file())  # there are two then
 
-    outcome, sandbox = run(spec), new_match(spec).terms.sandbox
+    outcome, sandbox = run(spec), new_match(spec).conditions.sandbox
 
     assert outcome.result is not None
     assert outcome.result.ejected == ()
@@ -159,5 +159,5 @@ def test_who_was_ejected_needs_no_program_any_more(tmp_path: Path) -> None:
     cheat.unlink()
 
     with pytest.raises(BadRequest, match="there is no Python file"):
-        terms_for(spec.addresses, None, None)
+        match_conditions(spec.addresses, None, None)
     assert run(spec).result is not None

@@ -1,4 +1,4 @@
-"""Try out that a record says who sat down, on which terms, and that nothing happens before."""
+"""Try out that a record says who sat down, on which conditions, and that nothing happens before."""
 
 from pathlib import Path
 from typing import Any
@@ -132,7 +132,7 @@ def test_where_nobody_ever_sat_down_they_are_called_as_they_were_asked_for(tmp_p
     assert read_journal(path).names == ("tcp:4000", "tcp:4000-2")
 
 
-def test_terms_are_on_record_and_stay_as_they_were(tmp_path: Path) -> None:
+def test_conditions_are_on_record_and_stay_as_they_were(tmp_path: Path) -> None:
     path, _ = with_guests(tmp_path, lines=5)
 
     gone_on_with(path, "ann", "bob")
@@ -141,7 +141,7 @@ def test_terms_are_on_record_and_stay_as_they_were(tmp_path: Path) -> None:
     assert (recorded.limits, recorded.sandbox) == ({"turn": 5.0}, "strict")
 
 
-def test_terms_that_are_new_from_a_resumption_on_are_on_record(tmp_path: Path) -> None:
+def test_conditions_that_are_new_from_a_resumption_on_are_on_record(tmp_path: Path) -> None:
     path, _ = with_guests(tmp_path, lines=5)
 
     final = gone_on_with(path, "ann", "bob", limits={"turn": 9.0}, sandbox="none")

@@ -62,7 +62,7 @@ def write_reports(result: TournamentResult) -> None:
 
 
 def table_tournament(
-    game: Game[Any, Any, Any], entrants: Sequence[Entrant], match_count: int, **terms: Any
+    game: Game[Any, Any, Any], entrants: Sequence[Entrant], match_count: int, **options: Any
 ) -> TournamentSpec:
     """The tournament of those who sit at one table for so many games."""
     names = distinct_names([entrant.label for entrant in entrants])
@@ -72,7 +72,7 @@ def table_tournament(
         format=RoundRobin(games=match_count, table=len(entrants)),
         parameters=game.parameters(),
         bot_check=BotCheckPolicy.SKIP,
-        **terms,
+        **options,
     )
 
 

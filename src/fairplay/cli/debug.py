@@ -18,9 +18,9 @@ from fairplay.diagnosis.comparison import ejection_reason, format_moment
 from fairplay.diagnosis.debug_session import DebugSession
 from fairplay.diagnosis.traced_player import open_traced_player
 from fairplay.games import game_info
+from fairplay.hosting.conditions import recorded_conditions
 from fairplay.hosting.prepared_match import AnyMatch, seat_key
 from fairplay.hosting.table import NO_SANDBOX, Table
-from fairplay.hosting.terms import terms_on_record
 from fairplay.journal.replay import RecordedMatch, find_seat, journal_errors
 from fairplay.journal.transcript import TranscriptEntry, transcript
 from fairplay.journal.verification import read_legal
@@ -98,7 +98,7 @@ def debug(
         match = replace(match, names=names)
     check_player(address, rest.values(), in_process=in_process)
     programs = [*([] if in_process else [address]), *rest.values()]
-    terms = terms_on_record(recorded, programs, parse_limit_option(limit), sandbox, [str(Path(file).parent)])
+    conditions = recorded_conditions(recorded, programs, parse_limit_option(limit), sandbox, [str(Path(file).parent)])
     game, seed = (
         recorded.game.name,
         recorded.match_after(0).seed or bytes(SEED_BYTES),
@@ -114,8 +114,8 @@ def debug(
 
     places, tell = {other: find(one, other) for other, one in rest.items()}, FlushingWriter(sys.stdout)
     stage = DebugSession(recorded, seat, turn, heard, match, tell, colour=supports_colour(sys.stdout))
-    with Table(places, limits=terms.limits or DEFAULT_LIMITS, sandbox=terms.sandbox or NO_SANDBOX) as table:
-        same = event_loop.run(stage.run(address, find_player, terms, table, rest if play_on else None))
+    with Table(places, limits=conditions.limits or DEFAULT_LIMITS, sandbox=conditions.sandbox or NO_SANDBOX) as table:
+        same = event_loop.run(stage.run(address, find_player, conditions, table, rest if play_on else None))
     tell.check()
     print_evidence(stage.timing.evidence, match.names)
     context.exit(0 if same else 1)

@@ -20,7 +20,7 @@ from fairplay.cli.options.game import GAME
 from fairplay.cli.options.match_options import bot_logs_option, log_messages, pondering_option, refuse_unreadable
 from fairplay.core.errors import BadRequest
 from fairplay.games import EXTERNAL_GAMES, GAMES, game_options, rules_of
-from fairplay.hosting.terms import missing_measures, terms_for
+from fairplay.hosting.conditions import match_conditions, missing_protections
 from fairplay.players.address import IN_PROCESS_PREFIX
 from fairplay.players.location import HUMAN, Command, ListenAddress, is_built_in, parse_remote_address
 from fairplay.players.session import HostSession
@@ -117,14 +117,14 @@ def join(
     if token and name is None:
         raise BadRequest("a token is of a name: say which, with --name")
     hidden = [place for place in (token_file, bot_logs) if place]
-    terms = terms_for((player,), None, sandbox, hidden, EXTERNAL_GAMES, pondering=pondering)
-    for missing in missing_measures(terms):
+    conditions = match_conditions((player,), None, sandbox, hidden, EXTERNAL_GAMES, pondering=pondering)
+    for missing in missing_protections(conditions):
         print_message(missing)
 
     side = PlayerSide(name=name, token=token, game=game or "", person=person, matches=matches, idle_timeout_s=patience)
     from fairplay.cli.client.playing import JoiningPlayer, play_session  # which need much that --help does not
 
-    joining = JoiningPlayer(player, where if isinstance(where, Command) else None, terms, name, bot_logs)
+    joining = JoiningPlayer(player, where if isinstance(where, Command) else None, conditions, name, bot_logs)
     how = event_loop.run(play_session(joining, HostSession(host, side, on_status=print_message, wait=wait, ca=ca)))
     context.exit(0 if how is JoinOutcome.ENDED else 1)
 

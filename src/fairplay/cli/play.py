@@ -85,8 +85,8 @@ def play(
         from fairplay.app.tournaments import table_tournament  # for a quick start: one match needs neither
         from fairplay.terminal.progress import show_tournament
 
-        terms = {"limits": parse_limit_option(limit), "sandbox": sandbox, "pondering": pondering, **seed_options(seed)}
-        tournament = table_tournament(rules, [parse_entrant(player) for player in players], games, **terms)
+        common = {"limits": parse_limit_option(limit), "sandbox": sandbox, "pondering": pondering, **seed_options(seed)}
+        tournament = table_tournament(rules, [parse_entrant(player) for player in players], games, **common)
         return show_tournament(tournament, out, jobs=jobs, quiet=shown["quiet"], bot_logs=bot_logs)
     refuse_together("a single match", {"--jobs": jobs, "--out": out})
     if verbose:

@@ -17,9 +17,9 @@ from fairplay.cli.options.match_options import (
 )
 from fairplay.core.errors import BadRequest
 from fairplay.core.match import Match
+from fairplay.hosting.conditions import recorded_conditions
 from fairplay.hosting.prepared_match import PreparedMatch, external_players
 from fairplay.hosting.records import open_journal, prepare_branch, refuse_imports, resume_match
-from fairplay.hosting.terms import terms_on_record
 from fairplay.journal.options import Durability, WithoutMac
 from fairplay.journal.replay import RecordedMatch, journal_errors, read_journal
 from fairplay.journal.verification import read_legal
@@ -84,9 +84,9 @@ def resume(
     if not players:
         refuse_imports(file, run)
     directories = [place for place in (directory, bot_logs, str(Path(file).parent)) if place]
-    terms = terms_on_record(recorded, run, limits, sandbox, directories)
+    conditions = recorded_conditions(recorded, run, limits, sandbox, directories)
     branches = None if directory is None else open_journal(directory, Durability(sync), warn=print_warning)
-    prepared = prepare_branch(recorded, at, names, addresses, terms, branches)._replace(bot_logs=bot_logs)
+    prepared = prepare_branch(recorded, at, names, addresses, conditions, branches)._replace(bot_logs=bot_logs)
     if trust and not players:
         announce_players(file, prepared)
     return show_match(prepared, **shown)

@@ -135,8 +135,8 @@ class BotChecker:
         bot, witness = self._bot, TrialRecord(trial, self._bot.limits)
         addresses = tuple(split_label(player)[1] for player in trial.players)
         with suppress(TrialOver):
-            terms = replace(bot.terms, limits=self._limits)
-            prepared = PreparedMatch(trial.match, trial.match.names, addresses, terms, lambda match: witness)
+            conditions = replace(bot.conditions, limits=self._limits)
+            prepared = PreparedMatch(trial.match, trial.match.names, addresses, conditions, lambda match: witness)
             HostedMatch(prepared._replace(bot_logs=bot.logs), Referee()).play()
         self._turns += witness.times_used
         if witness.failure is not None:
@@ -189,7 +189,9 @@ class BotChecker:
         log = open_log(self._bot.logs, trial.match.names[trial.seat], "start")
         if log is not None:
             log.begin()  # it will be told no more than hello
-        program = await ProgramConnection.start(command.words, sandbox=self._bot.terms.sandbox or NO_SANDBOX, log=log)
+        program = await ProgramConnection.start(
+            command.words, sandbox=self._bot.conditions.sandbox or NO_SANDBOX, log=log
+        )
         remote = RemoteChannel(program, trial.match.game, match_id=TRIAL_SEED, limits=self._limits)
         try:
             return await remote.hello()

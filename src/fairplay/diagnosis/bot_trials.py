@@ -13,7 +13,7 @@ from fairplay.core.events import Ejected, Fault
 from fairplay.core.game import Game, Moment, Seat
 from fairplay.core.match import Match
 from fairplay.games import GameInfo, game_info
-from fairplay.hosting.terms import Terms, terms_for
+from fairplay.hosting.conditions import MatchConditions, match_conditions
 from fairplay.journal.ejection_report import legal_actions
 from fairplay.players.address import split_label
 from fairplay.players.location import Command, ListenAddress, Person, parse_remote_address
@@ -27,12 +27,12 @@ TRIAL_SEED = "check-bot"
 
 
 class Bot(msgspec.Struct, frozen=True):
-    """Who wants to play, and on what terms."""
+    """Who wants to play, and on what conditions."""
 
     player: str  # as it was named: with its label, if it has one
     address: str
     command: Command | None  # None: it is in this process
-    terms: Terms
+    conditions: MatchConditions
     options: tuple[str, ...]  # that say so on a command line
     game_info: GameInfo
     logs: str | None = None  # the directory where what it says on stderr is kept
@@ -40,7 +40,7 @@ class Bot(msgspec.Struct, frozen=True):
     @property
     def limits(self) -> Limits:
         """How long it may take."""
-        return self.terms.limits or DEFAULT_LIMITS
+        return self.conditions.limits or DEFAULT_LIMITS
 
 
 class BotTrial(msgspec.Struct, frozen=True):
@@ -64,14 +64,14 @@ def parse_bot(
     pondering: bool = False,
     logs: str | None = None,
 ) -> Bot:
-    """The bot that is named by PLAYER or NAME=PLAYER; the options say on a command line what its terms are."""
+    """The bot that is named by PLAYER or NAME=PLAYER; the options say on a command line what its conditions are."""
     shelf, (_, address) = game_info(game), split_label(text)
     command = parse_remote_address(address, shelf.option)
     if isinstance(command, ListenAddress | Person):
         raise BadRequest(f"{address} cannot be checked: name the program, for it is started anew for every check")
     hidden = [] if logs is None else [logs]
-    terms = terms_for([address], limits, sandbox, hidden, [game], pondering=pondering)
-    return Bot(text, address, command, terms, tuple(options) if command else (), shelf, logs)
+    conditions = match_conditions([address], limits, sandbox, hidden, [game], pondering=pondering)
+    return Bot(text, address, command, conditions, tuple(options) if command else (), shelf, logs)
 
 
 def list_trials(bot: Bot, chosen: Mapping[str, Any]) -> list[BotTrial]:

@@ -9,9 +9,9 @@ from fairplay.core.game import Seat
 from fairplay.core.messages import Answer, Evidence, Message, Start, TakeTurn
 from fairplay.core.roles import AsyncChannel, CloseReason
 from fairplay.diagnosis.comparison import Comparison
+from fairplay.hosting.conditions import MatchConditions
 from fairplay.hosting.records import turn_times
 from fairplay.hosting.table import NO_SANDBOX, AsyncLocalChannel
-from fairplay.hosting.terms import Terms
 from fairplay.journal.reenactment import MOMENT_OF_MESSAGE
 from fairplay.journal.replay import RecordedMatch
 from fairplay.journal.transcript import TranscriptEntry as HeardThen
@@ -121,13 +121,13 @@ class DebugPlayer:
         recorded: RecordedMatch,
         seat: Seat,
         find: Callable[[], Location],
-        terms: Terms,
+        conditions: MatchConditions,
         tell: Callable[[str], None],
     ) -> None:
         self._recorded = recorded
         self.seat = seat
         self._find_location = find
-        self._terms = terms
+        self._conditions = conditions
         self._tell = tell
         self.hello: Answer | None = None  # what a program answered to it
         self._channel: AsyncChannel | None = None  # nobody, before the first greeting
@@ -167,10 +167,12 @@ class DebugPlayer:
             await channel.close(parting)
 
     async def _open(self, took: Sequence[float]) -> None:
-        game, limits = self._recorded.game, self._terms.limits or DEFAULT_LIMITS
+        game, limits = self._recorded.game, self._conditions.limits or DEFAULT_LIMITS
         match self._find_location():
             case Command(words):
-                self._connection = await TracedConnection.start(words, self._terms.sandbox or NO_SANDBOX, self._tell)
+                self._connection = await TracedConnection.start(
+                    words, self._conditions.sandbox or NO_SANDBOX, self._tell
+                )
                 match_id = self._recorded.opening.match
                 remote = RemoteChannel(self._connection, game, match_id=match_id, limits=limits, took=took)
                 self._channel = remote

@@ -19,9 +19,9 @@ from fairplay.diagnosis.debug_player import DebugPlayer
 from fairplay.diagnosis.ejection_explanation import describe_legal_actions
 from fairplay.diagnosis.recorded_then_live import DebugChannel, RecordedAnswers, RecordedThenLive
 from fairplay.games import game_info
+from fairplay.hosting.conditions import MatchConditions
 from fairplay.hosting.prepared_match import AnyMatch
 from fairplay.hosting.table import Table
-from fairplay.hosting.terms import Terms
 from fairplay.hosting.timing_record import TimingRecord
 from fairplay.journal.ejection_report import legal_actions
 from fairplay.journal.replay import RecordedMatch
@@ -58,10 +58,15 @@ class DebugSession:
         self._draw = partial(game_info(match.game.name).text, colour=colour)
 
     async def run(
-        self, address: str, find: Callable[[], Location], terms: Terms, table: Table, others: Mapping[Seat, str] | None
+        self,
+        address: str,
+        find: Callable[[], Location],
+        conditions: MatchConditions,
+        table: Table,
+        others: Mapping[Seat, str] | None,
     ) -> bool:
         """Let the player hear it all, and play on with the others at the table, if they are named. Was it the same?"""
-        rehearsal, out = DebugPlayer(self._recorded, self._seat, find, terms, self._say), None
+        rehearsal, out = DebugPlayer(self._recorded, self._seat, find, conditions, self._say), None
         try:
             *_, last = compared = await self._replay_transcript(rehearsal, address)
             out = last.fact if isinstance(last.fact, Ejected) else None

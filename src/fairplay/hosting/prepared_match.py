@@ -1,4 +1,4 @@
-"""Describe a match that is ready to be played: from where it stands, with its players, on its terms."""
+"""Describe a match that is ready to be played: from where it stands, with its players, on its conditions."""
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -10,8 +10,8 @@ from fairplay.core.game import Game, Seat
 from fairplay.core.match import Match
 from fairplay.core.roles import NULL_RECORD, Record
 from fairplay.games import game_info
+from fairplay.hosting.conditions import MatchConditions
 from fairplay.hosting.spec import MatchSpec
-from fairplay.hosting.terms import Terms
 from fairplay.players.address import AnyPlayer
 from fairplay.players.location import (
     HUMAN,
@@ -36,7 +36,7 @@ class PreparedMatch(NamedTuple):
     match: AnyMatch
     labels: tuple[str, ...]  # by seat
     addresses: tuple[str, ...]  # by seat
-    terms: Terms
+    conditions: MatchConditions
     begin_record: Callable[[AnyMatch], Record]  # begins its record, once it is clear that the players can be found
     turn_times: Mapping[Seat, Sequence[float]] = {}  # by seat: how long each of its turns took before
     resumed: bool = False  # was the match begun before? Then everybody is greeted again
@@ -63,7 +63,7 @@ class PreparedMatch(NamedTuple):
         from fairplay.hosting.table import NO_SANDBOX, Table  # where all players are in this process, nobody needs it
 
         places = locations(self.match, self.addresses)
-        limits, sandbox = self.terms.limits or Limits(), self.terms.sandbox or NO_SANDBOX
+        limits, sandbox = self.conditions.limits or Limits(), self.conditions.sandbox or NO_SANDBOX
         return Table(places, limits=limits, sandbox=sandbox, logs=self.bot_logs)
 
 

@@ -12,9 +12,9 @@ from fairplay.core.errors import BadRequest
 from fairplay.core.events import Acted, Receipt
 from fairplay.core.game import Moment, Seat
 from fairplay.core.roles import Record
+from fairplay.hosting.conditions import MatchConditions, recorded_conditions
 from fairplay.hosting.prepared_match import AnyMatch, PreparedMatch, begin_unrecorded, hidden_paths, journal_path
 from fairplay.hosting.spec import MatchSpec, Outcome, summarise_turns
-from fairplay.hosting.terms import Terms, terms_on_record
 from fairplay.journal.key import NoKey, load_key, user_key_file
 from fairplay.journal.lines import FORMAT, Entry, Opening
 from fairplay.journal.options import Durability, Finished, InUse, WithoutMac
@@ -99,7 +99,7 @@ def resume_match(
     trusted: bool = False,
     bot_logs: str | None = None,
 ) -> PreparedMatch:
-    """A match that was interrupted, to be gone on with in its own file on the terms that it has on record."""
+    """A match that was interrupted, to be gone on with in its own file on the conditions that it has on record."""
     with ExitStack() as undo:
         undo.enter_context(journal_errors(path))
         record, recorded = journal.resume(path, trusted=trusted)
@@ -115,14 +115,14 @@ def resume_match(
             refuse_imports(path, addresses)
         logs = bot_logs if spec is None else spec.bot_logs
         hidden = [directory, *([logs] if logs else [])] if spec is None else hidden_paths(spec)
-        terms = terms_on_record(recorded, addresses, limits, sandbox, hidden)
-        record.set_resumed(2 + len(recorded.resumptions), **terms.changed_fields(recorded))
+        conditions = recorded_conditions(recorded, addresses, limits, sandbox, hidden)
+        record.set_resumed(2 + len(recorded.resumptions), **conditions.changed_fields(recorded))
         undo.pop_all()
     return PreparedMatch(
         match,
         opening.names,
         opening.players,
-        terms,
+        conditions,
         lambda match: record,
         turn_times=turn_times(recorded.entries),
         resumed=True,
@@ -148,14 +148,14 @@ def prepare_branch(
     facts: int | None,
     names: tuple[str, ...],
     addresses: tuple[str, ...],
-    terms: Terms,
+    conditions: MatchConditions,
     journal: Journal | None = None,
 ) -> PreparedMatch:
     """A match of its own that goes on from where another stood after so many facts."""
     match = branch_match(recorded, facts, names)
     begin: Callable[[AnyMatch], Record] = begin_unrecorded
     if journal is not None:
-        begin = partial(journal.branch, recorded=recorded, facts=facts, players=addresses, **terms.journal_fields)
+        begin = partial(journal.branch, recorded=recorded, facts=facts, players=addresses, **conditions.journal_fields)
     entries = recorded.entries[:facts]
     taken = turn_times(entries)
     anew = {seat: [0.0] * len(turns) for seat, turns in taken.items()}  # it is not the time of those who play now
@@ -163,7 +163,7 @@ def prepare_branch(
         match,
         names,
         addresses,
-        terms,
+        conditions,
         begin,
         turn_times=anew,
         resumed=True,

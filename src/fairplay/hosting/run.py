@@ -13,6 +13,7 @@ from fairplay.core.errors import BadRequest, HostFault
 from fairplay.core.game import Seat
 from fairplay.core.roles import AsyncChannel, Observer, Record
 from fairplay.games import register
+from fairplay.hosting.conditions import match_conditions, with_people_limit
 from fairplay.hosting.prepared_match import (
     AnyMatch,
     PreparedMatch,
@@ -22,7 +23,6 @@ from fairplay.hosting.prepared_match import (
     journal_path,
 )
 from fairplay.hosting.spec import MatchSpec, Outcome, summarise_turns
-from fairplay.hosting.terms import terms_for, with_people_limit
 from fairplay.hosting.timing_record import TimingRecord
 from fairplay.journal.options import Finished, check_match_id
 from fairplay.referee.closing import close_all_async, finish_despite_cancellation
@@ -224,7 +224,9 @@ def new_match(spec: MatchSpec) -> PreparedMatch:
 
         journal = open_journal(spec.journal, spec.sync, spec.key, warn=print_warning)
     limits = with_people_limit(spec.limits, addresses)
-    terms = terms_for(addresses, limits, spec.sandbox, hidden_paths(spec), [game.name], pondering=spec.pondering)
+    conditions = match_conditions(
+        addresses, limits, spec.sandbox, hidden_paths(spec), [game.name], pondering=spec.pondering
+    )
     with as_host_fault(game):
         match = deal_match(game, labels, spec.seed, match_id=spec.id or None, sealed=spec.sealed)
     begin: Callable[[AnyMatch], Record] = begin_unrecorded
@@ -235,9 +237,9 @@ def new_match(spec: MatchSpec) -> PreparedMatch:
             drawn=spec.seed is None,
             guessable=spec.guessable,
             pondering=spec.pondering,
-            **terms.journal_fields,
+            **conditions.journal_fields,
         )
-    return PreparedMatch(match, labels, addresses, terms, begin, guessable=spec.guessable, bot_logs=spec.bot_logs)
+    return PreparedMatch(match, labels, addresses, conditions, begin, guessable=spec.guessable, bot_logs=spec.bot_logs)
 
 
 def refuse_running_loop() -> None:

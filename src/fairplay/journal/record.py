@@ -129,7 +129,7 @@ class MatchRecord:
         self._file.close()
 
     def set_resumed(self, epoch: int, limits: dict[str, float] | None = None, sandbox: str = "") -> None:
-        """Mark that the match was interrupted, once the table is ready again; with terms that are new from here on."""
+        """Mark that the match was interrupted, once the table is ready again; with conditions that are new from here on."""
         self._resumed = Resumed(0, 0.0, VERSION, epoch, limits, sandbox)
 
     def append(self, line: JournalLine) -> bool:
@@ -221,7 +221,7 @@ class Journal:
         """A new file with what another holds up to so many facts, for the match as it stands there (see `branched`).
 
         What was copied is not marked, for it says who was ejected, and names those whom nobody here has named; the
-        first line of our own is. Nor are the terms of others kept.
+        first line of our own is. Nor are the conditions of others kept.
         """
         before = recorded.lines_before(facts)
         opening = replace(

@@ -12,12 +12,12 @@ from fairplay.core.errors import BadRequest
 from fairplay.core.events import Acted, Ejected, Event
 from fairplay.core.game import Game
 from fairplay.core.roles import Observer, Record
+from fairplay.hosting.conditions import MatchConditions
 from fairplay.hosting.prepared_match import AnyMatch, PreparedMatch, begin_unrecorded
 from fairplay.hosting.records import open_journal
 from fairplay.hosting.run import HostedMatch
 from fairplay.hosting.spec import Outcome
 from fairplay.hosting.table import ConnectedTable, Table
-from fairplay.hosting.terms import Terms
 from fairplay.journal.options import Durability, check_match_id
 from fairplay.players.remote import DEFAULT_LIMITS, RemoteChannel
 from fairplay.protocol.limits import Limits
@@ -164,7 +164,7 @@ class Room:
 
     def _mailbox_table(self) -> Table:
         """A table of those who are told and answer here."""
-        game, limits = self._prepared.match.game, self._prepared.terms.limits or DEFAULT_LIMITS
+        game, limits = self._prepared.match.game, self._prepared.conditions.limits or DEFAULT_LIMITS
         lines = [self._mailboxes[player_id] for player_id in self.player_ids]
         remotes = [RemoteChannel(line, game, match_id=self.id, limits=limits) for line in lines]
         return ConnectedTable(dict(enumerate(remotes)))
@@ -225,16 +225,19 @@ def create_room(name: str, options: RoomOptions, observers: Sequence[Observer] =
         if other is not None and not other.is_over:
             raise BadRequest(f"there is a room {options.room_id} already: give each room an id of its own, or none")
     match: AnyMatch = deal_match(game, player_ids, options.seed, match_id=options.room_id or None)
-    addresses, terms = tuple(f"client:{player_id}" for player_id in player_ids), Terms(options.limits, None)
+    addresses, conditions = (
+        tuple(f"client:{player_id}" for player_id in player_ids),
+        MatchConditions(options.limits, None),
+    )
     journal = None if options.journal is None else open_journal(options.journal, Durability.BATCH, warn=print_warning)
 
     def begin(match: AnyMatch) -> Record:
         if journal is None:
             return begin_unrecorded(match)
         drawn = match.seed is not None and options.seed is None
-        return journal.begin(match, players=addresses, drawn=drawn, **terms.journal_fields)
+        return journal.begin(match, players=addresses, drawn=drawn, **conditions.journal_fields)
 
-    prepared = PreparedMatch(match, player_ids, addresses, terms, begin)
+    prepared = PreparedMatch(match, player_ids, addresses, conditions, begin)
     mailboxes = {player_id: Mailbox(game) for player_id in player_ids}
     room = CREATED_ROOMS[match.id] = Room(name, prepared, player_ids, observers=observers, mailboxes=mailboxes)
     return room

@@ -228,7 +228,7 @@ class GameServer:
             else:
                 clients[seat] = partial(self._wait_for_client, location.place, match.id)
         self._room_count += 1
-        limits = prepared.terms.limits or DEFAULT_LIMITS
+        limits = prepared.conditions.limits or DEFAULT_LIMITS
         room = Room(
             f"{match.game.name}-{self._room_count}",
             prepared,

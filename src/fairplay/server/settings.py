@@ -145,9 +145,9 @@ def read_offer(number: int, table: Any) -> Offer:
         return check_offer(replace(convert_value(told, Offer, ""), limits=limits or Limits()))
 
 
-def make_offer(game: str, parameters: Mapping[str, Any], **terms: Any) -> Offer:
+def make_offer(game: str, parameters: Mapping[str, Any], **options: Any) -> Offer:
     """An offer that can be met. Raises BadRequest if it makes no sense."""
-    return check_offer(Offer(game=game, parameters=dict(parameters), **terms))
+    return check_offer(Offer(game=game, parameters=dict(parameters), **options))
 
 
 def check_offer(offer: Offer) -> Offer:

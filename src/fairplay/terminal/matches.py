@@ -14,9 +14,9 @@ from fairplay.core.game import Seat
 from fairplay.core.messages import Evidence
 from fairplay.core.roles import Observer
 from fairplay.games import game_info
+from fairplay.hosting.conditions import missing_protections
 from fairplay.hosting.prepared_match import PreparedMatch, as_match_record
 from fairplay.hosting.run import HostedMatch
-from fairplay.hosting.terms import missing_measures
 from fairplay.observers.feed import EventFeed
 from fairplay.observers.reporter import Reporter, format_standings
 from fairplay.players.address import IN_PROCESS_PREFIX
@@ -49,7 +49,7 @@ def show_match(
         tell_people, draw, draw_start=not (person or in_place), brief=in_place, narrow=sys.stdout.isatty()
     )
     watcher = EventFeed(tell) if events else reporter
-    for warning in (*missing_measures(prepared.terms), prepared.warning):
+    for warning in (*missing_protections(prepared.conditions), prepared.warning):
         if warning:
             click.echo(f"fairplay: {warning}", err=True)
 

@@ -36,7 +36,7 @@ def player_changes(old: TournamentSpec, new: TournamentSpec) -> Iterator[str]:
 
 
 def setting_changes(old: TournamentSpec, new: TournamentSpec) -> Iterator[str]:
-    """What is played, and on what terms; what is not said is what it would be anyway."""
+    """What is played, and on what conditions; what is not said is what it would be anyway."""
     if old.seed != new.seed:
         yield "the seed is another one"
     before, now = flatten_spec(old), flatten_spec(new)

@@ -1,4 +1,4 @@
-"""Try real programs before a tournament, under its terms, wherever a pool has them tried."""
+"""Try real programs before a tournament, under its conditions, wherever a pool has them tried."""
 
 import multiprocessing
 import shlex
@@ -93,7 +93,7 @@ def test_the_limits_are_those_of_the_tournament() -> None:
 def test_so_is_the_sandbox(pondering: bool) -> None:
     tournament = replace(tournament_of(READY), pondering=pondering)
 
-    sandbox = make_bot(tournament, READY).terms.sandbox
+    sandbox = make_bot(tournament, READY).conditions.sandbox
 
     assert sandbox is not None
     assert (sandbox.level, sandbox.pondering) == (SandboxLevel.NONE, pondering)

@@ -194,7 +194,7 @@ def test_the_hundred_thousandth_match_comes_behind_those_before(tmp_path: Path) 
     assert [one.match for one in read_result(tmp_path).counted] == ids
 
 
-def test_a_match_is_played_on_the_terms_of_its_tournament() -> None:
+def test_a_match_is_played_on_the_conditions_of_its_tournament() -> None:
     tournament = make_tournament(
         limits=Limits(move=3.0), sandbox="none", pondering=True, observers=("py:watching:Watcher",)
     )

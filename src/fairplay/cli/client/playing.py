@@ -24,8 +24,8 @@ from fairplay.core.game import Moment
 from fairplay.core.messages import Failed, Tell
 from fairplay.diagnosis.advice import BotFailure, advise, shorten_evidence
 from fairplay.games import game_info, game_options
+from fairplay.hosting.conditions import MatchConditions
 from fairplay.hosting.table import NO_SANDBOX
-from fairplay.hosting.terms import Terms
 from fairplay.players.address import open_player
 from fairplay.players.bot_log import BotLog, log_path, open_log
 from fairplay.players.in_process import InProcessConnection
@@ -106,12 +106,12 @@ class JoiningPlayer:
     """The player that joins, at whatever distance, and what its author is told of it."""
 
     def __init__(
-        self, address: str, program: Command | None, terms: Terms, name: str | None, bot_logs: str | None
+        self, address: str, program: Command | None, conditions: MatchConditions, name: str | None, bot_logs: str | None
     ) -> None:
         self.is_person = address == HUMAN
         self._address = address
         self._program = program
-        self._sandbox = terms.sandbox or NO_SANDBOX
+        self._sandbox = conditions.sandbox or NO_SANDBOX
         self._name = name
         self._logs = None if bot_logs is None else MatchLogs(bot_logs, name or address)
         self._reporter = ProgramReporter()

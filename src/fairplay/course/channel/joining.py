@@ -16,8 +16,8 @@ from fairplay.course.channel.client import CourseSeat, PlayerFailed, check_name,
 from fairplay.course.dialects.by_game import DIALECTS
 from fairplay.course.dialects.dialect import Dialect
 from fairplay.games import game_info
+from fairplay.hosting.conditions import match_conditions
 from fairplay.hosting.table import NO_SANDBOX, AsyncLocalChannel
-from fairplay.hosting.terms import terms_for
 from fairplay.players.address import open_player
 from fairplay.players.location import HUMAN, Command, LocalAddress, parse_remote_address
 from fairplay.players.process import ProgramConnection
@@ -60,12 +60,12 @@ async def join_with_player(
         check_name(dialect, name)
     where, location = parse_endpoint(place), parse_player(address, dialect)
     limits = Limits(move=idle_timeout, start_up=idle_timeout)  # the server has its own, which are shorter
-    terms = terms_for((address,), limits, sandbox)
+    conditions = match_conditions((address,), limits, sandbox)
 
     async def sit_down(game: Game[Any, Any, Any]) -> AsyncChannel:
         if isinstance(location, LocalAddress):
             return AsyncLocalChannel(LocalChannel(location.player, game, time.monotonic))
-        return await start_program(location, game, limits, terms.sandbox or NO_SANDBOX)
+        return await start_program(location, game, limits, conditions.sandbox or NO_SANDBOX)
 
     sign = default_name(dialect, address) if name is None else name
     ahead = 0 if isinstance(location, LocalAddress) else 1 if dialect.closing is None else MATCHES_AHEAD

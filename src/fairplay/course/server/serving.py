@@ -25,12 +25,12 @@ from fairplay.course.dialects.servers import CourseServerSettings
 from fairplay.course.server.lobby import CourseLobby, Report, ShowStatus, describe_player_count, show_nothing
 from fairplay.course.server.sign_up import CourseSignUp
 from fairplay.games import make_game
+from fairplay.hosting.conditions import MatchConditions
 from fairplay.hosting.prepared_match import AnyMatch, PreparedMatch, begin_unrecorded
 from fairplay.hosting.records import open_journal
 from fairplay.hosting.run import HostedMatch, new_match, run_async
 from fairplay.hosting.spec import Entrant, MatchSpec, Outcome
 from fairplay.hosting.table import ConnectedTable
-from fairplay.hosting.terms import Terms
 from fairplay.journal.options import Durability
 from fairplay.protocol.limits import Limits
 from fairplay.referee.referee import Referee, distinct_names
@@ -212,12 +212,14 @@ class CoursePlayers:
 
     def _prepare_from_state(self, state: Any, names: tuple[str, ...], directory: str | None) -> PreparedMatch:
         """A match that begins with a state."""
-        match, terms = Match(self._game, state, names), Terms(self._limits, None)
+        match, conditions = Match(self._game, state, names), MatchConditions(self._limits, None)
         addresses = tuple(entrant.address for entrant in self._entrants)
         begin: Callable[[AnyMatch], Record] = begin_unrecorded
         if directory is not None:
-            begin = partial(open_journal(directory, Durability.BATCH).begin, players=addresses, **terms.journal_fields)
-        return PreparedMatch(match, names, addresses, terms, begin)
+            begin = partial(
+                open_journal(directory, Durability.BATCH).begin, players=addresses, **conditions.journal_fields
+            )
+        return PreparedMatch(match, names, addresses, conditions, begin)
 
     async def _play(self, spec: MatchSpec) -> Outcome:
         return await run_async(spec, channels=self._channels(spec))

@@ -27,7 +27,7 @@ def is_invitation(address: str) -> bool:
 
 
 def check_entrant(tournament: TournamentSpec, source: str, entrant: Entrant) -> str:
-    """Put an entrant through the trials of `fairplay check-bot`, under the terms of the tournament.
+    """Put an entrant through the trials of `fairplay check-bot`, under the conditions of the tournament.
 
     Returns the first check that failed, in a line; empty: none did. It may be called in any thread of any process.
     Raises HostFault if we failed ourselves, and BadRequest if there is nobody to be tried.
@@ -42,7 +42,7 @@ def check_entrant(tournament: TournamentSpec, source: str, entrant: Entrant) -> 
 
 
 def make_bot(tournament: TournamentSpec, entrant: Entrant) -> Bot:
-    """An entrant on the terms of the tournament."""
+    """An entrant on the conditions of the tournament."""
     named = {
         "--limit": format_limits(tournament.limits) if tournament.limits else "",
         "--sandbox": tournament.sandbox or "",

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from fairplay.core.chance import SEED_BYTES
 from fairplay.core.errors import BadRequest, HostFault
 from fairplay.games import game_info
-from fairplay.hosting.terms import terms_for
+from fairplay.hosting.conditions import match_conditions
 from fairplay.players.location import HUMAN
 from fairplay.tournament import tournament_log
 from fairplay.tournament.counted_match import entrant_names
@@ -85,7 +85,9 @@ def check_players(spec: TournamentSpec, directory: Path, hidden: Sequence[str]) 
         raise BadRequest(f"{HUMAN} plays single matches at a terminal, and no tournaments")
     made = [path for path in (directory, *directory.parents) if not path.exists()]
     try:
-        terms_for([player.address for player in spec.players], spec.limits, spec.sandbox, [str(directory), *hidden])
+        match_conditions(
+            [player.address for player in spec.players], spec.limits, spec.sandbox, [str(directory), *hidden]
+        )
     finally:
         remove_empty_directories(made)  # which were made so that they could be hidden
 

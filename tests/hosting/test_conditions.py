@@ -1,4 +1,4 @@
-"""Go on with a match on the terms that it has on record, unless others are named."""
+"""Go on with a match on the conditions that it has on record, unless others are named."""
 
 from pathlib import Path
 from typing import Any
@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from fairplay import Limits, run
+from fairplay.hosting.conditions import MatchConditions, match_conditions, recorded_conditions, with_people_limit
 from fairplay.hosting.records import open_journal, resume_match
-from fairplay.hosting.terms import Terms, terms_for, terms_on_record, with_people_limit
 from fairplay.journal.options import Durability
 from fairplay.journal.replay import read_journal
 from fairplay.journal.verification import verify
@@ -37,12 +37,12 @@ STRICTLY = f"namespaces filter limits {'cgroup ' if cgroup_support().memory else
 SHORT = {"move": 0.5, "start_up": 30.0, "arrival": 60.0, "increment": 0.0, "goodbye": 0.25}
 
 
-def unfinished(directory: Path, source: str = SLEEPS, **terms: Any) -> Path:
+def unfinished(directory: Path, source: str = SLEEPS, **conditions: Any) -> Path:
     """A match of a bot against a built-in player, that was interrupted before anything happened."""
     bot = directory / "bot.py"
     bot.write_text(source)
     match = deal_match(make_spec().load_game(), ["bob", "greedy"], SEED)
-    options = {"limits": SHORT, "sandbox": "none", **terms}
+    options = {"limits": SHORT, "sandbox": "none", **conditions}
     with open_journal(directory / "games", Durability.OFF).begin(
         match, players=(str(bot), "greedy"), **options
     ) as record:
@@ -50,7 +50,7 @@ def unfinished(directory: Path, source: str = SLEEPS, **terms: Any) -> Path:
 
 
 def resumed_lines(path: Path) -> list[tuple[Any, Any]]:
-    """The terms on each line that says that the match goes on."""
+    """The conditions on each line that says that the match goes on."""
     return [(line.get("limits"), line.get("sandbox")) for line in read_lines(path) if line["type"] == "resumed"]
 
 
@@ -136,7 +136,9 @@ def test_limits_that_make_no_sense_are_a_bad_journal(tmp_path: Path) -> None:
 def test_without_anything_on_record_or_named_the_usual_limit_holds(tmp_path: Path) -> None:
     recorded = read_journal(unfinished(tmp_path, limits=None))
 
-    assert terms_on_record(recorded, recorded.opening.players, None, "none", [str(tmp_path)]).limits == DEFAULT_LIMITS
+    assert (
+        recorded_conditions(recorded, recorded.opening.players, None, "none", [str(tmp_path)]).limits == DEFAULT_LIMITS
+    )
 
 
 # Sandboxes.
@@ -196,29 +198,29 @@ def test_where_programs_can_be_shut_in_they_are_though_they_were_not_before(tmp_
 def test_the_sandbox_that_is_named_is_the_one_that_holds(on_record: str, named: str, tmp_path: Path) -> None:
     recorded = read_journal(unfinished(tmp_path, sandbox=on_record))
 
-    terms = terms_on_record(recorded, recorded.opening.players, None, named, [str(tmp_path)])
+    conditions = recorded_conditions(recorded, recorded.opening.players, None, named, [str(tmp_path)])
 
-    assert terms.sandbox is not None
-    assert terms.sandbox.level.value == named
+    assert conditions.sandbox is not None
+    assert conditions.sandbox.level.value == named
 
 
 # What is kept of them.
 
 
 def test_where_all_are_in_this_process_nobody_is_timed_and_nothing_is_kept() -> None:
-    terms = terms_for(["greedy", "in-process:module:Name"], Limits(move=1.0), "none")
+    conditions = match_conditions(["greedy", "in-process:module:Name"], Limits(move=1.0), "none")
 
-    assert terms == Terms(None, None)
-    assert terms.journal_fields == {"limits": None, "sandbox": ""}
+    assert conditions == MatchConditions(None, None)
+    assert conditions.journal_fields == {"limits": None, "sandbox": ""}
 
 
 def test_guests_are_timed_and_shut_in_nowhere() -> None:
-    terms = terms_for(["greedy", "tcp:4000"], Limits(move=1.0, bank=9.0), "strict")
+    conditions = match_conditions(["greedy", "tcp:4000"], Limits(move=1.0, bank=9.0), "strict")
 
-    assert terms.sandbox is None
-    assert terms.journal_fields["sandbox"] == ""
-    assert {name: terms.journal_fields["limits"][name] for name in ("move", "bank")} == {"move": 1.0, "bank": 9.0}
-    assert "first_move" not in terms.journal_fields["limits"]  # which was not asked for
+    assert conditions.sandbox is None
+    assert conditions.journal_fields["sandbox"] == ""
+    assert {name: conditions.journal_fields["limits"][name] for name in ("move", "bank")} == {"move": 1.0, "bank": 9.0}
+    assert "first_move" not in conditions.journal_fields["limits"]  # which was not asked for
 
 
 def test_what_a_match_was_played_on_is_in_its_opening(tmp_path: Path) -> None:
@@ -230,7 +232,7 @@ def test_what_a_match_was_played_on_is_in_its_opening(tmp_path: Path) -> None:
     outcome = run(spec)
 
     opening, seated, *_ = read_lines(Path(outcome.journal or ""))
-    assert opening["limits"] == terms_for(spec.addresses, limits, "none").journal_fields["limits"]
+    assert opening["limits"] == match_conditions(spec.addresses, limits, "none").journal_fields["limits"]
     assert opening["limits"]["first_move"] == 31.0
     assert (opening["sandbox"], seated["enforced"]) == ("none", ["limits", ""])
 
@@ -272,13 +274,13 @@ def test_programs_of_a_resumed_match_see_neither_journals_nor_logs(tmp_path: Pat
     prepared = resume_match(path, None, None, open_journal(games, Durability.OFF), bot_logs=logs)
     prepared.open_record.close()
 
-    assert prepared.terms.sandbox is not None
-    assert {games, logs} <= set(prepared.terms.sandbox.hidden_paths)
+    assert prepared.conditions.sandbox is not None
+    assert {games, logs} <= set(prepared.conditions.sandbox.hidden_paths)
 
 
 def test_people_have_to_hurry_only_if_that_was_asked_for() -> None:
-    assert terms_for(["human", "greedy"], None, None).limits is None
-    beside_a_guest = terms_for(["human", "tcp:0"], None, None).limits
+    assert match_conditions(["human", "greedy"], None, None).limits is None
+    beside_a_guest = match_conditions(["human", "tcp:0"], None, None).limits
     assert beside_a_guest is not None and limits_for_person(beside_a_guest).move == UNLIMITED_S
     assert with_people_limit(Limits(move=3.0), ["human", "tcp:0"]) == Limits(move=3.0, people=3.0)
     assert with_people_limit(Limits(move=3.0, people=60.0), ["human"]) == Limits(move=3.0, people=60.0)

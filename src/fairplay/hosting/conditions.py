@@ -1,4 +1,4 @@
-"""Say on what terms players are let in: how long they may take, and how programs are shut in."""
+"""Say on what conditions players are let in: how long they may take, and how programs are shut in."""
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -20,8 +20,8 @@ if TYPE_CHECKING:  # where nothing is recorded, nobody needs it
 MAX_MEASURE_CHARS = 300
 
 
-class Terms(msgspec.Struct, frozen=True):
-    """The terms for the players of one match."""
+class MatchConditions(msgspec.Struct, frozen=True):
+    """The conditions for the players of one match."""
 
     limits: Limits | None  # None: nobody is timed, as all are in this process or people who may take their time
     sandbox: SandboxPolicy | None  # None: there are no programs
@@ -42,7 +42,7 @@ class Terms(msgspec.Struct, frozen=True):
         }
 
 
-def terms_for(
+def match_conditions(
     addresses: Sequence[str],
     limits: Limits | None,
     sandbox: str | None,
@@ -50,14 +50,14 @@ def terms_for(
     games: Iterable[str] = (),
     *,
     pondering: bool = False,
-) -> Terms:
-    """The terms for the players of these games; programs may not see what is hidden, journals above all."""
+) -> MatchConditions:
+    """The conditions for the players of these games; programs may not see what is hidden, journals above all."""
     places = [parse_remote_address(address) for address in addresses]
     commands = [place for place in places if isinstance(place, Command)]
     if not commands:
         people = any(isinstance(place, Person) for place in places)
         others = any(isinstance(place, ListenAddress) for place in places)
-        return Terms(limits or Limits() if others else limits if people else None, None)
+        return MatchConditions(limits or Limits() if others else limits if people else None, None)
     from fairplay.sandbox.protections import parse_sandbox, wrap_command  # without programs nobody needs it
     from fairplay.sandbox.visible_files import game_files
 
@@ -73,7 +73,7 @@ def terms_for(
     )
     for command in commands:
         wrap_command(command.words, shut_in)  # is it there at all?
-    return Terms(limits or Limits(), shut_in)
+    return MatchConditions(limits or Limits(), shut_in)
 
 
 def with_people_limit(limits: Limits | None, addresses: Sequence[str]) -> Limits | None:
@@ -91,14 +91,14 @@ def user_key_directories() -> list[str]:
     return []
 
 
-def terms_on_record(
+def recorded_conditions(
     recorded: "RecordedMatch",
     addresses: Sequence[str],
     limits: Limits | None,
     sandbox: str | None,
     hidden: Sequence[str],
-) -> Terms:
-    """The terms on which a match goes on: those on record, unless others are named.
+) -> MatchConditions:
+    """The conditions on which a match goes on: those on record, unless others are named.
 
     If no sandbox is named, it is the stricter one of that on record and of what this machine can do.
     """
@@ -111,12 +111,12 @@ def terms_on_record(
     if sandbox is None and recorded.sandbox == SandboxLevel.STRICT.value:
         sandbox = recorded.sandbox
     opening = recorded.opening
-    return terms_for(addresses, limits, sandbox, hidden, [opening.game], pondering=opening.pondering)
+    return match_conditions(addresses, limits, sandbox, hidden, [opening.game], pondering=opening.pondering)
 
 
-def missing_measures(terms: Terms) -> list[str]:
+def missing_protections(conditions: MatchConditions) -> list[str]:
     """What a strict sandbox does without on this machine, in a line each."""
-    if terms.sandbox is None or terms.sandbox.level is not SandboxLevel.STRICT:
+    if conditions.sandbox is None or conditions.sandbox.level is not SandboxLevel.STRICT:
         return []
     from fairplay.sandbox.sandboxed_command import optional_protections  # without programs nobody needs it
 
