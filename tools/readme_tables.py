@@ -36,11 +36,9 @@ def rewrite_readme(readme: Path) -> str:
 
 
 def file_table(directory: Path) -> str:
-    """The table of a directory; the root's lists the directories of the whole project."""
+    """The table of a directory; the root's lists the directories that have READMEs."""
     if directory == ROOT:
-        package, *others = (ROOT / part for part in TABLE_DIRS)
-        entries = [*(path for path in sorted(package.iterdir()) if path.is_dir() and is_listed(path)), *others]
-        rows = [(f"{path.relative_to(ROOT)}/", file_purpose(path)) for path in entries]
+        rows = [(f"{part}/", file_purpose(ROOT / part)) for part in TABLE_DIRS]
     else:
         entries = [path for path in sorted(directory.iterdir()) if path.name not in UNLISTED_FILES and is_listed(path)]
         rows = [(path.name + "/" * path.is_dir(), file_purpose(path)) for path in entries]

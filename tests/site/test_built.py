@@ -1,5 +1,6 @@
-"""Build the site as `make docs` does, and look at what a browser would load, and at what readers would find."""
+"""Build the site as `make docs` does, and check what a browser loads, what readers find, and its colours."""
 
+import json
 import os
 import re
 import subprocess
@@ -11,8 +12,10 @@ import pytest
 
 from fairplay.cli.main import SUBCOMMANDS
 from fairplay.games import GAMES
+from fairplay.render.colours import contrast
 from tests.nonempty import nonempty
 from tools.readme_tables import ROOT
+from tools.site import MENU_FILES
 
 LOADED = {"src", "srcset", "data", "poster", "background"}  # attributes of which a browser loads the value
 LOADING_LINKS = {"stylesheet", "icon", "preload", "prefetch", "modulepreload", "preconnect", "dns-prefetch", "manifest"}
@@ -126,3 +129,28 @@ def test_everything_that_is_public_is_in_the_reference(site: Path) -> None:
     types = {"Answer", "Event", "Fact", "Message", "CloseReason", "Ranking", "Seat", "Strategy", "__version__"}
 
     assert {name for name in fairplay.__all__ if f"fairplay.{name}" not in found} == types  # they are but other names
+
+
+def test_the_search_leaves_source_files_out(site: Path) -> None:
+    index = json.loads((site / "search/search_index.json").read_text())
+    pages = {entry["location"].partition("#")[0] for entry in index["docs"]}
+
+    assert {page for page in nonempty(pages) if page.startswith("files/")} == {
+        f"files/{name.removesuffix('.md')}.html" for name in MENU_FILES
+    }
+
+
+@pytest.mark.parametrize(("scheme", "background"), [(":root", "#ffffff"), ("slate", "#1e2129")])
+def test_links_and_code_can_be_read_in_both_colour_schemes(scheme: str, background: str) -> None:
+    sheet = (ROOT / "docs" / "theme" / "site.css").read_text()
+    (rule,) = re.findall(rf"^[^{{]*{re.escape(scheme)}[^{{]*{{(.*?)}}", sheet, re.MULTILINE | re.DOTALL)
+    colours = dict(re.findall(r"--md-((?:typeset-a|code-hl-\w+|default-fg)-color(?:--light)?): (#\w+);", rule))
+
+    assert {name: colour for name, colour in nonempty(colours.items()) if contrast(colour, background) < 4.5} == {}
+
+
+def test_the_header_can_be_read() -> None:
+    sheet = (ROOT / "docs" / "theme" / "site.css").read_text()
+    (background,) = re.findall(r"--md-primary-fg-color: (#\w+);", sheet)
+
+    assert contrast("#ffffff", background) >= 4.5

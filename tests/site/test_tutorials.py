@@ -1,4 +1,4 @@
-"""Walk through every tutorial and how-to in a fresh directory, command by command, and find what it shows."""
+"""Run the commands of the quick start, every tutorial and every how-to, and compare their output with the page."""
 
 import socket
 from pathlib import Path
@@ -8,7 +8,7 @@ import pytest
 from tests.site.tutorial_runs import code_blocks, run_tutorials
 from tools.readme_tables import ROOT
 
-PAGES = sorted(page for part in ("tutorials", "howto") for page in (ROOT / "docs" / part).glob("*.md"))
+PAGES = sorted(page for part in (".", "tutorials", "howto") for page in (ROOT / "docs" / part).glob("*.md"))
 WALKED = [page for page in PAGES if any(box.language == "console" for box in code_blocks(page.read_text()))]
 
 
@@ -29,7 +29,7 @@ def test_a_page_can_be_walked_through(page: Path, tmp_path: Path) -> None:
 
 
 def test_every_tutorial_is_walked_through() -> None:
-    assert {page.stem for page in WALKED} >= {"bot", "class", "research", "watch"}
+    assert {page.stem for page in WALKED} >= {"quick_start", "bot", "class", "research", "watch"}
 
 
 @pytest.mark.parametrize(
