@@ -54,7 +54,7 @@ def render_svg(source: str) -> str:
     width = 2 * MARGIN + LIFELINE_DISTANCE * (len(places) - 1)
     tip = '<marker id="tip" markerWidth="9" markerHeight="8" refX="8" refY="4" orient="auto">'
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height + 6}" role="img" aria-label="Sequence diagram">'
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height + 6}" role="img" aria-label="Sequences">'
         f'<defs>{tip}<path d="M0 0L9 4L0 8z"/></marker></defs>{lifelines}{"".join(parts)}</svg>'
     )
 

@@ -121,7 +121,9 @@ def file_section(path: Path, anchor: str, here: str) -> str:
 
 def all_help() -> str:
     """The help texts of all commands."""
-    return "".join(f"\n## fairplay {verb}\n\n```text\n{command_help(verb)}\n```\n" for verb in (*SUBCOMMANDS, *plugin_commands()))
+    return "".join(
+        f"\n## fairplay {verb}\n\n```text\n{command_help(verb)}\n```\n" for verb in (*SUBCOMMANDS, *plugin_commands())
+    )
 
 
 def command_help(verb: str) -> str:
