@@ -22,9 +22,9 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import NamedTuple
 
-from fairplay import Journal
 from fairplay.games.fish import Fish
 from fairplay.hosting.table import Table
+from fairplay.journal.record import Journal
 from fairplay.journal.replay import read_journal
 from fairplay.journal.verification import verify
 from fairplay.players.location import parse_local_address

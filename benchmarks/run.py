@@ -12,8 +12,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from fairplay import Event, Game, Journal, Match, Moment, Referee
+from fairplay import Event, Game, Moment
 from fairplay.core.chance import derive_seed, seed_from_text
+from fairplay.core.match import Match
 from fairplay.games import game_info
 from fairplay.games.fish import Fish
 from fairplay.games.q import Place as QPlace
@@ -21,6 +22,8 @@ from fairplay.games.q import Q, State
 from fairplay.games.q.board import map_of
 from fairplay.games.q.pieces import NAMES
 from fairplay.games.tsuro import Tsuro
+from fairplay.journal.record import Journal
+from fairplay.referee.referee import Referee
 
 ROUNDS = 40  # each benchmark is measured so often, by turns with the others; the best round counts
 SHARED_MEMORY_DIR = Path(

@@ -13,11 +13,14 @@ from typing import Literal, NamedTuple
 
 from msgspec.structs import replace
 
-from fairplay import Entrant, Journal, Referee, run, run_async
+from fairplay import Entrant
 from fairplay.core.chance import derive_seed
 from fairplay.games import game_info
+from fairplay.hosting.run import run, run_async
 from fairplay.hosting.spec import MatchSpec
 from fairplay.journal.key import KEY_BYTES
+from fairplay.journal.record import Journal
+from fairplay.referee.referee import Referee
 from fairplay.sandbox.protections import why_not_strict
 from fairplay.tournament import tournament_log
 from fairplay.tournament.events import TournamentObservers

@@ -5,7 +5,7 @@
 A player is a class with these methods, or just a function take_turn(view); only take_turn is needed.
 """
 
-from fairplay import Result
+from fairplay.core.events import Result
 from fairplay.games.fish import Action, Fish, Move, View
 
 RULES = Fish()

@@ -6,8 +6,10 @@ python examples/an_observer.py
 from collections import Counter
 from typing import Any
 
-from fairplay import Event, Match, Referee
+from fairplay import Event
+from fairplay.core.match import Match
 from fairplay.games.fish import Fish, View
+from fairplay.referee.referee import Referee
 
 
 class Counting:

@@ -9,14 +9,17 @@ from typing import Any
 
 import pytest
 
-from fairplay import BadRequest, Ejected, End, Fault, Moment, Receipt, Result, Start, TakeTurn, play
+from fairplay import BadRequest, Ejected, Fault, Moment, Receipt
 from fairplay.bot import run
+from fairplay.core.events import Result
+from fairplay.core.messages import End, Start, TakeTurn
 from fairplay.games import game_info
 from fairplay.games.fish import Fish
 from fairplay.games.q import Q
 from fairplay.games.tsuro import Tsuro
 from fairplay.players.address import open_player
 from fairplay.protocol import wire
+from fairplay.referee.drivers import play
 from fairplay.referee.local_channel import LocalChannel
 from tests.architecture.test_import import loaded_by
 from tests.examples.programs import AnyGame, deal_match, play_match, seat_key

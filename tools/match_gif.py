@@ -3,8 +3,10 @@
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from fairplay import Entrant, MatchSpec, run
+from fairplay import Entrant
 from fairplay.core.chance import seed_from_text
+from fairplay.hosting.run import run
+from fairplay.hosting.spec import MatchSpec
 from fairplay.journal.pictures import pictures
 from fairplay.journal.replay import read_journal
 from fairplay.render.raster import gif

@@ -1,5 +1,9 @@
 """The referee for board games played by programs.
 
+    >>> import fairplay as fp
+    >>> fp.play("fish(rows=4, columns=4)", {"ann": "greedy", "bob": "lookahead:2"}, seed=7)
+    <MatchResult of fish: 1. ann 19, 2. bob 10>
+
 The layout of the package; imports go downwards only:
 
     course      the three university courses: formats, dialects, channel, server, harness, verbs
@@ -24,73 +28,58 @@ import typing as _typing
 from fairplay.core.version import VERSION as __version__
 
 if _typing.TYPE_CHECKING:
+    from fairplay.app.games import make_game, register_game
+    from fairplay.app.journals import read_journal, verify
+    from fairplay.app.play import play, play_async
+    from fairplay.app.servers import serve, serve_async
     from fairplay.app.tournaments import run_tournament
     from fairplay.core.errors import BadJournal, BadRequest, FairplayError, HostFault, IllegalAction, NotOnTurn
-    from fairplay.core.events import Acted, Ejected, Ended, Event, Fact, Fault, Receipt, Result, Started
+    from fairplay.core.events import Acted, Ejected, Ended, Event, Fact, Fault, Receipt, Started
     from fairplay.core.game import Game, Moment, News, Ranking, Seat
-    from fairplay.core.match import Match
-    from fairplay.core.messages import Answer, Answered, End, Failed, Message, Start, TakeTurn, Tell
-    from fairplay.core.roles import AsyncChannel, Channel, CloseReason, Observer, Player, Record, Strategy
+    from fairplay.core.roles import Observer, Player, Strategy
+    from fairplay.hosting.match_result import Ejection, MatchResult
     from fairplay.hosting.playouts import playouts
-    from fairplay.hosting.run import run, run_async
-    from fairplay.hosting.spec import Entrant, MatchSpec, Outcome
-    from fairplay.journal.options import Durability
-    from fairplay.journal.record import Journal, MatchRecord
+    from fairplay.hosting.spec import Entrant
+    from fairplay.journal.replay import RecordedMatch
     from fairplay.players.address import built_in_strategy
-    from fairplay.players.player_loop import serve_player
     from fairplay.protocol.limits import Limits
-    from fairplay.referee.conversation import conversation
-    from fairplay.referee.drivers import play, play_async
-    from fairplay.referee.local_channel import LocalChannel
-    from fairplay.referee.referee import Referee, seats_by_age
-    from fairplay.server.room import EndGameResult, Room, RoomOptions, create_room
-    from fairplay.server.spectating.patches import apply_patch, apply_patch_line
     from fairplay.tournament.result import TournamentResult
-    from fairplay.tournament.settings import RoundRobin
+    from fairplay.tournament.settings import Duplicate, KnockOut, Ladder, RoundRobin, Swiss, Versus
     from fairplay.tournament.spec import TournamentSpec
     from fairplay.tournament.spec_file import read_tournament
 
-_LAZY_EXPORTS = {  # in which file each of these is, which is loaded when it is first asked for
-    name: file
-    for file, names in {
+_LAZY_EXPORTS = {  # the module of each public name, which is loaded when the name is first used
+    name: module
+    for module, names in {
+        "app.games": "make_game register_game",
+        "app.journals": "read_journal verify",
+        "app.play": "play play_async",
+        "app.servers": "serve serve_async",
         "app.tournaments": "run_tournament",
         "core.errors": "BadJournal BadRequest FairplayError HostFault IllegalAction NotOnTurn",
-        "core.events": "Acted Ejected Ended Event Fact Fault Receipt Result Started",
+        "core.events": "Acted Ejected Ended Event Fact Fault Receipt Started",
         "core.game": "Game Moment News Ranking Seat",
-        "core.match": "Match",
-        "core.messages": "Answer Answered End Failed Message Start TakeTurn Tell",
-        "core.roles": "AsyncChannel Channel Observer CloseReason Player Record Strategy",
+        "core.roles": "Observer Player Strategy",
+        "hosting.match_result": "Ejection MatchResult",
         "hosting.playouts": "playouts",
-        "hosting.run": "run run_async",
-        "hosting.spec": "Entrant MatchSpec Outcome",
-        "journal.options": "Durability",
-        "journal.record": "Journal MatchRecord",
+        "hosting.spec": "Entrant",
+        "journal.replay": "RecordedMatch",
         "players.address": "built_in_strategy",
-        "players.player_loop": "serve_player",
         "protocol.limits": "Limits",
-        "referee.drivers": "play play_async",
-        "referee.referee": "Referee seats_by_age",
-        "referee.local_channel": "LocalChannel",
-        "referee.conversation": "conversation",
-        "server.spectating.patches": "apply_patch apply_patch_line",
-        "server.room": "EndGameResult Room RoomOptions create_room",
-        "tournament.spec_file": "read_tournament",
         "tournament.result": "TournamentResult",
-        "tournament.settings": "RoundRobin",
+        "tournament.settings": "Duplicate KnockOut Ladder RoundRobin Swiss Versus",
         "tournament.spec": "TournamentSpec",
+        "tournament.spec_file": "read_tournament",
     }.items()
     for name in names.split()
 }
 
-__all__ = ["Acted", "Answer", "Answered", "AsyncChannel", "BadJournal", "BadRequest", "Channel", "CloseReason"]
-__all__ += ["Durability", "Ejected", "End", "EndGameResult", "Ended", "Entrant", "Event", "Fact", "Failed"]
-__all__ += ["FairplayError", "Fault", "Game", "HostFault", "IllegalAction", "Journal", "Limits", "LocalChannel"]
-__all__ += ["Match", "MatchRecord", "MatchSpec", "Message", "Moment", "News", "NotOnTurn", "Observer", "Outcome"]
-__all__ += ["Player", "Ranking", "Receipt", "Record", "Referee", "Result", "Room", "RoomOptions", "RoundRobin"]
-__all__ += ["Seat", "Start", "Started", "Strategy", "TakeTurn", "Tell", "TournamentResult", "TournamentSpec"]
-__all__ += ["__version__", "apply_patch", "apply_patch_line", "built_in_strategy", "conversation", "create_room"]
-__all__ += ["play", "play_async", "playouts", "read_tournament", "run", "run_async", "run_tournament", "seats_by_age"]
-__all__ += ["serve_player"]
+__all__ = ["Acted", "BadJournal", "BadRequest", "Duplicate", "Ejected", "Ejection", "Ended", "Entrant", "Event"]
+__all__ += ["Fact", "FairplayError", "Fault", "Game", "HostFault", "IllegalAction", "KnockOut", "Ladder", "Limits"]
+__all__ += ["MatchResult", "Moment", "News", "NotOnTurn", "Observer", "Player", "Ranking", "Receipt", "RecordedMatch"]
+__all__ += ["RoundRobin", "Seat", "Started", "Strategy", "Swiss", "TournamentResult", "TournamentSpec", "Versus"]
+__all__ += ["__version__", "built_in_strategy", "make_game", "play", "play_async", "playouts", "read_journal"]
+__all__ += ["read_tournament", "register_game", "run_tournament", "serve", "serve_async", "verify"]
 
 
 def __getattr__(name: str) -> _typing.Any:

@@ -16,8 +16,8 @@ import msgspec
 import pytest
 
 import fairplay
-from fairplay import Match
 from fairplay.core.chance import SeededRandom
+from fairplay.core.match import Match
 from fairplay.games import GAMES, game_info
 from fairplay.journal.replay import read_journal
 from fairplay.journal.verification import verify

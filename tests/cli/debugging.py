@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from fairplay import TakeTurn
+from fairplay.core.messages import TakeTurn
 from fairplay.journal.replay import read_journal
 from fairplay.journal.transcript import transcript
 from tests.cli.command import CommandResult, run_fairplay

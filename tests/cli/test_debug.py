@@ -6,12 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from fairplay import Acted, Ejected, Fault, Journal, Match, Referee, TakeTurn
+from fairplay import Acted, Ejected, Fault
+from fairplay.core.match import Match
+from fairplay.core.messages import TakeTurn
 from fairplay.games import game_info
 from fairplay.games.fish.examples import EXAMPLES
 from fairplay.games.fish.terminal import text
+from fairplay.journal.record import Journal
 from fairplay.journal.replay import read_journal
 from fairplay.journal.transcript import transcript
+from fairplay.referee.referee import Referee
 from tests.cli.command import (
     DAMAGE_MESSAGES,
     LEGAL_BOT,

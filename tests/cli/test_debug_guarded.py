@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from fairplay import Journal, Referee
 from fairplay.core.events import Ejected
+from fairplay.journal.record import Journal
 from fairplay.journal.replay import read_journal
+from fairplay.referee.referee import Referee
 from fairplay.sandbox import protections
 from tests.cli.command import (
     INSTALLED_COMMAND,

@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from fairplay import Acted, Ejected, Journal, Referee
+from fairplay import Acted, Ejected
+from fairplay.journal.record import Journal
 from fairplay.journal.replay import read_journal
+from fairplay.referee.referee import Referee
 from tests.cli.command import LEGAL_BOT, record_journal, refusal_line, run_fairplay
 from tests.cli.debugging import (
     COUNTING_BOT,

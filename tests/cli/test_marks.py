@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from fairplay import Journal
 from fairplay.games.fish import Fish
 from fairplay.journal.key import KEY_BYTES, user_key_file
+from fairplay.journal.record import Journal
 from fairplay.journal.replay import read_journal
 from fairplay.journal.verification import read_legal, verify
 from fairplay.referee.referee import deal_match

@@ -11,16 +11,19 @@ from typing import Any
 import msgspec
 import pytest
 
-from fairplay import Journal, Match, Moment, Referee
+from fairplay import Moment
 from fairplay.core.events import Ejected, Fault
+from fairplay.core.match import Match
 from fairplay.core.messages import Evidence, Failed, TakeTurn
 from fairplay.core.roles import Record
 from fairplay.diagnosis.ejection_explanation import MAX_EVIDENCE_LINES
 from fairplay.games import game_info
 from fairplay.games.q import Place, Placement, Q
 from fairplay.journal.ejection_report import EjectionReport, clauses
+from fairplay.journal.record import Journal
 from fairplay.journal.verification import read_legal
 from fairplay.referee.local_channel import LocalChannel
+from fairplay.referee.referee import Referee
 from fairplay.render.evidence import describe_evidence
 from fairplay.render.formatting import MAX_PRINTED_CHARS
 from fairplay.testing.hostile import HOSTILE_PLAYERS

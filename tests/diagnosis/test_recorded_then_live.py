@@ -3,11 +3,13 @@
 import asyncio
 from pathlib import Path
 
-from fairplay import Acted, Ejected, End, Fault, Journal, Moment, Referee, Start, TakeTurn
-from fairplay.core.messages import Answer, Answered, Message
+from fairplay import Acted, Ejected, Fault, Moment
+from fairplay.core.messages import Answer, Answered, End, Message, Start, TakeTurn
 from fairplay.core.roles import CloseReason
 from fairplay.diagnosis.recorded_then_live import RecordedAnswers, RecordedThenLive
+from fairplay.journal.record import Journal
 from fairplay.journal.replay import read_journal
+from fairplay.referee.referee import Referee
 from tests.journal.journals import GAME, SEED, first_action
 from tests.journal_files import newest_journal
 

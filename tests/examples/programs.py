@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from fairplay import Match, play_async
 from fairplay.core.chance import derive_seed, seed_from_text
 from fairplay.core.game import Game
+from fairplay.core.match import Match
 from fairplay.core.messages import Evidence
 from fairplay.core.roles import NULL_RECORD, Record
 from fairplay.games import game_info
@@ -16,6 +16,7 @@ from fairplay.players.address import open_player
 from fairplay.players.process import ProgramConnection
 from fairplay.players.remote import RemoteChannel
 from fairplay.protocol.limits import Limits
+from fairplay.referee.drivers import play_async
 from fairplay.render.evidence import describe_evidence
 from fairplay.sandbox.policy import SandboxLevel, SandboxPolicy
 from fairplay.testing.scripted import AsyncScriptedChannel, strategy_script

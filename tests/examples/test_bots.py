@@ -19,7 +19,7 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from fairplay import Ejected, Fault, Journal, Moment
+from fairplay import Ejected, Fault, Moment
 from fairplay.cli.new_bot import LANGUAGES, class_name, default_name, render_bot, shell_commands
 from fairplay.core.chance import SeededRandom
 from fairplay.games import GAMES, game_info
@@ -27,6 +27,7 @@ from fairplay.games.fish import Fish
 from fairplay.games.q import Q
 from fairplay.games.tsuro import Action, Tsuro, View
 from fairplay.games.tsuro.rules import Kind, kind_of, options_of
+from fairplay.journal.record import Journal
 from fairplay.protocol.wire import encode_goodbye
 from fairplay.testing.playouts import Sampling, play_events
 from tests.cli.command import SMALL_BOARD, run_fairplay

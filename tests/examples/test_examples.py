@@ -10,11 +10,12 @@ from typing import Any
 
 import pytest
 
-from fairplay import Fault, Referee, built_in_strategy
+from fairplay import Fault, built_in_strategy
 from fairplay.core.chance import seed_from_text
 from fairplay.games.fish import Fish
 from fairplay.games.q import Q
 from fairplay.players.player_loop import AnyGame
+from fairplay.referee.referee import Referee
 from tests.cli.command import run_fairplay, run_script
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

@@ -6,8 +6,9 @@ from typing import get_args
 import msgspec
 import pytest
 
-from fairplay import Ejected, Fault, Moment, serve_player
+from fairplay import Ejected, Fault, Moment
 from fairplay.games import GAMES
+from fairplay.players.player_loop import serve_player
 from fairplay.protocol import wire
 from fairplay.protocol.limits import Limits
 from fairplay.protocol.replies import MAX_STALE_REPLIES

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from fairplay import run
+from fairplay.hosting.run import run
 from fairplay.players.location import is_built_in
 from fairplay.tournament.spec import TournamentSpec
 from fairplay.tournament.spec_file import read_tournament

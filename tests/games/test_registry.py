@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from fairplay import BadJournal, BadRequest, MatchSpec
+from fairplay import BadJournal, BadRequest
 from fairplay.core.errors import FairplayError
 from fairplay.games import (
     EXTERNAL_GAMES,
@@ -23,7 +23,7 @@ from fairplay.games import (
 )
 from fairplay.hosting.prepared_match import locations
 from fairplay.hosting.run import new_match, run, run_async
-from fairplay.hosting.spec import Entrant
+from fairplay.hosting.spec import Entrant, MatchSpec
 from fairplay.journal.replay import read_journal
 from fairplay.players.location import BuiltInAddress, Command, LocalAddress, Person, parse_local_address
 from fairplay.players.process_pool import POOL

@@ -6,7 +6,10 @@ from typing import Any
 
 import pytest
 
-from fairplay import Acted, Entrant, Event, Match, MatchSpec, Outcome, run
+from fairplay import Acted, Entrant, Event
+from fairplay.core.match import Match
+from fairplay.hosting.run import run
+from fairplay.hosting.spec import MatchSpec, Outcome
 
 SEED = bytes(range(32))
 SMALL_PARAMETERS: dict[str, dict[str, Any]] = {"fish": {"rows": 4, "columns": 4}, "tsuro": {"size": 5}, "q": {}}

@@ -3,7 +3,8 @@
 import subprocess
 from pathlib import Path
 
-from fairplay import Fault, MatchSpec
+from fairplay import Fault
+from fairplay.hosting.spec import MatchSpec
 from fairplay.journal.replay import read_journal
 from fairplay.journal.verification import verify
 from fairplay.protocol.limits import Limits

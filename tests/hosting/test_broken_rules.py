@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
-from fairplay import Entrant, MatchSpec, Outcome, run, run_async
+from fairplay import Entrant
 from fairplay.games import register
+from fairplay.hosting.run import run, run_async
+from fairplay.hosting.spec import MatchSpec, Outcome
 from fairplay.journal.replay import read_journal
 from fairplay.journal.verification import verify
 from tests.cli.command import run_fairplay

@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
-from fairplay import Limits, run
+from fairplay import Limits
 from fairplay.hosting.conditions import MatchConditions, match_conditions, recorded_conditions, with_people_limit
 from fairplay.hosting.records import open_journal, resume_match
+from fairplay.hosting.run import run
 from fairplay.journal.options import Durability
 from fairplay.journal.replay import read_journal
 from fairplay.journal.verification import verify

@@ -11,8 +11,10 @@ from typing import Any
 
 import pytest
 
-from fairplay import Fault, Limits, MatchSpec, Outcome, Started, run, run_async
+from fairplay import Fault, Limits, Started
 from fairplay.games import game_info
+from fairplay.hosting.run import run, run_async
+from fairplay.hosting.spec import MatchSpec, Outcome
 from fairplay.hosting.table import assign_seats, resolve_names
 from fairplay.journal.ejection_report import ejection_reports
 from fairplay.journal.library import find_matches

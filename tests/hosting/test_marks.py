@@ -8,12 +8,14 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from fairplay import BadRequest, Journal, MatchSpec, Outcome, run, run_async
+from fairplay import BadRequest
 from fairplay.hosting.conditions import match_conditions
 from fairplay.hosting.records import open_journal, recorded_outcome
-from fairplay.hosting.run import new_match
+from fairplay.hosting.run import new_match, run, run_async
+from fairplay.hosting.spec import MatchSpec, Outcome
 from fairplay.journal.key import load_key, user_key_file
 from fairplay.journal.options import Durability, WithoutMac
+from fairplay.journal.record import Journal
 from fairplay.journal.replay import read_journal
 from fairplay.referee.referee import deal_match
 from tests.hosting.specs import SEED, interrupted_journal, make_spec

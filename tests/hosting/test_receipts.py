@@ -10,7 +10,9 @@ from typing import Any
 
 import pytest
 
-from fairplay import Entrant, Limits, MatchSpec, Outcome, run
+from fairplay import Entrant, Limits
+from fairplay.hosting.run import run
+from fairplay.hosting.spec import MatchSpec, Outcome
 from fairplay.journal.replay import read_journal
 from fairplay.journal.verification import check_receipt, describe_coverage, parse_receipt
 from tests.cli.command import run_script

@@ -12,10 +12,13 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from fairplay import BadRequest, Durability, Ended, Event, Fault, Match, MatchSpec, Outcome, Started, run, run_async
+from fairplay import BadRequest, Ended, Event, Fault, Started
 from fairplay.core.errors import HostFault
+from fairplay.core.match import Match
 from fairplay.games import GAMES
-from fairplay.hosting.spec import TurnSummary
+from fairplay.hosting.run import run, run_async
+from fairplay.hosting.spec import MatchSpec, Outcome, TurnSummary
+from fairplay.journal.options import Durability
 from fairplay.journal.replay import read_journal
 from fairplay.journal.verification import verify
 from fairplay.observers.feed import EventFeed
@@ -35,7 +38,7 @@ import pickle
 import sys
 from concurrent.futures import ProcessPoolExecutor
 
-from fairplay import run
+from fairplay.hosting.run import run
 
 if __name__ == "__main__":
     specs = pickle.load(sys.stdin.buffer)

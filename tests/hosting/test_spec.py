@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from fairplay import BadRequest, Durability, Entrant, Game, Limits, MatchSpec, Outcome, run
+from fairplay import BadRequest, Entrant, Game, Limits
 from fairplay.core.events import Ejected, Fault, Receipt, Result
 from fairplay.core.game import Moment
 from fairplay.core.messages import Evidence
@@ -15,7 +15,9 @@ from fairplay.games.fish import Fish
 from fairplay.games.q import Q
 from fairplay.games.tsuro import Tsuro
 from fairplay.games.tsuro.rules import Rules
-from fairplay.hosting.spec import TurnSummary
+from fairplay.hosting.run import run
+from fairplay.hosting.spec import MatchSpec, Outcome, TurnSummary
+from fairplay.journal.options import Durability
 from tests.hosting.specs import SEED, make_spec
 
 ALL = make_spec(

@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 
-from fairplay import BadRequest, Fault, Journal, Moment
+from fairplay import BadRequest, Fault, Moment
 from fairplay.games import GAMES, game_info, make_game
 from fairplay.hosting.table import Table
+from fairplay.journal.record import Journal
 from fairplay.journal.replay import read_journal
 from fairplay.journal.verification import verify
 from fairplay.players.address import load_player_file

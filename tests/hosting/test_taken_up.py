@@ -9,10 +9,13 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from fairplay import BadRequest, HostFault, Journal, MatchRecord, MatchSpec, Moment, Outcome, run, run_async
+from fairplay import BadRequest, HostFault, Moment
 from fairplay.hosting import records
+from fairplay.hosting.run import run, run_async
+from fairplay.hosting.spec import MatchSpec, Outcome
 from fairplay.hosting.table import Table
 from fairplay.journal.options import Durability
+from fairplay.journal.record import Journal, MatchRecord
 from fairplay.journal.replay import read_journal
 from fairplay.journal.unfinished_matches import find_unfinished
 from fairplay.journal.verification import verify

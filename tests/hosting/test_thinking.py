@@ -11,13 +11,15 @@ from typing import Any
 
 import pytest
 
-from fairplay import Entrant, MatchSpec, run, run_async
+from fairplay import Entrant
 from fairplay.core.chance import derive_seed
 from fairplay.core.errors import HostFault
 from fairplay.core.events import Fault
 from fairplay.core.messages import Answer, Answered, Failed, Start, TakeTurn
 from fairplay.games import GAMES, game_info
 from fairplay.games.fish import Fish
+from fairplay.hosting.run import run, run_async
+from fairplay.hosting.spec import MatchSpec
 from fairplay.hosting.table import Table
 from fairplay.players import process_pool
 from fairplay.players.address import open_player

@@ -6,12 +6,14 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from fairplay import Ended, Event, Journal, Match, Moment, Observer, Referee, Started
+from fairplay import Ended, Event, Moment, Observer, Started
 from fairplay.core.chance import derive_seed
+from fairplay.core.match import Match
 from fairplay.games import game_info
 from fairplay.games.fish import Action, Fish, Place, View
-from fairplay.journal.record import MatchRecord
+from fairplay.journal.record import Journal, MatchRecord
 from fairplay.players.address import open_player
+from fairplay.referee.referee import Referee
 
 AnyMatch = Match[Any, Any, Any]
 Plain = dict[str, Any]

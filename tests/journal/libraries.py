@@ -4,13 +4,15 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from fairplay import Game, Journal, Moment, Referee
+from fairplay import Game, Moment
 from fairplay.games import game_info
 from fairplay.games.fish import Fish
 from fairplay.games.q import Q
 from fairplay.games.tsuro import Tsuro
 from fairplay.journal.library import Query, find_matches
+from fairplay.journal.record import Journal
 from fairplay.journal.summary import Summary
+from fairplay.referee.referee import Referee
 from fairplay.testing.hostile import MisbehavingPlayer, raise_error
 from tests.journal.journals import RecordFactory
 

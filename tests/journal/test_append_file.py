@@ -8,11 +8,14 @@ from typing import Any
 
 import pytest
 
-from fairplay import Durability, Ended, Event, HostFault, Journal, Referee
+from fairplay import Ended, Event, HostFault
 from fairplay.journal.append_file import MAX_UNSYNCED_AGE_S, AppendFile, Disk, create_file, reopen_file
+from fairplay.journal.options import Durability
+from fairplay.journal.record import Journal
 from fairplay.journal.replay import read_journal
 from fairplay.journal.syncer import Syncer
 from fairplay.journal.verification import verify
+from fairplay.referee.referee import Referee
 from tests.journal.journals import GAME, SEED, AnyMatch, EventCollector, first_action, record_match
 
 

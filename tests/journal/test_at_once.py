@@ -9,24 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from fairplay import (
-    Answer,
-    Answered,
-    Durability,
-    Event,
-    Journal,
-    LocalChannel,
-    Message,
-    Started,
-    conversation,
-    play_async,
-)
+from fairplay import Event, Started
+from fairplay.core.messages import Answer, Answered, Message
 from fairplay.core.roles import CloseReason
 from fairplay.journal.append_file import Disk
-from fairplay.journal.record import MatchRecord
+from fairplay.journal.options import Durability
+from fairplay.journal.record import Journal, MatchRecord
 from fairplay.journal.replay import read_journal
 from fairplay.journal.verification import verify
-from fairplay.referee.conversation import Call, MakeDurable
+from fairplay.referee.conversation import Call, MakeDurable, conversation
+from fairplay.referee.drivers import play_async
+from fairplay.referee.local_channel import LocalChannel
 from fairplay.referee.referee import deal_match
 from tests.journal.journals import GAME, SEED, TABLES, AnyMatch, read_lines
 
@@ -158,7 +151,8 @@ def test_however_many_matches_are_recorded_one_thread_syncs_them(tmp_path: Path)
 FORKING = """
 import os, sys, threading
 from pathlib import Path
-from fairplay import Journal, Started
+from fairplay import Started
+from fairplay.journal.record import Journal
 from fairplay.games.fish import Fish
 from fairplay.journal.append_file import Disk
 from fairplay.referee.referee import deal_match

@@ -4,8 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from fairplay import BadJournal, Entrant, MatchSpec, run
+from fairplay import BadJournal, Entrant
 from fairplay.games import register
+from fairplay.hosting.run import run
+from fairplay.hosting.spec import MatchSpec
 from fairplay.journal.replay import read_journal
 from fairplay.journal.verification import verify
 from tests.cli.command import refusal_line, run_fairplay

@@ -10,9 +10,10 @@ from typing import Any, NamedTuple
 import msgspec
 import pytest
 
-from fairplay import Acted, Ejected, Fault, IllegalAction, Journal, Match, Moment, Referee
+from fairplay import Acted, Ejected, Fault, IllegalAction, Moment
 from fairplay.core.chance import SeededRandom, derive_seed, seed_from_text
 from fairplay.core.errors import BadRequest
+from fairplay.core.match import Match
 from fairplay.games import GAMES, game_info
 from fairplay.games.fish import Fish
 from fairplay.games.fish.examples import EXAMPLES as FISH_EXAMPLES
@@ -27,9 +28,11 @@ from fairplay.journal.ejection_report import (
     ejection_reports,
     legal_actions,
 )
+from fairplay.journal.record import Journal
 from fairplay.journal.replay import RecordedMatch
 from fairplay.journal.verification import read_legal
 from fairplay.referee.drivers import play
+from fairplay.referee.referee import Referee
 from fairplay.testing.hostile import HOSTILE_PLAYERS, HostilePlayer
 from fairplay.testing.mutants import foreign_actions
 from fairplay.testing.playouts import Sampling, playout

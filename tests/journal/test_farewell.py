@@ -5,10 +5,12 @@ from typing import Any
 
 import pytest
 
-from fairplay import Journal, Moment, Referee
+from fairplay import Moment
 from fairplay.journal.ejection_report import ejection_reports
+from fairplay.journal.record import Journal
 from fairplay.journal.replay import read_journal
 from fairplay.journal.verification import verify
+from fairplay.referee.referee import Referee
 from tests.journal.forging import Forgery, refusal_of_forgery
 from tests.journal.journals import (
     GAME,

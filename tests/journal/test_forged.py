@@ -9,8 +9,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from fairplay import Acted, BadJournal, Ejected, Journal, Match
+from fairplay import Acted, BadJournal, Ejected
+from fairplay.core.match import Match
 from fairplay.games.fish.examples import EXAMPLES
+from fairplay.journal.record import Journal
 from fairplay.journal.replay import read_journal
 from fairplay.journal.verification import verify
 from tests.journal.forging import (

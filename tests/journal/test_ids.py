@@ -4,13 +4,16 @@ from pathlib import Path
 
 import pytest
 
-from fairplay import BadRequest, Journal, Match, Referee, Started, play
+from fairplay import BadRequest, Started
 from fairplay.core.chance import seed_commitment
+from fairplay.core.match import Match
 from fairplay.games.fish.examples import EXAMPLES
+from fairplay.journal.record import Journal
 from fairplay.journal.replay import read_journal
 from fairplay.journal.verification import verify
+from fairplay.referee.drivers import play
 from fairplay.referee.local_channel import LocalChannel
-from fairplay.referee.referee import deal_match
+from fairplay.referee.referee import Referee, deal_match
 from tests.journal.journals import GAME, SEED, AnyMatch, first_action, read_lines
 
 

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from fairplay import BadRequest, Journal
+from fairplay import BadRequest
 from fairplay.journal.key import KEY_BYTES, NoKey, load_key, user_key_file
 from fairplay.journal.lines import NO_HASH, MacKey
 from fairplay.journal.options import WithoutMac
+from fairplay.journal.record import Journal
 from fairplay.journal.replay import has_valid_mac, read_journal
 from tests.journal.journals import first_action, record_match
 from tests.nonempty import nonempty

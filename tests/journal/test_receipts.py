@@ -5,11 +5,13 @@ from typing import Any
 
 import pytest
 
-from fairplay import BadJournal, Fault, HostFault, Journal, Moment, Receipt, Referee
+from fairplay import BadJournal, Fault, HostFault, Moment, Receipt
 from fairplay.journal.append_file import Disk
 from fairplay.journal.options import Durability
+from fairplay.journal.record import Journal
 from fairplay.journal.replay import read_journal
 from fairplay.journal.verification import describe_coverage, verify
+from fairplay.referee.referee import Referee
 from tests.journal.forging import forge_journal
 from tests.journal.journals import GAME, SEED, FailsAtMoment, Plain, RecordFactory, first_action, play_illegal_action
 

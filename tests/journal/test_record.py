@@ -17,26 +17,14 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from fairplay import (
-    Acted,
-    BadRequest,
-    Ejected,
-    Ended,
-    Event,
-    Fault,
-    HostFault,
-    Journal,
-    Moment,
-    Receipt,
-    Referee,
-    Started,
-    __version__,
-)
+from fairplay import Acted, BadRequest, Ejected, Ended, Event, Fault, HostFault, Moment, Receipt, Started, __version__
 from fairplay.core.chance import seed_from_text
 from fairplay.journal.append_file import Disk
+from fairplay.journal.record import Journal
 from fairplay.journal.reenactment import Unfinished
 from fairplay.journal.replay import read_journal
 from fairplay.journal.verification import verify
+from fairplay.referee.referee import Referee
 from tests.journal.journals import (
     GAME,
     SEED,
@@ -304,7 +292,9 @@ def test_after_a_fault_of_the_disk_the_same_referee_and_journal_go_on(tmp_path: 
 
 FULL_DISK = """
 import resource, sys
-from fairplay import Ejected, HostFault, Journal, Referee
+from fairplay import Ejected, HostFault
+from fairplay.journal.record import Journal
+from fairplay.referee.referee import Referee
 from fairplay.games.fish import Fish
 
 class Printing:

@@ -4,10 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from fairplay import BadRequest, Journal, LocalChannel, Match, play
+from fairplay import BadRequest
+from fairplay.core.match import Match
 from fairplay.games.fish.examples import EXAMPLES
+from fairplay.journal.record import Journal
 from fairplay.journal.replay import read_journal, replay_facts
 from fairplay.journal.verification import verify
+from fairplay.referee.drivers import play
+from fairplay.referee.local_channel import LocalChannel
 from tests.journal.journals import (
     GAME,
     TABLES,

@@ -8,12 +8,13 @@ from typing import Any
 
 import pytest
 
-from fairplay import BadRequest, Ejected, Fault, HostFault, Journal, Moment, Receipt, Referee, Started
+from fairplay import BadRequest, Ejected, Fault, HostFault, Moment, Receipt, Started
 from fairplay.journal.lines import Parent, Resumed
 from fairplay.journal.options import Durability, Finished, InUse
-from fairplay.journal.record import branch_match
+from fairplay.journal.record import Journal, branch_match
 from fairplay.journal.replay import read_journal
 from fairplay.journal.verification import verify
+from fairplay.referee.referee import Referee
 from tests.journal.journals import (
     GAME,
     SEED,
@@ -28,7 +29,8 @@ from tests.nonempty import nonempty
 
 LOCKING = """
 import sys
-from fairplay import Journal, Started
+from fairplay import Started
+from fairplay.journal.record import Journal
 record, recorded = Journal(".").resume(sys.argv[1])
 record.write(Started(recorded.names), None, None)
 print("mine", flush=True)

@@ -7,16 +7,18 @@ from typing import Any
 
 import pytest
 
-from fairplay import Ended, Event, Journal, LocalChannel, Referee, built_in_strategy, play
+from fairplay import Ended, Event, built_in_strategy
 from fairplay.core.chance import seed_commitment
 from fairplay.games.tsuro import Tsuro
 from fairplay.games.tsuro.pieces import TILES
-from fairplay.journal.record import branch_match
+from fairplay.journal.record import Journal, branch_match
 from fairplay.journal.replay import read_journal
 from fairplay.journal.summary import summarise_journal
 from fairplay.journal.verification import verify
 from fairplay.observers.feed import EventFeed
-from fairplay.referee.referee import deal_match
+from fairplay.referee.drivers import play
+from fairplay.referee.local_channel import LocalChannel
+from fairplay.referee.referee import Referee, deal_match
 from tests.journal.forging import edit_line, refusal_of_forgery, rewrite_opening
 from tests.journal.journals import GAME, SEED, AnyMatch, first_action, read_lines
 

@@ -6,14 +6,16 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from fairplay import Journal, LocalChannel, Referee, play
 from fairplay.journal.ejection_report import ejection_reports
 from fairplay.journal.library import Query, find_matches
 from fairplay.journal.lines import Resumed, Seated
+from fairplay.journal.record import Journal
 from fairplay.journal.replay import are_valid_names, find_seat, read_journal
 from fairplay.journal.summary import Status
 from fairplay.journal.verification import verify
-from fairplay.referee.referee import deal_match
+from fairplay.referee.drivers import play
+from fairplay.referee.local_channel import LocalChannel
+from fairplay.referee.referee import Referee, deal_match
 from tests.journal.forging import edit_line, refusal_of_forgery
 from tests.journal.journals import (
     GAME,

@@ -11,14 +11,18 @@ from typing import Any
 
 import pytest
 
-from fairplay import Acted, Answer, Durability, Ended, HostFault, Journal, LocalChannel, Message, Referee, play_async
+from fairplay import Acted, Ended, HostFault
+from fairplay.core.messages import Answer, Message
 from fairplay.core.roles import CloseReason
 from fairplay.journal.append_file import Disk
-from fairplay.journal.record import MatchRecord
+from fairplay.journal.options import Durability
+from fairplay.journal.record import Journal, MatchRecord
 from fairplay.journal.reenactment import Unfinished
 from fairplay.journal.replay import read_journal
 from fairplay.journal.verification import verify
-from fairplay.referee.referee import deal_match
+from fairplay.referee.drivers import play_async
+from fairplay.referee.local_channel import LocalChannel
+from fairplay.referee.referee import Referee, deal_match
 from tests.journal.journals import GAME, SEED, AnyMatch, EventCollector, first_action
 from tests.nonempty import nonempty
 

@@ -7,39 +7,24 @@ from typing import Any
 
 import pytest
 
-from fairplay import (
-    Acted,
-    Answer,
-    Answered,
-    Ejected,
-    End,
-    Event,
-    Failed,
-    Fault,
-    Game,
-    HostFault,
-    Journal,
-    LocalChannel,
-    Match,
-    Message,
-    Moment,
-    Record,
-    Referee,
-    Start,
-    TakeTurn,
-    Tell,
-    play,
-)
+from fairplay import Acted, Ejected, Event, Fault, Game, HostFault, Moment
 from fairplay.core.chance import derive_seed
+from fairplay.core.match import Match
+from fairplay.core.messages import Answer, Answered, End, Failed, Message, Start, TakeTurn, Tell
+from fairplay.core.roles import Record
 from fairplay.games import game_info
 from fairplay.games.fish import Fish
 from fairplay.games.q import Q
 from fairplay.games.tsuro import Tsuro
 from fairplay.hosting.timing_record import TimingRecord
+from fairplay.journal.record import Journal
 from fairplay.journal.replay import RecordedMatch, read_journal
 from fairplay.journal.transcript import TranscriptEntry, transcript
 from fairplay.journal.verification import verify
 from fairplay.players.address import open_player
+from fairplay.referee.drivers import play
+from fairplay.referee.local_channel import LocalChannel
+from fairplay.referee.referee import Referee
 from tests.journal.journals import SEED, TABLES, FailsAtMoment, RecordFactory, first_action, record_match
 from tests.nonempty import nonempty
 

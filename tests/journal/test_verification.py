@@ -7,7 +7,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from fairplay import BadJournal, Journal
+from fairplay import BadJournal
+from fairplay.journal.record import Journal
 from fairplay.journal.reenactment import Unfinished
 from fairplay.journal.replay import read_journal
 from fairplay.journal.verification import read_legal, verify

@@ -7,10 +7,11 @@ import pytest
 
 from examples.games.connect_four import ConnectFour, Drop
 from examples.games.tic_tac_toe import Mark, TicTacToe
-from fairplay import BadRequest, Referee
+from fairplay import BadRequest
 from fairplay.core.roles import AnyStrategy
 from fairplay.kit import Action, BoardGame, State
 from fairplay.kit.built_in import BUILT_IN
+from fairplay.referee.referee import Referee
 from tests.kit.nim import Heaps
 from tests.nonempty import nonempty
 

@@ -6,7 +6,7 @@ import pytest
 
 from examples.games.connect_four import ConnectFour
 from examples.games.tic_tac_toe import TicTacToe
-from fairplay import Fault, Referee
+from fairplay import Fault
 from fairplay.games import PARTS
 from fairplay.games.fish import Fish
 from fairplay.kit import BoardGame
@@ -15,6 +15,7 @@ from fairplay.kit.cheats import cheats_of, rare_cheats_of
 from fairplay.kit.defaults import DEFAULTS, default_part
 from fairplay.kit.examples import examples_of
 from fairplay.kit.rule_book import rule_book
+from fairplay.referee.referee import Referee
 from fairplay.testing.cheats import broken_clause, cheating_strategy, describe_cheat
 from tests.kit.nim import Heaps
 from tests.nonempty import nonempty

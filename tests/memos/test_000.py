@@ -7,24 +7,13 @@ from typing import Any
 
 import pytest
 
-from fairplay import (
-    Acted,
-    BadRequest,
-    Ejected,
-    Ended,
-    Event,
-    Fault,
-    HostFault,
-    IllegalAction,
-    Match,
-    Referee,
-    Result,
-    Started,
-    seats_by_age,
-)
+from fairplay import Acted, BadRequest, Ejected, Ended, Event, Fault, HostFault, IllegalAction, Started
 from fairplay.core.chance import seed_from_text
+from fairplay.core.events import Result
+from fairplay.core.match import Match
 from fairplay.games.tsuro import Action, Lay, Place, Rules, Stage, State, Tsuro, View
 from fairplay.games.tsuro.pieces import TILES
+from fairplay.referee.referee import Referee, seats_by_age
 
 TsuroMatch = Match[State, View, Action]
 

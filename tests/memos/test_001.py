@@ -5,23 +5,14 @@ from typing import Any
 import msgspec
 import pytest
 
-from fairplay import (
-    Acted,
-    Answered,
-    Ejected,
-    End,
-    Fault,
-    IllegalAction,
-    LocalChannel,
-    Match,
-    Moment,
-    Start,
-    TakeTurn,
-    play,
-)
+from fairplay import Acted, Ejected, Fault, IllegalAction, Moment
 from fairplay.core.chance import SeededRandom, seed_from_text
+from fairplay.core.match import Match
+from fairplay.core.messages import Answered, End, Start, TakeTurn
 from fairplay.games.q import Action, Exchange, Pass, Place, Placement, Q, State, View
 from fairplay.referee.conversation import Call, conversation
+from fairplay.referee.drivers import play
+from fairplay.referee.local_channel import LocalChannel
 from fairplay.testing.scripted import ScriptedChannel, strategy_script
 from tests.games.q.positions import all_tiles, make_match, make_position, reshuffle, tile_names
 from tests.nonempty import nonempty

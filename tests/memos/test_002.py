@@ -7,13 +7,18 @@ from typing import Any
 import msgspec
 import pytest
 
-from fairplay import Acted, Ejected, End, Ended, Event, Fault, IllegalAction, Journal, Match, Referee, TakeTurn, play
+from fairplay import Acted, Ejected, Ended, Event, Fault, IllegalAction
 from fairplay.core.chance import seed_from_text
+from fairplay.core.match import Match
+from fairplay.core.messages import End, TakeTurn
 from fairplay.games.q import Action, Exchange, Pass, Place, Placement, Q, State, View, draft_of
 from fairplay.games.q.board import position_of
 from fairplay.games.q.draw import svg
 from fairplay.games.q.pieces import NAMES as TILES
+from fairplay.journal.record import Journal
 from fairplay.journal.replay import RecordedMatch, read_journal
+from fairplay.referee.drivers import play
+from fairplay.referee.referee import Referee
 from fairplay.testing.scripted import ScriptedChannel, strategy_script
 from tests.games.q.positions import (
     make_match,

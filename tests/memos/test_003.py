@@ -5,10 +5,12 @@ from typing import Any
 
 import pytest
 
-from fairplay import Acted, BadRequest, Ejected, Ended, Event, Fault, Match, Referee, Started
+from fairplay import Acted, BadRequest, Ejected, Ended, Event, Fault, Started
 from fairplay.core.chance import seed_commitment
+from fairplay.core.match import Match
 from fairplay.games.fish import Action, Fish, Move, Place, Stage, State, View
 from fairplay.games.fish.tree import Node
+from fairplay.referee.referee import Referee
 from tests.match_ids import without_id
 
 FishMatch = Match[State, View, Action]

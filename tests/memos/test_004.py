@@ -7,34 +7,20 @@ from typing import Any
 
 import pytest
 
-from fairplay import (
-    Acted,
-    Answered,
-    Ejected,
-    End,
-    Ended,
-    EndGameResult,
-    Event,
-    Failed,
-    Fault,
-    Journal,
-    LocalChannel,
-    Match,
-    Moment,
-    Referee,
-    Room,
-    RoomOptions,
-    Start,
-    TakeTurn,
-    apply_patch,
-    create_room,
-    play,
-)
+from fairplay import Acted, Ejected, Ended, Event, Fault, Moment
 from fairplay.core.chance import seed_from_text
+from fairplay.core.match import Match
+from fairplay.core.messages import Answered, End, Failed, Start, TakeTurn
 from fairplay.games.fish import Action, Fish, Place, Stage, State, View
 from fairplay.games.fish.draw import svg
+from fairplay.journal.record import Journal
 from fairplay.journal.replay import read_journal
 from fairplay.observers.painter import Painter
+from fairplay.referee.drivers import play
+from fairplay.referee.local_channel import LocalChannel
+from fairplay.referee.referee import Referee
+from fairplay.server.room import Room, RoomOptions, create_room
+from fairplay.server.spectating.patches import apply_patch
 from fairplay.testing.scripted import ScriptedChannel, failing_script, strategy_script
 from tests.journal_files import newest_journal, read_lines
 from tests.nonempty import nonempty
@@ -439,9 +425,9 @@ def test_clients_that_listen_to_state_changes_play_a_whole_game_and_the_manager_
 
     result = asyncio.run(room.play())
 
-    assert result == EndGameResult("room-1", room.match.state, ("ann", "bob", "cyd"))
+    assert (result.match, result.match.id, result.names) == (room.match, "room-1", ("ann", "bob", "cyd"))
     assert room.match.result.ejected == ()
-    assert (room.stage, result.state.stage) == ("done", Stage.DONE)
+    assert (room.stage, result.match.state.stage) == ("done", Stage.DONE)
     for one in nonempty(clients):
         assert one.lines[0]["view"] == json.loads(json.dumps(GAME.pack(View(None, GAME.deal(3, SEED)))))
         assert [line["seq"] for line in one.lines] == [*range(len(one.lines) - 1), len(one.lines) - 2]
@@ -475,7 +461,7 @@ def test_a_logger_makes_the_state_after_every_change_from_the_patches_that_are_b
         first = apply_patch(first, line["patch"])
 
     assert (first["view"], first["turn"]) == (last["view"], last["turn"])
-    assert GAME.unpack(first["view"]) == View(None, result.state)
+    assert GAME.unpack(first["view"]) == View(None, result.match.state)
 
 
 @pytest.mark.parametrize("message", MALFORMED)
@@ -494,7 +480,7 @@ def test_in_a_room_too_a_malformed_message_gets_its_sender_kicked_out(message: s
     result = asyncio.run(room.play())
 
     assert [(out.seat, out.fault) for out in room.match.result.ejected] == [(1, Fault.MALFORMED)]
-    assert result.player_ids == ("ann", "bob", "cyd")
+    assert result.names == ("ann", "bob", "cyd")
 
 
 def test_a_player_has_5_seconds_to_respond() -> None:

@@ -8,9 +8,10 @@ from xml.etree import ElementTree
 
 import pytest
 
-from fairplay import Fault, Moment, Referee
+from fairplay import Fault, Moment
 from fairplay import games as shelf
 from fairplay.journal.verification import read_legal, verify
+from fairplay.referee.referee import Referee
 from fairplay.testing.cheats import broken_clause, cheating_strategy
 from tests.cli.command import CommandResult, make_in_process_player, refusal_line, run_fairplay
 

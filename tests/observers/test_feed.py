@@ -6,10 +6,13 @@ from typing import Any
 
 import pytest
 
-from fairplay import Ejected, Ended, Fault, Match, Moment, Referee, Result
+from fairplay import Ejected, Ended, Fault, Moment
+from fairplay.core.events import Result
+from fairplay.core.match import Match
 from fairplay.games.fish import Action, Fish, Place, View
 from fairplay.games.tsuro import Tsuro
 from fairplay.observers.feed import EventFeed, event_fields
+from fairplay.referee.referee import Referee
 
 GAME = Fish(rows=3, columns=3, fish=1)
 NAMES = ("ann", "bob", "cyd")

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from fairplay import Referee
 from fairplay.games.fish import Fish
 from fairplay.games.fish.draw import svg
 from fairplay.observers.painter import AnyMatch, Painter
+from fairplay.referee.referee import Referee
 
 GAME = Fish(rows=3, columns=3)
 

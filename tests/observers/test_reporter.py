@@ -5,10 +5,13 @@ from typing import Any
 
 import pytest
 
-from fairplay import Acted, Ejected, Ended, Fault, Match, Moment, Referee, Result, Started
+from fairplay import Acted, Ejected, Ended, Fault, Moment, Started
+from fairplay.core.events import Result
+from fairplay.core.match import Match
 from fairplay.games.fish import Action, Fish, Move, Place, View
 from fairplay.games.fish.terminal import text
 from fairplay.observers.reporter import Reporter, describe_event, format_standings
+from fairplay.referee.referee import Referee
 
 GAME = Fish(rows=3, columns=3, fish=1)
 NAMES = ("ann", "bob", "cyd", "dee")

@@ -5,9 +5,12 @@ from itertools import accumulate, cycle
 from pathlib import Path
 from typing import Any
 
-from fairplay import Journal, LocalChannel, built_in_strategy, play
+from fairplay import built_in_strategy
 from fairplay.core.game import Game
 from fairplay.games import game_info
+from fairplay.journal.record import Journal
+from fairplay.referee.drivers import play
+from fairplay.referee.local_channel import LocalChannel
 from fairplay.referee.referee import deal_match
 
 PLAYERS = {"fish": "greedy", "tsuro": "second", "q": "dag"}

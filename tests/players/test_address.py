@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
-from fairplay import BadRequest, Referee
+from fairplay import BadRequest
 from fairplay.games import game_info
 from fairplay.games.fish import Fish
 from fairplay.players.address import open_player, split_label
+from fairplay.referee.referee import Referee
 from fairplay.render.text import printable
 
 GAME = Fish(rows=4, columns=4)

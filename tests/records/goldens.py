@@ -6,11 +6,14 @@ from typing import Any
 
 import msgspec
 
-from fairplay import Event, LocalChannel, Match, play
+from fairplay import Event
 from fairplay.core.chance import derive_seed, seed_from_text
+from fairplay.core.match import Match
 from fairplay.games import game_info, make_game
 from fairplay.observers.reporter import describe_event
 from fairplay.players.address import open_player, split_label
+from fairplay.referee.drivers import play
+from fairplay.referee.local_channel import LocalChannel
 from fairplay.referee.referee import deal_match
 
 HERE = Path(__file__).parent

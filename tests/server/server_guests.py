@@ -13,7 +13,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from fairplay import LocalChannel, built_in_strategy
+from fairplay import built_in_strategy
 from fairplay.core.events import Acted, Ejected, Receipt, Result
 from fairplay.games import game_info
 from fairplay.journal.replay import RecordedMatch, begin_match, read_journal
@@ -21,6 +21,7 @@ from fairplay.journal.unfinished_matches import has_begun
 from fairplay.journal.verification import check_receipt, verify
 from fairplay.protocol import wire
 from fairplay.referee.drivers import play
+from fairplay.referee.local_channel import LocalChannel
 from fairplay.server.status import ServerStatus, decode
 from tests.cli.command import INSTALLED_COMMAND, accept_ctrl_c, start_process
 from tests.players.host_joining import join_host

@@ -9,14 +9,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-from fairplay import Journal, LocalChannel, built_in_strategy
+from fairplay import built_in_strategy
 from fairplay.core.events import Fault
 from fairplay.core.messages import Answer, Failed, Message, TakeTurn
 from fairplay.core.roles import CloseReason, Observer
 from fairplay.games import game_info, make_game
+from fairplay.journal.record import Journal
 from fairplay.players.listener import listening_socket
 from fairplay.protocol import wire
 from fairplay.referee.drivers import play_async
+from fairplay.referee.local_channel import LocalChannel
 from fairplay.referee.observers import Observers
 from fairplay.referee.referee import deal_match, print_warning
 from fairplay.server.browser.pages import serve_pages

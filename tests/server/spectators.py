@@ -6,8 +6,9 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from fairplay import Ejected, Ended, Event, Fault, Match, Moment, Started
+from fairplay import Ejected, Ended, Event, Fault, Moment, Started
 from fairplay.core.chance import SeededRandom
+from fairplay.core.match import Match
 from fairplay.games import game_info
 from fairplay.server.spectating.hub import Hub
 from fairplay.server.spectating.patches import apply_patch_line

@@ -9,11 +9,13 @@ import pytest
 from msgspec.structs import replace
 from prometheus_client.parser import text_string_to_metric_families
 
-from fairplay import Durability, Referee, built_in_strategy
+from fairplay import built_in_strategy
 from fairplay.core.events import Acted, Event
 from fairplay.core.match import Match
 from fairplay.games.fish import Fish
 from fairplay.journal.append_file import AppendFile, Disk, create_file, max_unsynced_age_s
+from fairplay.journal.options import Durability
+from fairplay.referee.referee import Referee
 from fairplay.server.metrics import ServerCounts, format_metrics, make_registry
 from fairplay.server.status import OfferStatus, RoomStatus, ServerStatus, WaitingStatus
 from tests.nonempty import nonempty

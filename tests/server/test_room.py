@@ -8,17 +8,19 @@ from typing import Any
 
 import pytest
 
-from fairplay import BadRequest, EndGameResult, Fault, Limits, Room, RoomOptions, create_room
+from fairplay import BadRequest, Fault, Limits
 from fairplay.games import GAMES, game_info
 from fairplay.games.fish import Fish, Place
 from fairplay.games.fish.state import state_of
 from fairplay.games.q import Q
 from fairplay.games.tsuro import Tsuro
+from fairplay.hosting.match_result import MatchResult
 from fairplay.hosting.run import new_match
 from fairplay.hosting.spec import Entrant, MatchSpec
 from fairplay.journal.replay import read_journal
 from fairplay.journal.verification import verify
 from fairplay.protocol.wire import MAX_LINE_BYTES
+from fairplay.server.room import Room, RoomOptions, create_room
 from tests.nonempty import nonempty
 from tests.players.scripted_connections import VirtualTimeLoop, run_in_virtual_time
 from tests.server.spectators import Spectator
@@ -48,7 +50,7 @@ def answering(room: Room, player_id: str, say: Say = lambda asked, action: actio
     return heard
 
 
-def played(room: Room) -> EndGameResult:
+def played(room: Room) -> MatchResult:
     return asyncio.run(room.play())
 
 
@@ -66,10 +68,10 @@ def test_any_game_is_played_by_messages(game: str) -> None:
 
     result = played(room)
 
-    assert result == EndGameResult("r1", room.match.state, ids)
+    assert (result.match, result.names) == (room.match, ids)
     assert (room.stage, out(room)) == ("done", [])
     assert spectator.knows["event"]["type"] == "ended"
-    still_in, count = rules.order(result.state), len(spectator.lines)
+    still_in, count = rules.order(result.match.state), len(spectator.lines)
     for seat, lines in nonempty(enumerate(heard)):
         kinds = [line["type"] for line in lines]
         public = [line for line in lines if line["type"] in ("snapshot", "patch")]
@@ -314,8 +316,8 @@ def test_a_state_of_ones_own_is_played_and_recorded(tmp_path: Path) -> None:
 
     snapshot = next(line for line in heard if line["type"] == "snapshot")
     assert snapshot["view"]["board"] == [[1, 1, 1], [1, 1, 1]]
-    assert sum(result.state.scores) > 0
-    assert verify(read_journal(tmp_path / "r1.jsonl")).state == result.state
+    assert sum(result.match.state.scores) > 0
+    assert verify(read_journal(tmp_path / "r1.jsonl")).state == result.match.state
     with pytest.raises(BadRequest, match="the match in room r1 has begun"):
         room.set_state(state)
 
@@ -357,7 +359,7 @@ def test_a_room_is_played_by_whoever_sits_at_a_table_too() -> None:
 
     result = asyncio.run(room.play())
 
-    assert (result.room_id, result.player_ids) == ("r2", IDS)
+    assert (result.match.id, room.player_ids) == ("r2", IDS)
     assert spectator.knows["names"] == ["greedy", "random"]
     assert spectator.knows["event"]["type"] == "ended"
     assert room.outcome().result is not None
@@ -465,7 +467,7 @@ def test_an_eliminated_player_hears_of_no_more_changes_but_of_the_end() -> None:
     game = Tsuro(size=3)
     room = create_room("a room", options(game, player_ids=(*IDS, "cyd")))
     heard = {player_id: answering(room, player_id) for player_id in room.player_ids}
-    final = played(room).state
+    final = played(room).match.state
 
     first = min(range(3), key=lambda seat: final.table.survived_to(seat))
     told = heard[room.player_ids[first]]

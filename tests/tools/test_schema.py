@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from fairplay import Ejected, End, Fault, Moment, Receipt, Result
+from fairplay import Ejected, Fault, Moment, Receipt
+from fairplay.core.events import Result
+from fairplay.core.messages import End
 from fairplay.games import GAMES, game_info
 from fairplay.games.fish import Fish
 from fairplay.games.q import Q

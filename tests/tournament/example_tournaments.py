@@ -6,8 +6,9 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from fairplay import Entrant, run
+from fairplay import Entrant
 from fairplay.core.events import Fault
+from fairplay.hosting.run import run
 from fairplay.tournament.counted_match import CountedMatch, places_by_seat
 from fairplay.tournament.rating.ratings import Ratings, rate_players
 from fairplay.tournament.rating.standings import StandingsRow, standings

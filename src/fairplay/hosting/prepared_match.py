@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fairplay.core.chance import SEED_BYTES, derive_seed
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from fairplay.journal.record import MatchRecord
 
 AnyMatch = Match[Any, Any, Any]
+NO_OBJECTS: Mapping[Seat, AnyPlayer] = MappingProxyType({})
 
 
 class PreparedMatch(NamedTuple):
@@ -44,25 +46,34 @@ class PreparedMatch(NamedTuple):
     guessable: bool = False  # was the seed made from a short text?
     facts: int = 0  # that are on record already
     bot_logs: str | None = None  # the directory where what programs say on stderr is kept
+    player_objects: Mapping[Seat, AnyPlayer] = NO_OBJECTS  # players that exist in this process alone
+
+    @property
+    def has_remote_players(self) -> bool:
+        """Is any player outside of this process, so that it takes an event loop to wait for it?"""
+        return any(
+            seat not in self.player_objects and parse_remote_address(self.addresses[seat]) is not None
+            for seat in self.match.remaining_seats
+        )
 
     @property
     def warning(self) -> str:
         """What whoever runs it should know before, in one line; empty: nothing."""
-        seated = [self.addresses[seat] for seat in self.match.remaining_seats]
+        seated = [self.addresses[seat] for seat in self.match.remaining_seats if seat not in self.player_objects]
         return seed_warning(self.match.game, seated, guessable=self.guessable)
 
     def local_players(self) -> dict[Seat, AnyPlayer] | None:
         """The players by seat, if all of them are in this process and nobody has to be waited for."""
-        if any(parse_remote_address(self.addresses[seat]) is not None for seat in self.match.remaining_seats):
+        if self.has_remote_players:
             return None
-        places = locations(self.match, self.addresses)
+        places = locations(self.match, self.addresses, self.player_objects)
         return {seat: place.player for seat, place in places.items() if isinstance(place, LocalAddress)}
 
     def table(self) -> "Table":
         """The table for it, with its listeners open."""
         from fairplay.hosting.table import NO_SANDBOX, Table  # where all players are in this process, nobody needs it
 
-        places = locations(self.match, self.addresses)
+        places = locations(self.match, self.addresses, self.player_objects)
         limits, sandbox = self.conditions.limits or Limits(), self.conditions.sandbox or NO_SANDBOX
         return Table(places, limits=limits, sandbox=sandbox, logs=self.bot_logs)
 
@@ -104,11 +115,15 @@ def as_match_record(record: Record | None) -> "MatchRecord | None":
     return record if isinstance(record, MatchRecord) else None
 
 
-def locations(match: AnyMatch, addresses: Sequence[str]) -> dict[Seat, Location]:
-    """Where the players are of those seats that were not ejected."""
+def locations(
+    match: AnyMatch, addresses: Sequence[str], objects: Mapping[Seat, AnyPlayer] = NO_OBJECTS
+) -> dict[Seat, Location]:
+    """Where the players are of those seats that were not ejected; some may be objects of this process."""
     seed, option = match.seed or os.urandom(SEED_BYTES), game_info(match.game.name).option
     return {
-        seat: parse_remote_address(addresses[seat], option)
+        seat: LocalAddress(objects[seat])
+        if seat in objects
+        else parse_remote_address(addresses[seat], option)
         or parse_local_address(addresses[seat], match.game.name, seat_key(seed, seat))
         for seat in sorted(match.remaining_seats)
     }

@@ -5,12 +5,12 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
 from fairplay.core.errors import BadRequest, HostFault
-from fairplay.core.game import Seat
+from fairplay.core.game import Game, Seat
 from fairplay.core.roles import AsyncChannel, Observer, Record
 from fairplay.games import register
 from fairplay.hosting.conditions import match_conditions, with_people_limit
@@ -216,9 +216,10 @@ def prepare_from_spec(spec: MatchSpec) -> PreparedMatch:
     return new_match(spec)
 
 
-def new_match(spec: MatchSpec) -> PreparedMatch:
-    """A match that is dealt now."""
-    game, journal, labels, addresses = spec.load_game(), None, spec.labels, spec.addresses
+def new_match(spec: MatchSpec, game: Game[Any, Any, Any] | None = None) -> PreparedMatch:
+    """A match that is dealt now, of a game that may exist in this process alone."""
+    game = spec.load_game() if game is None else game
+    journal, labels, addresses = None, spec.labels, spec.addresses
     if spec.journal is not None:
         from fairplay.hosting.records import open_journal  # where nothing is recorded, nobody needs it
 

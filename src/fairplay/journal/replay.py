@@ -47,15 +47,25 @@ HASHED_LINE = re.compile(rb'(\{.*),"hash":"([0-9a-f]{64})"\}', re.DOTALL)
 
 
 class RecordedMatch(msgspec.Struct, frozen=True):
-    """What a journal holds; the chain is whole, the actions are those of the game."""
+    """What a journal holds; the chain is whole, the actions are those of the game.
+
+    Attributes:
+        opening: the first line.
+        middle: the lines of facts, seatings and resumptions.
+        closing: the last line, with the result; None: the match is unfinished.
+        game: the rules, with their parameters.
+        heads: the hash of each line.
+        whole_bytes: the number of bytes of whole lines.
+        torn_bytes: the number of bytes behind them, of a line that was never finished.
+    """
 
     opening: Opening
     middle: tuple[MiddleLine, ...]
-    closing: Closing | None  # None: the match is unfinished
+    closing: Closing | None
     game: Game[Any, Any, Any]
-    heads: tuple[str, ...]  # the hash of each line
-    whole_bytes: int  # bytes of whole lines
-    torn_bytes: int  # bytes behind them, of a line that never came to be
+    heads: tuple[str, ...]
+    whole_bytes: int
+    torn_bytes: int
 
     @property
     def entries(self) -> tuple[Entry, ...]:

@@ -13,6 +13,7 @@ from fairplay.core.events import Acted, Ejected, Event
 from fairplay.core.game import Game
 from fairplay.core.roles import Observer, Record
 from fairplay.hosting.conditions import MatchConditions
+from fairplay.hosting.match_result import MatchResult, result_of_outcome
 from fairplay.hosting.prepared_match import AnyMatch, PreparedMatch, begin_unrecorded
 from fairplay.hosting.records import open_journal
 from fairplay.hosting.run import HostedMatch
@@ -44,20 +45,6 @@ class RoomOptions(msgspec.Struct, frozen=True, kw_only=True):
     seed: bytes | None = None
     limits: Limits = DEFAULT_LIMITS
     journal: str | None = None
-
-
-class EndGameResult(msgspec.Struct, frozen=True):
-    """What the manager gets when a game is done. The players are in the order of the state.
-
-    Attributes:
-        room_id: of the room.
-        state: the last state of the game.
-        player_ids: in the order of the state.
-    """
-
-    room_id: str
-    state: Any
-    player_ids: tuple[str, ...]
 
 
 class Room:
@@ -138,7 +125,7 @@ class Room:
         """Take what a player says, as JSON or as plain data. Is it taken for the answer to what the player is asked?"""
         return self._mailbox(player_id).put(message)
 
-    async def play(self) -> EndGameResult:
+    async def play(self) -> MatchResult:
         """Play the match to its end, once. Raises HostFault if something of ours fails."""
         if self._hosted is not None:
             raise BadRequest(f"the match in room {self.id} has begun already")
@@ -154,7 +141,7 @@ class Room:
         finally:
             self.is_over = True
         await self.hub.wait_until_sent()
-        return EndGameResult(self.id, final.state, self.player_ids)
+        return result_of_outcome(self._hosted.outcome(), final)
 
     def outcome(self, host_fault: str = "") -> Outcome:
         """What came of it, or why nothing did."""

@@ -26,12 +26,12 @@ class TournamentResult(msgspec.Struct, frozen=True, dict=True):
     """How a tournament came out, or how far it is. Its ratings are worked out when they are first asked for.
 
     Attributes:
-        tournament: what was asked for, with all players.
+        spec: what was asked for, with all players.
         directory: where its files are.
         counted: the matches that are over.
         ranking: groups of players; empty: the ratings decide, or it is not over.
-        over: whether it is over.
-        verdicts: why a bot is not ready, by name; empty: it is.
+        finished: whether it is over.
+        bot_checks: why a bot is not ready, by name; empty: it is.
     """
 
     spec: TournamentSpec

@@ -11,7 +11,9 @@ import socket
 import sys
 import threading
 from collections.abc import Callable, Coroutine, Iterator
-from contextlib import contextmanager
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from contextvars import copy_context
 from typing import Any, Protocol, TypeVar
 
 T = TypeVar("T")
@@ -82,6 +84,36 @@ def wake_on_signals(loop: asyncio.AbstractEventLoop) -> Iterator[None]:
 def new_event_loop() -> asyncio.AbstractEventLoop:
     """A loop that measures players finely; on Windows asyncio's usual one, as others cannot start programs there."""
     return asyncio.new_event_loop() if sys.platform == "win32" else TimingEventLoop()
+
+
+def run_anywhere(work: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine on such a loop, in another thread where a loop is running already, as in a notebook."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return run(work)
+    return run_in_thread(work)
+
+
+def run_in_thread(work: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine on such a loop in another thread; Ctrl-C cancels it."""
+    running = Future[tuple[asyncio.AbstractEventLoop, asyncio.Task[Any]]]()
+
+    async def work_in_task() -> T:
+        task = asyncio.current_task()
+        assert task is not None
+        running.set_result((asyncio.get_running_loop(), task))
+        return await work
+
+    with ThreadPoolExecutor(1, "fairplay") as pool:
+        done = pool.submit(copy_context().run, run, work_in_task())
+        try:
+            return done.result()
+        except KeyboardInterrupt:
+            loop, task = running.result()
+            with suppress(RuntimeError):  # it is over already
+                loop.call_soon_threadsafe(task.cancel)
+            raise
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:

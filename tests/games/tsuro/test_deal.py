@@ -8,17 +8,20 @@ from typing import Any
 
 import pytest
 
-from fairplay import BadJournal, BadRequest, Event, HostFault, Journal, Match, Referee
+from fairplay import BadJournal, BadRequest, Event, HostFault
 from fairplay.core.chance import seed_from_text
 from fairplay.core.events import Ejected
+from fairplay.core.match import Match
 from fairplay.games.tsuro import Lay, Place, Stage, Tsuro
 from fairplay.games.tsuro.game import max_tiles
 from fairplay.games.tsuro.pieces import COLOURS
+from fairplay.journal.record import Journal
 from fairplay.journal.reenactment import Unfinished
 from fairplay.journal.replay import read_journal
 from fairplay.journal.verification import verify
 from fairplay.observers.feed import EventFeed
 from fairplay.referee.drivers import play
+from fairplay.referee.referee import Referee
 from fairplay.testing.scripted import ScriptedChannel, strategy_script
 from tests.games.tsuro.positions import EventLog, first_action, match_from
 from tests.journal.journals import read_lines, seal_lines

@@ -4,13 +4,14 @@ from collections import Counter
 
 import pytest
 
-from fairplay import Match, Referee
 from fairplay.core.chance import derive_seed, seed_from_text
 from fairplay.core.errors import BadRequest
+from fairplay.core.match import Match
 from fairplay.games.tsuro import Action, Lay, Place, State, Tsuro, View, strategies
 from fairplay.games.tsuro.examples import EXAMPLES
 from fairplay.games.tsuro.rules import STANDARD
 from fairplay.games.tsuro.strategies import BUILT_IN, LADDER, clockwise, counter_clockwise
+from fairplay.referee.referee import Referee
 
 TSURO = Tsuro(tiles="cycle")
 

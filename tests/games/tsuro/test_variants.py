@@ -6,13 +6,16 @@ from typing import Any
 
 import pytest
 
-from fairplay import BadJournal, BadRequest, Fault, IllegalAction, Journal, Match, Referee
+from fairplay import BadJournal, BadRequest, Fault, IllegalAction
+from fairplay.core.match import Match
 from fairplay.games.fish import Fish
 from fairplay.games.tsuro import Action, Lay, Place, Rules, Tsuro, View
 from fairplay.games.tsuro.board import OUT
 from fairplay.games.tsuro.rules import options_of, prospect_of
+from fairplay.journal.record import Journal
 from fairplay.journal.replay import read_journal
 from fairplay.journal.verification import verify
+from fairplay.referee.referee import Referee
 from fairplay.testing.conformance import DEFAULT_SEEDS, check_game
 from tests.games.tsuro.positions import (
     CORNERS,

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairplay import BadRequest, apply_patch, apply_patch_line
-from fairplay.server.spectating.patches import make_patch
+from fairplay import BadRequest
+from fairplay.server.spectating.patches import apply_patch, apply_patch_line, make_patch
 
 LEAVES = st.none() | st.booleans() | st.integers(0, 3) | st.sampled_from([0.0, 1.0]) | st.sampled_from(["", "a", "~/é"])
 KEYS = st.sampled_from(["", "a", "b", "/", "~", "~1", "~0", "a/b", "0", "-", "\n", "é"])
