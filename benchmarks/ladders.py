@@ -122,7 +122,7 @@ def format_python(ratings: Mapping[str, Rated], day: str) -> str:
     """Ratings as the file of a game."""
     entries = "".join(f'    "{address}": {one!r},\n' for address, one in ratings.items())
     return (
-        '"""Know how strong the built-in players are; `make ratings` writes this anew.\n\n'
+        '"""List the measured ratings of the built-in players; `make ratings` rewrites this file.\n\n'
         f'Measured on {day}; docs/built_in_players.md says how.\n"""\n\n'
         f"from fairplay.core.roles import Rated\n\nRATINGS = {{\n{entries}}}\n"
     )

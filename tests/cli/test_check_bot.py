@@ -399,7 +399,7 @@ class Player:
 REFUSED = {
     "an unknown game": (
         ("chess", "random"),
-        "there is no game 'chess'; there is fish, tsuro, q; one of your own is named by --game py:module:Name",
+        "there is no game 'chess'; there is fish, tsuro, q; name your own game with --game py:module:Name",
     ),
     "an unknown player": (("fish", "rando"), "fish has no player 'rando'; it has random, "),
     "a missing file": (("fish", "./nobody.py"), "there is no Python file ./nobody.py"),

@@ -199,7 +199,7 @@ def test_conditions_are_combined(conditions: str, found: list[str], directory: P
         (("find", "--since", ""), "write a date as"),
         (
             ("find", "--game", "chess"),
-            "there is no game 'chess'; there is fish, tsuro, q; one of your own is named by --game py:module:Name",
+            "there is no game 'chess'; there is fish, tsuro, q; name your own game with --game py:module:Name",
         ),
         (("find", "--fault", "rude"), "Invalid value for '--fault': 'rude' is not one of 'illegal', "),
         (("find", "--status", "good"), "Invalid value for '--status': 'good' is not one of 'finished', "),

@@ -135,7 +135,7 @@ REFUSED = {
     "no game": ((), "Missing argument 'GAME'. There is fish, tsuro, q"),
     "an unknown game": (
         ("chess",),
-        "there is no game 'chess'; there is fish, tsuro, q; one of your own is named by --game py:module:Name",
+        "there is no game 'chess'; there is fish, tsuro, q; name your own game with --game py:module:Name",
     ),
     "an unknown language": (
         ("fish", "--language", "rust"),

@@ -93,7 +93,7 @@ def test_the_same_is_printed_every_time() -> None:
         ((), "Missing argument 'GAME'. There is fish, tsuro, q"),
         (
             ("chess",),
-            "there is no game 'chess'; there is fish, tsuro, q; one of your own is named by --game py:module:Name",
+            "there is no game 'chess'; there is fish, tsuro, q; name your own game with --game py:module:Name",
         ),
         (("../fish",), "there is no game '../fish': did you mean 'fish'?"),
     ],

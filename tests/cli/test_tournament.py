@@ -89,7 +89,7 @@ MISUSED = {
     "a file to begin with, and one": (("{tournament}", "--init", "fish"), "--init takes no file: it prints one"),
     "a file to begin with for no game": (
         ("--init", "chess"),
-        "there is no game 'chess'; there is fish, tsuro, q; one of your own is named by --game py:module:Name",
+        "there is no game 'chess'; there is fish, tsuro, q; name your own game with --game py:module:Name",
     ),
     "no jobs": (("{tournament}", "--jobs", "0"), "Invalid value for '--jobs': 0 is not in the range 1<=x<=1024."),
     "an unknown executor": (

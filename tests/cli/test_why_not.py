@@ -368,7 +368,7 @@ def test_no_forged_match_is_looked_into(tmp_path: Path) -> None:
         (("fish", PLACE), "Missing option '--view'."),
         (
             ("chess", "--view", "x", PLACE),
-            "there is no game 'chess'; there is fish, tsuro, q; one of your own is named by --game py:module:Name",
+            "there is no game 'chess'; there is fish, tsuro, q; name your own game with --game py:module:Name",
         ),
         (("fish", "--view", "/nowhere", PLACE), "/nowhere cannot be read: No such file or directory"),
         (("fish", "--view", "/", PLACE), "/ cannot be read: Is a directory"),

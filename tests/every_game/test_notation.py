@@ -131,10 +131,10 @@ def test_fish_takes_positions_as_they_are_printed(words: str) -> None:
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        ("", "these are 0 positions; write where to put a penguin, as in 2,3"),
-        ("2,3 north", "'north' is no position; write where to put a penguin, as in 2,3"),
-        ("[2,3", "'[2,3' is no position; write where to put a penguin, as in 2,3"),
-        ("1,1 2,2 3,3", "these are 3 positions; write where to put a penguin, as in 2,3"),
+        ("", "found 0 positions; write where to place a penguin, as in 2,3"),
+        ("2,3 north", "'north' is not a position; write where to place a penguin, as in 2,3"),
+        ("[2,3", "'[2,3' is not a position; write where to place a penguin, as in 2,3"),
+        ("1,1 2,2 3,3", "found 3 positions; write where to place a penguin, as in 2,3"),
     ],
 )
 def test_fish_says_what_it_expects(words: str, why: str) -> None:

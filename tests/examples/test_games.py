@@ -152,7 +152,7 @@ def test_without_its_game_a_journal_is_refused_in_one_line(recorded: tuple[str, 
     game, path = recorded[0], tmp_path / recorded[1].name
     path.write_bytes(recorded[1].read_bytes())
 
-    said = f"{path}: line 1: there is no game {game!r}; there is fish, tsuro, q; one of your own is named by --game"
+    said = f"{path}: line 1: there is no game {game!r}; there is fish, tsuro, q; name your own game with --game"
     assert command("verify", str(path)).err.startswith(f"fairplay: {said}")
     for verb in ("replay", "why", "resume"):
         assert refusal_line(command(verb, str(path))).startswith(said)

@@ -1,4 +1,4 @@
-"""Bring external games for a while: from modules, and from packages that look as if they were installed."""
+"""Write modules and installed packages with external games, and forget them after a test."""
 
 import sys
 from collections.abc import Iterator
@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from fairplay import games as shelf
+from fairplay import games
 from fairplay.games import registry
 from fairplay.journal.ejection_report import clauses
 
 COIN_GAME = '''
-"""Say heads, and you have won.
+"""The player that says heads has won.
 
-- **1** There is nothing else to say.
+- **1** Nothing else can be said.
 """
 from fairplay.kit import Action, BoardGame
 
@@ -41,13 +41,13 @@ class Coin(BoardGame[bool, Heads], frozen=True):
 
 @pytest.fixture
 def forget_external_games() -> Iterator[None]:
-    """Whatever is found of others is forgotten again, and so are their modules."""
-    modules, others = {*sys.modules}, dict(shelf.EXTERNAL_GAMES)
-    shelf.EXTERNAL_GAMES.clear()
+    """Start with an empty registry, and restore it and the imported modules after the test."""
+    modules, others = {*sys.modules}, dict(games.EXTERNAL_GAMES)
+    games.EXTERNAL_GAMES.clear()
     clear_registry()
     yield
-    shelf.EXTERNAL_GAMES.clear()
-    shelf.EXTERNAL_GAMES.update(others)
+    games.EXTERNAL_GAMES.clear()
+    games.EXTERNAL_GAMES.update(others)
     clear_registry()
     for name in {*sys.modules} - modules:
         if name.startswith(("game_", "tic_tac", "connect_")):
@@ -56,7 +56,7 @@ def forget_external_games() -> Iterator[None]:
 
 def clear_registry() -> None:
     registry.installed_games.cache_clear()
-    shelf.game_info.cache_clear()
+    games.game_info.cache_clear()
     clauses.cache_clear()
 
 
@@ -65,9 +65,9 @@ def write_module(directory: Path, file: str, source: str = COIN_GAME, name: str 
     (directory / f"{file}.py").write_text(source.replace("{name}", name))
 
 
-def write_package(directory: Path, called: str, entries: str) -> None:
-    """What an installed package leaves in a directory on the path, besides its modules."""
-    info = directory / f"{called}-1.0.dist-info"
+def write_package(directory: Path, name: str, entries: str) -> None:
+    """Write the metadata of an installed package into a directory on the path."""
+    info = directory / f"{name}-1.0.dist-info"
     info.mkdir(parents=True)
-    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {called}\nVersion: 1.0\n")
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
     (info / "entry_points.txt").write_text(f"[fairplay.games]\n{entries}\n")

@@ -1,4 +1,4 @@
-"""Install packages whose entry points are hostile or broken: they hurt nobody but those who play their games."""
+"""Test that installed packages with hostile or broken entry points affect only matches of their own games."""
 
 import json
 import os
@@ -24,7 +24,7 @@ from tests.games.external_games import COIN_GAME, forget_external_games, write_m
 from tests.python_path import python_path
 
 __all__ = ["forget_external_games"]
-TRACE = "import pathlib\npathlib.Path(__file__).with_suffix('.loaded').touch()\n"  # of having been loaded
+TRACE = "import pathlib\npathlib.Path(__file__).with_suffix('.loaded').touch()\n"  # a file shows that it was loaded
 RAISES = TRACE + r"raise ValueError('\x1b[2J\nfairplay: all is well')"
 HANGS = TRACE + "import time\ntime.sleep(3600)"
 OURS = ("play", "fish", "random", "greedy", *SMALL_BOARD, "--quiet")
@@ -32,13 +32,13 @@ THEIRS = ("play", "coin", "random", "random", "--quiet")
 
 
 def install(directory: Path, source: str, entries: str = "coin = game_coin:Coin") -> None:
-    """A package that is found on the path, with one module."""
+    """Install a package with one module."""
     write_module(directory, "game_coin", source)
     write_package(directory, "coins", entries)
 
 
 def run_with(directory: Path, *words: str) -> CommandResult:
-    """What a command says that finds the packages in a directory."""
+    """Run a command that finds the packages in a directory."""
     return run_script(*words, environment=path_with(directory), stdin=subprocess.DEVNULL, timeout=60)
 
 
@@ -52,7 +52,7 @@ def was_loaded(directory: Path) -> bool:
 
 
 def listed(done: CommandResult) -> str:
-    """The lines of a list of games behind those of our own."""
+    """The lines of a list of games after those of fairplay."""
     assert done.code == 0, done
     assert all(line.isprintable() for line in done.out.splitlines())
     _, finish_bonus, rest = done.out.partition("  --set finish_bonus")
@@ -63,7 +63,7 @@ def listed(done: CommandResult) -> str:
 @pytest.mark.parametrize(
     ("source", "name"), [(HANGS, "coin"), (TRACE + COIN_GAME, "fish")], ids=["one that hangs", "one of our name"]
 )
-def test_nothing_of_a_package_is_loaded_for_a_game_of_ours(source: str, name: str, tmp_path: Path) -> None:
+def test_no_package_is_loaded_for_a_game_of_fairplay(source: str, name: str, tmp_path: Path) -> None:
     install(tmp_path, source, f"{name} = game_coin:Coin")
     bot = tmp_path / "bot.py"
     bot.write_text(LEGAL_BOT)
@@ -78,7 +78,7 @@ def test_nothing_of_a_package_is_loaded_for_a_game_of_ours(source: str, name: st
     assert not was_loaded(tmp_path)
 
 
-def test_a_package_with_the_name_of_one_of_our_games_is_neither_listed_nor_loaded(tmp_path: Path) -> None:
+def test_a_package_with_the_name_of_a_game_of_fairplay_is_neither_listed_nor_loaded(tmp_path: Path) -> None:
     install(tmp_path, TRACE + COIN_GAME, "fish = game_coin:Coin")
 
     done = run_with(tmp_path, "games")
@@ -88,7 +88,7 @@ def test_a_package_with_the_name_of_one_of_our_games_is_neither_listed_nor_loade
     assert not was_loaded(tmp_path)
 
 
-def test_a_package_that_raises_is_one_line(tmp_path: Path) -> None:
+def test_a_package_that_raises_is_reported_in_one_line(tmp_path: Path) -> None:
     install(tmp_path, RAISES)
     raised = "ValueError: �[2J�fairplay: all is well (game_coin.py, line 3)"
     why = f"game_coin:Coin of the package coins cannot be loaded: {raised}"
@@ -97,7 +97,7 @@ def test_a_package_that_raises_is_one_line(tmp_path: Path) -> None:
     assert refusal_line(run_with(tmp_path, *THEIRS)) == why
 
 
-def test_whoever_interrupts_a_package_that_hangs_hears_which_it_was(tmp_path: Path) -> None:
+def test_an_interrupt_names_the_package_that_hangs_while_loading(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     install(tmp_path, f"open({str(tmp_path / 'pipe')!r}).read()\n{HANGS}")
 
@@ -122,21 +122,21 @@ def test_what_a_game_prints_while_it_is_loaded_stays_out_of_the_events(registere
 
 
 @pytest.mark.parametrize("name", ["co\x1b[2Jin", "\u202ecoin", "Coin", "coin coin", "../coin", "c" * 41])
-def test_an_entry_point_that_no_game_can_be_called_is_not_loaded(name: str, tmp_path: Path) -> None:
+def test_an_entry_point_with_an_invalid_game_name_is_not_loaded(name: str, tmp_path: Path) -> None:
     install(tmp_path, TRACE + COIN_GAME, f"{name} = game_coin:Coin")
 
-    said = listed(run_with(tmp_path, "games"))
+    in_list = listed(run_with(tmp_path, "games"))
     refused = refusal_line(run_with(tmp_path, "play", name, "random", "random"))
 
     why = (
-        f"game_coin:Coin of the package coins: no game can be called {name!r}: write small letters, digits and hyphens"
+        f"game_coin:Coin of the package coins: {name!r} is not a name for a game: use small letters, digits and hyphens"
     )
     assert refused == why
-    assert said.endswith(why)
+    assert in_list.endswith(why)
     assert not was_loaded(tmp_path)
 
 
-def test_no_name_of_a_package_reaches_a_shell_that_completes(tmp_path: Path) -> None:
+def test_shell_completion_offers_no_invalid_game_name(tmp_path: Path) -> None:
     install(tmp_path, TRACE + COIN_GAME, "co\x1b[2Jin = game_coin:Coin\ncoin = game_coin:Coin")
     asked = {"_FAIRPLAY_COMPLETE": "bash_complete", "COMP_WORDS": "fairplay play co", "COMP_CWORD": "2"}
 
@@ -153,7 +153,7 @@ UNREADABLE = {
 
 
 @pytest.mark.parametrize("how", UNREADABLE)
-def test_a_package_whose_list_cannot_be_read_is_left_out_and_named(how: str, tmp_path: Path) -> None:
+def test_a_package_with_unreadable_entry_points_is_skipped_with_a_warning(how: str, tmp_path: Path) -> None:
     install(tmp_path, COIN_GAME)
     write_package(tmp_path, "broken", "")
     (tmp_path / "broken-1.0.dist-info" / "entry_points.txt").write_bytes(UNREADABLE[how])
@@ -163,12 +163,12 @@ def test_a_package_whose_list_cannot_be_read_is_left_out_and_named(how: str, tmp
     assert listed(games) == "coin: Heads win. 2 players."
     assert (theirs.code, ours.code, ours.err) == (0, 0, "")
     for err in (games.err, theirs.err):
-        assert err.startswith("fairplay: the package broken is left out: its list of entry points cannot be loaded: ")
+        assert err.startswith("fairplay: skipped the package broken: its list of entry points cannot be loaded: ")
         assert err.count("\n") == 1
 
 
 @pytest.mark.parametrize("metadata", [b"", b"Name: \xff\n"], ids=["none", "not UTF-8"])
-def test_a_package_without_a_readable_name_brings_its_game_all_the_same(metadata: bytes, tmp_path: Path) -> None:
+def test_the_game_of_a_package_without_a_readable_name_can_be_played(metadata: bytes, tmp_path: Path) -> None:
     install(tmp_path, COIN_GAME)
     (tmp_path / "coins-1.0.dist-info" / "METADATA").write_bytes(metadata)
 
@@ -193,18 +193,18 @@ DESCRIPTIONS = {
 
 
 @pytest.mark.parametrize("how", DESCRIPTIONS)
-def test_a_game_that_cannot_be_described_is_one_line_in_the_list(how: str, tmp_path: Path) -> None:
-    docstring, said = DESCRIPTIONS[how]
+def test_a_game_without_a_loadable_description_is_one_line_in_the_list(how: str, tmp_path: Path) -> None:
+    docstring, expected = DESCRIPTIONS[how]
     install(tmp_path, COIN_GAME.replace('"""Heads win."""', docstring))
 
     line = listed(run_with(tmp_path, "games"))
 
-    assert line.startswith(said)
+    assert line.startswith(expected)
     assert "\n" not in line
 
 
 @pytest.mark.usefixtures("forget_external_games")
-def test_parameters_that_do_not_fit_one_another_are_a_bad_request(
+def test_parameters_that_contradict_each_other_are_a_bad_request(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     check = "    a: int = 1\n    b: int = 2\n    def __post_init__(self):\n        if self.a == self.b:\n"

@@ -1,4 +1,4 @@
-"""Find external games: installed, or registered; and never because a file names one."""
+"""Test that external games are found if they are installed or registered, and never because a file names one."""
 
 import asyncio
 import os
@@ -57,11 +57,11 @@ def test_an_installed_game_is_known_by_its_name(path: Path) -> None:
     assert run(MatchSpec(game="coin", entrants=(Entrant("random"), Entrant("lookahead")))).result
 
 
-def test_what_a_module_brings_itself_comes_before_what_is_free(path: Path) -> None:
+def test_the_parts_that_a_module_defines_replace_the_defaults_of_the_kit(path: Path) -> None:
     write_module(
         path,
         "game_own",
-        f'{COIN_GAME}\nQUICK = {{}}\nHELP = "Just say it."\ndef write(action):\n    return "tails"\n',
+        f'{COIN_GAME}\nQUICK = {{}}\nHELP = "Just say it."\ndef format_action(action):\n    return "tails"\n',
         "own",
     )
     write_package(path, "coins", "own = game_own:Coin")
@@ -71,32 +71,34 @@ def test_what_a_module_brings_itself_comes_before_what_is_free(path: Path) -> No
     assert game_info("own").parse_action.__module__ == "fairplay.kit.notation"
 
 
-def test_what_a_module_imports_is_not_taken_for_its_own(path: Path) -> None:
-    write_module(path, "game_own", f"{COIN_GAME}\nfrom json import loads as read\n", "own")
+def test_names_that_a_module_imports_are_not_parts_of_its_game(path: Path) -> None:
+    write_module(path, "game_own", f"{COIN_GAME}\nfrom json import loads as parse_action\n", "own")
     write_package(path, "coins", "own = game_own:Coin")
 
     assert game_info("own").parse_action.__module__ == "fairplay.kit.notation"
 
 
-def test_a_game_that_is_not_of_the_kit_says_what_it_does_not_bring() -> None:
+def test_a_missing_part_of_a_game_outside_the_kit_is_named() -> None:
     register("py:tests.toy:Toy")
 
-    with pytest.raises(BadRequest, match="toy brings no 'BUILT_IN', which only games made from"):
+    with pytest.raises(
+        BadRequest, match=r"module tests\.toy must define 'BUILT_IN': toy is not made from fairplay\.kit"
+    ):
         _ = game_info("toy").built_in
     assert game_info("toy").ladder == ()
 
 
 BROKEN = {
     "game_bad:Coin": "cannot be loaded: ModuleNotFoundError: No module named 'nothing_of_the_kind'",
-    "game_coin:Nobody": "cannot be loaded: AttributeError",
+    "game_coin:Missing": "cannot be loaded: AttributeError",
     "game_absent:Coin": "cannot be loaded: ModuleNotFoundError",
-    "game_coin:Heads": "is no game: it is no class that is made from fairplay.Game",
-    "game_coin:COINS": "is no game",
-    "game_coin:BoardGame": "is no whole game: it has no 'name'",
-    "game_coin:Half": "is no whole game: it has no 'moves'",
-    "game_coin:Loud": "no game can be called 'LOUD!'",
-    "game_coin:Crowd": "its seats are no range",
-    "game_coin:Other": "is called 'other', but its entry point 'bad'",
+    "game_coin:Heads": "is not a game: it is not a subclass of fairplay.Game",
+    "game_coin:COINS": "is not a game",
+    "game_coin:BoardGame": "is not a complete game: define 'name'",
+    "game_coin:Half": "is not a complete game: define 'moves'",
+    "game_coin:Loud": "'LOUD!' is not a name for a game",
+    "game_coin:Unseated": "seats must be a range",
+    "game_coin:Other": "has the name 'other', but its entry point 'bad'",
 }
 MORE = """
 COINS = 7
@@ -105,7 +107,7 @@ class Half(BoardGame[bool, Heads], frozen=True):
     start = after = rows = Coin.start
 class Loud(Coin, frozen=True):
     name = "LOUD!"
-class Crowd(Coin, frozen=True):
+class Unseated(Coin, frozen=True):
     name, seats = "bad", range(0)
 class Other(Coin, frozen=True):
     name = "other"
@@ -113,7 +115,7 @@ class Other(Coin, frozen=True):
 
 
 @pytest.mark.parametrize(("entry", "why"), BROKEN.items(), ids=BROKEN)
-def test_a_broken_package_breaks_nothing_else(path: Path, entry: str, why: str) -> None:
+def test_a_broken_package_affects_no_other_game(path: Path, entry: str, why: str) -> None:
     write_module(path, "game_bad", "import nothing_of_the_kind")
     write_module(path, "game_coin", COIN_GAME + MORE)
     write_package(path, "coins", f"bad = {entry}\ncoin = game_coin:Coin")
@@ -143,18 +145,18 @@ def test_a_hostile_package_is_not_run_for_another_game_and_ends_no_list(path: Pa
     assert "\ncoin: Heads win." in listed.out
 
 
-def test_two_packages_with_one_name_are_told(path: Path) -> None:
+def test_two_packages_with_the_same_game_are_refused(path: Path) -> None:
     write_module(path, "game_more")
     write_package(path, "coins", "coin = game_coin:Coin")
     write_package(path, "more-coins", "coin = game_more:Coin")
 
-    said = refusal_line(run_fairplay("play", "coin", "random", "random"))
+    refusal = refusal_line(run_fairplay("play", "coin", "random", "random"))
 
-    assert said == "two packages bring a game 'coin': coins and more-coins; uninstall one of them"
+    assert refusal == "two packages contain a game 'coin': coins and more-coins; uninstall one of them"
     assert "game_coin" not in sys.modules
 
 
-def test_one_package_that_is_found_twice_is_one(path: Path) -> None:
+def test_a_package_that_is_found_twice_counts_once(path: Path) -> None:
     write_package(path, "coins", "coin = game_coin:Coin")
     write_package(path / "again", "coins-again", "coin = game_coin:Coin")
     sys.path.append(str(path / "again"))
@@ -164,13 +166,13 @@ def test_one_package_that_is_found_twice_is_one(path: Path) -> None:
         sys.path.remove(str(path / "again"))
 
 
-def test_nobody_takes_the_place_of_a_game_of_ours(path: Path) -> None:
+def test_an_external_game_cannot_replace_a_game_of_fairplay(path: Path) -> None:
     write_module(path, "game_fish", name="fish")
     write_package(path, "coins", "fish = game_fish:Coin")
 
     assert rules_of("fish").__module__ == "fairplay.games.fish.game"
     assert external_names() == []
-    with pytest.raises(BadRequest, match="there is a game 'fish' already, of fairplay's own"):
+    with pytest.raises(BadRequest, match="'fish' is a game of fairplay; give yours another name"):
         register("py:game_fish:Coin")
     assert "fish" not in EXTERNAL_GAMES
 
@@ -185,7 +187,7 @@ def test_a_registered_game_comes_before_an_installed_one_and_only_once(path: Pat
     assert game_info("coin").rules.__module__ == "game_more"
     assert game_info("coin").option == ("--game", "py:game_more:Coin")
     assert register("py:game_more:Coin") == "coin"
-    with pytest.raises(BadRequest, match="there is a game 'coin' already, which is py:game_more:Coin"):
+    with pytest.raises(BadRequest, match="there is a game 'coin' already: py:game_more:Coin"):
         register("py:game_coin:Coin")
     assert game_options() == ("--game", "py:game_more:Coin")
 
@@ -204,7 +206,7 @@ def test_a_library_reads_a_journal_again_once_its_game_is_known(path: Path, tmp_
     assert (unknown.count("unreadable"), known.count("unreadable"), known.count("finished")) == (1, 0, 1)
 
 
-def test_a_class_is_registered_by_value_and_travels_by_where_it_can_be_imported(path: Path) -> None:
+def test_a_registered_class_gets_the_address_where_it_can_be_imported(path: Path) -> None:
     from game_coin import Coin  # type: ignore[import-not-found]
 
     assert register(Coin) == "coin"
@@ -247,7 +249,7 @@ def take_turn(view):
 """
 
 
-def test_processes_are_told_of_a_game_by_their_command_lines_and_not_by_the_environment(
+def test_other_processes_learn_of_a_game_by_command_line_and_not_by_environment(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(path)
@@ -256,7 +258,7 @@ def test_processes_are_told_of_a_game_by_their_command_lines_and_not_by_the_envi
 
     POOL.close()  # they are started anew, in this directory
     coin, players = register("py:game_coin:Coin"), (Entrant("./bot.py"), Entrant("random"))
-    for entrants in (players, players[::-1]):  # whoever is first says heads, and it is over
+    for entrants in (players, players[::-1]):  # the first player says heads, and the game is over
         done = asyncio.run(run_async(MatchSpec(game=coin, entrants=entrants, sandbox="none")))
         assert (done.host_fault, done.evidence) == ("", ())
         assert done.result is not None and not done.result.ejected
@@ -265,7 +267,7 @@ def test_processes_are_told_of_a_game_by_their_command_lines_and_not_by_the_envi
     assert not [page for page in pages if b"game_coin" in page]
 
 
-def test_a_program_of_an_author_registers_its_game_itself(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bot_program_can_register_its_game_itself(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(path)
     game = "from game_coin import Coin\nfrom fairplay.games import register\nregister(Coin)\n"
     (path / "bot.py").write_text(f"{ASKS}\n{game}from fairplay.bot import run\nrun(take_turn)\n")
@@ -277,7 +279,7 @@ def test_a_program_of_an_author_registers_its_game_itself(path: Path, monkeypatc
     assert done.result is not None and not done.result.ejected
 
 
-def test_a_match_hears_of_its_own_game_alone(path: Path) -> None:
+def test_players_of_a_match_get_only_the_option_of_its_own_game(path: Path) -> None:
     write_module(path, "game_more", name="more")
     register("py:game_coin:Coin")
     register("py:game_more:Coin")
@@ -300,14 +302,14 @@ def test_a_match_hears_of_its_own_game_alone(path: Path) -> None:
 
 
 @pytest.mark.parametrize("named", ["py:game_coin:Coin", "game_coin", "coin", "py:os:system", "../coin", ""])
-def test_nothing_is_imported_because_a_record_names_it(named: str, path: Path, tmp_path: Path) -> None:
+def test_a_game_named_in_a_record_is_not_imported(named: str, path: Path, tmp_path: Path) -> None:
     (path / "game_coin.py").write_text("raise SystemExit('imported')")
     journal = record_match(tmp_path, FISH, [first_action_strategy(FISH)] * 2)
     lines = read_lines(journal)
     lines[0]["game"] = named
     journal.write_bytes(seal_lines(lines))
 
-    with pytest.raises(BadJournal, match=r"line 1: there is no game .*; one of your own is named by --game"):
+    with pytest.raises(BadJournal, match=r"line 1: there is no game .*; name your own game with --game"):
         read_journal(journal)
     for verb in ("verify", "replay", "why"):
         assert "there is no game" in refusal_line(run_fairplay(verb, str(journal)))
@@ -319,12 +321,12 @@ def test_nothing_is_imported_because_a_record_names_it(named: str, path: Path, t
     ("address", "why"),
     [
         ("py:game_coin", "'py:game_coin' names no game; write py:module:Name"),
-        ("py:game_coin:Nobody", "there is no 'Nobody' in game_coin"),
+        ("py:game_coin:Missing", "there is no 'Missing' in game_coin"),
         ("py:game_absent:Coin", "py:game_absent:Coin cannot be loaded: ModuleNotFoundError"),
-        ("py:os:getcwd", "what py:os:getcwd names is no game"),
+        ("py:os:getcwd", "py:os:getcwd is not a game"),
     ],
 )
-def test_what_is_no_game_cannot_be_registered(path: Path, address: str, why: str) -> None:
+def test_only_a_game_can_be_registered(path: Path, address: str, why: str) -> None:
     with pytest.raises(FairplayError) as refused:
         register(address)
 
@@ -332,7 +334,7 @@ def test_what_is_no_game_cannot_be_registered(path: Path, address: str, why: str
     assert not EXTERNAL_GAMES
 
 
-def test_an_option_behind_two_dashes_registers_no_game() -> None:
+def test_a_game_option_after_two_dashes_registers_no_game() -> None:
     assert refusal_line(run_fairplay("rules", "--", "--game=fish")).startswith("there is no game '--game=fish'")
 
 
@@ -340,36 +342,36 @@ def test_an_option_behind_two_dashes_registers_no_game() -> None:
     ("option", "why"),
     [("--game", "Option '--game' requires an argument."), ("--game=", "--game : write py:module:Name; ")],
 )
-def test_an_option_without_a_game_is_refused(option: str, why: str) -> None:
+def test_a_game_option_without_a_game_is_refused(option: str, why: str) -> None:
     assert refusal_line(run_fairplay("rules", option)).startswith(why)
 
 
-def test_the_option_takes_the_name_of_a_game_that_is_known_where_a_verb_names_one() -> None:
+def test_the_game_option_accepts_the_name_of_a_known_game_in_place_of_the_argument() -> None:
     assert run_fairplay("rules", "--game", "fish") == run_fairplay("rules", "fish")
 
 
-def test_a_verb_without_a_game_takes_games_by_their_addresses_alone() -> None:
+def test_a_command_without_a_game_argument_accepts_only_addresses_of_games() -> None:
     assert refusal_line(run_fairplay("games", "--game", "fish")).startswith("--game fish: write py:module:Name; ")
 
 
 @pytest.mark.parametrize("option", ["--config", "--tournament"])
-def test_a_game_of_an_option_is_not_served_instead_of_what_the_file_of_a_server_says(option: str, path: Path) -> None:
+def test_a_game_option_does_not_replace_the_settings_file_of_a_server(option: str, path: Path) -> None:
     done = run_fairplay("serve", option, str(path / "missing.toml"), "--game", "py:game_coin:Coin")
 
     assert refusal_line(done).startswith(f"{path}/missing.toml: cannot be read: ")
 
 
-def test_the_games_of_our_own_are_looked_for_nowhere_else(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_games_of_fairplay_are_not_looked_up_among_external_games(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: Any) -> None:
-        raise AssertionError("it was looked for")
+        raise AssertionError("an external game was looked up")
 
-    monkeypatch.setattr("fairplay.games.registry.find", fail)
+    monkeypatch.setattr("fairplay.games.registry.register_installed", fail)
 
     assert [rules_of(name).name for name in GAMES] == [*GAMES]
     assert run_fairplay("play", "fish", "random", "greedy", "--quiet").code == 0
 
 
-def test_thinking_processes_that_run_already_hear_of_a_game_that_is_registered_later(
+def test_running_worker_processes_learn_of_a_game_that_is_registered_later(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -5,7 +5,7 @@ from typing import Any
 
 from fairplay.core.chance import SeededRandom, derive_seed
 from fairplay.games.fish import Fish
-from fairplay.games.fish.kernel import fish_of
+from fairplay.games.fish.kernel import packed_fish
 from fairplay.games.q import Q
 from fairplay.games.q.strategies import random_strategy
 from fairplay.games.tsuro import Tsuro
@@ -86,7 +86,7 @@ def legal_calls(lots: SeededRandom) -> dict[str, tuple[Any, ...]]:
     state = random_position(
         Fish(rows=1 + lots.below(8), columns=1 + lots.below(8), cramped=True), 2 + lots.below(3), lots, 30
     )
-    shape = (state.grid.rows, state.grid.columns, fish_of(state), state.free, state.penguins)
+    shape = (state.grid.rows, state.grid.columns, packed_fish(state), state.free, state.penguins)
     tsuro = random_position(Tsuro(size=4 + lots.below(27)), 3, lots, 30, least=3)
     view, table = Tsuro().view(tsuro, tsuro.table.waiting[0]), tsuro.table
     game = Q()

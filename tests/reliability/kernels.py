@@ -73,8 +73,8 @@ def run_with_library(library: Path, numbers: range, seed: bytes) -> Reading:
 
 def planted_missing_fish() -> AbstractContextManager[object]:
     """The kernel is told of a board without fish."""
-    real = fish_kernel.fish_of
-    return patch.object(fish_kernel, "fish_of", lambda state: bytes(len(real(state))))
+    real = fish_kernel.packed_fish
+    return patch.object(fish_kernel, "packed_fish", lambda state: bytes(len(real(state))))
 
 
 def planted_tile_codes() -> AbstractContextManager[object]:

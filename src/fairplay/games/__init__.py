@@ -1,4 +1,4 @@
-"""Find a game by its name, with all that comes with it."""
+"""Look up games by name, with their rules, built-in players, pictures and notation."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
@@ -14,26 +14,26 @@ Rules = type[Game[Any, Any, Any]]
 
 
 class ExternalGame(NamedTuple):
-    """A game that does not come with fairplay."""
+    """A game that is not part of fairplay."""
 
     rules: Rules
-    source: str  # what another process finds it by: its name if it is installed, py:module:Name, or "" if it cannot
+    source: str  # how another process loads it: the name of an installed game, py:module:Name, or "" if it cannot
 
 
 EXTERNAL_GAMES: dict[str, ExternalGame] = {}  # the registry of this process, by name; `registry` fills it
 
 
 def no_looks(_: Any) -> tuple[()]:
-    """No piece of this game is anybody's."""
+    """No piece of this game belongs to a player."""
     return ()
 
 
 def identity(one: Any, _: Any) -> Any:
-    """No parameter of this game has to fit its states, and nothing of it is foreseen."""
+    """The default of `preview` and `game_for_state`: what was passed in."""
     return one
 
 
-PARTS: dict[str, tuple[Any, ...]] = {  # where what a title holds is found: the file, the name in it, or else what
+PARTS: dict[str, tuple[Any, ...]] = {  # by attribute of GameInfo: the file, the name in it, perhaps a default
     "built_in": ("strategies", "BUILT_IN"),
     "ladder": ("strategies", "LADDER", ()),
     "ratings": ("ratings", "RATINGS", {}),
@@ -53,25 +53,25 @@ PARTS: dict[str, tuple[Any, ...]] = {  # where what a title holds is found: the 
 
 
 class GameInfo:
-    """A game as it stands on the shelf: what the files of its directory hold, each loaded when it is first asked for.
+    """The rules of a game and all its other parts, each loaded when it is first needed.
 
-    A game of somebody else's is one module, which may hold all of this too; what it does not, the kit has.
+    An external game is one module, which may define all of these parts too; the kit has defaults for the others.
     """
 
     rules: Rules
-    built_in: Mapping[str, BuiltInPlayer]  # the players that come with it
-    ladder: Sequence[str]  # those of them who are rated, by address; none: whoever is in benchmarks/ladders
-    ratings: Mapping[str, Rated]  # how strong they are, by address, as far as that was measured; the strongest first
-    text: Callable[..., str]  # (view, names, *, colour, width, height, before) -> for the terminal, what is new marked
-    svg: Callable[..., str]  # (view, names, *, before, around, dark, small) -> a picture; what is new since `before` is
-    # marked, and there is room for the board of `around`, which came of this one
-    looks: Callable[[Any], Sequence[Any]]  # (view) -> the Look of everybody's pieces, by seat; none: nobody owns any
+    built_in: Mapping[str, BuiltInPlayer]  # by name
+    ladder: Sequence[str]  # addresses of the built-in players to rate; empty: see benchmarks/ladders
+    ratings: Mapping[str, Rated]  # measured ratings by address, the strongest first
+    text: Callable[..., str]  # (view, names, *, colour, width, height, before) -> lines, changes since `before` marked
+    svg: Callable[..., str]  # (view, names, *, before, around, dark, small) -> a picture; changes since `before` are
+    # marked, and there is room for the board of `around`, a later view
+    looks: Callable[[Any], Sequence[Any]]  # (view) -> the Look of each seat's pieces; empty: no piece has an owner
     format_action: Callable[[Any], str]  # (action) -> what a person types for it
-    parse_action: Callable[[Any, str], Any]  # (view, words) -> the action that a person means, or BadRequest
+    parse_action: Callable[[Any, str], Any]  # (view, words) -> the action that a person typed, or BadRequest
     help: str  # what can be typed
     preview: Callable[[Any, Any], Any]  # (view, action) -> what its player would see right after it, as far as it knows
-    examples: Mapping[str, Any]  # named states, which tests share
-    quick: Mapping[str, Any]  # parameters for a match that is soon over
+    examples: Mapping[str, Any]  # states by name, for tests and pictures
+    quick: Mapping[str, Any]  # parameters for a short match
     game_for_state: Callable[
         [Any, Any], Game[Any, Any, Any]
     ]  # (game, state) -> the game with parameters that fit the state
@@ -83,15 +83,15 @@ class GameInfo:
         self._name = name
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return game_info, (self._name,)  # so that a copy from another process is the same title again
+        return game_info, (self._name,)  # so that a copy from another process is the same object again
 
     def __getattr__(self, name: str) -> Any:
         if name not in PARTS:
-            raise AttributeError(f"a title has no {name!r}")
+            raise AttributeError(f"GameInfo has no attribute {name!r}")
         if self._name in GAMES:
             value = self._from_package(*PARTS[name])
         else:
-            from fairplay.games.registry import external_part  # start-up: only games of others need it
+            from fairplay.games.registry import external_part  # start-up: only external games need it
 
             value = external_part(self.rules, name, *PARTS[name])
         setattr(self, name, value)
@@ -108,9 +108,9 @@ class GameInfo:
 
     @property
     def rule_book(self) -> str:
-        """The rule book, as Markdown with numbered clauses; empty: nobody wrote one."""
+        """The rule book, as Markdown with numbered clauses."""
         if self._name in GAMES:
-            from importlib.resources import files  # which takes its time to load
+            from importlib.resources import files  # start-up: slow to import
 
             return files(f"{__name__}.{self._name}").joinpath("RULES.md").read_text(encoding="utf-8")
         from fairplay.kit.rule_book import rule_book
@@ -119,7 +119,7 @@ class GameInfo:
 
     @property
     def source(self) -> str:
-        """What another process finds it by: its name, or py:module:Name. Empty: it exists in this process alone."""
+        """How another process loads it: its name, or py:module:Name. Empty: it exists in this process alone."""
         own = self._name if self.rules.__module__ == f"{__name__}.{self._name}.game" else ""
         return own if self._name in GAMES else external_game(self._name).source
 
@@ -130,7 +130,7 @@ class GameInfo:
 
     @property
     def has_news(self) -> bool:
-        """Is anybody ever told anything between turns?"""
+        """Are players ever told anything between turns?"""
         return self.rules.news is not Game.news
 
 
@@ -150,9 +150,9 @@ def make_game(name: str, parameters: Mapping[str, Any]) -> Game[Any, Any, Any]:
 
 
 def rules_of(name: str) -> Rules:
-    """The rules of this name, without all that comes with them.
+    """The rules of the game of this name.
 
-    Nothing is imported because of a name that a stranger chose, but for what is installed: see `registry`.
+    A name from a record or a message makes nothing be imported, except installed games: see `registry`.
     """
     if name not in GAMES:
         return external_game(name).rules
@@ -163,35 +163,35 @@ def rules_of(name: str) -> Rules:
 def external_game(name: str) -> ExternalGame:
     """An external game. Raises BadRequest if there is none."""
     if name not in EXTERNAL_GAMES:
-        from fairplay.games import registry  # which takes its time to load
+        from fairplay.games import registry  # start-up: slow to import
 
         registry.register_installed(name)
     return EXTERNAL_GAMES[name]
 
 
 def unknown_game_message(name: str) -> str:
-    """What to say of a name that no game has."""
+    """The error for a name that no game has."""
     from fairplay.render.formatting import suggestion  # start-up: only errors need it
 
-    said = suggestion(name, [*GAMES, *external_names()])
-    own = "" if said.endswith("?") else "; one of your own is named by --game py:module:Name"
-    return f"there is no game {name!r}{said}{own}"
+    hint = suggestion(name, [*GAMES, *external_names()])
+    own = "" if hint.endswith("?") else "; name your own game with --game py:module:Name"
+    return f"there is no game {name!r}{hint}{own}"
 
 
 def is_known(name: str) -> bool:
-    """Is there a game of this name? One that cannot be loaded is there, and whoever asks for it hears why not."""
+    """Is there a game of this name? True for one that cannot be loaded, too: loading it raises the reason."""
     return name in GAMES or name in external_names()
 
 
 def external_names() -> list[str]:
-    """The names of all external games, of which perhaps not all can be loaded."""
-    from fairplay.games.registry import installed_games  # start-up: only games of others need it
+    """The names of all external games, even of those that cannot be loaded."""
+    from fairplay.games.registry import installed_games  # start-up: only external games need it
 
     return sorted({*EXTERNAL_GAMES, *installed_games()} - {*GAMES})
 
 
 def register(game: str | Rules) -> str:
-    """The name of a game. One that is given as py:module:Name or as a class is known by it here from now on."""
+    """The name of a game; py:module:Name or a class is put into the registry of this process."""
     if isinstance(game, str) and not game.startswith("py:"):
         return game
     from fairplay.games import registry  # start-up: only external games need it
@@ -201,12 +201,12 @@ def register(game: str | Rules) -> str:
 
 
 def game_options() -> tuple[str, ...]:
-    """The options by which a command line names all games that were registered here by their addresses."""
+    """The --game options that name all games that were registered here by their addresses."""
     return tuple(word for name in EXTERNAL_GAMES for word in game_info(name).option)
 
 
 def take_game_options(words: list[str]) -> list[str]:
-    """Register the games that such options name at the end of a command line; the words before them."""
+    """Register the games that --game options at the end of a command line name; return the words before them."""
     while words[-2:-1] == ["--game"]:
         *words, _, source = words
         register(source)

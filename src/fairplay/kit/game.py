@@ -37,10 +37,10 @@ class Action(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag=str.lo
 
 
 class State(msgspec.Struct, Generic[P], frozen=True, forbid_unknown_fields=True):
-    """Everything there is to know; all of it is public."""
+    """The whole position, all of it public."""
 
     position: P
-    order: tuple[Seat, ...]  # the seats still in, from whoever moves next
+    order: tuple[Seat, ...]  # the seats still in, starting with the next to move
     seats: int  # how many sat down
 
 
@@ -76,7 +76,7 @@ class Board(Mapping[tuple[int, int], str]):
 
 
 class View(msgspec.Struct, Generic[P], frozen=True):
-    """What a seat sees; None: what spectators see. It knows its game, with the parameters that it is played with."""
+    """What a seat sees; None: a spectator. It knows its game, with the parameters that it is played with."""
 
     seat: Seat | None
     state: State[P]
@@ -91,17 +91,17 @@ class View(msgspec.Struct, Generic[P], frozen=True):
     def me(self) -> Player:
         """Whose view it is. Raises BadRequest for spectators."""
         if self.seat is None:
-            raise BadRequest("this is what spectators see, and none of them plays")
+            raise BadRequest("this is the view of a spectator, which has no player")
         return self.players[self.seat]
 
     @property
     def opponents(self) -> tuple[Player, ...]:
-        """The others who are still in, from whoever moves next."""
+        """The other players still in, starting with the next to move."""
         return tuple(self.players[seat] for seat in self.state.order if seat != self.seat)
 
     @property
     def players(self) -> tuple[Player, ...]:
-        """Everybody by seat, the ejected too."""
+        """All players by seat, including the ejected."""
         game, seats = self.game, range(self.state.seats)
         points = game.points(self.state.position) or [None] * len(seats)
         return tuple(Player(seat, game.colour_of(seat), game.sign_of(seat), points[seat]) for seat in seats)
@@ -122,12 +122,12 @@ class View(msgspec.Struct, Generic[P], frozen=True):
         return Board(self.game.rows(self.state.position))
 
     def __str__(self) -> str:
-        from fairplay.kit.terminal import text  # only if somebody wants to see it
+        from fairplay.kit.terminal import text  # start-up: only a drawing needs it
 
         return text(self)
 
     def _repr_svg_(self, names: tuple[str, ...] = ()) -> str:
-        """What a notebook shows of it."""
+        """The picture that Jupyter displays."""
         from fairplay.kit.draw import svg  # start-up: only pictures need it
 
         return svg(self, names)

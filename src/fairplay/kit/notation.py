@@ -46,7 +46,7 @@ def flat_words(plain: Any) -> Iterator[str]:
 
 
 def parse_action(view: View[Any], words: str) -> Any:
-    """The action that a person means. Raises BadRequest if that cannot be told."""
+    """The action that a person typed. Raises BadRequest if it is unclear."""
     game, said = view.game, [word for word in re.split(r"[\s,()\[\]]+", words.lower()) if word]
     offered = list(islice(game.actions(view), MAX_MATCHED_ACTIONS))
     for action in offered:

@@ -31,7 +31,7 @@ def owners_in(view: View[Any]) -> Mapping[str, Seat]:
 
 
 def players_of(view: View[Any], names: Sequence[str]) -> list[Player]:
-    """Everybody, by seat."""
+    """All players, by seat."""
     players = []
     for one, look in zip(view.players, looks(view), strict=True):
         mark, out = _mark(view, view.state, one.seat), one.seat not in view.state.order
@@ -43,7 +43,7 @@ def players_of(view: View[Any], names: Sequence[str]) -> list[Player]:
 
 
 def _mark(view: View[Any], state: State[Any], seat: Seat) -> str:
-    """What there is to say about a seat now."""
+    """The status of a seat, for the list of players."""
     if seat not in state.order:
         return "ejected"
     on_turn = view.game.turn(state)

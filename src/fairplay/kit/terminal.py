@@ -23,7 +23,7 @@ def text(
 ) -> str:
     """The board and the players for a terminal, without a newline at the end; `colour` adds colour and nothing else.
 
-    No line is wider than `width`, and there are not more than `height`, as long as there is room for anything at all.
+    No line is wider than `width`, and there are at most `height` lines, unless even the smallest part needs more.
     """
     players = [*roster(players_of(view, names), colour=colour, width=width)]
     signs, room = grid(view), Space(width, height).minus_lines(len(players) + 1)

@@ -1,4 +1,4 @@
-"""Make up positions of Fish that are small enough to be played to the end in every way."""
+"""Make random positions of Fish that are small enough for an exhaustive search."""
 
 from collections.abc import Iterator
 from random import Random
@@ -7,7 +7,7 @@ from fairplay.games.fish.state import Stage, State, state_of
 
 
 def small_positions(seed: int, count: int, most_free: int) -> Iterator[State]:
-    """Random positions with holes, 1 to 4 players and 1 to 3 penguins each, in which somebody can move."""
+    """Random positions with holes, 1 to 4 players and 1 to 3 penguins each, in which some player can move."""
     chance = Random(seed)
     while count:
         rows, columns = chance.randint(2, 6), chance.randint(1, 4)

@@ -1,4 +1,4 @@
-"""What a match of Fish starts from, and the positions that have a name."""
+"""Test the deal of Fish and its example positions."""
 
 import pytest
 
@@ -12,7 +12,7 @@ FISH = Fish()
 
 
 @pytest.mark.parametrize(("seats", "each"), [(2, 4), (3, 3), (4, 2)])
-def test_each_player_has_six_penguins_less_one_for_each_player(seats: int, each: int) -> None:
+def test_each_player_has_six_penguins_minus_one_for_each_player(seats: int, each: int) -> None:
     state = FISH.deal(seats, bytes(32))
 
     assert (state.each, state.order, FISH.turn(state)) == (each, tuple(range(seats)), 0)
@@ -47,7 +47,7 @@ def test_random_holes_leave_enough_tiles_and_depend_on_the_seed() -> None:
     assert set(tiles) == set(range(9, 17))
 
 
-def test_a_number_of_holes_is_a_number_of_holes() -> None:
+def test_a_given_number_of_holes_is_dealt() -> None:
     for number in range(20):
         state = Fish(rows=5, columns=5, holes=7).deal(4, seed_from_text(str(number)))
 
@@ -82,7 +82,7 @@ def test_random_colours_leave_the_board_as_it_is() -> None:
     assert (fixed.fish, fixed.free) == (drawn.fish, drawn.free)
 
 
-# The examples, and words.
+# The examples, and the text of actions.
 
 
 def test_the_examples_are_at_the_stage_that_they_show() -> None:
@@ -99,13 +99,13 @@ def test_the_examples_are_at_the_stage_that_they_show() -> None:
     }
 
 
-def test_everything_is_public() -> None:
+def test_every_seat_of_fish_sees_the_whole_state() -> None:
     for state in EXAMPLES.values():
         seats = [*range(len(state.scores)), None]
 
         assert all(FISH.view(state, seat).state is state for seat in seats)
 
 
-def test_an_action_is_said_in_words() -> None:
+def test_actions_have_readable_text() -> None:
     assert str(Place((1, 2))) == "places a penguin at [1, 2]"
     assert str(Move((1, 2), (3, 2))) == "moves from [1, 2] to [3, 2]"

@@ -1,4 +1,4 @@
-"""Look at the pictures of Fish."""
+"""Test pictures of Fish, as SVG and as text."""
 
 import random
 import re
@@ -80,7 +80,7 @@ def shapes(picture: str) -> Counter[str]:
     return within("board")
 
 
-def said(picture: str) -> list[str]:
+def texts(picture: str) -> list[str]:
     return ["".join(words.itertext()) for words in ElementTree.fromstring(picture).iter(f"{SVG}text")]
 
 
@@ -88,7 +88,7 @@ def plain(coloured: str) -> str:
     return re.sub(r"\x1b\[[0-9;]*m", "", coloured)
 
 
-def test_a_small_position_is_drawn_like_this_on_a_terminal() -> None:
+def test_a_small_position_is_drawn_as_text() -> None:
     assert text(SMALL, ["Ann", "Bob", "", "Dee"]) == SMALL_TEXT.strip("\n")
 
 
@@ -121,28 +121,28 @@ def test_the_tile_below_is_two_rows_further() -> None:
     assert [(tile.get("x"), tile.get("y")) for tile in tiles] == [("0", "0"), ("60", "34.64"), ("0", "69.28")]
 
 
-def test_the_panel_of_the_picture_names_everybody_with_marks_and_scores() -> None:
-    lines = said(svg(SMALL, ["Ann", "Bob", "", "Dee"]))
+def test_the_panel_of_the_picture_names_all_players_with_status_and_score() -> None:
+    lines = texts(svg(SMALL, ["Ann", "Bob", "", "Dee"]))
 
     for words in ("Ann", "7", "Bob", "12", "brown", "ejected", "Dee", "black · to move", "104"):
         assert words in lines
 
 
 def test_a_player_without_a_name_is_called_by_its_colour() -> None:
-    lines = said(svg(SMALL, ["Ann"]))
+    lines = texts(svg(SMALL, ["Ann"]))
 
     assert "white" in lines
     assert " W  white  white   12 fish" in text(SMALL, ["Ann"]).splitlines()
 
 
-def test_whoever_has_to_place_a_penguin_is_marked() -> None:
+def test_the_player_that_has_to_place_a_penguin_is_marked() -> None:
     view = after(1)
 
     assert [line.endswith("to place") for line in text(view).splitlines()[-3:]] == [False, True, False]
-    assert "to place" in said(svg(view))
+    assert "to place" in texts(svg(view))
 
 
-def test_whoever_has_most_fish_is_marked_at_the_end_even_if_the_ejected_have_more() -> None:
+def test_the_player_with_most_fish_is_marked_at_the_end_even_if_an_ejected_one_has_more() -> None:
     state = state_of([[1, 2]], [(), (), ()], scores=[5, 9, 5], order=[0, 2])
 
     lines = text(View(None, state)).splitlines()
@@ -171,10 +171,10 @@ def test_hostile_names_leave_the_picture_well_formed() -> None:
 
 
 def test_hostile_names_send_no_control_codes_to_the_terminal() -> None:
-    shown = text(after(15, seats=4), HOSTILE)
+    drawing = text(after(15, seats=4), HOSTILE)
 
-    assert all(sign.isprintable() for sign in shown.replace("\n", ""))
-    assert len(shown.splitlines()) == len(text(after(15, seats=4)).splitlines())
+    assert all(sign.isprintable() for sign in drawing.replace("\n", ""))
+    assert len(drawing.splitlines()) == len(text(after(15, seats=4)).splitlines())
 
 
 def test_names_of_any_length_fit() -> None:
@@ -225,7 +225,7 @@ def test_boards_of_all_sizes_are_drawn(seats: int, size: tuple[int, int]) -> Non
 
 
 @pytest.mark.parametrize("seats", [0, 1])
-def test_a_board_with_hardly_anybody_is_drawn(seats: int) -> None:
+def test_a_board_with_no_or_one_player_is_drawn(seats: int) -> None:
     view = View(None, state_of([[1, 2], [3, 4]], [()] * seats))
 
     assert shapes(svg(view))["fish"] == 10

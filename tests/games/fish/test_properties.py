@@ -1,4 +1,4 @@
-"""Fish on boards that nobody thought of, against rules written down the slow way."""
+"""Test Fish on random boards, against a slow and simple implementation of the rules."""
 
 import json
 from itertools import pairwise
@@ -20,7 +20,7 @@ Position = tuple[int, int]
 modest = settings(max_examples=100, deadline=None, derandomize=True, database=None)
 
 
-# The slow way: a board is a dictionary of fish by position, and a step is a sum.
+# The slow implementation: a board is a dictionary of fish by position, and a step is a sum.
 
 
 def step(position: Position, direction: str) -> Position:
@@ -65,7 +65,7 @@ def free_tiles(state: State) -> set[Position]:
     return set(tiles(state)) - standing
 
 
-# Positions that nobody thought of.
+# Random positions.
 
 
 @st.composite
@@ -92,7 +92,7 @@ def states(draw: st.DrawFn) -> State:
 
 
 def playout(start: State, lots: list[int]) -> list[tuple[State, Action | None]]:
-    """Positions and what was done there; where nothing can be done, or the lot says so, a seat is ejected."""
+    """Positions with the action taken in each; None: the seat was ejected, for lack of actions or by lot."""
     state, steps = start, list[tuple[State, Action | None]]()
     for lot in lots:
         seat = FISH.turn(state)
@@ -110,7 +110,7 @@ lot_lists = st.lists(st.integers(0, 10**6), max_size=60)
 
 @modest
 @given(states(), lot_lists)
-def test_moves_are_those_of_the_slow_way(start: State, lots: list[int]) -> None:
+def test_moves_are_those_of_the_slow_implementation(start: State, lots: list[int]) -> None:
     for state, _ in nonempty(playout(start, lots)):
         for seat in nonempty(range(len(state.scores))):
             offered = state.grid.moves(state.penguins[seat], state.free)
@@ -129,7 +129,9 @@ def test_placements_are_the_free_tiles(start: State, lots: list[int]) -> None:
 
 @modest
 @given(states(), st.tuples(st.integers(-2, 8), st.integers(-2, 8)), st.tuples(st.integers(-2, 8), st.integers(-2, 8)))
-def test_check_accepts_exactly_what_the_slow_way_allows(state: State, start: Position, to: Position) -> None:
+def test_check_accepts_exactly_the_actions_that_the_slow_implementation_allows(
+    state: State, start: Position, to: Position
+) -> None:
     seat = FISH.turn(state)
     allowed: set[Action] = set()
     if seat is not None and state.stage is Stage.PLAYING:
@@ -148,7 +150,7 @@ def test_check_accepts_exactly_what_the_slow_way_allows(state: State, start: Pos
 
 @modest
 @given(states(), lot_lists)
-def test_an_action_changes_what_the_slow_way_changes(start: State, lots: list[int]) -> None:
+def test_an_action_has_the_same_effect_in_the_slow_implementation(start: State, lots: list[int]) -> None:
     steps = playout(start, lots)
     assume(len(steps) > 1)
 
@@ -190,7 +192,7 @@ def test_penguins_stand_on_tiles_one_on_each_and_the_rest_is_free(start: State, 
 
 @modest
 @given(states(), lot_lists)
-def test_the_turn_goes_round_past_those_who_cannot_move(start: State, lots: list[int]) -> None:
+def test_the_turn_skips_players_that_cannot_move(start: State, lots: list[int]) -> None:
     steps = playout(start, lots)
     assume(len(steps) > 1)
 
@@ -205,7 +207,7 @@ def test_the_turn_goes_round_past_those_who_cannot_move(start: State, lots: list
 
 @modest
 @given(states())
-def test_a_game_is_over_exactly_when_nobody_can_act(state: State) -> None:
+def test_a_game_is_over_exactly_when_no_player_can_act(state: State) -> None:
     stuck = not any(slow_moves(free_tiles(state), positions(state, seat)) for seat in state.order)
 
     assert (state.stage is Stage.DONE) == (state.stage is not Stage.PLACING and stuck)
@@ -235,7 +237,7 @@ def test_a_sheet_reads_back_as_the_same_position(start: State, lots: list[int], 
 
 @modest
 @given(plain_json)
-def test_junk_is_no_sheet(plain: Any) -> None:
+def test_random_json_is_refused_as_a_position(plain: Any) -> None:
     with pytest.raises(BadRequest):
         FISH.unpack(plain)
 
@@ -260,28 +262,28 @@ IMPOSSIBLE: dict[str, dict[str, Any]] = {
     "no columns": {"board": [[], []], "players": [], "order": []},
     "a board too large": {"board": [[1] * 101]},
     "six fish": {"board": [[1, 6, 3]]},
-    "less than no fish": {"board": [[1, -1, 3]]},
+    "a negative number of fish": {"board": [[1, -1, 3]]},
     "half a fish": {"board": [[1, 0.5, 3]]},
-    "less than nothing scored": {"players": [{**RED, "score": -1}, WHITE]},
+    "a negative score": {"players": [{**RED, "score": -1}, WHITE]},
     "an unknown colour": {"players": [{**RED, "colour": "green"}, WHITE]},
     "too many players": {"players": [{**RED, "penguins": []}] * 5},
-    "something more": {"fish": 5},
-    "something more of a player": {"players": [{**RED, "age": 5}, WHITE]},
+    "an unknown field": {"fish": 5},
+    "an unknown field of a player": {"players": [{**RED, "age": 5}, WHITE]},
     "an unknown stage": {"stage": "resting"},
-    "less than no penguins": {"each": -1},
-    "a yes for a number": {"each": True},
+    "a negative number of penguins": {"each": -1},
+    "a boolean for a number": {"each": True},
     "a seat in words": {"seat": "first"},
 }
 
 
-def test_the_sheet_that_is_spoilt_below_is_one() -> None:
+def test_the_base_of_the_impossible_sheets_is_valid() -> None:
     assert FISH.unpack(SHEET) == View(
         None, state_of([[1, 2, 3], [4, 5, 0]], [[(0, 0)], [(0, 1)]], scores=[3, 3], each=1)
     )
 
 
 @pytest.mark.parametrize("what", IMPOSSIBLE)
-def test_a_position_that_cannot_be_is_refused(what: str) -> None:
+def test_an_impossible_position_is_refused(what: str) -> None:
     with pytest.raises(BadRequest, match="not a position of Fish: "):
         FISH.unpack({**SHEET, **IMPOSSIBLE[what]})
 
@@ -308,7 +310,7 @@ def test_a_sheet_with_a_spoilt_detail_is_refused_or_a_position(state: State, dat
 
 
 def spoil(plain: Any, data: st.DataObject) -> Any:
-    """Plain JSON in which one thing, wherever it is, was replaced, dropped or doubled."""
+    """Plain JSON in which one value, at any depth, was replaced, dropped or doubled."""
     if not isinstance(plain, dict | list) or not plain or data.draw(st.integers(0, 4)) == 0:
         return data.draw(plain_json | st.integers(-3, 8))
     if isinstance(plain, dict):
@@ -338,7 +340,7 @@ def test_the_rows_of_a_board_are_those_that_it_was_made_of(board: list[list[int]
 
 @modest
 @given(st.integers(2, 6), st.integers(2, 6), st.integers(0, 2**64 - 1))
-def test_the_rows_stay_true_while_tiles_melt(rows: int, columns: int, luck: int) -> None:
+def test_the_rows_stay_correct_while_tiles_are_removed(rows: int, columns: int, luck: int) -> None:
     game = Fish(rows=rows + 2, columns=columns + 1, fish="random")
     state = game.deal(2, luck.to_bytes(32))
     assert game.turn(state) is not None

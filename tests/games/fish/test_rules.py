@@ -1,4 +1,4 @@
-"""The rules of Fish, clause by clause."""
+"""Test the rules of Fish, clause by clause."""
 
 from importlib.resources import files
 from typing import Any
@@ -59,7 +59,7 @@ BROKEN: list[tuple[str, State, Seat | None, Action]] = [
 
 
 def then(state: State, *actions: Action) -> State:
-    """The position after these actions, each of which has to be legal."""
+    """The position after these actions, each of which must be legal."""
     for action in actions:
         FISH.check(FISH.view(state, FISH.turn(state)), action)
         state = FISH.apply(state, action)
@@ -113,7 +113,7 @@ def test_the_six_neighbours_of_a_tile(start: tuple[int, int], reached: list[tupl
     assert first_steps == reached
 
 
-def test_a_star_moves_in_every_direction_up_to_what_is_in_the_way() -> None:
+def test_a_penguin_moves_in_every_direction_up_to_the_first_obstacle() -> None:
     moves = [action.to for action in legal(STAR) if isinstance(action, Move)]
 
     assert sorted(moves) == sorted(
@@ -144,7 +144,7 @@ def test_every_free_tile_can_be_placed_on_row_by_row() -> None:
     assert legal(PLACING) == [Place(at) for at in [(0, 1), (1, 2), (1, 3), (2, 1), (2, 3), (3, 0), (3, 1)]]
 
 
-def test_when_all_are_placed_the_first_moves() -> None:
+def test_when_all_penguins_are_placed_the_first_player_moves() -> None:
     after = then(PLACING, Place((0, 1)), Place((1, 2)), Place((2, 1)))
 
     assert (after.stage, FISH.turn(after)) == (Stage.PLAYING, 0)
@@ -159,7 +159,7 @@ def test_the_game_can_be_over_right_after_the_placing() -> None:
     assert FISH.ranking(after) == (frozenset({0, 1}),)
 
 
-def test_whoever_fails_while_placing_leaves_the_order_of_the_others_as_it_is() -> None:
+def test_an_ejection_while_placing_keeps_the_order_of_the_others() -> None:
     state = FISH.eject(Fish(rows=4, columns=4).deal(3, bytes(32)), 0, Moment.TURN)
     turns = []
 
@@ -171,7 +171,7 @@ def test_whoever_fails_while_placing_leaves_the_order_of_the_others_as_it_is() -
     assert state.stage is not Stage.PLACING
 
 
-def test_the_number_of_penguins_stays_what_it_was_when_somebody_leaves() -> None:
+def test_the_number_of_penguins_does_not_change_when_a_player_leaves() -> None:
     state = Fish(rows=4, columns=4).deal(4, bytes(32))
 
     for seat, moment in ((0, Moment.GREETING), (3, Moment.GREETING)):
@@ -182,7 +182,7 @@ def test_the_number_of_penguins_stays_what_it_was_when_somebody_leaves() -> None
     assert after.stage is Stage.PLAYING
 
 
-def test_whoever_has_no_free_tile_to_place_on_is_out_by_clause_3_5() -> None:
+def test_a_player_without_a_free_tile_to_place_on_is_out_by_clause_3_5() -> None:
     state = EXAMPLES["cramped"]
     match: Any = Match(FISH, state, ("ann", "bob", "cyd"))
 
@@ -272,13 +272,13 @@ def test_players_are_ranked_by_fish_and_a_tie_shares_a_rank() -> None:
         ([9, 1, 1, 3], [{0}, {3}, {1, 2}]),
     ],
 )
-def test_rankings(scores: list[int], ranking: list[set[int]]) -> None:
+def test_fish_ranks_players_by_their_scores(scores: list[int], ranking: list[set[int]]) -> None:
     state = state_of([[1, 1], [1, 1]], [[], [], [], []], scores=scores, order=[2, 3, 0, 1])
 
     assert FISH.ranking(state) == tuple(frozenset(group) for group in ranking)
 
 
-def test_the_ejected_are_not_ranked_whatever_they_had() -> None:
+def test_ejected_players_are_not_ranked_whatever_their_score() -> None:
     after = FISH.eject(EXAMPLES["tie"], 0, Moment.TURN)
 
     assert FISH.ranking(after) == (frozenset({1}), frozenset({2}))
@@ -288,7 +288,7 @@ def test_the_ejected_are_not_ranked_whatever_they_had() -> None:
 # 6 Ejection.
 
 
-def test_whoever_leaves_takes_its_penguins_and_leaves_the_tiles() -> None:
+def test_an_ejected_player_takes_its_penguins_and_leaves_the_tiles() -> None:
     after = FISH.eject(STAR, 0, Moment.TURN)
 
     assert after.penguins[0] == ()
@@ -297,7 +297,7 @@ def test_whoever_leaves_takes_its_penguins_and_leaves_the_tiles() -> None:
     assert FISH.turn(after) == 1
 
 
-def test_when_everybody_left_the_game_is_over() -> None:
+def test_the_game_is_over_when_all_players_left() -> None:
     state = FISH.eject(FISH.eject(STAR, 1, Moment.TURN), 0, Moment.TURN)
 
     assert (state.stage, FISH.turn(state), FISH.order(state), FISH.ranking(state)) == (Stage.DONE, None, (), ())

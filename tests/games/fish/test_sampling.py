@@ -1,23 +1,23 @@
-"""Choose by playouts: the tree grows as it should, and what is plain to see is found."""
+"""Test the search of Fish by playouts: the tree grows as specified, and obvious steps are found."""
 
 from fairplay.games.fish.sampling import NOTHING, Node, best_step, lead, sample, successors
 from fairplay.games.fish.state import State, state_of
-from fairplay.games.fish.steps import reach_in
+from fairplay.games.fish.steps import reach_function
 
 SEED = bytes(range(32))
-# Red can shut white out from all the fives, or take one of them now.
+# Red can cut white off from all the fives, or take one of them now.
 LINE = state_of([[1], [0], [1], [0], [5], [0], [5], [0], [5], [0], [1]], [[(10, 0)], [(0, 0)]])
 
 
 def grown(state: State, playouts: int) -> Node:
-    root, reach = Node(state.order[0], NOTHING), reach_in(state)
+    root, reach = Node(state.order[0], NOTHING), reach_function(state)
     root.next = successors(state, reach)
     for number in range(playouts):
         sample(root, state, reach, number, SEED)
     return root
 
 
-def test_one_shuts_the_other_out() -> None:
+def test_sampling_cuts_the_opponent_off() -> None:
     assert best_step(LINE, 100, SEED) == (10, 2)
 
 
@@ -40,7 +40,7 @@ def test_a_node_is_unfolded_at_the_second_visit() -> None:
     assert min(node.visits for node in nodes if node.next) == 2
 
 
-def test_what_did_well_is_tried_again_and_what_was_tried_seldom_too() -> None:
+def test_steps_that_did_well_and_steps_rarely_tried_are_tried_next() -> None:
     root = Node(0, NOTHING)
     root.next = good, bad, new = [Node(0, (0, to)) for to in (1, 2, 3)]
     root.visits, root.reply = 20, 20
@@ -55,12 +55,12 @@ def test_what_did_well_is_tried_again_and_what_was_tried_seldom_too() -> None:
     assert root.most_promising() is new
 
 
-def test_who_was_out_before_is_not_one_to_be_ahead_of() -> None:
+def test_a_lead_ignores_players_that_were_out_before() -> None:
     state = state_of([[1, 1], [1, 1], [1, 1]], [[(0, 0)], [(0, 1)], []], order=[0, 1])
 
     assert lead(state, (7, 4, 90), 0) == 3
     assert lead(state, (7, 4, 90), 1) == -3
 
 
-def test_who_can_do_nothing_has_no_step() -> None:
+def test_a_player_that_can_do_nothing_has_no_step() -> None:
     assert best_step(state_of([[1], [0], [0]], [[(0, 0)]]), 10, SEED) is None

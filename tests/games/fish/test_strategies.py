@@ -1,4 +1,4 @@
-"""Try the built-in players of Fish against what is said of them."""
+"""Test that the built-in players of Fish do what their descriptions say."""
 
 from collections import Counter
 from itertools import pairwise
@@ -25,13 +25,13 @@ KEY = bytes(range(32))
 GAME = Fish(rows=4, columns=4)
 
 
-def made(address: str) -> Strategy[View, Action]:
+def make(address: str) -> Strategy[View, Action]:
     name, _, parameter = address.partition(":")
     return BUILT_IN[name].make(parameter, KEY)
 
 
 def plain_value(node: Node, me: Seat, turns: int) -> int:
-    """My fish after so many turns of mine, by the definition; only a stuck me is cut off, who stays stuck."""
+    """My fish after so many of my turns, by the definition; the search ends early if I am stuck, as I stay stuck."""
     state = node.state
     if turns == 0 or not state.can_move(me):
         return state.scores[me]
@@ -58,7 +58,7 @@ def test_looking_one_turn_ahead_takes_the_largest_tile_under_a_movable_penguin()
     assert best_move(state, 0, 1) == Move((1, 1), (0, 1))
 
 
-def test_equal_moves_are_settled_by_the_order_of_rows_and_columns() -> None:
+def test_of_equal_moves_the_first_by_row_and_column_is_taken() -> None:
     state = state_of([[2] * 4] * 4, [[(2, 2), (1, 1)], [(3, 3)]])
 
     assert best_move(state, 0, 0) == best_move(state, 0, 1) == Move((1, 1), (0, 1))
@@ -75,7 +75,7 @@ def test_looking_further_ahead_avoids_a_dead_end() -> None:
     assert best_move(state, 0, 2) == Move((1, 0), (2, 1))
 
 
-def test_those_who_block_can_be_in_one_anothers_way() -> None:
+def test_blocking_penguins_can_be_in_each_others_way() -> None:
     state = state_of([[5, 2], [1, 3], [3, 5]], [[(1, 1)], [(0, 0)], [(2, 0)]])
 
     # White can take one exit, [1, 0], but only brown could take the other, and its way leads over [1, 0].
@@ -131,7 +131,7 @@ def test_built_in_players_answer_even_where_there_is_no_legal_option(name: str) 
 
 
 @pytest.mark.parametrize("example", ["start", "star"])
-def test_chance_treats_all_actions_alike(example: str) -> None:
+def test_random_draws_all_actions_equally_often(example: str) -> None:
     state = EXAMPLES[example]
     view = View(state.order[0], state)
     options = list(GAME.actions(view))
@@ -177,7 +177,7 @@ def test_lookahead_looks_as_far_as_its_parameter_says() -> None:
         ("greedy", "1"),
     ],
 )
-def test_a_parameter_that_makes_no_sense_is_refused_in_one_line(name: str, parameter: str) -> None:
+def test_an_invalid_parameter_of_a_built_in_player_is_refused_in_one_line(name: str, parameter: str) -> None:
     with pytest.raises(BadRequest) as refused:
         BUILT_IN[name].make(parameter, KEY)
 
@@ -186,13 +186,13 @@ def test_a_parameter_that_makes_no_sense_is_refused_in_one_line(name: str, param
     assert repr(parameter) in str(refused.value)
 
 
-def test_every_built_in_player_says_what_it_is_in_one_line() -> None:
+def test_every_built_in_player_has_a_description_of_one_line() -> None:
     for player in BUILT_IN.values():
         assert player.description
         assert "\n" not in player.description
 
 
-def test_five_different_players_climb_the_ladder_by_the_rules() -> None:
+def test_the_five_players_of_the_ladder_play_legally() -> None:
     assert len(set(LADDER)) == 5
     game = Fish(rows=3, columns=3)
     for players in pairwise(LADDER):
@@ -204,9 +204,9 @@ def test_five_different_players_climb_the_ladder_by_the_rules() -> None:
 
 
 @pytest.mark.parametrize("address", ["sampler:2000", "territory:9000"])
-def test_on_a_large_board_one_does_not_think_for_ever(address: str) -> None:
+def test_players_spend_less_effort_on_a_large_board(address: str) -> None:
     game = Fish(rows=20, columns=20)
-    state, strategy = game.deal(4, KEY), made(address)
+    state, strategy = game.deal(4, KEY), make(address)
     for _ in range(2):
         state = game.apply(state, strategy(View(state.order[0], state)))
 
@@ -219,12 +219,12 @@ def test_no_penguin_is_placed_where_it_could_not_move(address: str) -> None:
     state = state_of([[5, 0, 1, 2], [0, 0, 1, 1], [0, 0, 2, 1], [5, 0, 1, 1]], [[], []], stage=Stage.PLACING, each=1)
 
     assert greedy(View(0, state)) == Place((0, 0))  # an island
-    answer = made(address)(View(0, state))
+    answer = make(address)(View(0, state))
     assert isinstance(answer, Place)
     assert answer.at[1] >= 2
 
 
-def test_the_same_key_samples_the_same_and_others_do_not() -> None:
+def test_the_same_key_samples_the_same_action_and_other_keys_do_not() -> None:
     view = View(0, Fish(rows=5, columns=5, fish=2).deal(2, KEY))
     keys = [bytes([number] * 32) for number in range(8)]
 

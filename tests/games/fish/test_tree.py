@@ -1,4 +1,4 @@
-"""Climb the tree of Fish."""
+"""Test the game tree of Fish."""
 
 import pytest
 
@@ -9,15 +9,15 @@ from fairplay.games.fish.tree import SKIP, Node
 
 TRIANGLE = state_of([[1, 2], [3, 4]], [[(0, 0)], [(0, 1)]])
 
-# Red has nowhere to go in the corner, white has.
+# Red cannot move out of the corner, white can move.
 STUCK = skip_turn(state_of([[3, 0, 1], [2, 0, 4], [0, 5, 0]], [[(0, 0)], [(1, 0), (1, 2)]], order=[1, 0]))
 
-# A hole keeps them apart from everything, and from one another.
+# Holes surround both penguins.
 OVER = state_of([[1, 0, 1]], [[(0, 0)], [(0, 2)]])
 
 
-def unsettled(state: State) -> State:
-    """The same, before anybody has noticed that it is over."""
+def before_its_end(state: State) -> State:
+    """The same position, before the stage was updated."""
     return State(
         state.grid,
         state.fish,
@@ -35,7 +35,7 @@ def test_the_branches_are_the_legal_moves_of_the_first_player() -> None:
     assert list(Node(TRIANGLE).branches()) == [Move((0, 0), (1, 0))]
 
 
-def test_a_move_scores_melts_and_passes_the_turn() -> None:
+def test_a_move_scores_removes_its_tile_and_passes_the_turn() -> None:
     after = Node(TRIANGLE).child(Move((0, 0), (1, 0))).state
 
     assert after.order == (1, 0)
@@ -58,7 +58,9 @@ def test_a_skip_changes_nothing_but_the_turn() -> None:
     assert skip_turn(after) == STUCK
 
 
-@pytest.mark.parametrize("state", [OVER, unsettled(OVER), state_of([[1]], [])], ids=["done", "unsettled", "nobody"])
+@pytest.mark.parametrize(
+    "state", [OVER, before_its_end(OVER), state_of([[1]], [])], ids=["done", "still playing", "no players"]
+)
 def test_a_final_node_has_no_branches(state: State) -> None:
     node = Node(state)
 
@@ -66,8 +68,10 @@ def test_a_final_node_has_no_branches(state: State) -> None:
     assert list(node.map_children(lambda after: after)) == []
 
 
-@pytest.mark.parametrize("state", [OVER, unsettled(OVER), state_of([[1]], [])], ids=["done", "unsettled", "nobody"])
-def test_nothing_can_be_done_in_a_final_node(state: State) -> None:
+@pytest.mark.parametrize(
+    "state", [OVER, before_its_end(OVER), state_of([[1]], [])], ids=["done", "still playing", "no players"]
+)
+def test_no_branch_is_legal_in_a_final_node(state: State) -> None:
     for branch in (SKIP, Move((0, 0), (1, 0))):
         with pytest.raises(IllegalAction):
             Node(state).child(branch)
@@ -77,7 +81,7 @@ def test_nothing_can_be_done_in_a_final_node(state: State) -> None:
     ("move", "clause"),
     [
         (Move((1, 0), (1, 1)), "4.1"),  # no penguin there
-        (Move((0, 1), (1, 1)), "4.1"),  # somebody else's
+        (Move((0, 1), (1, 1)), "4.1"),  # the penguin of another player
         (Move((0, 0), (0, 1)), "4.2"),  # no line
         (Move((0, 0), (9, 9)), "4.2"),  # not on the board
         (Move((0, 0), (0, 0)), "4.2"),  # no move
@@ -90,7 +94,7 @@ def test_an_illegal_move_is_refused_with_its_clause(move: Move, clause: str) -> 
     assert refused.value.clause == clause
 
 
-def test_who_can_move_is_not_skipped() -> None:
+def test_a_player_that_can_move_is_not_skipped() -> None:
     with pytest.raises(IllegalAction) as refused:
         Node(TRIANGLE).child(SKIP)
 

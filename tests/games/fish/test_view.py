@@ -1,4 +1,4 @@
-"""Read a view of Fish as a player would."""
+"""Test views of Fish, as players read them."""
 
 import pytest
 
@@ -60,8 +60,8 @@ def test_neighbours_are_free_and_reach_goes_on_in_straight_lines() -> None:
         view.reach((9, 9))
 
 
-def test_spectators_are_nobody() -> None:
-    with pytest.raises(BadRequest, match="this is what spectators see, and none of them plays"):
+def test_the_view_of_a_spectator_has_no_player() -> None:
+    with pytest.raises(BadRequest, match="this is the view of a spectator, which has no player"):
         _ = View(None, STATE).me
 
 
@@ -74,7 +74,7 @@ def test_a_view_is_read_and_drawn() -> None:
     assert len(str(VIEW).splitlines()) > 5
 
 
-def test_a_state_is_what_is_imagined_and_one_can_go_on_from_there() -> None:
+def test_an_imagined_state_of_fish_is_the_real_one_and_can_be_played_on() -> None:
     state = FISH.imagine(VIEW)
     turn = FISH.turn(state)
 
@@ -85,11 +85,11 @@ def test_a_state_is_what_is_imagined_and_one_can_go_on_from_there() -> None:
     assert FISH.scores(after) == (7, 9 + 3, 4)
 
 
-def test_whoever_looks_ahead_in_the_wrong_way_is_told_the_right_one() -> None:
-    with pytest.raises(NotOnTurn) as told:
+def test_asking_for_actions_out_of_turn_explains_how_to_look_ahead() -> None:
+    with pytest.raises(NotOnTurn) as error:
         FISH.actions(VIEW)
 
-    assert str(told.value) == (
+    assert str(error.value) == (
         "there are no actions in what seat 0 sees, as it is the turn of seat 1; to look ahead: "
         "state = game.imagine(view), then game.actions(game.view(state, game.turn(state)))"
     )

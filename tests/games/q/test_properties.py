@@ -332,7 +332,7 @@ def test_sheets_read_back_as_the_same(tiles: Tiles, hand: list[str], seat: int |
 
 @modest
 @given(plain_json)
-def test_junk_is_no_sheet(plain: Any) -> None:
+def test_random_json_is_refused_as_a_position(plain: Any) -> None:
     for read in (QGAME.unpack, QGAME.unpack_state):
         with pytest.raises(BadRequest):
             read(plain)
@@ -361,7 +361,7 @@ IMPOSSIBLE: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("what", IMPOSSIBLE)
-def test_a_position_that_cannot_be_is_refused(what: str) -> None:
+def test_an_impossible_position_is_refused(what: str) -> None:
     with pytest.raises(BadRequest, match="not a position of Q: "):
         QGAME.unpack_state({**SHEET, **IMPOSSIBLE[what]})
 

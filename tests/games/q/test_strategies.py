@@ -235,7 +235,7 @@ def test_best_makes_a_q_where_it_can() -> None:
 
 @pytest.mark.parametrize("name", BUILT_IN)
 @pytest.mark.parametrize("parameter", ["0", "-1", "8001", "two", "²", "1" * 5000, " 2", "2:2"])
-def test_a_parameter_that_makes_no_sense_is_refused_in_one_line(name: str, parameter: str) -> None:
+def test_an_invalid_parameter_of_a_built_in_player_is_refused_in_one_line(name: str, parameter: str) -> None:
     with pytest.raises(BadRequest) as refused:
         BUILT_IN[name].make(parameter, KEY)
 
@@ -270,7 +270,7 @@ def made(rung: str) -> Any:
     return BUILT_IN[name].make(parameter or FEW.get(name, ""), KEY)
 
 
-def test_every_built_in_player_says_what_it_is_in_one_line() -> None:
+def test_every_built_in_player_has_a_description_of_one_line() -> None:
     for player in BUILT_IN.values():
         assert player.description
         assert "\n" not in player.description

@@ -74,7 +74,7 @@ def drawn(shown: Map) -> str:
     return "\n".join(map_lines(shown, places=True, colour=False))
 
 
-def test_a_small_position_is_drawn_like_this_on_a_terminal() -> None:
+def test_a_small_position_is_drawn_as_text() -> None:
     assert text(SMALL_VIEW, ["Ann", "Bob", "", "Dee"]) == SMALL_TEXT.strip("\n")
 
 

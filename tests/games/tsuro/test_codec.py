@@ -54,7 +54,7 @@ def test_every_state_and_view_of_a_match_reads_back_as_the_same(steps: list[Step
 
 @modest
 @given(plain_json)
-def test_junk_is_no_sheet(plain: Any) -> None:
+def test_random_json_is_refused_as_a_position(plain: Any) -> None:
     with pytest.raises(BadRequest, match="not a position of Tsuro: "):
         TSURO.unpack(plain)
     with pytest.raises(BadRequest, match="not a position of Tsuro: "):
@@ -141,7 +141,7 @@ def test_the_sheets_that_are_spoilt_below_are_sheets() -> None:
 
 
 @pytest.mark.parametrize("what", IMPOSSIBLE)
-def test_a_position_that_cannot_be_is_refused(what: str) -> None:
+def test_an_impossible_position_is_refused(what: str) -> None:
     with pytest.raises(BadRequest, match="not a position of Tsuro: "):
         TSURO.unpack_state({**STATE, **IMPOSSIBLE[what]})
     with pytest.raises(BadRequest, match="not a position of Tsuro: "):

@@ -276,7 +276,7 @@ def test_a_journal_that_goes_on_after_its_tiles_ran_out_is_refused(tmp_path: Pat
         verify(read_journal(path))
 
 
-def test_an_action_is_said_in_words() -> None:
+def test_actions_have_readable_text() -> None:
     assert str(Place(3, 90, "C", (0, 4))) == "places tile 3 (90°) at [0, 4] and stands on port C"
     assert str(Lay(34, 0)) == "lays tile 34 (0°)"
 

@@ -79,7 +79,7 @@ def plain(coloured: str) -> str:
     return re.sub(r"\x1b\[[0-9;]*m", "", coloured)
 
 
-def test_a_small_position_is_drawn_like_this_on_a_terminal() -> None:
+def test_a_small_position_is_drawn_as_text() -> None:
     shown = text(SMALL.view(small_match_state(), 0), ["Ann", "Bob"], before=SMALL.view(SMALL_BEFORE, 0))
 
     assert shown == SMALL_TEXT.strip("\n")

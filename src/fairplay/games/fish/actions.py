@@ -1,4 +1,4 @@
-"""List what a player of Fish can do."""
+"""Define the actions of Fish."""
 
 import msgspec
 
@@ -6,7 +6,7 @@ from fairplay.games.fish.pieces import Position
 
 
 class Place(msgspec.Struct, frozen=True, tag="place", forbid_unknown_fields=True):
-    """Put down a penguin."""
+    """Place a penguin."""
 
     at: Position
 

@@ -1,4 +1,4 @@
-"""Know which tiles can be reached from which, by bit masks and tables worked out once per size of board."""
+"""Compute which tiles penguins can reach, with bit masks and tables that are cached per board size."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
@@ -18,11 +18,11 @@ STEPS = (
 )
 ZERO_OR_ONE = bytes.maketrans(b"01", b"\0\1")
 
-MAX_CACHED_CELLS = 12  # cells of a line of which all answers are kept; of a longer one there are too many
+MAX_CACHED_CELLS = 12  # cells of a line whose answers are cached; a longer line has too many
 
 
 class Ray(dict[int, tuple[Move, ...]]):
-    """The moves along a line, up to what stops a penguin there, by the mask of its cells that are free."""
+    """The moves along a line up to the first cell that is not free, by the mask of free cells."""
 
     def __init__(self, line: Sequence[int], moves: tuple[Move, ...]) -> None:
         self._line = line
@@ -41,9 +41,9 @@ Lines = tuple[tuple[int, ...], ...]  # the cells in each of the six directions, 
 
 
 class Grid(msgspec.Struct, frozen=True, eq=False):
-    """The tables of one size of board, which all matches share. A cell is a number, row by row; a mask has a bit each.
+    """The tables of one board size, which all matches share. Cells are numbered row by row; a mask has a bit per cell.
 
-    What is worked out only when it is asked for lies behind functions, so that a player can assign to none of it.
+    What is computed on demand is behind functions, so that players cannot assign to it.
     """
 
     rows: int
@@ -53,8 +53,8 @@ class Grid(msgspec.Struct, frozen=True, eq=False):
     fish_bytes: int  # that hold the fish on all cells
     lines: tuple[Lines, ...]  # by cell
     near: tuple[int, ...]  # by cell: the mask of its neighbours
-    moves: Callable[[Iterable[int], int], list[Move]]  # those of penguins on these cells over free cells, in order
-    path: Callable[[int, int], int]  # the mask of a straight line to a cell, with that one; 0: there is none
+    moves: Callable[[Iterable[int], int], list[Move]]  # of penguins on these cells over free cells, in order
+    path: Callable[[int, int], int]  # the mask of a straight line to a cell, including it; 0: there is none
     all_places: tuple[Place, ...]
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -69,7 +69,7 @@ class Grid(msgspec.Struct, frozen=True, eq=False):
 
 
 class Mover:
-    """Finds moves by rays, which are worked out when they are first asked for."""
+    """Finds moves by rays, which are computed when they are first needed."""
 
     def __init__(self, positions: tuple[Position, ...], lines: tuple[Lines, ...], near: tuple[int, ...]) -> None:
         self._positions = positions
@@ -95,7 +95,7 @@ class Mover:
         return found
 
     def _rays_from(self, cell: int) -> dict[int, tuple[int, Ray]]:
-        """Those from a cell, by the neighbour in their way: first where cells grow, then where they fall."""
+        """The rays from a cell, by its neighbour on each: first those with ascending cells, then the others."""
         lines = sorted((line for line in self._lines[cell] if line), key=lambda line: line[0] < cell)
         start = self._positions[cell]
         return {
@@ -105,14 +105,14 @@ class Mover:
 
 
 class Paths:
-    """Finds the straight line between two cells; those from a cell are worked out when one is first asked for."""
+    """Finds the straight line between two cells; all lines from a cell are computed when one is first needed."""
 
     def __init__(self, lines: tuple[Lines, ...]) -> None:
         self._lines = lines
         self._known: dict[int, dict[int, int]] = {}
 
     def path(self, start: int, to: int) -> int:
-        """The mask of the cells on the way, with the last one; 0: no straight line leads there."""
+        """The mask of the cells on the way, including the last one; 0: no straight line leads there."""
         known = self._known.get(start)
         return (self._from(start) if known is None else known).get(to, 0)
 
@@ -127,7 +127,7 @@ class Paths:
 
 
 def bits(mask: int) -> bytes:
-    """A mask as a byte 0 or 1 for each cell, which C code can walk through.
+    """A mask as a byte 0 or 1 for each cell, for `itertools.compress`.
 
     >>> list(bits(0b1101))
     [1, 0, 1, 1]

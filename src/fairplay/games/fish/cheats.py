@@ -1,4 +1,4 @@
-"""Think of illegal actions, one for each clause of the rules that an action can break."""
+"""Make illegal actions, one for each clause of the rules that an action can break."""
 
 from collections.abc import Iterator, Mapping
 
@@ -11,12 +11,12 @@ from fairplay.games.fish.view import View
 FAR = (10**6, -(10**6))
 
 
-def off_the_board(view: View) -> Action | None:
-    """§3.2: a penguin where no board is."""
+def place_off_the_board(view: View) -> Action | None:
+    """§3.2: a penguin off the board."""
     return Place(FAR) if view.state.stage is PLACING and view.state.free else None
 
 
-def on_a_penguin(view: View) -> Action | None:
+def place_on_a_penguin(view: View) -> Action | None:
     """§3.3: a penguin where another one stands."""
     state = view.state
     taken = [cell for penguins in state.penguins for cell in penguins]
@@ -33,7 +33,7 @@ def move_too_soon(view: View) -> Action | None:
 
 
 def move_of_another(view: View) -> Action | None:
-    """§4.1: a move that would be fine for somebody else."""
+    """§4.1: a move that would be legal for another player."""
     state = view.state
     if state.stage is PLACING:
         return None
@@ -48,28 +48,28 @@ def bent_move(view: View) -> Action | None:
 
 
 def null_move(view: View) -> Action | None:
-    """§4.2: a move to where the penguin stands."""
+    """§4.2: a move to the tile where the penguin stands."""
     return next((move for start, to, move in leaps(view) if start == to), None)
 
 
-def through_a_penguin(view: View) -> Action | None:
+def move_through_a_penguin(view: View) -> Action | None:
     """§4.3: a move over a penguin to a free tile."""
     return next((move for move, blocks in jumps(view) if any(map(view.state.fish_at, blocks))), None)
 
 
-def through_a_hole(view: View) -> Action | None:
+def move_through_a_hole(view: View) -> Action | None:
     """§4.3: a move over a hole to a free tile."""
     return next((move for move, blocks in jumps(view) if not all(map(view.state.fish_at, blocks))), None)
 
 
-def into_a_hole(view: View) -> Action | None:
-    """§4.3: a move that ends where no tile is."""
+def move_into_a_hole(view: View) -> Action | None:
+    """§4.3: a move that ends on a hole."""
     path, fish_at = view.state.grid.path, view.state.fish_at
     return next((move for start, to, move in leaps(view) if path(start, to) and not fish_at(to)), None)
 
 
 def place_too_late(view: View) -> Action | None:
-    """§4.5: one more penguin, when all are placed."""
+    """§4.5: one more penguin after all are placed."""
     state = view.state
     return None if state.stage is PLACING else next(state.grid.places(state.free), None)
 
@@ -92,14 +92,14 @@ def jumps(view: View) -> Iterator[tuple[Move, list[int]]]:
 
 
 CHEATS: Mapping[str, Cheat] = {
-    "places far away in fish": off_the_board,
-    "places on a penguin": on_a_penguin,
+    "places far away in fish": place_off_the_board,
+    "places on a penguin": place_on_a_penguin,
     "moves too soon": move_too_soon,
     "moves another's penguin": move_of_another,
     "moves off the lines": bent_move,
     "moves nowhere": null_move,
-    "moves through a penguin": through_a_penguin,
-    "moves through a hole": through_a_hole,
-    "moves into a hole": into_a_hole,
+    "moves through a penguin": move_through_a_penguin,
+    "moves through a hole": move_through_a_hole,
+    "moves into a hole": move_into_a_hole,
     "places too late": place_too_late,
 }

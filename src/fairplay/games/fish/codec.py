@@ -1,4 +1,4 @@
-"""Write a position of Fish down as plain JSON, and read it back."""
+"""Convert positions of Fish to JSON and back."""
 
 from functools import lru_cache
 from typing import Annotated, Any, Literal
@@ -18,7 +18,7 @@ Row = Annotated[tuple[Fishes, ...], msgspec.Meta(min_length=1, max_length=MAX_SI
 
 
 class PlayerSheet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One player, in the order of the seats; the ejected too."""
+    """One player, in the order of the seats; ejected players included."""
 
     colour: Colour
     score: Count
@@ -36,8 +36,8 @@ class Sheet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     seat: Seat | None = None
 
 
-MAX_CACHED_TEXTS = 4096  # of rows, and of where penguins stand, that are kept
-VIEW_SHEET = Sheet  # what the schema of the protocol says of views
+MAX_CACHED_TEXTS = 4096  # of rows, and of lists of penguins
+VIEW_SHEET = Sheet  # the type of views in the schema of the protocol
 
 
 def write(state: State) -> dict[str, Any]:
@@ -56,7 +56,7 @@ def write(state: State) -> dict[str, Any]:
 
 
 class Texts:
-    """What there is on a board, written down; most of it is the same a turn later."""
+    """The JSON of rows and penguins, cached: most of it is the same on the next turn."""
 
     def __init__(self, grid: Grid) -> None:
         width, positions = FISH_BITS * grid.columns, [f"[{row},{column}]" for row, column in grid.positions]
@@ -70,10 +70,10 @@ texts = lru_cache(Texts)
 
 
 def text(seat: Seat | None, state: State) -> bytes:
-    """The JSON of a state with the seat before it, in half the time."""
-    there, fish = texts(state.grid), state.fish
-    row, mask, penguins = there.row, there.mask, there.penguins
-    board = "],[".join([row(fish >> start & mask) for start in there.starts])
+    """The JSON of the view of a seat, in half the time that an encoder takes."""
+    cached, fish = texts(state.grid), state.fish
+    row, mask, penguins = cached.row, cached.mask, cached.penguins
+    board = "],[".join([row(fish >> start & mask) for start in cached.starts])
     players = ",".join(
         [
             f'{{"colour":"{colour}","score":{score},"penguins":[{penguins(cells)}]}}'
@@ -88,7 +88,7 @@ def text(seat: Seat | None, state: State) -> bytes:
 
 
 def read(plain: Any) -> Sheet:
-    """What is written in plain JSON, if it makes sense."""
+    """The sheet in plain JSON. Raises BadRequest if it is malformed."""
     try:
         return msgspec.convert(plain, Sheet)
     except (msgspec.ValidationError, UnicodeError) as error:  # half a character, as in "\\ud800", is the latter
@@ -96,18 +96,18 @@ def read(plain: Any) -> Sheet:
 
 
 def state_from_sheet(page: Sheet) -> State:
-    """The state that was written down, if there can be such a state."""
+    """The state on a sheet. Raises BadRequest if there is no such state."""
     tiles = {(row, column) for row, line in enumerate(page.board) for column, fish in enumerate(line) if fish}
     standing = [position for player in page.players for position in player.penguins]
     seats = set(range(len(page.players)))
     if len({len(line) for line in page.board}) > 1:
         raise BadRequest("not a position of Fish: the rows of the board differ in length")
     if len(set(standing)) < len(standing) or not tiles.issuperset(standing):
-        raise BadRequest("not a position of Fish: penguins have to stand on tiles, one on each")
+        raise BadRequest("not a position of Fish: penguins must stand on tiles, one on each")
     if len(set(page.order)) < len(page.order) or not seats.issuperset(page.order):
-        raise BadRequest("not a position of Fish: the order has to name seats, each at most once")
+        raise BadRequest("not a position of Fish: the order must name seats, each at most once")
     if page.seat is not None and page.seat not in seats:
-        raise BadRequest(f"not a position of Fish: nobody has seat {page.seat}")
+        raise BadRequest(f"not a position of Fish: there is no seat {page.seat}")
     return state_of(
         page.board,
         [player.penguins for player in page.players],

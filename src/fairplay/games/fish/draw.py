@@ -1,9 +1,9 @@
-"""Draw what a seat sees of Fish, as SVG."""
+"""Draw a view of Fish as SVG."""
 
 from collections.abc import Iterator, Sequence
 from math import ceil, dist, sqrt
 
-from fairplay.games.fish.roster import look_of, players_of, standing
+from fairplay.games.fish.roster import look_of, occupants, players_of
 from fairplay.games.fish.shapes import DARK, FOAM, INK, LIGHT, MARK, PLAIN_FISH, SIDE, definitions, figure, penguin_id
 from fairplay.games.fish.state import Stage, State
 from fairplay.games.fish.view import View
@@ -13,8 +13,8 @@ from fairplay.render.svg import group, path, rectangle, text, use
 # The measures of the picture. A tile's centre is at (column * ACROSS, row * DOWN), in odd rows half of ACROSS further.
 ACROSS = 3 * SIDE
 DOWN = sqrt(3) / 2 * SIDE
-HEAD = 6.0  # of a penguin, above its tile
-INSET = 12.0  # how far the sea reaches into what is around the board
+HEAD = 6.0  # height of a penguin's head above its tile
+INSET = 12.0  # by how much the sea overlaps the panels around the board
 
 
 def svg(
@@ -26,9 +26,9 @@ def svg(
     dark: bool = False,
     small: bool = False,
 ) -> str:
-    """A picture of the board and the players, as a document of its own; what is new since `before` is marked.
+    """A picture of the board and the players, as an SVG document; what changed since `before` is marked.
 
-    The board never grows, so that there is always room for `around`.
+    The board never grows, so there is always room for `around`.
     """
     state, players = view.state, players_of(view.state, names)
     rows, columns = state.grid.rows, state.grid.columns
@@ -44,7 +44,7 @@ def svg(
         group(_penguins(state), id="penguins"),
         *(() if small else _labels(state, label)),
     ]
-    said = ", ".join(f"{player.display_name} {player.score}" for player in players)
+    scores = ", ".join(f"{player.display_name} {player.score}" for player in players)
     return picture(
         Board(content, width + 2 * right, height + 2 * down, origin=(SIDE + right, DOWN + down)),
         players,
@@ -57,7 +57,7 @@ def svg(
         ),
         skin=DARK if dark else LIGHT,
         definitions=definitions({player.look for player in players}, units, dark=dark),
-        label=f"Fish, {state.stage.value}: {said}",
+        label=f"Fish, {state.stage.value}: {scores}",
         ids=f"fish{columns}" if rows > 1 else f"fish{columns}row",
         unit="body",
         small=small,
@@ -70,7 +70,7 @@ def _centre(state: State, cell: int) -> tuple[float, float]:
 
 
 def _tiles(state: State, *, water: bool) -> Iterator[str]:
-    taken = standing(state)
+    taken = occupants(state)
     for cell in range(state.grid.rows * state.grid.columns):
         fish = state.fish_at(cell)
         if fish or water:
@@ -79,7 +79,7 @@ def _tiles(state: State, *, water: bool) -> Iterator[str]:
 
 
 def _news(state: State, before: View | None, units: float) -> Iterator[str]:
-    """Where penguins have come to since then, and from where."""
+    """The placements and moves since `before`."""
     for now, then in zip(state.penguins, before.state.penguins, strict=True) if before else ():
         for cell in now[len(then) :]:
             yield use("last", *_centre(state, cell))

@@ -1,4 +1,4 @@
-"""Keep positions of Fish worth a name, for tests and pictures to share."""
+"""Define positions of Fish for tests and pictures, by name."""
 
 from collections.abc import Mapping
 
@@ -16,7 +16,7 @@ def game_for_state(game: Fish, state: State) -> Fish:
 
 
 EXAMPLES: Mapping[str, State] = {
-    # An untouched 5 x 5 board with two fish everywhere.
+    # A 5 x 5 board with two fish on each tile, and no penguins.
     "start": Fish(rows=5, columns=5, fish=2).deal(2, bytes(32)),
     # Three players on a board with holes, one penguin each still in hand.
     "placing": state_of(
@@ -31,15 +31,15 @@ EXAMPLES: Mapping[str, State] = {
         [[(3, 1)], [(5, 2)]],
         scores=[4, 6],
     ),
-    # Red is shut in between holes and white; white can move, so red is skipped.
+    # Holes and white's penguins block red; white can move, so red is skipped.
     "stuck": state_of([[3, 0, 1], [2, 0, 4], [0, 5, 0]], [[(0, 0)], [(1, 0), (1, 2)]], order=[1, 0]),
-    # White stands on the only tile that red could go to: red can move once white is out.
+    # White stands on the only tile next to red: red can move once white is out.
     "freed by an ejection": state_of(
         [[1, 0, 0, 2], [2, 0, 0, 3]], [[(0, 0)], [(1, 0)], [(0, 3)]], scores=[5, 5, 9], each=1
     ),
-    # Nobody can move: the game is over, and two players share the first place.
+    # No player can move: the game is over, and two players share the first place.
     "tie": state_of([[1, 0], [0, 0], [0, 0], [0, 1]], [[(0, 0)], [(3, 1)], []], scores=[7, 7, 3]),
-    # Eight tiles for nine penguins: the last to place has nowhere to go.
+    # Eight tiles for nine penguins: the last one cannot be placed.
     "cramped": state_of(
         [[1, 1], [1, 1], [1, 1], [1, 1]],
         [[(0, 0), (1, 1), (3, 0)], [(0, 1), (2, 0), (3, 1)], [(1, 0), (2, 1)]],

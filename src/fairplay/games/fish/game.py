@@ -1,4 +1,4 @@
-"""Referee Fish: the rules of RULES.md, whose clauses are cited as §."""
+"""Implement the rules of Fish; § cites a clause of RULES.md."""
 
 from collections.abc import Iterator
 from itertools import groupby
@@ -67,11 +67,11 @@ class Fish(Game[State, View, Action], frozen=True, forbid_unknown_fields=True):
         return deal_position(grid(self.rows, self.columns), fish, seats, each=penguins_each(seats), colours=colours)
 
     def turn(self, state: State) -> Seat | None:
-        """§2.3, §5.1: whoever is first in the order, until nobody can move."""
+        """§2.3, §5.1: the first seat in the order, until no player can move."""
         return None if state.stage is DONE else state.order[0]
 
     def order(self, state: State) -> tuple[Seat, ...]:
-        """§2.3: one after the other, whoever leaves."""
+        """§2.3: one after the other, even when a player leaves."""
         return state.order
 
     def view(self, state: State, seat: Seat | None) -> View:
@@ -88,7 +88,7 @@ class Fish(Game[State, View, Action], frozen=True, forbid_unknown_fields=True):
         return iter(state.grid.moves(state.penguins[view.seat], state.free))
 
     def imagine(self, view: View, seed: bytes = b"") -> State:
-        """§2.4: there is nothing to imagine."""
+        """§2.4: nothing is hidden, so nothing is drawn."""
         return view.state
 
     def check(self, view: View, action: Action) -> None:
@@ -102,7 +102,7 @@ class Fish(Game[State, View, Action], frozen=True, forbid_unknown_fields=True):
             check_place(state, action)
 
     def apply(self, state: State, action: Action) -> State:
-        """§3.1, §4.4: then the next seat that can act is on turn."""
+        """§3.1, §4.4: carry out the action; the next seat that can act is on turn."""
         columns = state.grid.columns
         if isinstance(action, Move):
             row, column = action.start
@@ -112,31 +112,31 @@ class Fish(Game[State, View, Action], frozen=True, forbid_unknown_fields=True):
         return advance_turn(place_penguin(state, row * columns + column))
 
     def eject(self, state: State, seat: Seat, moment: Moment) -> State:
-        """§6: whatever the moment."""
+        """§6: the same at every moment."""
         check_seat(seat, len(state.scores))
         return advance_turn(remove_seat(state, seat))
 
     def fits(self, state: State) -> bool:
-        """§1.1: is the board as large as it should be?"""
+        """§1.1: has the board the size of this game?"""
         return (state.grid.rows, state.grid.columns) == (self.rows, self.columns)
 
     def ranking(self, state: State) -> Ranking:
-        """§5.2, §5.3: by fish, those who are still in."""
+        """§5.2, §5.3: the seats still in, by their fish."""
         score = state.scores.__getitem__
         return tuple(frozenset(group) for _, group in groupby(sorted(state.order, key=score, reverse=True), key=score))
 
     def scores(self, state: State) -> tuple[int, ...]:
-        """§4.4: the fish that everybody has collected, the ejected too."""
+        """§4.4: the fish of each seat, including the ejected."""
         return state.scores
 
     def playouts(self, state: State, numbers: range, seed: bytes) -> list[tuple[int, ...]]:
-        """By the kernel, where it is here and knows the board."""
+        """Use the kernel, where it is available and supports the board."""
         if type(self) is Fish and kernel.is_supported(state):
             return kernel.playouts(state, numbers, seed)
         return super().playouts(state, numbers, seed)
 
     def pack(self, view: View) -> Any:
-        """A view as plain JSON: the state, and the seat."""
+        """A view as plain JSON: the state and the seat."""
         return {"seat": view.seat, **codec.write(view.state)}
 
     def pack_text(self, view: View) -> bytes:
@@ -154,7 +154,7 @@ class Fish(Game[State, View, Action], frozen=True, forbid_unknown_fields=True):
 
 
 def check_place(state: State, place: Place) -> None:
-    """§3: may the seat on turn put a penguin there?"""
+    """§3: may the seat on turn place a penguin there? Raises IllegalAction."""
     if state.stage is not PLACING:
         raise IllegalAction("4.5", "all penguins are placed, so one of them has to move")
     if not state.free:
@@ -167,7 +167,7 @@ def check_place(state: State, place: Place) -> None:
 
 
 def check_move(state: State, seat: Seat, move: Move) -> None:
-    """§4: may this seat move a penguin like that?"""
+    """§4: may this seat make this move? Raises IllegalAction."""
     if state.stage is not PLAYING:
         raise IllegalAction("3.4", "penguins do not move before all of them are placed")
     board = state.grid

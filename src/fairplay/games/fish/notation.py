@@ -1,4 +1,4 @@
-"""Say an action of Fish in a few characters, read what a person typed, and foresee what comes of it."""
+"""Format, parse and preview actions of Fish, as people type them."""
 
 import re
 
@@ -9,16 +9,16 @@ from fairplay.games.fish.state import PLACING
 from fairplay.games.fish.view import View
 
 HELP = """\
-ROW,COLUMN              put a penguin there, as in 2,3
-ROW,COLUMN ROW,COLUMN   move a penguin from there to there, as in 2,3 4,4
+ROW,COLUMN              place a penguin, as in 2,3
+ROW,COLUMN ROW,COLUMN   move a penguin from one to the other, as in 2,3 4,4
 The row comes first, from the top, then the column. Odd rows are shifted to the
 right, so each column has its number twice: above even rows, and above odd."""
 POSITION = re.compile(r"(\[)?\s*(\d{1,9})(?:\s*,\s*|\s+)(\d{1,9})\s*(?(1)\])\s*", re.ASCII)
-EXPECTED = {True: "where to put a penguin, as in 2,3", False: "from where to where, as in 2,3 4,4"}
+EXPECTED = {True: "where to place a penguin, as in 2,3", False: "from where to where, as in 2,3 4,4"}
 
 
 def format_action(action: Action) -> str:
-    """An action as a person says it.
+    """An action as a person types it.
 
     >>> format_action(Place((2, 3))), format_action(Move((2, 3), (4, 4)))
     ('2,3', '2,3 4,4')
@@ -28,21 +28,21 @@ def format_action(action: Action) -> str:
 
 
 def parse_action(view: View, words: str) -> Action:
-    """The action that a person means. Raises BadRequest if that cannot be told."""
+    """The action that a person typed. Raises BadRequest if it is unclear."""
     words, positions, at = words.strip(), [], 0
     while found := POSITION.match(words, at):
         positions.append((int(found[2]), int(found[3])))
         at = found.end()
     expected = f"write {EXPECTED[view.state.stage is PLACING]}"
     if at < len(words):
-        raise BadRequest(f"{words[at:]!r} is no position; {expected}")
+        raise BadRequest(f"{words[at:]!r} is not a position; {expected}")
     match positions:
         case [place]:
             return Place(place)
         case [start, to]:
             return Move(start, to)
         case _:
-            raise BadRequest(f"these are {len(positions)} positions; {expected}")
+            raise BadRequest(f"found {len(positions)} positions; {expected}")
 
 
 def preview(view: View, action: Action) -> View:

@@ -1,4 +1,4 @@
-"""Name the pieces of Fish: positions, colours, penguins."""
+"""Define the pieces of Fish: positions, colours, penguins."""
 
 from typing import Annotated
 
@@ -15,5 +15,5 @@ MAX_SIDE = 100  # of a board, in tiles
 
 
 def penguins_each(players: int) -> int:
-    """How many penguins each player gets, by the number of players who sat down (Fish §2.2)."""
+    """How many penguins each player gets, by the number of players at the start (Fish §2.2)."""
     return 6 - players

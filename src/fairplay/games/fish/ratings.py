@@ -1,4 +1,4 @@
-"""Know how strong the built-in players are; `make ratings` writes this anew.
+"""List the measured ratings of the built-in players; `make ratings` rewrites this file.
 
 Measured on 2026-11-17; docs/built_in_players.md says how.
 """

@@ -1,4 +1,4 @@
-"""Say who plays Fish, for pictures and terminals: what everybody looks like, and how it stands."""
+"""List the players of Fish with colours, scores and status, for pictures and terminals."""
 
 from collections.abc import Mapping, Sequence
 
@@ -7,7 +7,7 @@ from fairplay.games.fish.state import Stage, State
 from fairplay.games.fish.view import View
 from fairplay.render.roster import Look, Player, seat_name
 
-# People who do not see red have red and brown at different brightness; the letters help as well.
+# For people who do not see red, red and brown differ in brightness; the letters help as well.
 LOOKS = {
     "red": Look("R", "97;41", "#f4525a"),
     "white": Look("W", "30;107", "#ffffff"),
@@ -18,12 +18,12 @@ UNKNOWN = Look("?", "7", "#8d99a6")
 
 
 def looks(view: View) -> list[Look]:
-    """What everybody's penguins look like, by seat."""
+    """The look of each seat's penguins."""
     return [look_of(view.state, seat) for seat in range(len(view.state.colours))]
 
 
 def players_of(state: State, names: Sequence[str]) -> list[Player]:
-    """Everybody, by seat."""
+    """All players, by seat."""
     players = []
     for seat, score in enumerate(state.scores):
         mark = _mark(state, seat)
@@ -43,7 +43,7 @@ def players_of(state: State, names: Sequence[str]) -> list[Player]:
 
 
 def _mark(state: State, seat: Seat) -> str:
-    """What there is to say about a seat now."""
+    """The status of a seat, for the list of players."""
     if seat not in state.order:
         return "ejected"
     if state.stage is Stage.DONE:
@@ -54,10 +54,10 @@ def _mark(state: State, seat: Seat) -> str:
 
 
 def look_of(state: State, seat: Seat) -> Look:
-    """What the penguins of a seat look like."""
+    """The look of a seat's penguins."""
     return LOOKS.get(state.colours[seat], UNKNOWN)
 
 
-def standing(state: State) -> Mapping[int, Seat]:
-    """Who stands on which cell."""
+def occupants(state: State) -> Mapping[int, Seat]:
+    """The seat of the penguin on each taken cell."""
     return {cell: seat for seat, cells in enumerate(state.penguins) for cell in cells}

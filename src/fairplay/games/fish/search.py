@@ -1,12 +1,11 @@
-"""Look ahead in Fish: the move that brings a player most fish if all others conspire against it.
+"""Search Fish for the move that brings a player the most fish if all others play against it.
 
-The question asked at every point is a plain one: can I still collect `need` fish in so many turns of mine, whatever
-the others do? The first move for which the largest possible `need` is answered by yes is the one (course: look-ahead
-with N turns; own fish are all that counts).
+The question at every node: can I still collect `need` fish in my next N turns, whatever the others do? The best move is
+the first with the answer yes for the largest `need` (course: look-ahead with N turns; only own fish count).
 
-What makes it quick is that free tiles only ever get fewer: a move takes the tile it lands on, and the tile it leaves
-was not free and melts (Fish §4.4). Hence
-- who is stuck stays stuck, and can be left out;
+The search is quick because free tiles only ever get fewer: a move takes the tile it lands on, and the tile it leaves
+was not free and is removed (Fish §4.4). Hence
+- a player that is stuck stays stuck, and can be left out;
 - what I could not collect alone, I cannot collect against others;
 - before my last turn, the others stop me only by taking every exit of every penguin that stands on enough fish,
   one exit with each of their moves.
@@ -37,7 +36,7 @@ def best_move(state: State, seat: Seat, turns: int) -> Move | None:
     others = tuple(
         state.penguins[other]
         for other in (*state.order[mover + 1 :], *state.order[:mover])
-        if state.can_move(other)  # who cannot move now will never move
+        if state.can_move(other)  # a player that cannot move now will never move
     )
     way = best_way(state.grid, state.fish, state.free, state.penguins[seat], others, turns)
     if way is None:
@@ -49,7 +48,7 @@ def best_move(state: State, seat: Seat, turns: int) -> Move | None:
 def best_way(
     grid: Grid, fish: int, free: int, mine: Penguins, others: tuple[Penguins, ...], turns: int
 ) -> tuple[int, int] | None:
-    """The cells from and to which the best move leads; the others are those who can move, in order of their turns."""
+    """The cells from and to which the best move leads; `others` are those that can move, in the order of turns."""
     search = Search(grid, fish)
     moves = [
         (slot, start, to, search.fish[start])
@@ -70,7 +69,7 @@ def best_way(
 
 
 class Search:
-    """The tables of one position, and the questions about what may follow it.
+    """The tables of one position, and the questions about what may follow.
 
     Penguins of others come in the order in which they move; `mover` counts through them within a round, and
     `turns` is how many turns I have left.
@@ -106,7 +105,7 @@ class Search:
     def withstands(
         self, free: int, mine: Penguins, others: tuple[Penguins, ...], mover: int, turns: int, need: int
     ) -> bool:
-        """Can I still collect so many fish, whatever those do who move before my next turn?"""
+        """Can I still collect so many fish, whatever the others do before my next turn?"""
         if turns == 1:
             return self._withstands_last(free, mine, others, mover, need)
         if turns == 2 and not self._alone(free, mine, need):
@@ -148,7 +147,7 @@ class Search:
         return False
 
     def _alone(self, free: int, mine: Penguins, need: int) -> bool:
-        """Could I collect so many fish in two turns, if nobody else moved? A yes may be too hopeful."""
+        """Could I collect so many fish in two turns if no other player moved? Yes may be wrong, no is right."""
         near, fish = self.near, self.fish
         for cell in mine:
             if not near[cell] & free:
@@ -175,7 +174,7 @@ class Search:
         return exits != 0 and not self._blocked(exits, free, others, mover)
 
     def _blocked(self, exits: int, free: int, others: tuple[Penguins, ...], mover: int) -> bool:
-        """Can those who have yet to move in this round take all these exits?"""
+        """Can the players that have yet to move in this round take all these exits?"""
         if not exits:
             return True
         spare = len(others) - mover - exits.bit_count()
@@ -196,7 +195,7 @@ class Search:
 
 
 class Stars(dict[int, Star]):
-    """The stars of a grid by cell, each worked out when it is first asked for."""
+    """The stars of a grid by cell, each computed when it is first needed."""
 
     def __init__(self, grid: Grid) -> None:
         super().__init__()

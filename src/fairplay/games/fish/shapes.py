@@ -1,4 +1,4 @@
-"""Define what pictures of Fish are made of: skins, tiles, penguins and marks."""
+"""Define the shapes and colours in pictures of Fish: skins, tiles, penguins and marks."""
 
 from collections.abc import Iterable, Iterator
 from math import sqrt
@@ -43,18 +43,18 @@ FREE = {  # where the fish are on a tile
     4: ((-13, -12), (13, -12), (-13, 12), (13, 12)),
     5: ((-13, -18), (13, -18), (0, 0), (-13, 18), (13, 18)),
 }
-TAKEN = {  # and where, at half their size, when a penguin stands there
+TAKEN = {  # and where, at half their size, if a penguin stands there
     1: ((0, 48),),
     2: ((-13, 48), (13, 48)),
     3: ((-26, 48), (0, 48), (26, 48)),
     4: ((-13, 42), (13, 42), (-13, 57), (13, 57)),
     5: ((-26, 42), (0, 42), (26, 42), (-13, 57), (13, 57)),
 }
-PLAIN_FISH, PLAIN_DIGITS = 2.0, 4.6  # from which grain on fish cannot be told any more, and digits cannot
+PLAIN_FISH, PLAIN_DIGITS = 2.0, 4.6  # the grains above which fish are too small to count, and digits to read
 
 
 def definitions(looks: Iterable[Look], grain: float, *, dark: bool) -> Iterator[str]:
-    """Everything, for the penguins of these looks."""
+    """All definitions, with penguins of these looks."""
     yield gradient("sea", *SEA[dark])
     yield from _plain(grain) if grain > PLAIN_FISH else _icy(dark=dark)
     yield path(
@@ -74,7 +74,7 @@ def definitions(looks: Iterable[Look], grain: float, *, dark: bool) -> Iterator[
 
 
 def penguin_id(look: Look) -> str:
-    """What the penguin of a look is called in pictures."""
+    """The id of the penguin of a look."""
     return f"penguin{look.letter}" if look.letter.isalpha() else "penguin"
 
 
@@ -86,7 +86,7 @@ def hexagon(side: float, lower: float, **attributes: Value) -> str:
 
 
 def _icy(*, dark: bool) -> Iterator[str]:
-    """Tiles with all their fish, and the penguin that stands on them in any colour."""
+    """Tiles with all their fish, and a penguin that takes any colour."""
     yield gradient("top", *ICE[dark])
     yield gradient("under", *TAKEN_ICE[dark])
     for name, top in (("ice", "top"), ("pressed", "under")):
@@ -148,7 +148,7 @@ def _token(look: Look, radius: float) -> tuple[str, ...]:
 
 
 def figure(look: Look, grain: float, *, small: bool) -> tuple[str, ...]:
-    """What stands for a player beside its name."""
+    """The figure beside a player's name."""
     if small or grain > PLAIN_FISH:
         return _token(look, 36.0)
     return use("pressed", 0, 0), use(penguin_id(look), 0, 12)

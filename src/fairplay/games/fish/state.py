@@ -1,4 +1,4 @@
-"""Hold a position of Fish, and say how placing, moving, skipping and leaving change it."""
+"""Define a position of Fish, and how placing, moving, skipping and ejecting change it."""
 
 from collections.abc import Sequence
 from enum import StrEnum
@@ -12,14 +12,14 @@ from fairplay.games.fish.board import Grid, grid
 from fairplay.games.fish.pieces import COLOURS, FISH_BITS, Position
 
 FISH_MASK = 0b111
-DIGITS = bytes(sign & FISH_MASK for sign in range(256))  # what a digit in ASCII is worth
-OCTAL = bytes(ord("0") + (count & FISH_MASK) for count in range(256))  # and the digit that stands for a count of fish
+DIGITS = bytes(sign & FISH_MASK for sign in range(256))  # the value of an ASCII digit
+OCTAL = bytes(ord("0") + (count & FISH_MASK) for count in range(256))  # the digit for a number of fish
 BINARY = b"0" + b"1" * 255  # is there a tile?
 
 
 @immutable
 class Stage(StrEnum):
-    """How far a game has come."""
+    """The stage of a game."""
 
     PLACING = "placing"
     PLAYING = "playing"
@@ -30,14 +30,14 @@ PLACING, PLAYING, DONE = Stage  # looked up as `Stage.DONE` each takes as long a
 
 
 class State(msgspec.Struct, frozen=True, gc=False):
-    """Everything there is to know; all of it is public. Cells are those of the grid."""
+    """The whole position, all of it public. Cells are those of the grid."""
 
     grid: Grid
     fish: int  # three bits a cell; 0: a hole
-    free: int  # the mask of the tiles that nobody stands on
+    free: int  # the mask of the tiles without a penguin
     penguins: tuple[tuple[int, ...], ...]  # by seat
     scores: tuple[int, ...]  # by seat; those of the ejected are kept
-    order: tuple[Seat, ...]  # the seats still in, from whoever moves next
+    order: tuple[Seat, ...]  # the seats still in, starting with the next to move
     stage: Stage
     each: int  # how many penguins a player places
     colours: tuple[str, ...]  # by seat
@@ -82,7 +82,7 @@ def state_of(
     each: int = 0,
     colours: Sequence[str] = COLOURS,
 ) -> State:
-    """A position from rows of fish (0: a hole) and the positions of each seat's penguins, settled.
+    """A position from rows of fish (0: a hole) and the positions of each seat's penguins, with its turn advanced.
 
     >>> state_of([[1, 2], [3, 0]], [[(0, 0)], [(0, 1)]]).stage
     <Stage.PLAYING: 'playing'>
@@ -103,7 +103,7 @@ def state_of(
 
 
 def deal_position(size: Grid, fish: Sequence[int], seats: int, *, each: int, colours: Sequence[str]) -> State:
-    """A position with so many fish on each cell (0: a hole), in which nobody has placed a penguin."""
+    """A position with so many fish on each cell (0: a hole), and no penguins."""
     last_first = bytes(fish)[::-1]
     return State(
         grid=size,
@@ -119,7 +119,7 @@ def deal_position(size: Grid, fish: Sequence[int], seats: int, *, each: int, col
 
 
 def place_penguin(state: State, cell: int) -> State:
-    """Whoever is on turn puts a penguin there, and the next seat follows."""
+    """The seat on turn places a penguin there, and the next seat follows."""
     order, penguins = state.order, list(state.penguins)
     penguins[order[0]] += (cell,)
     return State(
@@ -136,7 +136,7 @@ def place_penguin(state: State, cell: int) -> State:
 
 
 def move_penguin(state: State, start: int, to: int) -> State:
-    """Whoever is on turn moves a penguin and takes the tile it left, and the next seat follows."""
+    """The seat on turn moves a penguin and takes the tile that it left, and the next seat follows."""
     order, shift = state.order, FISH_BITS * start
     seat, fish = order[0], state.fish >> shift & FISH_MASK
     penguins, scores = list(state.penguins), list(state.scores)
@@ -158,12 +158,12 @@ def move_penguin(state: State, start: int, to: int) -> State:
 
 
 def skip_turn(state: State) -> State:
-    """The turn goes on to the next seat."""
+    """Pass the turn to the next seat."""
     return msgspec.structs.replace(state, order=(*state.order[1:], state.order[0]))
 
 
 def remove_seat(state: State, seat: Seat) -> State:
-    """A seat is out: its penguins go, the tiles under them stay, nobody else's turn changes."""
+    """Take a seat out: its penguins go, the tiles under them stay, the order of the others does not change."""
     vacated = sum(1 << cell for cell in state.penguins[seat])
     return msgspec.structs.replace(
         state,
@@ -174,7 +174,7 @@ def remove_seat(state: State, seat: Seat) -> State:
 
 
 def advance_turn(state: State) -> State:
-    """Whoever is on turn can act, or the game is over: end the placing, skip the stuck."""
+    """End the placing if all penguins are placed, skip seats that are stuck, and end the game if all are."""
     if state.stage is PLACING and state.order:
         if len(state.penguins[state.order[0]]) < state.each:
             return state

@@ -1,4 +1,4 @@
-"""List what can be done in a position of Fish, and do it, for players who think many steps ahead."""
+"""List and apply the steps of Fish, for players that search many steps ahead."""
 
 from collections.abc import Callable
 
@@ -12,13 +12,13 @@ Reach = Callable[[int, int], int]  # by a cell and what is free: the mask of the
 NOWHERE = -1
 
 
-def reach_in(state: State) -> Reach:
-    """How far penguins get, in this position and all that follow it."""
+def reach_function(state: State) -> Reach:
+    """The reach of penguins in this position and in all that follow it."""
     return Search(state.grid, state.fish).reach
 
 
 def steps(state: State, reach: Reach) -> list[Step]:
-    """What whoever is on turn can do: first where most fish are, then penguin by penguin, then cell by cell."""
+    """The steps of the seat on turn: by the fish they lead to, most first, then by penguin, then by cell."""
     if state.stage is PLACING:
         found = [(NOWHERE, to) for to in cells(state.free)]
     else:
@@ -28,7 +28,7 @@ def steps(state: State, reach: Reach) -> list[Step]:
 
 
 def apply_step(state: State, step: Step) -> State:
-    """The position after a step, with somebody on turn who can act, if there is anybody."""
+    """The position after a step; the seat on turn can act, unless the game is over."""
     start, to = step
     return advance_turn(place_penguin(state, to) if start == NOWHERE else move_penguin(state, start, to))
 

@@ -1,4 +1,4 @@
-"""Play Fish for the server: at random, greedily, looking ahead, by playouts, or for territory."""
+"""Define the built-in players of Fish: random, greedy, lookahead, sampler and territory."""
 
 from collections.abc import Sequence
 from hashlib import sha256
@@ -19,7 +19,7 @@ PLAYOUTS = range(1, 50_001)  # how many a sampler may make in a turn
 DEFAULT_PLAYOUTS = 1000
 POSITIONS = range(1, 10_000_001)  # how many may be weighed in a turn for territory
 DEFAULT_POSITIONS = 50_000
-NOWHERE = Place((0, 0))  # said when there is no free tile left to place a penguin on; the referee ejects for it (§3.5)
+NOWHERE = Place((0, 0))  # the answer if no free tile is left to place a penguin on; the referee ejects for it (§3.5)
 
 
 def zigzag(view: View) -> Place:
@@ -31,7 +31,7 @@ def zigzag(view: View) -> Place:
 
 
 def lookahead(depth: int) -> Fisher:
-    """Place by zigzag; then the move that brings most fish within so many own turns, if all others conspire."""
+    """Place by zigzag; then the move that brings the most fish in so many own turns if all others play against it."""
 
     def choose(view: View) -> Action:
         state = view.state
@@ -43,7 +43,7 @@ def lookahead(depth: int) -> Fisher:
 
 
 def greedy(view: View) -> Action:
-    """The tile with most fish, to place a penguin on or to move to; of equal ones the first, row by row."""
+    """The tile with the most fish, to place a penguin on or to move to; of equal ones the first, row by row."""
     state = view.state
     if state.stage is PLACING:
         return max(state.grid.places(state.free), key=lambda place: state.fish_on(place.at), default=NOWHERE)
@@ -52,7 +52,7 @@ def greedy(view: View) -> Action:
 
 
 def sampler(playouts: int, key: bytes) -> Fisher:
-    """Place and move where matches that are played at random from there on go best."""
+    """Place and move where random playouts go best."""
 
     def choose(view: View) -> Action:
         state = view.state
@@ -63,7 +63,7 @@ def sampler(playouts: int, key: bytes) -> Fisher:
 
 
 def territory(positions: int) -> Fisher:
-    """Place and move so as to be nearest to most fish, however the others conspire."""
+    """Place and move to be nearest to the most fish, if all others play against it."""
 
     def choose(view: View) -> Action:
         state = view.state
@@ -74,7 +74,7 @@ def territory(positions: int) -> Fisher:
 
 
 def scaled_effort(effort: int, state: State) -> int:
-    """So much effort, or less on a board that no kernel knows: each part of it takes longer there by far."""
+    """So much effort, or less on a board that no kernel supports, where each part of it takes much longer."""
     cells = len(state.grid.near)
     return effort if cells <= MAX_CELLS else effort * MAX_CELLS**2 // (8 * cells**2)
 
@@ -84,7 +84,7 @@ def random_strategy(key: bytes) -> Fisher:
 
     def choose(view: View) -> Action:
         state = view.state
-        free = state.free  # it changes with every action, so it tells the positions of a match apart
+        free = state.free  # it changes with every action, so it is different in each position of a match
         options: Sequence[Action]
         if state.stage is PLACING:
             options = list(state.grid.places(free))
@@ -100,10 +100,10 @@ def random_strategy(key: bytes) -> Fisher:
 
 BUILT_IN: dict[str, BuiltInPlayer] = {
     "random": built_in_player("random", "any legal action, drawn from the seat's own key", random_strategy),
-    "greedy": built_in_player("greedy", "the tile with most fish", lambda key: greedy),
+    "greedy": built_in_player("greedy", "the tile with the most fish", lambda key: greedy),
     "lookahead": built_in_player_with_number(
         "lookahead",
-        "most fish within N of its own turns against all others",
+        "the most fish in N of its own turns against all others",
         "looks {} turns ahead",
         DEPTHS,
         DEFAULT_DEPTH,
@@ -111,7 +111,7 @@ BUILT_IN: dict[str, BuiltInPlayer] = {
     ),
     "sampler": built_in_player_with_number(
         "sampler",
-        "what goes best in N matches played on at random",
+        "the step with the best results in N random playouts",
         "makes {} playouts",
         PLAYOUTS,
         DEFAULT_PLAYOUTS,
@@ -120,8 +120,8 @@ BUILT_IN: dict[str, BuiltInPlayer] = {
     ),
     "territory": built_in_player_with_number(
         "territory",
-        "nearest to most fish, after weighing N positions ahead",
-        "weighs {} positions",
+        "nearest to the most fish, after evaluating N positions",
+        "evaluates {} positions",
         POSITIONS,
         DEFAULT_POSITIONS,
         lambda nodes, key: territory(nodes),

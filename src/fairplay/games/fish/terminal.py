@@ -1,6 +1,6 @@
-"""Sketch what a seat sees of Fish for a terminal.
+"""Draw a view of Fish as text for a terminal.
 
-Where there is room, a tile is a hexagon with the number of its fish, and the letter of whoever stands there:
+Where there is room, a tile is a hexagon with the number of its fish, and the letter of the penguin on it:
 
        0   0
       ___
@@ -8,12 +8,12 @@ Where there is room, a tile is a hexagon with the number of its fish, and the le
     1 \\___/R 1\\
           \\___/
 
-Else it is two signs: "R1", or only the number; a dot is a hole. What has changed is in brackets.
+Else it is two characters: "R1", or only the number; a dot is a hole. Changes are in brackets.
 """
 
 from collections.abc import Callable, Iterator, Sequence
 
-from fairplay.games.fish.roster import players_of, standing
+from fairplay.games.fish.roster import occupants, players_of
 from fairplay.games.fish.state import State
 from fairplay.games.fish.view import View
 from fairplay.render.fit import Part, Scale, Space, format_hidden_part, visible_part
@@ -34,7 +34,7 @@ def text(
 ) -> str:
     """The board and the players for a terminal, without a newline at the end; `colour` adds colour and nothing else.
 
-    No line is wider than `width`, and there are not more than `height`, as long as there is room for anything at all.
+    No line is wider than `width`, and there are at most `height` lines, unless even the smallest part needs more.
     """
     players, earlier = players_of(view.state, names), None if before is None else before.state
     below = [*roster(players, colour=colour, width=width)]
@@ -58,18 +58,18 @@ def board_lines(
 
 
 def changed_cells(state: State, before: State | None) -> set[Cell]:
-    """The cells to which somebody came, or from which somebody went."""
+    """The cells that a penguin has reached or left."""
     if before is None or before.grid is not state.grid:
         return set()
-    return {cell for cell, _ in standing(state).items() ^ standing(before).items()}
+    return {cell for cell, _ in occupants(state).items() ^ occupants(before).items()}
 
 
 def middle_of(state: State, cells: set[Cell]) -> tuple[float, float] | None:
     """The middle of these cells, or else of all penguins."""
-    there = [divmod(cell, state.grid.columns) for cell in cells or standing(state)]
-    if not there:
+    places = [divmod(cell, state.grid.columns) for cell in cells or occupants(state)]
+    if not places:
         return None
-    return sum(row for row, _ in there) / len(there), sum(column for _, column in there) / len(there)
+    return sum(row for row, _ in places) / len(places), sum(column for _, column in places) / len(places)
 
 
 def plain(words: str, code: str) -> str:
@@ -92,7 +92,7 @@ def large_lines(
             _put(canvas[0], margin + place * 8 + odd * 4 + 1, f"{column:^3}")
     for row in part.rows:
         _put(canvas[row - part.rows.start + 2], 0, str(row).rjust(margin - 1))
-    taken = standing(state)
+    taken = occupants(state)
     for row, column in ((row, column) for row in part.rows for column in part.columns):
         cell, line = row * state.grid.columns + column, row - part.rows.start
         fish, left = state.fish_at(cell), margin + (column - part.columns.start) * 8 + row % 2 * 4
@@ -120,18 +120,18 @@ def small_lines(
     margin: int,
     paint: Callable[[str, str], str],
 ) -> Iterator[str]:
-    """The board in two signs a tile, and one line a row."""
+    """The board with two characters per tile, and one line per row."""
     yield " " * margin + "".join(f"{column:3} " for column in part.columns).rstrip()
-    taken = standing(state)
+    taken = occupants(state)
     for row in part.rows:
         line = str(row).rjust(margin - 1) + " " + "  " * (row % 2)
         for column in part.columns:
             cell = row * state.grid.columns + column
             fish = state.fish_at(cell)
             look = looks[taken[cell]] if cell in taken else None
-            shown = f" {fish}" if fish and look is None else " ·" if look is None else f"{look.letter}{fish}"
+            tile = f" {fish}" if fish and look is None else " ·" if look is None else f"{look.letter}{fish}"
             around = [paint(bracket, CHANGED_COLOUR) if cell in new else " " for bracket in "[]"]
-            line += shown.join(around) if look is None else paint(shown, look.code).join(around)
+            line += tile.join(around) if look is None else paint(tile, look.code).join(around)
         yield line.rstrip()
 
 

@@ -1,11 +1,11 @@
-"""Look ahead in Fish for territory: the step that leaves a player furthest ahead, if all others conspire against it.
+"""Search Fish for the step that leaves a player furthest ahead in fish and territory, if all others play against it.
 
-A position is weighed by what everybody has caught, what lies under those of its penguins that can still move, and the
-free tiles that it reaches in fewer moves than anybody else; tiles that several reach equally soon are nobody's.
+A position is evaluated by the fish of each player: those it has caught, those under its penguins that can still move,
+and those on the free tiles that it reaches in fewer moves than any other player; a tie belongs to no player.
 
-The search is alpha-beta, one turn deeper each time, until so many positions have been weighed. What is left of the last
-round still counts, as the best step of the round before comes first in it. At every turn only the few steps that look
-best at once are followed, but for the first turn and the last, at which all are.
+The search is alpha-beta with iterative deepening, up to a number of evaluated positions. The last iteration counts even
+if it is incomplete, as it starts with the best step of the one before. The search follows all steps of the first turn
+and of the last, and between them only the few that look best at once.
 """
 
 from math import inf
@@ -14,14 +14,14 @@ from fairplay.core.game import Seat
 from fairplay.games.fish.board import cells
 from fairplay.games.fish.pieces import FISH_BITS
 from fairplay.games.fish.state import State, fish_on_cells
-from fairplay.games.fish.steps import Step, apply_step, reach_in, steps
+from fairplay.games.fish.steps import Step, apply_step, reach_function, steps
 
-CAUGHT, NEARER = 3, 2  # what a fish is worth that somebody has, and one that it is nearest to
-WIDTH = 10  # steps that are followed at a turn in between
+CAUGHT, NEARER = 3, 2  # the value of a fish that a player has, and of one that it is nearest to
+WIDTH = 10  # steps that are followed at a turn between the first and the last
 
 
 def best_step(state: State, nodes: int) -> Step | None:
-    """The best step of whoever is on turn, found by weighing so many positions; None: it can do nothing."""
+    """The best step of the seat on turn, found by evaluating so many positions; None: no step is legal."""
     search = Territory(state, nodes)
     options = search.best_first(state, steps(state, search.reach)[:nodes])
     search.more = len(options) > 1
@@ -39,26 +39,26 @@ def best_step(state: State, nodes: int) -> Step | None:
 
 
 class Territory:
-    """The search for one seat: how many positions it may still weigh, and whether there was more to see beyond."""
+    """The search for one seat: how many positions it may still evaluate, and whether its depth cut anything off."""
 
     def __init__(self, state: State, nodes: int) -> None:
         self.me: Seat = state.order[0]
         self.nodes = nodes
         self.more = False
-        self.reach = reach_in(state)
+        self.reach = reach_function(state)
         fish = fish_on_cells(state.fish, len(state.grid.near))
         # For each bit, the cells whose number of fish has it.
         self._fish = [sum(1 << cell for cell, n in enumerate(fish) if n >> bit & 1) for bit in range(FISH_BITS)]
 
     def outlook(self, state: State, depth: int, alpha: float, beta: float) -> float:
-        """How far I am ahead after so many turns, if it is more than alpha and less than beta; else some such bound."""
+        """How far I am ahead after so many turns, if that is between alpha and beta; else a bound of it."""
         if self.nodes <= 0:
             return 0
         options = steps(state, self.reach) if depth else []
         if not options:
             self.nodes -= 1
             self.more |= not depth
-            return self.weigh(state)
+            return self.evaluate(state)
         if depth > 1:
             options = self.best_first(state, options)[:WIDTH]
         mine = state.order[0] == self.me
@@ -76,14 +76,14 @@ class Territory:
         return best
 
     def best_first(self, state: State, options: list[Step]) -> list[Step]:
-        """The same steps, the best for whoever is on turn first, as far as one can see at once."""
+        """The same steps, the best for the seat on turn first, without looking ahead."""
         more, mine = self.more, state.order[0] == self.me
         worth = {step: self.outlook(apply_step(state, step), 0, -inf, inf) for step in options}
         self.more = more
         return sorted(options, key=lambda step: -worth[step] if mine else worth[step])
 
-    def weigh(self, state: State) -> int:
-        """How far I am ahead of the others, taken together; of nobody, if I am alone."""
+    def evaluate(self, state: State) -> int:
+        """How far I am ahead of the others, summed up; my own fish, if I am alone."""
         near, free, open_tiles = state.grid.near, state.free, state.free
         fronts = {seat: sum(1 << cell for cell in state.penguins[seat] if near[cell] & free) for seat in state.order}
         worth = {seat: CAUGHT * (state.scores[seat] + self._fish_on(front)) for seat, front in fronts.items()}

@@ -1,4 +1,4 @@
-"""Unfold the tree of a game of Fish, one node at a time."""
+"""Build the game tree of Fish, one node at a time."""
 
 from collections.abc import Callable, Iterator
 from typing import TypeVar
@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 class Skip(msgspec.Struct, frozen=True, tag="skip"):
-    """Whoever is on turn cannot move, and the next seat follows: in the tree a step of its own."""
+    """The seat on turn cannot move, and the next seat follows; a branch of its own in the tree."""
 
 
 Branch = Move | Skip
@@ -22,12 +22,12 @@ SKIP = Skip()
 
 
 class Node(msgspec.Struct, frozen=True):
-    """A position after the placing, with whoever is on turn first in the order, even if stuck."""
+    """A position after the placing, with the seat on turn first in the order, even if it is stuck."""
 
     state: State
 
     def branches(self) -> Iterator[Branch]:
-        """Every legal move; only a skip, if there is none but others can move; nothing, if nobody can."""
+        """Every legal move; or only a skip, if there is none but others can move; or nothing, if no player can."""
         state = self.state
         if state.stage is not Stage.PLAYING or not any(state.can_move(seat) for seat in state.order):
             return iter(())
@@ -48,7 +48,7 @@ class Node(msgspec.Struct, frozen=True):
         return self._follow(branch)
 
     def map_children(self, function: Callable[["Node"], T]) -> Iterator[T]:
-        """What a function says of each direct successor, in the order of the branches, lazily."""
+        """Apply a function to each child, in the order of the branches, lazily."""
         return (function(self._follow(branch)) for branch in self.branches())
 
     def _follow(self, branch: Branch) -> "Node":

@@ -1,4 +1,4 @@
-"""Show a position of Fish to a player, in the words that players use."""
+"""Define what a player sees of a position of Fish."""
 
 from collections.abc import Iterator, Mapping
 
@@ -12,7 +12,7 @@ from fairplay.games.fish.state import DONE, Stage, State
 
 
 class Player(msgspec.Struct, frozen=True, gc=False):
-    """Somebody who plays, or was ejected."""
+    """A player, even if it was ejected."""
 
     seat: Seat
     colour: str
@@ -45,7 +45,7 @@ class Board(Mapping[Position, int]):
 
 
 class View(msgspec.Struct, frozen=True, gc=False):
-    """What a seat sees; None: what spectators see. All of it is public.
+    """What a seat sees (None: a spectator); everything is public.
 
     Positions are (row, column), from the top left corner. `print(view)` draws the board.
     """
@@ -55,19 +55,19 @@ class View(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def me(self) -> Player:
-        """Whoever sees this."""
+        """The player that this view is for."""
         if self.seat is None:
-            raise BadRequest("this is what spectators see, and none of them plays")
+            raise BadRequest("this is the view of a spectator, which has no player")
         return player_at(self.state, self.seat)
 
     @property
     def opponents(self) -> tuple[Player, ...]:
-        """The others who are still in, from whoever moves next."""
+        """The other players still in, starting with the next to move."""
         return tuple(player_at(self.state, seat) for seat in self.state.order if seat != self.seat)
 
     @property
     def players(self) -> tuple[Player, ...]:
-        """Everybody by seat, the ejected too."""
+        """All players by seat, including the ejected."""
         return tuple(player_at(self.state, seat) for seat in range(len(self.state.scores)))
 
     @property
@@ -82,27 +82,27 @@ class View(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def stage(self) -> Stage:
-        """How far the game has come."""
+        """The stage of the game."""
         return self.state.stage
 
     @property
     def board(self) -> Board:
-        """How many fish are where."""
+        """How many fish are at each position."""
         return Board(self.state)
 
     @property
     def penguins(self) -> dict[Position, Seat]:
-        """Where penguins stand, and whose they are."""
+        """The seat of each penguin, by position."""
         positions = self.state.grid.positions
         return {positions[cell]: seat for seat, mine in enumerate(self.state.penguins) for cell in mine}
 
     def neighbours(self, position: Position) -> tuple[Position, ...]:
-        """The tiles beside a position on which nobody stands."""
+        """The free tiles beside a position."""
         cell, state = self._cell(position), self.state
         return tuple(state.grid.positions[other] for other in cells(state.grid.near[cell] & state.free))
 
     def reach(self, position: Position) -> tuple[Position, ...]:
-        """Where a penguin at this position could go, along straight lines over free tiles."""
+        """The tiles that a penguin at this position could move to."""
         return tuple(move.to for move in self.state.grid.moves((self._cell(position),), self.state.free))
 
     def __repr__(self) -> str:
@@ -113,13 +113,13 @@ class View(msgspec.Struct, frozen=True, gc=False):
         )
 
     def __str__(self) -> str:
-        from fairplay.games.fish.terminal import text  # only if somebody wants to see it
+        from fairplay.games.fish.terminal import text  # start-up: only a drawing needs it
 
         return text(self)
 
     def _repr_svg_(self, names: tuple[str, ...] = ()) -> str:
-        """What a notebook shows of it."""
-        from fairplay.games.fish.draw import svg  # only if somebody wants to see it
+        """The picture that Jupyter displays."""
+        from fairplay.games.fish.draw import svg  # start-up: only a drawing needs it
 
         return svg(self, names)
 
@@ -131,6 +131,6 @@ class View(msgspec.Struct, frozen=True, gc=False):
 
 
 def player_at(state: State, seat: Seat) -> Player:
-    """Who sits there."""
+    """The player at a seat."""
     penguins = tuple(state.grid.positions[cell] for cell in state.penguins[seat])
     return Player(seat, state.colours[seat], state.scores[seat], penguins)

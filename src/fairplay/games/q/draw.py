@@ -1,4 +1,4 @@
-"""Draw what a seat sees of Q, as SVG."""
+"""Draw a view of Q as SVG."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from math import ceil
@@ -49,7 +49,7 @@ def svg(
     dark: bool = False,
     small: bool = False,
 ) -> str:
-    """A picture of the map and the players, as a document of its own; what is new since `before` is marked.
+    """A picture of the map and the players, as a document of its own; what changed since `before` is marked.
 
     It has room for the map of `around`, which came of this one. It shows the hand of whoever looks, and for referees
     the hands of all seats.

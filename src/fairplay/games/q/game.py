@@ -1,4 +1,4 @@
-"""Referee Q: the rules of RULES.md, whose clauses are cited as §."""
+"""Implement the rules of Q; § cites a clause of RULES.md."""
 
 from collections.abc import Iterator
 from itertools import groupby

@@ -26,7 +26,7 @@ EXPECTED = "write what to place where, as in 0,1 red star, or exchange, or pass"
 
 
 def format_action(action: Action) -> str:
-    """An action as a person says it.
+    """An action as a person types it.
 
     >>> format_action(Place((Placement("red star", (0, 1)), Placement("red circle", (0, 2))))), format_action(Pass())
     ('place 0,1 red star 0,2 red circle', 'pass')
@@ -41,7 +41,7 @@ def format_action(action: Action) -> str:
 
 
 def parse_action(view: View, words: str) -> Action:
-    """The action that a person means. Raises BadRequest if that cannot be told."""
+    """The action that a person typed. Raises BadRequest if it is unclear."""
     first, *rest = parts = re.sub(r"\s*,\s*", ",", words).lower().split() or [""]
     if first[:1].isalpha():
         deed, parts = one_of(ACTION_WORDS, first), rest

@@ -31,7 +31,7 @@ def players_of(view: View, names: Sequence[str], seats: int = 0) -> dict[Seat, P
 
 
 def _mark(view: View, scores: Mapping[Seat, int], seat: Seat) -> str:
-    """What there is to say about a seat now."""
+    """The status of a seat, for the list of players."""
     if seat not in scores:
         return "ejected"
     if view.done:

@@ -1,4 +1,4 @@
-"""Define what pictures of Q are made of: skins, cloth, tiles and marks."""
+"""Define the shapes and colours in pictures of Q: skins, cloth, tiles and marks."""
 
 from collections.abc import Iterable, Iterator
 from math import cos, pi, sin

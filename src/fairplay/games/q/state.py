@@ -16,7 +16,7 @@ class State(msgspec.Struct, frozen=True, gc=False):
     hands: tuple[Tiles, ...]  # by seat
     scores: tuple[int, ...]  # by seat; those of the ejected are kept
     pile: Tiles  # drawn from the front, returned to the end
-    order: tuple[Seat, ...]  # the seats still in, from whoever is on turn
+    order: tuple[Seat, ...]  # the seats still in, starting with the one on turn
     to_act: int  # how many of them have yet to act in this round
     placed: bool = False  # has anybody placed a tile in this round?
     done: bool = False

@@ -1,4 +1,4 @@
-"""Sketch what a seat sees of Q for a terminal.
+"""Draw a view of Q as text for a terminal.
 
 A tile is two signs, one for its shape and one for its colour; a dot is a place where some tile fits:
 
@@ -49,7 +49,7 @@ def text(
 ) -> str:
     """The map and the players for a terminal, without a newline at the end; `colour` adds colour and nothing else.
 
-    No line is wider than `width`, and there are not more than `height`, as long as there is room for anything at all.
+    No line is wider than `width`, and there are at most `height` lines, unless even the smallest part needs more.
     """
     hand = [hand_line(view.kinds, colour=colour), ""] if view.kinds else []
     players, room = [*players_of(view, names).values()], Space(width, height)

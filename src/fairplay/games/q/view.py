@@ -1,4 +1,4 @@
-"""Show a position of Q to a player, in the words that players use."""
+"""Define what a player sees of a position of Q."""
 
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
@@ -71,7 +71,7 @@ class Board(Mapping[Position, Tile]):
 
 
 class View(msgspec.Struct, frozen=True, gc=False):
-    """What a seat sees; None: what spectators see. Of other hands and of the pile there is nothing in it.
+    """What a seat sees; None: a spectator. Of other hands and of the pile there is nothing in it.
 
     Positions are (row, column), from the first tile, and may be negative. `print(view)` draws the board.
     """
@@ -79,7 +79,7 @@ class View(msgspec.Struct, frozen=True, gc=False):
     seat: Seat | None
     map: Map
     kinds: Tiles  # of the tiles in its own hand; empty for spectators
-    order: tuple[Seat, ...]  # the seats still in, from whoever is on turn
+    order: tuple[Seat, ...]  # the seats still in, starting with the one on turn
     points: tuple[int, ...]  # their scores, in that order
     left: int  # how many tiles are in the pile
     done: bool = False  # is the game over? Then nobody is on turn
@@ -95,7 +95,7 @@ class View(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def opponents(self) -> tuple[Player, ...]:
-        """The others who are still in, from whoever moves next."""
+        """The other players still in, starting with the next to move."""
         return tuple(player for player in self.players if player.seat != self.seat)
 
     @property
@@ -135,12 +135,12 @@ class View(msgspec.Struct, frozen=True, gc=False):
         )
 
     def __str__(self) -> str:
-        from fairplay.games.q.terminal import text  # only if somebody wants to see it
+        from fairplay.games.q.terminal import text  # start-up: only a drawing needs it
 
         return text(self)
 
     def _repr_svg_(self, names: tuple[str, ...] = ()) -> str:
-        """What a notebook shows of it."""
-        from fairplay.games.q.draw import svg  # only if somebody wants to see it
+        """The picture that Jupyter displays."""
+        from fairplay.games.q.draw import svg  # start-up: only a drawing needs it
 
         return svg(self, names)

@@ -1,4 +1,4 @@
-"""Draw what a seat sees of Tsuro, as SVG."""
+"""Draw a view of Tsuro as SVG."""
 
 from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
@@ -48,7 +48,7 @@ def svg(
     dark: bool = False,
     small: bool = False,
 ) -> str:
-    """A picture of the board and the players, as a document of its own; what is new since `before` is marked.
+    """A picture of the board and the players, as a document of its own; what changed since `before` is marked.
 
     The board never grows, so that there is always room for `around`.
     """

@@ -1,4 +1,4 @@
-"""Keep positions of Tsuro worth a name, for tests and pictures to share."""
+"""Define positions of Tsuro for tests and pictures, by name."""
 
 from collections.abc import Mapping, Sequence
 

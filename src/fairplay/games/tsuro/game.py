@@ -1,4 +1,4 @@
-"""Referee Tsuro: the rules of RULES.md, whose clauses are cited as §."""
+"""Implement the rules of Tsuro; § cites a clause of RULES.md."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice

@@ -26,7 +26,7 @@ EXPECTED = {
 
 
 def format_action(action: Action) -> str:
-    """An action as a person says it.
+    """An action as a person types it.
 
     >>> format_action(Lay(12, 90)), format_action(Place(12, 90, "E", (3, 0)))
     ('12 90', '12 90 3,0 E')
@@ -36,7 +36,7 @@ def format_action(action: Action) -> str:
 
 
 def parse_action(view: View, words: str) -> Action:
-    """The action that a person means. Raises BadRequest if that cannot be told."""
+    """The action that a person typed. Raises BadRequest if it is unclear."""
     found = WORDS.fullmatch(words.strip())
     if found is None:
         expected = EXPECTED[view.table.stage is PLACING]

@@ -24,7 +24,7 @@ def looks(view: View) -> list[Look]:
 
 
 def players_of(table: Table, names: Sequence[str]) -> list[Player]:
-    """Everybody, by seat."""
+    """All players, by seat."""
     players = []
     for seat, colour in enumerate(table.colours):
         first = _is_first(table, seat)
@@ -42,7 +42,7 @@ def players_of(table: Table, names: Sequence[str]) -> list[Player]:
 
 
 def _mark(table: Table, seat: Seat) -> str:
-    """What there is to say about a seat now."""
+    """The status of a seat, for the list of players."""
     fell = table.fell[seat]
     if fell < 0:
         return "ejected"

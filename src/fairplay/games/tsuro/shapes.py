@@ -1,4 +1,4 @@
-"""Define what pictures of Tsuro are made of: skins, tiles, paths, avatars and marks."""
+"""Define the shapes and colours in pictures of Tsuro: skins, tiles, paths, avatars and marks."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, lru_cache

@@ -1,4 +1,4 @@
-"""Sketch what a seat sees of Tsuro for a terminal.
+"""Draw a view of Tsuro as text for a terminal.
 
 Where there is room, a tile shows its four paths, led so that they only cross at right angles:
 
@@ -61,7 +61,7 @@ def text(
 ) -> str:
     """The board and the players for a terminal, without a newline at the end; `colour` adds colour and nothing else.
 
-    No line is wider than `width`, and there are not more than `height`, as long as there is room for anything at all.
+    No line is wider than `width`, and there are at most `height` lines, unless even the smallest part needs more.
     """
     table, room, players = view.table, Space(width, height), players_of(view.table, names)
     now, earlier = format_stage(table), None if before is None else before.table

@@ -1,4 +1,4 @@
-"""Show a position of Tsuro to a player, in the words that players use."""
+"""Define what a player sees of a position of Tsuro."""
 
 from collections.abc import Iterator, Mapping
 from enum import Enum
@@ -102,7 +102,7 @@ class Board(Mapping[Square, LaidTile]):
 
 
 class View(msgspec.Struct, frozen=True, gc=False):
-    """What a seat sees; None: what spectators see. Only whoever is on turn sees the tiles dealt to it.
+    """What a seat sees; None: a spectator. Only whoever is on turn sees the tiles dealt to it.
 
     Squares are (x, y), from the top left corner. `print(view)` draws the board.
     """
@@ -113,21 +113,21 @@ class View(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def me(self) -> Player:
-        """Whoever sees this."""
+        """The player that this view is for."""
         if self.seat is None:
-            raise BadRequest("this is what spectators see, and none of them plays")
+            raise BadRequest("this is the view of a spectator, which has no player")
         return player_at(self.table, self.seat)
 
     @property
     def opponents(self) -> tuple[Player, ...]:
-        """The others who are still in, from whoever moves next."""
+        """The other players still in, starting with the next to move."""
         waiting, alive = self.table.waiting, self.table.alive
         order = (*waiting, *(seat for seat in alive if seat not in waiting))
         return tuple(player_at(self.table, seat) for seat in order if seat != self.seat)
 
     @property
     def players(self) -> tuple[Player, ...]:
-        """Everybody by seat, those who are out too."""
+        """All players by seat, including those that are out."""
         return tuple(player_at(self.table, seat) for seat in range(len(self.table.fell)))
 
     @property
@@ -185,19 +185,19 @@ class View(msgspec.Struct, frozen=True, gc=False):
         )
 
     def __str__(self) -> str:
-        from fairplay.games.tsuro.terminal import text  # only if somebody wants to see it
+        from fairplay.games.tsuro.terminal import text  # start-up: only a drawing needs it
 
         return text(self)
 
     def _repr_svg_(self, names: tuple[str, ...] = ()) -> str:
-        """What a notebook shows of it."""
-        from fairplay.games.tsuro.draw import svg  # only if somebody wants to see it
+        """The picture that Jupyter displays."""
+        from fairplay.games.tsuro.draw import svg  # start-up: only a drawing needs it
 
         return svg(self, names)
 
 
 def player_at(table: Table, seat: Seat) -> Player:
-    """Who sits there."""
+    """The player at a seat."""
     return Player(seat, table.colours[seat], avatar_of(table, seat), table.survived_to(seat))
 
 

@@ -1,4 +1,4 @@
-// Fish: what a bot in Go sees on its turn, and what it answers.
+// Fish: what a bot in Go sees and answers on its turn.
 
 type view struct {
 	Stage   string  // "placing": answer with a place; "playing": answer with a move
@@ -20,7 +20,7 @@ type action struct {
 	To   *position `json:"to,omitempty"`
 }
 
-// Change this function: it takes the action that ends on the most fish.
+// Change this function: it chooses the action that ends on the most fish.
 func choose(view view) (best action) {
 	most := 0
 	for _, action := range actions(view) {
@@ -75,7 +75,7 @@ var steps = [2][6]position{ // to the six tiles around one: from even rows, and 
 	{{-2, 0}, {-1, 1}, {1, 1}, {2, 0}, {1, 0}, {-1, 0}},
 }
 
-// The place one step on.
+// The next position in a direction.
 func step(from position, direction int) position {
 	by := steps[from[0]%2][direction]
 	return position{from[0] + by[0], from[1] + by[1]}

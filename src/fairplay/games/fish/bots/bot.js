@@ -1,4 +1,4 @@
-// Fish: what a bot in JavaScript sees on its turn, and what it answers.
+// Fish: what a bot in JavaScript sees and answers on its turn.
 //
 //   view.stage    "placing": answer { type: "place", at: [row, column] }
 //                 "playing": answer { type: "move", from: [row, column], to: [row, column] }
@@ -6,7 +6,7 @@
 //   view.board    rows of tiles: 1 to 5 fish, 0 for a hole
 //   view.players  by seat: { colour, score, penguins: [[row, column], ...] }
 
-// Change this function: it takes the action that ends on the most fish.
+// Change this function: it chooses the action that ends on the most fish.
 function choose(view) {
   const fish = ({ at, to }) => view.board[(at ?? to)[0]][(at ?? to)[1]];
   return actions(view).reduce((best, action) => (fish(action) > fish(best) ? action : best));
@@ -36,7 +36,7 @@ const STEPS = [ // to the six tiles around one: from even rows, and from odd row
   [[-2, 0], [-1, 1], [1, 1], [2, 0], [1, 0], [-1, 0]],
 ];
 
-// The place one step on.
+// The next position in a direction.
 function step([row, column], direction) {
   const [down, right] = STEPS[row % 2][direction];
   return [row + down, column + right];
