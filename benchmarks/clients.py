@@ -92,7 +92,7 @@ def run_server(game: Fish, work_s: float = 0.0) -> Iterator[RunningServer]:
     with tempfile.TemporaryDirectory(dir=SHARED_MEMORY_DIR if SHARED_MEMORY_DIR.is_dir() else None) as directory:
         parameters = ", ".join(f"{name} = {json.dumps(value)}" for name, value in game.parameters().items())
         Path(directory, "server.toml").write_text(
-            f'port = 0\ndirectory = "kept"\n[connection_limits]\neach = 4096\nspectators_per_address = 2048\n'
+            f'port = 0\ndirectory = "kept"\n[connection_limits]\nconnections_per_address = 4096\nspectators_per_address = 2048\n'
             f'[[games]]\ngame = "{game.name}"\nmax = 2\nparameters = {{ {parameters} }}\n'
         )
         log = Path(directory, "log")

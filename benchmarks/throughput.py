@@ -39,7 +39,7 @@ from fairplay.transport import event_loop
 ROUNDS = 15
 ROOMS = 100
 GAME = Fish(fish=2)  # so that all deals are the same
-OFFER = make_offer(GAME.name, GAME.parameters(), most=2)
+OFFER = make_offer(GAME.name, GAME.parameters(), max_players=2)
 SEED = bytes([7] * 32)
 NAMES = ("ann", "bob")
 # Bytes: once so many were freed, the C library keeps what asyncio's streams read into, which helps them.
@@ -191,7 +191,10 @@ async def measure_throughput(rooms: int, rounds: int) -> Figure:
     ):
         listener.setblocking(False)
         settings = ServerSettings(
-            offers=(OFFER,), directory=directory, port=0, connection_limits=ConnectionLimits(each=connections)
+            offers=(OFFER,),
+            directory=directory,
+            port=0,
+            connection_limits=ConnectionLimits(connections_per_address=connections),
         )
         server = GameServer(settings)
         server.lobby = lobby = RoundLobby(server, connections)

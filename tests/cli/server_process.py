@@ -22,13 +22,13 @@ class ServerProcess:
         self._reader = Thread(target=self._read, daemon=True)
         self._reader.start()
         assert self._is_open.wait(TIMEOUT_S)
-        [self.place] = re.findall(r" open, \w+ (\S+:\d+)", "".join(self.told))
+        [self.place] = re.findall(r" listening, \w+ (\S+:\d+)", "".join(self.told))
 
     def _read(self) -> None:
         assert self.process.stderr is not None
         for line in self.process.stderr:
             self.told.append(line)
-            if " open, " in line:
+            if " listening, " in line:
                 self._is_open.set()
         self._is_open.set()
 

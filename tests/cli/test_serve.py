@@ -22,9 +22,15 @@ from tests.cli.command import refusal_line, run_fairplay
         (("fish", "--tls", "no", "where"), "no TLS with no and where: "),
         (("--tournament", "no.toml"), "no.toml: cannot be read: "),
         (("--config", "no.toml"), "no.toml: cannot be read: "),
-        (("fish", "--strangers", "eech=1"), "--strangers: unknown key 'eech': did you mean 'each'?"),
-        (("fish", "--strangers", "each=0"), "--strangers: each: expected int >= 1"),
-        (("fish", "--strangers", "each"), "--strangers each: write NAME=VALUE, and each name once"),
+        (
+            ("fish", "--connection-limit", "idel_timeout=1"),
+            "--connection-limit: unknown key 'idel_timeout': did you mean 'idle_timeout'?",
+        ),
+        (("fish", "--connection-limit", "spectators=0"), "--connection-limit: spectators: expected int >= 1"),
+        (
+            ("fish", "--connection-limit", "spectators"),
+            "--connection-limit spectators: write NAME=VALUE, and each name once",
+        ),
     ],
 )
 def test_what_makes_no_sense_is_refused_before_anybody_comes(

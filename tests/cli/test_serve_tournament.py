@@ -249,7 +249,7 @@ def test_its_log_can_be_json(tmp_path: Path) -> None:
         line = server.stderr.readline()
         server.kill()
 
-    assert json.loads(line)["event"] == "open"
+    assert json.loads(line)["event"] == "listening"
 
 
 def test_after_a_crash_the_same_command_goes_on_to_the_same_standings(tmp_path: Path) -> None:

@@ -102,10 +102,10 @@ def told_of(told: ServerStatus) -> list[str]:
 
 
 def test_a_server_that_tells_of_fewer_scores_than_players_does_not_crash_the_command() -> None:
-    room = RoomStatus("r1", "ice", "fish", ("ann", "bob"), "playing", 3, turn=1, scores=(7,), out=(), spectators=0)
-    over = FinishedStatus("m1", "fish", ("ann", "bob"), ((1,),), (), scores=(), at=0.0, recorded=True)
+    room = RoomStatus("r1", "ice", "fish", ("ann", "bob"), "playing", 3, turn=1, scores=(7,), ejected=(), spectators=0)
+    over = FinishedStatus("m1", "fish", ("ann", "bob"), ((1,),), (), scores=(), ended_at=0.0, recorded=True)
 
-    lines = told_of(ServerStatus(name="h", version="1", since=0.0, up=1.0, rooms=(room,), finished=(over,)))
+    lines = told_of(ServerStatus(name="h", version="1", started_at=0.0, uptime_s=1.0, rooms=(room,), finished=(over,)))
 
     assert "  ann 7, →bob  " in lines[6]
     assert "  ann, *bob  " in lines[-1]
@@ -113,10 +113,10 @@ def test_a_server_that_tells_of_fewer_scores_than_players_does_not_crash_the_com
 
 def test_what_a_server_calls_its_rooms_moves_no_terminal_and_is_cut() -> None:
     room = RoomStatus(
-        "\x1b[2J" + "r" * 100, "ice", "fish", ("ann",), "playing", 3, turn=0, scores=None, out=(), spectators=0
+        "\x1b[2J" + "r" * 100, "ice", "fish", ("ann",), "playing", 3, turn=0, scores=None, ejected=(), spectators=0
     )
 
-    lines = told_of(ServerStatus(name="h", version="1", since=0.0, up=1.0, rooms=(room,)))
+    lines = told_of(ServerStatus(name="h", version="1", started_at=0.0, uptime_s=1.0, rooms=(room,)))
 
     shown = lines[6].split()[-1]
     assert shown.startswith("\N{REPLACEMENT CHARACTER}[2Jrrr")
@@ -124,8 +124,10 @@ def test_what_a_server_calls_its_rooms_moves_no_terminal_and_is_cut() -> None:
 
 
 def test_of_many_matches_that_are_over_the_newest_are_listed() -> None:
-    over = [FinishedStatus(f"m{at}", "fish", ("ann", "bob"), (), (), None, at=at, recorded=True) for at in range(20)]
+    over = [
+        FinishedStatus(f"m{at}", "fish", ("ann", "bob"), (), (), None, ended_at=at, recorded=True) for at in range(20)
+    ]
 
-    lines = told_of(ServerStatus(name="h", version="1", since=0.0, up=1.0, finished=tuple(over)))
+    lines = told_of(ServerStatus(name="h", version="1", started_at=0.0, uptime_s=1.0, finished=tuple(over)))
 
     assert [line.split()[-1] for line in lines[-11:]] == ["MATCH", *(f"m{number}" for number in range(10))]

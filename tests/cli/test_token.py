@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from fairplay.server.settings import ServerSettings
 from fairplay.server.sign_in.tokens import Tokens
 from tests.cli.command import CommandResult, refusal_line, run_fairplay, run_script
 
@@ -28,7 +29,7 @@ def test_a_token_is_printed_once_and_only_its_hash_is_kept(tmp_path: Path) -> No
 def test_the_directory_of_a_server_is_the_usual_one(tmp_path: Path) -> None:
     done = run_script("token", "ann", cwd=tmp_path)
 
-    assert Tokens(tmp_path / "server").is_valid("ann", done.out.strip())
+    assert Tokens(tmp_path / ServerSettings().directory).is_valid("ann", done.out.strip())
 
 
 def test_those_who_have_a_token_are_listed(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from fairplay.games import GAMES
 from fairplay.journal.replay import read_journal
 from fairplay.observers.reporter import describe_event, format_standings
 from fairplay.protocol import wire
-from fairplay.server.spectating.follower import QUIET_LINE, Follower, SpectatedMatch
+from fairplay.server.spectating.follower import IDLE_LINE, Follower, SpectatedMatch
 from fairplay.server.spectating.hub import Hub
 from tests.cli.command import CommandResult, refusal_line, run_fairplay, run_script
 from tests.cli.test_join import Script
@@ -208,7 +208,7 @@ def test_a_line_that_is_too_deep_is_refused() -> None:
 
 
 def test_programs_are_told_by_the_exit_code_that_a_server_hung_up_before_the_end() -> None:
-    with Script(HELLO, QUIET_LINE + b"\n") as server:
+    with Script(HELLO, IDLE_LINE + b"\n") as server:
         done = run_fairplay("watch", server.address, "--json")
 
     assert (done.code, done.err) == (2, f"fairplay: {CUT_OFF_MESSAGE}\n")
@@ -217,7 +217,7 @@ def test_programs_are_told_by_the_exit_code_that_a_server_hung_up_before_the_end
 
 def test_a_match_in_which_nothing_happens_for_long_is_watched_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(server_session, "ANSWER_TIMEOUT_S", 1.0)
-    with Script(HELLO, QUIET_LINE + b"\n", pause=2.0) as server:
+    with Script(HELLO, IDLE_LINE + b"\n", pause=2.0) as server:
         done = run_fairplay("watch", server.address)
 
     assert done.err.endswith("fairplay: " + f"{server.address}: {CUT_OFF_MESSAGE}\n")

@@ -12,7 +12,18 @@ from fairplay.server.settings import ServerSettings, read_settings
 
 DEPLOY = Path(__file__).parents[2] / "examples" / "deploy"
 FILE = DEPLOY / "server.toml"
-AS_USUAL = ("name", "host", "port", "web_host", "web_names", "guests", "window", "back", "log", "strangers")
+AS_USUAL = (
+    "name",
+    "host",
+    "port",
+    "web_host",
+    "web_names",
+    "guests",
+    "reconnect_window",
+    "restart_window",
+    "log",
+    "connection_limits",
+)
 
 
 def test_the_file_is_read_as_it_stands() -> None:

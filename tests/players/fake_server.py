@@ -53,7 +53,7 @@ class ClientConnection:
         """Let it in; what it says about itself."""
         hello = wire.Hello(match="", turn=0, nonce=self.nonce(), limit=5.0, protocol=wire.PROTOCOL_VERSION)
         said = self.ask(wire.encode(hello) + b"\n")
-        self.send(wire.encode(wire.Welcome(name=name, reconnect_window=window, token=token)) + b"\n")
+        self.send(wire.encode(wire.Welcome(name=name, reconnect_window=window, reconnect_token=token)) + b"\n")
         return said
 
     def begin(self, game: Game[Any, Any, Any] = FISH) -> Any:

@@ -147,7 +147,7 @@ def visit_of(number: int) -> list[bytes]:
     hello = wire.Hello(match="", turn=0, nonce=next(nonces), limit=AMPLE, protocol=wire.PROTOCOL_VERSION)
     said = [
         wire.encode(hello) + b"\n",
-        wire.encode(wire.Welcome(name="ann", reconnect_window=AMPLE, token="pass")) + b"\n",
+        wire.encode(wire.Welcome(name="ann", reconnect_window=AMPLE, reconnect_token="pass")) + b"\n",
     ]
     if number == 1:
         return said + begun("m1")

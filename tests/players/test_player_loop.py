@@ -59,7 +59,7 @@ def whole(game: AnyGame) -> list[bytes]:
     return [hello(game), start, turn, asked(End(RESULT), game), closing]
 
 
-WELCOME = Welcome(name="ann", reconnect_window=30.0, token="secret-pass")
+WELCOME = Welcome(name="ann", reconnect_window=30.0, reconnect_token="secret-pass")
 SUSPENDED = line(Suspended(why="the server stops", retry_after=2.0))
 CHANGED = wire.encode_changed(Change(deal_match(FISH, ["ann", "bob"], bytes(32), match_id="m")))
 

@@ -90,7 +90,7 @@ def test_it_stays_from_match_to_match_until_the_server_has_nothing_more() -> Non
     match = [{"name": "ann"}, FIRST]
     assert server.results == [[{"name": "ann", "game": "fish"}, match, match, match]]
     assert [player.turns for player in stay.players] == [1, 1, 1]
-    assert stay.told == ["signed up as ann", "the server hangs up: the tournament is over"]
+    assert stay.told == ["signed in as ann", "the server hangs up: the tournament is over"]
     assert stay.end is None
 
 
@@ -186,9 +186,9 @@ def test_who_comes_back_shows_its_pass_and_is_asked_once() -> None:
     assert server.results == [{"name": "ann"}, ({"name": "ann", "token": "my-pass"}, FIRST)]
     assert [player.turns for player in stay.players] == [1]
     assert stay.told == [
-        "signed up as ann",
+        "signed in as ann",
         "the line was lost; coming back",
-        "signed up as ann",
+        "signed in as ann",
         "the server hangs up: enough",
     ]
 
@@ -278,9 +278,9 @@ def test_a_server_that_stops_for_a_while_is_come_back_to() -> None:
     stay = Stay(FakeServer(first, second))
 
     assert stay.told == [
-        "signed up as ann",
+        "signed in as ann",
         "the server hangs up: an update",
-        "signed up as ann",
+        "signed in as ann",
         "the server hangs up: enough",
     ]
     assert stay.end is None

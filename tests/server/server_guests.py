@@ -171,7 +171,7 @@ class ServerProcess:
                 self.said.append(line)
                 continue
             self.told.append(json.loads(line))
-            if self.told[-1]["event"] == "open":
+            if self.told[-1]["event"] == "listening":
                 self.port = int(self.told[-1]["address"].rpartition(":")[2])
                 self.websockets = [int(address.rpartition(":")[2]) for address in self.told[-1].get("websocket", [])]
                 self._is_open.set()

@@ -69,7 +69,7 @@ class SmallServer:
         self._paces: dict[str, asyncio.Semaphore] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._finished: list[FinishedStatus] = []
-        self._since = time.time()
+        self._started_at = time.time()
         self._lines: list[Connection] = []  # of those who watch
 
     def open_room(
@@ -90,7 +90,7 @@ class SmallServer:
                 inform = Observers([hub, self.counts, *self.more], print_warning).notify
                 final = await play_async(match, channels, record, inform)
             del self.hubs[match.id]
-            seen = finished_status(match.id, game, final.names, final.result, at=time.time(), recorded=True)
+            seen = finished_status(match.id, game, final.names, final.result, ended_at=time.time(), recorded=True)
             self._finished.insert(0, seen)
 
         self._tasks[match.id] = asyncio.create_task(play())
@@ -155,17 +155,15 @@ class SmallServer:
 
     def status(self) -> ServerStatus:
         rooms = [
-            room_status(
-                id, hub.name, hub.last.match, stage="playing", number=hub.last.seq, spectators=len(hub.watchers)
-            )
+            room_status(id, hub.name, hub.last.match, stage="playing", seq=hub.last.seq, spectators=len(hub.watchers))
             for id, hub in self.hubs.items()
             if hub.last is not None
         ]
         return ServerStatus(
             name="A small server",
             version="1",
-            since=self._since,
-            up=time.time() - self._since,
+            started_at=self._started_at,
+            uptime_s=time.time() - self._started_at,
             offers=(OfferStatus("fish", {}, 2, 4),),
             rooms=tuple(rooms),
             players=tuple(name for room in rooms for name in room.names),

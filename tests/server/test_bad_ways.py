@@ -120,8 +120,8 @@ SLOW = {"repeats": repeats, "cuts in slices": cuts_in_slices, "is far": is_far(R
 @asynccontextmanager
 async def beside(directory: Path, limits: Limits, **terms: Any) -> AsyncIterator[Open]:
     """A server where two play Q from before until after; at the end, that match is as if they had been alone."""
-    offers = fish(limits=limits), make_offer("q", {}, least=2, most=2, limits=AMPLE)
-    async with opened(directory, *offers, connection_limits=ConnectionLimits(matches=1), **terms) as server:
+    offers = fish(limits=limits), make_offer("q", {}, min_players=2, max_players=2, limits=AMPLE)
+    async with opened(directory, *offers, connection_limits=ConnectionLimits(matches_per_client=1), **terms) as server:
         gate = TurnGate(0)
         names = ("ann", "bob")
         guests = [GuestThread(f"{LOOPBACK}:{server.port}", name, lambda: gate, game="q") for name in names]

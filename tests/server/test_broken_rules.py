@@ -23,7 +23,9 @@ pytestmark = pytest.mark.usefixtures("forget_external_games")
 
 def countdown_offer() -> Offer:
     register(GAME_ADDRESS)
-    return make_offer("countdown", {}, least=2, most=2, limits=Limits(move=60.0, first_move=60.0, start_up=60.0))
+    return make_offer(
+        "countdown", {}, min_players=2, max_players=2, limits=Limits(move=60.0, first_move=60.0, start_up=60.0)
+    )
 
 
 async def come(server: Open) -> list[Visit]:
@@ -51,7 +53,7 @@ def test_those_who_play_and_those_who_watch_are_let_go_when_the_rules_raise(
 
             assert [one["why"] for one in last] == [NO_ROOM_MESSAGE] * 2
             assert [message["seq"] async for message in the_rest(spectator)] == [0, 1, 2]
-            assert [(await stroller.hear() or {})["type"] for _ in range(4)] == ["snapshot", "patch", "patch", "quiet"]
+            assert [(await stroller.hear() or {})["type"] for _ in range(4)] == ["snapshot", "patch", "patch", "idle"]
             assert server.server.rooms == {}
             assert len(read_journal(server.journals()[room]).facts) == 2
             others = [await server.come(name, game="fish") for name in ("cyd", "dee")]
@@ -110,14 +112,14 @@ def test_a_match_on_which_the_rules_raise_is_left_as_it_is_and_gone_on_with_once
         async with opened(tmp_path, countdown_offer()) as server:
             first = await come(server)
             await asyncio.gather(*(player.play("suspended") for player in first))
-            passes = [player.heard[0]["token"] for player in first]
+            passes = [player.heard[0]["reconnect_token"] for player in first]
             [path] = server.journals().values()
         monkeypatch.setattr(countdown, "NEXT", {5: 4})
         caplog.clear()
         async with opened(tmp_path, countdown_offer()) as server:
             server.server.resume_matches()
             assert server.server.rooms == {}
-            assert warned(caplog) == [("match left as it is", f"{path}: line 4: nobody could go on here: {at(4)}")]
+            assert warned(caplog) == [("cannot resume a match", f"{path}: line 4: nobody could go on here: {at(4)}")]
         monkeypatch.setattr(countdown, "NEXT", FIXED_NEXT)
         async with opened(tmp_path, countdown_offer()) as server:
             server.server.resume_matches()

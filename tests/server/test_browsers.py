@@ -28,7 +28,7 @@ CONFIG = """
 websocket = 0
 web = 0
 reconnect_window = 60
-connection_limits = { matches = 1 }
+connection_limits = { matches_per_client = 1 }
 [[games]]
 game = "fish"
 max = 2
@@ -45,7 +45,7 @@ class Shown:
 
     def __init__(self, server: ServerProcess) -> None:
         self.server = server
-        [told] = wait_for_value(lambda: server.events("to be seen"))
+        [told] = wait_for_value(lambda: server.events("serving web pages"))
         self.port = int(told["address"].rpartition(":")[2])
         self.room = server.events("room opened")[0]["match"]
 
@@ -79,7 +79,7 @@ def a_match(directory: Path) -> Iterator[Shown]:
         gate.open()
         for guest in guests:
             assert guest.wait_until_done().lost == ""
-        wait_for_value(lambda: server.events("match over"))
+        wait_for_value(lambda: server.events("match ended"))
         assert b" 200 " in shown.ask(f"/matches/{shown.room}")[:20]
         server.stop_when_idle()
     [path] = server.journals()

@@ -26,7 +26,7 @@ from tests.server.server_guests import (
 )
 
 CONFIG = """
-connection_limits = { matches = 1 }
+connection_limits = { matches_per_client = 1 }
 reconnect_window = 60
 [[games]]
 game = "fish"
@@ -142,7 +142,7 @@ def test_a_thousand_players_come_back_at_once_to_a_server_that_was_killed(
         for number in range(PLAYERS):
             guests.append(GuestThread(server.address, f"player-{number}", lambda: gate))
             if number % 100 == 99:  # nobody tries again who was never here
-                wait_for_value(lambda: len(server.events("signed up")) == len(guests))
+                wait_for_value(lambda: len(server.events("signed in")) == len(guests))
         gate.wait_until(lambda gate: gate.waiting == PLAYERS // 2)
 
         server.end(signal.SIGKILL)

@@ -25,7 +25,7 @@ from tests.server.sign_in import test_sign_in
 CONFIG = """
 websocket = 0
 reconnect_window = 60
-connection_limits = { matches = 1, hello = 3 }
+connection_limits = { matches_per_client = 1, hello_timeout = 3 }
 [[games]]
 game = "fish"
 max = 2
@@ -77,11 +77,11 @@ def breaks_tls(line: socket.socket, trusting: ssl.SSLContext) -> socket.socket:
 
 
 CALLS: dict[Call, tuple[str, str]] = {  # why each is refused, over TLS and over WebSocket in TLS
-    says_nothing: ("silent", "silent"),
+    says_nothing: ("hello_timeout", "hello_timeout"),
     speaks_plainly: ("gone", "gone"),
     shakes_hands_plainly: ("gone", "gone"),
-    begins_tls: ("silent", "silent"),
-    is_silent_in_tls: ("silent", "silent"),
+    begins_tls: ("hello_timeout", "hello_timeout"),
+    is_silent_in_tls: ("hello_timeout", "hello_timeout"),
     babbles_in_tls: ("malformed", "gone"),
     breaks_tls: ("gone", "gone"),
 }
@@ -112,7 +112,7 @@ def test_matches_are_played_over_tls_and_websocket_beside_those_who_cannot_do_it
         gate.open()
         for guest in guests:
             assert guest.wait_until_done().lost == ""
-        wait_for_value(lambda: len(server.events("match over")) == 2)
+        wait_for_value(lambda: len(server.events("match ended")) == 2)
         assert server.end(signal.SIGTERM) == 0
 
     assert refused == Counter(reason for reasons in CALLS.values() for reason in reasons)

@@ -49,7 +49,7 @@ async def test_a_client_that_leaves_when_it_is_losing_has_lost_and_the_other_has
     eve = await server.come("eve")
     await eve.play("take_turn", times=2)
 
-    leaving = await server.call({"token": eve.heard[0]["token"], "purpose": "leave"})
+    leaving = await server.call({"token": eve.heard[0]["reconnect_token"], "purpose": "leave"})
     assert await leaving.hear() is None
     await honest
 

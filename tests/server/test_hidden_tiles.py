@@ -29,7 +29,17 @@ from tests.server.test_server import Open, Visit, opened
 
 TILES = 40  # in the pile, so that a match is soon over
 LIMITS = Limits(move=60.0, first_move=60.0, start_up=60.0, goodbye=1.0)
-TOLD = ("open", "signed up", "back", "left", "room opened", "match over", "refused", "sent away", "stopping")
+TOLD = (
+    "listening",
+    "signed in",
+    "reconnected",
+    "left",
+    "room opened",
+    "match ended",
+    "refused",
+    "disconnected",
+    "stopping",
+)
 
 
 class Short(Q, frozen=True):
@@ -131,7 +141,7 @@ class Evening:
     @property
     def port(self) -> int:
         """Where the server is shown; 0: it has not said so."""
-        said = [line for line in self.logged if line.startswith("{") and "to be seen" in line]
+        said = [line for line in self.logged if line.startswith("{") and "serving web pages" in line]
         return int(msgspec.json.decode(said[0])["address"].rpartition(":")[2]) if said else 0
 
     def leaks(self) -> Iterator[str]:
@@ -181,9 +191,9 @@ async def look(port: int, evening: Evening) -> None:
 
 async def spend(directory: Path, evening: Evening, ways: Sequence[str]) -> None:
     """Open a server, and let everybody play there at once: each who is bad with one who is not."""
-    terms: Any = {"reconnect_window": 3.0, "web": 0, "connection_limits": ConnectionLimits(matches=1)}
+    terms: Any = {"reconnect_window": 3.0, "web": 0, "connection_limits": ConnectionLimits(matches_per_client=1)}
     token = make_token(directory, "ann")
-    async with opened(directory, make_offer("q", {}, least=2, most=2, limits=LIMITS), **terms) as server:
+    async with opened(directory, make_offer("q", {}, min_players=2, max_players=2, limits=LIMITS), **terms) as server:
         server.server.counts = evening.noted
         evening.secrets |= {token, Path(directory, "key").read_bytes().hex()}
         await server.until(lambda: evening.port)
@@ -196,7 +206,7 @@ async def spend(directory: Path, evening: Evening, ways: Sequence[str]) -> None:
             for name, does in ((f"bad-{number}", way), (f"good-{number}", "")):
                 player = Player(server, await server.call({"name": name}), len(evening.players), does)
                 evening.players.append(player)
-                player.pass_ = str((await player.hear() or {})["token"])
+                player.pass_ = str((await player.hear() or {})["reconnect_token"])
                 evening.secrets.add(player.pass_)
         await server.until(lambda: len(server.server.rooms) == len(ways))
         watching = [watch(server, evening, room) for room in server.server.rooms]

@@ -77,8 +77,8 @@ class Table(NamedTuple):
 async def a_match(directory: Path) -> AsyncIterator[Table]:
     """A match at a server that waits for ann; at the end they play on, and it comes out as if they had been alone."""
     token = make_token(directory, "ann")
-    offers = fish(), make_offer("tsuro", {}, least=5, most=5, wait=3600.0, limits=AMPLE)
-    async with opened(directory, *offers, connection_limits=ConnectionLimits(matches=1)) as server:
+    offers = fish(), make_offer("tsuro", {}, min_players=5, max_players=5, wait=3600.0, limits=AMPLE)
+    async with opened(directory, *offers, connection_limits=ConnectionLimits(matches_per_client=1)) as server:
         caller = await arrival(server, {"name": "ann", "token": token})
         ann, bob = Visit(caller), await server.come("bob")
         playing = asyncio.create_task(bob.play("suspended"))
@@ -146,10 +146,10 @@ def test_no_seat_is_taken_without_its_token_whether_somebody_sits_there_or_has_l
     async def host() -> None:
         async with a_match(tmp_path) as (server, ann, token, bob, _):
             id = next(id for id in server.server.clients if id.startswith("~"))
-            proof = str(bob.heard[0]["token"])
+            proof = str(bob.heard[0]["reconnect_token"])
             assert proof.startswith(f"{id}.")
             eve = await server.come("eve", game="tsuro")
-            mark = str(eve.heard[0]["token"]).partition(".")[2]
+            mark = str(eve.heard[0]["reconnect_token"]).partition(".")[2]
             guesses = ("ann", token[:-1], token.upper(), f"{token} ", proof)
             refused: list[dict[str, str]] = [
                 {"name": "ann"},
@@ -174,9 +174,9 @@ def test_no_seat_is_taken_without_its_token_whether_somebody_sits_there_or_has_l
     with log_to(logged.append, as_json=True):
         run(host())
 
-    wrong = [line for line in logged if '"reason":"token"' in line]
+    wrong = [line for line in logged if '"reason":"invalid_token"' in line]
     assert len(wrong) == 2 * 12
-    assert all('"place":"127.0.0.1:' in line for line in wrong)
+    assert all('"address":"127.0.0.1:' in line for line in wrong)
 
 
 def test_who_has_the_token_takes_a_seat_over_from_whoever_sits_there(tmp_path: Path) -> None:
@@ -192,7 +192,7 @@ def test_who_has_the_token_takes_a_seat_over_from_whoever_sits_there(tmp_path: P
     with log_to(logged.append, as_json=True):
         run(host())
 
-    assert sum('"event":"back","name":"ann","place":"127.0.0.1:' in line for line in logged) == 20
+    assert sum('"event":"reconnected","name":"ann","address":"127.0.0.1:' in line for line in logged) == 20
 
 
 # A name like another
@@ -227,7 +227,7 @@ def test_whoever_comes_gets_a_name_though_others_have_all_that_it_might_be_calle
             assert look_alike_key(eve.name) not in {look_alike_key(name) for name in guests}
 
             mallory = await table.server.come("mallory", game="tsuro")
-            proof = str(mallory.heard[0]["token"])
+            proof = str(mallory.heard[0]["reconnect_token"])
             mallory.caller.leave()
             await table.server.until(lambda: not table.server.has("mallory"))
             digits = proof[1:17]
@@ -252,7 +252,7 @@ def test_a_thousand_races_with_one_token_lose_nothing_and_double_nothing(tmp_pat
 
     async def host() -> None:
         token = make_token(tmp_path, "ann")
-        async with opened(tmp_path, make_offer("fish", {}, least=2, most=2, limits=AMPLE)) as server:
+        async with opened(tmp_path, make_offer("fish", {}, min_players=2, max_players=2, limits=AMPLE)) as server:
 
             async def come(answers: int) -> Visit:
                 """Come as ann, and answer so many questions, if nobody comes behind it."""

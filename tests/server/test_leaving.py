@@ -18,7 +18,7 @@ from fairplay.server.pending_closes import PendingCloses
 from fairplay.server.server import GameServer
 from fairplay.server.settings import ConnectionLimits, ServerSettings, make_offer
 from fairplay.server.sign_in.sign_in import SignIn
-from fairplay.server.spectating.follower import QUIET_LINE
+from fairplay.server.spectating.follower import IDLE_LINE
 from fairplay.server.spectating.spectators import SPECTATOR_SPOKE, Spectators
 from fairplay.transport.sockets import accept_tcp
 from tests.players.test_listener import run
@@ -67,7 +67,7 @@ def test_the_server_lets_go_of_a_spectator_who_closes_its_own_end_as_soon_as_it_
                 writer.close()
         return heard
 
-    assert run(visits()) == [QUIET_LINE + b"\n"] * 3  # and no line is left open, nor a place taken
+    assert run(visits()) == [IDLE_LINE + b"\n"] * 3  # and no line is left open, nor a place taken
 
 
 @pytest.mark.parametrize("said", CHATTER.values(), ids=CHATTER)
@@ -84,14 +84,14 @@ def test_whoever_watches_and_says_something_is_cut_off_and_its_place_is_free(sai
                 writer.close()
         return heard
 
-    assert run(visits()) == [QUIET_LINE + b"\n"] * 3
+    assert run(visits()) == [IDLE_LINE + b"\n"] * 3
 
 
 def test_it_hears_why(tmp_path: Path) -> None:
     async def visit() -> bytes:
         async with server_for_one(tmp_path) as places:
             reader, writer = await spectator(places[0])
-            assert await reader.readline() == QUIET_LINE + b"\n"
+            assert await reader.readline() == IDLE_LINE + b"\n"
             writer.write(b"hello\n")
             heard = await reader.read()
             writer.close()
@@ -116,7 +116,7 @@ def test_over_websocket_a_ping_is_answered_and_whatever_is_said_cut_off(tmp_path
                     await surfer.wait_closed()
         return heard
 
-    assert run(visits()) == [QUIET_LINE.decode(), wire.encode_goodbye("", SPECTATOR_SPOKE).decode().strip()] * 3
+    assert run(visits()) == [IDLE_LINE.decode(), wire.encode_goodbye("", SPECTATOR_SPOKE).decode().strip()] * 3
 
 
 def test_one_address_takes_no_more_than_its_share_of_the_spectators(tmp_path: Path) -> None:
@@ -138,7 +138,7 @@ def test_one_address_takes_no_more_than_its_share_of_the_spectators(tmp_path: Pa
         return heard
 
     refused = wire.encode_goodbye("", Failed(Fault.FLOOD, "2 spectators from your address watch already"))
-    quiet = QUIET_LINE + b"\n"
+    quiet = IDLE_LINE + b"\n"
     assert run(visits()) == [quiet, quiet, refused, quiet, quiet]
 
 

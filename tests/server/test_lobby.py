@@ -23,7 +23,10 @@ def client(name: str, game: str = "") -> Client:
 
 def test_a_client_that_plays_any_game_waits_where_the_fewest_others_are_missing() -> None:
     async def waiting() -> dict[str, list[str]]:
-        offers = (make_offer("fish", {}, least=2, most=4, wait=60), make_offer("q", {}, least=4, most=4, wait=60))
+        offers = (
+            make_offer("fish", {}, min_players=2, max_players=4, wait=60),
+            make_offer("q", {}, min_players=4, max_players=4, wait=60),
+        )
         lobby = Lobby(offers, lambda offer, clients: None, Attendance())
         for each in (client("ann", "q"), client("bob", "q"), client("cyd", "q"), client("dan")):
             lobby.add(each)
@@ -36,7 +39,11 @@ def test_a_client_that_plays_any_game_waits_where_the_fewest_others_are_missing(
 
 def test_a_client_whose_time_is_up_is_not_looked_at_again_until_another_comes() -> None:
     async def wait() -> int:
-        lobby = Lobby((make_offer("fish", {}, least=2, most=2, wait=0.01),), lambda offer, clients: None, Attendance())
+        lobby = Lobby(
+            (make_offer("fish", {}, min_players=2, max_players=2, wait=0.01),),
+            lambda offer, clients: None,
+            Attendance(),
+        )
         [queue] = lobby.queues
         looks, look = 0, queue.open_ready_rooms
         is_up = asyncio.Event()
@@ -61,7 +68,7 @@ def test_a_client_whose_time_is_up_is_not_looked_at_again_until_another_comes() 
 def test_players_sit_in_the_order_of_their_sign_up_however_their_table_was_drawn() -> None:
     async def seated() -> list[list[int]]:
         opened = list[list[int]]()
-        terms = make_offer("fish", {}, least=4, most=4, policy="shuffled", wait=60)
+        terms = make_offer("fish", {}, min_players=4, max_players=4, policy="shuffled", wait=60)
         lobby = Lobby((terms,), lambda offer, clients: opened.append([one.number for one in clients]), Attendance())
         for number in range(40):
             one = client(f"p{number}")
@@ -82,7 +89,7 @@ async def seconds_until_a_suspect_plays(
 ) -> float:
     """How long a client waits that has vanished so many times, while such rooms open, and one more client comes."""
     attendance, opened = Attendance(), list[list[str]]()
-    terms = make_offer("fish", {}, least=2, most=2, wait=10)
+    terms = make_offer("fish", {}, min_players=2, max_players=2, wait=10)
     lobby = Lobby((terms,), lambda offer, clients: opened.append([one.id for one in clients]), attendance)
     suspect, others = client("eve"), [client(f"p{number}") for number in range(2 * rooms)]
     for _ in range(times):
@@ -127,7 +134,7 @@ def test_rooms_of_clients_that_are_suspected_too_do_not_make_up_for_a_penalty() 
 def test_no_room_opens_in_a_lobby_that_is_closed() -> None:
     async def opened(loop: VirtualTimeLoop) -> list[str]:
         rooms: list[str] = []
-        terms = make_offer("fish", {}, least=2, most=4, wait=10)
+        terms = make_offer("fish", {}, min_players=2, max_players=4, wait=10)
         lobby = Lobby((terms,), lambda offer, clients: rooms.append(offer.game), Attendance())
         for name in ("ann", "bob"):
             lobby.add(client(name))

@@ -10,7 +10,7 @@ import pytest
 from fairplay.server.matchmaking import MAX_PENALTY_S, PENALTY_S, POLICIES, Trust, WaitingClient, form_tables
 from tests.nonempty import nonempty
 
-OPEN: dict[str, Any] = {"least": 2, "most": 4, "wait": 10.0, "random": Random(1)}
+OPEN: dict[str, Any] = {"min_players": 2, "max_players": 4, "wait": 10.0, "random": Random(1)}
 
 
 def waiting(*since: float) -> list[WaitingClient]:
@@ -65,7 +65,9 @@ def test_lots_decide_who_plays_with_whom() -> None:
     found = {
         tuple(
             ids(
-                form_tables(waiting(0, 1, 2, 3), 3, **OPEN | {"most": 2, "policy": "shuffled", "random": Random(seed)})
+                form_tables(
+                    waiting(0, 1, 2, 3), 3, **OPEN | {"max_players": 2, "policy": "shuffled", "random": Random(seed)}
+                )
             )[0]
         )
         for seed in range(30)
@@ -77,7 +79,7 @@ def test_lots_decide_who_plays_with_whom() -> None:
 def test_those_meet_who_have_met_least() -> None:
     first = WaitingClient("p0", 0, {"p1": 2, "p2": 1, "p3": 1})
 
-    made = form_tables([first, *waiting(0, 1, 2, 3)[1:]], 3, **OPEN | {"most": 2, "policy": "new-faces"})
+    made = form_tables([first, *waiting(0, 1, 2, 3)[1:]], 3, **OPEN | {"max_players": 2, "policy": "new-faces"})
 
     assert ids(made) == [["p0", "p2"], ["p1", "p3"]]
 
@@ -87,7 +89,7 @@ def test_whose_time_is_not_up_is_due_later_however_coarse_the_clock_is() -> None
     for since in range(1000, 3000):  # milliseconds, in which a clock may count
         one = WaitingClient("ann", since / 1000, {})
         now = (since + 100) / 1000
-        found = form_tables([one], now, least=2, most=2, wait=0.1, has_fill=True, random=Random(0))
+        found = form_tables([one], now, min_players=2, max_players=2, wait=0.1, has_fill=True, random=Random(0))
         assert found or one.since + 0.1 > now
         early += not found
     assert early
@@ -101,14 +103,14 @@ def suspect(name: str, since: float, vanished: int = 3) -> WaitingClient:
 def test_suspects_sit_with_each_other_while_enough_others_wait(policy: str) -> None:
     there = [suspect("s0", 0), suspect("s1", 1), *waiting(50, 51)]
 
-    made = form_tables(there, 60, **OPEN | {"most": 2, "policy": policy})
+    made = form_tables(there, 60, **OPEN | {"max_players": 2, "policy": policy})
 
     assert ids(made) == [["p0", "p1"], ["s0", "s1"]]
 
 
 @pytest.mark.parametrize("seconds", [0.0, 1.0, 4.0])
 def test_a_suspect_sits_with_others_that_are_too_few_after_a_penalty_that_doubles(seconds: float) -> None:
-    made = form_tables([suspect("s", 0), *waiting(0)], seconds, **OPEN | {"most": 2})
+    made = form_tables([suspect("s", 0), *waiting(0)], seconds, **OPEN | {"max_players": 2})
 
     assert bool(made) == (seconds >= 4 * PENALTY_S)
 
@@ -125,16 +127,18 @@ def test_clients_that_would_only_wait_for_a_larger_table_are_not_mixed_with_susp
 
 
 def test_a_suspect_that_sits_with_a_client_of_more_trust_sits_nowhere_else() -> None:
-    made = form_tables([suspect("s0", 0), suspect("s1", 1), suspect("s2", 2), *waiting(0)], 60, **OPEN | {"most": 2})
+    made = form_tables(
+        [suspect("s0", 0), suspect("s1", 1), suspect("s2", 2), *waiting(0)], 60, **OPEN | {"max_players": 2}
+    )
 
     assert sorted(name for table in ids(made) for name in table) == ["p0", "s0", "s1", "s2"]
 
 
 def test_suspects_do_not_sit_down_before_their_penalty_is_over() -> None:
-    assert form_tables([suspect("s0", 0), suspect("s1", 0)], PENALTY_S / 2, **OPEN | {"most": 2}) == []
+    assert form_tables([suspect("s0", 0), suspect("s1", 0)], PENALTY_S / 2, **OPEN | {"max_players": 2}) == []
 
 
 def test_a_client_that_stayed_sits_with_others_at_once() -> None:
     there = [WaitingClient("stayed", 0, {}, Trust.STAYED, 3), *waiting(0)]
 
-    assert ids(form_tables(there, 0, **OPEN | {"most": 2})) == [["p0", "stayed"]]
+    assert ids(form_tables(there, 0, **OPEN | {"max_players": 2})) == [["p0", "stayed"]]

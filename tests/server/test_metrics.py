@@ -24,8 +24,8 @@ ROOM = RoomStatus("r1", "fish-1", "fish", ("ann", "bob"), "playing", 3, 0, (1, 2
 STATUS = ServerStatus(
     name="server",
     version="1",
-    since=1.0,
-    up=5.0,
+    started_at=1.0,
+    uptime_s=5.0,
     offers=(OfferStatus("fish", {}, 2, 4), OfferStatus("q", {}, 2, 4)),
     rooms=(ROOM, ROOM),
     waiting=(WaitingStatus("cyd", "", 2.0),),
@@ -70,13 +70,13 @@ def test_a_monitor_reads_what_happened() -> None:
     assert read["fairplay_matches_total",] == 2
     assert read["fairplay_ejections_total", "crashed"] == 1
     assert read["fairplay_ejections_total", "timed_out"] == 0
-    assert read["fairplay_refused_total", "too many"] == 2
+    assert read["fairplay_refused_connections_total", "too many"] == 2
     assert read["fairplay_rooms", "fish"] == 2
     assert read["fairplay_rooms", "q"] == 0
     assert read["fairplay_players",] == 3
-    assert read["fairplay_waiting",] == 1
+    assert read["fairplay_waiting_players",] == 1
     assert read["fairplay_spectators",] == 14
-    assert read["fairplay_loop_lag_seconds_total",] >= 0
+    assert read["fairplay_loop_delay_seconds_total",] >= 0
     assert read["process_resident_memory_bytes",] > 2**20
 
 
@@ -106,7 +106,7 @@ def test_a_journal_that_no_disk_has_is_told(tmp_path: Path) -> None:
     file.append(b"one\n")
     disk.time += 2000.0
 
-    assert figures(ServerCounts())["fairplay_journal_lag_seconds",] == max_unsynced_age_s() == 2000.0
+    assert figures(ServerCounts())["fairplay_journal_unsynced_seconds",] == max_unsynced_age_s() == 2000.0
     file.sync()
     assert max_unsynced_age_s() < 1000.0
     file.append(b"two\n")

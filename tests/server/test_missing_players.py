@@ -37,7 +37,7 @@ def faults(outcome: Outcome) -> list[Fault]:
     return [one.fault for one in outcome.result.ejected]
 
 
-@server_test(fish(wait=FOREVER, least=2, most=4), restart_window=0.2)
+@server_test(fish(wait=FOREVER, min_players=2, max_players=4), restart_window=0.2)
 async def test_a_player_that_is_absent_is_waited_for_in_one_match_and_not_in_the_next(server: Open) -> None:
     playing = asyncio.create_task((await come(server, "ann")).play(times=3))
     assert faults(await a_match(server)) == [Fault.GONE]
@@ -48,7 +48,7 @@ async def test_a_player_that_is_absent_is_waited_for_in_one_match_and_not_in_the
     playing.cancel()
 
 
-@server_test(fish(wait=FOREVER, least=2, most=4), restart_window=0.2)
+@server_test(fish(wait=FOREVER, min_players=2, max_players=4), restart_window=0.2)
 async def test_a_player_that_came_back_and_left_again_is_waited_for_again(server: Open) -> None:
     playing = asyncio.create_task((await come(server, "ann")).play(times=3))
     assert faults(await a_match(server)) == [Fault.GONE]
@@ -66,7 +66,7 @@ async def test_a_player_that_came_back_and_left_again_is_waited_for_again(server
     playing.cancel()
 
 
-@server_test(fish(wait=FOREVER, least=2, most=4))
+@server_test(fish(wait=FOREVER, min_players=2, max_players=4))
 async def test_a_player_does_not_wait_for_another_match_while_it_plays_in_a_tournament(server: Open) -> None:
     ann, bob = [await come(server, name) for name in ("ann", "bob")]
     match = a_match(server)
@@ -105,7 +105,7 @@ async def test_a_client_that_answers_hello_with_rubbish_is_out_of_its_match_and_
 @pytest.mark.parametrize("sealed", [False, True])
 def test_a_match_is_shown_again_unless_its_deal_is_sealed(sealed: bool, tmp_path: Path) -> None:
     async def replays() -> tuple[list[bool], list[bool]]:
-        async with opened(tmp_path, fish(wait=FOREVER, least=2, most=4)) as server:
+        async with opened(tmp_path, fish(wait=FOREVER, min_players=2, max_players=4)) as server:
             ann, bob = [await come(server, name) for name in ("ann", "bob")]
             await asyncio.gather(ann.play(), bob.play(), a_match(server, sealed=sealed))
             over = server.server.finished

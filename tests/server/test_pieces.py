@@ -16,7 +16,7 @@ from tests.server.test_server import fish, opened
 async def play_in_pieces(directory: Path, cut: Callable[[bytes], list[bytes]]) -> int:
     """Play a match in which one player says everything in such pieces; how long its longest answer is."""
     longest = 0
-    async with opened(directory, fish(), connection_limits=ConnectionLimits(matches=1)) as server:
+    async with opened(directory, fish(), connection_limits=ConnectionLimits(matches_per_client=1)) as server:
         ann, bob = await server.come("ann"), await server.come("bob")
 
         async def talk() -> None:

@@ -36,9 +36,9 @@ class Outside:
 
     def observe(self, event: Event, match: Match[Any, Any, Any]) -> None:
         self.counts.observe(event, match)
-        room = room_status("r1", "a room", match, stage="playing", number=self._number, spectators=1)
-        over = finished_status("m1", "q", match.names, match.result, at=1.0, recorded=True)
-        status = ServerStatus(name="server", version="1", since=1.0, up=2.0, rooms=(room,), finished=(over,))
+        room = room_status("r1", "a room", match, stage="playing", seq=self._number, spectators=1)
+        over = finished_status("m1", "q", match.names, match.result, ended_at=1.0, recorded=True)
+        status = ServerStatus(name="server", version="1", started_at=1.0, uptime_s=2.0, rooms=(room,), finished=(over,))
         view = match.game.pack(match.view(0 if self._careless else None))
         board = BoardJob("q", match.game.public_parameters(), match.names, view)
         logged: list[str] = []

@@ -24,7 +24,7 @@ from tests.server.server_guests import (
 
 ROOMS = 20
 CONFIG = """
-connection_limits = {{ matches = 1 }}
+connection_limits = {{ matches_per_client = 1 }}
 [[games]]
 game = "{game}"
 min = {players}

@@ -30,7 +30,7 @@ FISH = {"rows": 4, "columns": 3}
 
 
 def fish(**terms: Any) -> Offer:
-    return make_offer("fish", FISH, **{"least": 2, "most": 2, "limits": AMPLE, **terms})
+    return make_offer("fish", FISH, **{"min_players": 2, "max_players": 2, "limits": AMPLE, **terms})
 
 
 class Visit:
@@ -186,7 +186,7 @@ def server_test(*offers: Offer, **terms: Any) -> Callable[[Callable[[Open], Awai
 # Who plays with whom
 
 
-@server_test(fish(most=3, wait=3600.0))
+@server_test(fish(max_players=3, wait=3600.0))
 async def test_a_room_opens_as_soon_as_a_table_is_full_in_the_order_of_sign_up(server: Open) -> None:
     visits = [await server.come(name) for name in ("ann", "bob")]
     assert (server.waiting, server.server.rooms) == (["ann", "bob"], {})
@@ -202,7 +202,7 @@ async def test_a_room_opens_as_soon_as_a_table_is_full_in_the_order_of_sign_up(s
     assert (final.result, list(recorded.facts)) == play_undisturbed(recorded)
 
 
-@server_test(fish(most=4, wait=0.2))
+@server_test(fish(max_players=4, wait=0.2))
 async def test_it_opens_for_fewer_when_the_time_is_up(server: Open) -> None:
     visits = [await server.come(name) for name in ("ann", "bob", "cyd")]
 
@@ -236,7 +236,7 @@ def test_a_built_in_player_takes_the_seat_that_stays_free(tmp_path: Path) -> Non
     run(once(tmp_path / "second"))
 
 
-@server_test(fish(), make_offer("q", {}, least=3, most=3, limits=AMPLE))
+@server_test(fish(), make_offer("q", {}, min_players=3, max_players=3, limits=AMPLE))
 async def test_each_plays_what_it_wants_and_who_wants_nothing_plays_what_is_next(server: Open) -> None:
     ann, bob = await server.come("ann", game="q"), await server.come("bob", game="fish")
     cyd = await server.come("cyd", game="q")
@@ -252,10 +252,10 @@ async def test_each_plays_what_it_wants_and_who_wants_nothing_plays_what_is_next
     assert ann.matches[0][1] == ("ann", "cyd", "dan")
 
 
-@server_test(fish(), make_offer("q", {}, least=2, most=2, limits=AMPLE))
+@server_test(fish(), make_offer("q", {}, min_players=2, max_players=2, limits=AMPLE))
 async def test_who_comes_again_for_something_else_waits_in_one_place_only(server: Open) -> None:
     eve = await server.come("eve", game="fish")
-    eve = Visit(await server.call({"token": eve.heard[0]["token"], "game": "q"}))
+    eve = Visit(await server.call({"token": eve.heard[0]["reconnect_token"], "game": "q"}))
     await server.until(lambda: eve_wants(server) == "q")
     ann, bob = await server.come("ann", game="fish"), await server.come("bob", game="q")
 
@@ -278,7 +278,7 @@ async def test_who_comes_back_to_its_seat_keeps_it_whatever_it_wants_to_play_nex
     playing = asyncio.create_task(bob.play())
     asked = await ann.play("take_turn")
 
-    ann.caller = await server.call({"token": ann.heard[0]["token"], "game": "chess"})
+    ann.caller = await server.call({"token": ann.heard[0]["reconnect_token"], "game": "chess"})
     await ann.play("take_turn")
     assert ann.heard[-1] == asked
     ann.caller.say(ann.answer(asked))
@@ -312,7 +312,7 @@ async def test_players_stay_from_match_to_match(server: Open) -> None:
         assert not verify(read_journal(server.journals()[match])).ejected
 
 
-@server_test(fish(), connection_limits=ConnectionLimits(matches=2))
+@server_test(fish(), connection_limits=ConnectionLimits(matches_per_client=2))
 async def test_a_status_tells_the_newest_match_first(server: Open) -> None:
     visits = [await server.come(name) for name in ("ann", "bob")]
 
@@ -336,7 +336,7 @@ async def test_a_player_whose_line_is_lost_is_not_among_those_who_are_connected(
     playing.cancel()
 
 
-@server_test(fish(), connection_limits=ConnectionLimits(matches=2))
+@server_test(fish(), connection_limits=ConnectionLimits(matches_per_client=2))
 async def test_no_more_matches_than_one_may_play_in_a_visit(server: Open) -> None:
     visits = [await server.come(name) for name in ("ann", "bob")]
 
@@ -369,7 +369,7 @@ def test_who_would_play_where_nothing_can_be_recorded_is_sent_away_and_may_come_
     server_test(fish())(spoil)(tmp_path)
 
 
-@server_test(fish(), connection_limits=ConnectionLimits(idle=0.2))
+@server_test(fish(), connection_limits=ConnectionLimits(idle_timeout=0.2))
 async def test_who_waits_for_too_long_is_sent_away(server: Open) -> None:
     ann = await server.come("ann")
 
@@ -399,10 +399,10 @@ async def test_who_says_that_it_leaves_is_out_of_its_match_at_once(server: Open)
     await ann.play("take_turn")
     ann.caller.leave()
 
-    for wrong in ({}, {"token": bob.heard[0]["token"][:-1] + "."}):
+    for wrong in ({}, {"token": bob.heard[0]["reconnect_token"][:-1] + "."}):
         [*_] = [message async for message in the_rest(await server.call({"purpose": "leave", **wrong}))]
         assert server.server.rooms
-    leaves = await server.call({"purpose": "leave", "token": ann.heard[0]["token"]})
+    leaves = await server.call({"purpose": "leave", "token": ann.heard[0]["reconnect_token"]})
     await hears
 
     assert await leaves.hear() is None
@@ -415,7 +415,7 @@ async def test_who_says_that_it_leaves_is_out_of_its_match_at_once(server: Open)
 async def test_who_says_that_it_leaves_does_not_wait_any_more(server: Open) -> None:
     ann = await server.come("ann")
 
-    leaves = await server.call({"purpose": "leave", "token": ann.heard[0]["token"]})
+    leaves = await server.call({"purpose": "leave", "token": ann.heard[0]["reconnect_token"]})
 
     assert [await ann.hear(), await leaves.hear()] == [None, None]
     assert (server.waiting, server.server.clients) == ([], {})
@@ -424,7 +424,7 @@ async def test_who_says_that_it_leaves_does_not_wait_any_more(server: Open) -> N
 @server_test(fish())
 async def test_who_comes_back_and_leaves_in_the_same_breath_is_gone(server: Open) -> None:
     ann = await server.come("ann")
-    again = await server.call({"token": ann.heard[0]["token"]})
+    again = await server.call({"token": ann.heard[0]["reconnect_token"]})
     again.writer.write_eof()
     while await again.hear() is not None:  # they hang up, too
         pass
@@ -483,7 +483,7 @@ async def test_who_leaves_right_after_a_match_is_not_in_the_next_one(server: Ope
 # Those who watch
 
 
-@server_test(fish(), connection_limits=ConnectionLimits(matches=1))
+@server_test(fish(), connection_limits=ConnectionLimits(matches_per_client=1))
 async def test_spectators_see_a_room_by_its_name_or_id_to_its_end_and_then_the_way_out(server: Open) -> None:
     visits = [await server.come(name) for name in ("ann", "bob")]
     await server.until(lambda: server.server.rooms)
@@ -526,7 +526,7 @@ async def test_who_wants_to_watch_a_room_that_is_not_there_hears_so(server: Open
 @server_test(fish())
 async def test_who_watches_anything_goes_on_to_the_next_room(server: Open) -> None:
     stroller = await server.watch()
-    assert await stroller.hear() == {"type": "quiet"}
+    assert await stroller.hear() == {"type": "idle"}
     visits = [await server.come(name) for name in ("ann", "bob")]
 
     playing = asyncio.gather(*(visit.play(times=2) for visit in visits))
@@ -541,7 +541,7 @@ async def test_who_watches_anything_goes_on_to_the_next_room(server: Open) -> No
     assert seen == [match for match, _ in visits[0].matches[:2]]
 
 
-@server_test(fish(), connection_limits=ConnectionLimits(matches=1))
+@server_test(fish(), connection_limits=ConnectionLimits(matches_per_client=1))
 async def test_it_goes_on_to_a_room_that_was_there_before(server: Open) -> None:
     ann, bob, cyd, dan = [await server.come(name) for name in ("ann", "bob", "cyd", "dan")]
     others = asyncio.gather(bob.play())
@@ -573,7 +573,7 @@ async def test_those_who_ask_at_the_same_moment_are_told_the_same(server: Open) 
 
     assert first is not None and later is not None
     assert first == second
-    assert later["up"] > first["up"]
+    assert later["uptime_s"] > first["uptime_s"]
 
 
 def test_no_more_browsers_of_one_address_look_on_than_the_settings_of_a_server_say(
@@ -583,7 +583,7 @@ def test_no_more_browsers_of_one_address_look_on_than_the_settings_of_a_server_s
 
     async def statuses() -> list[bytes]:
         async with opened(tmp_path, fish(), web=0, connection_limits=ConnectionLimits(viewers_per_address=1)) as server:
-            [seen] = [log_fields(one)["address"] for one in caplog.records if one.message == "to be seen"]
+            [seen] = [log_fields(one)["address"] for one in caplog.records if one.message == "serving web pages"]
             for name in ("ann", "bob"):
                 await server.come(name)
             await server.until(lambda: server.server.rooms)
@@ -605,7 +605,7 @@ def test_a_server_is_called_by_the_names_in_its_settings(tmp_path: Path, caplog:
 
     async def status() -> bytes:
         async with opened(tmp_path, fish(), web=0, web_names=("board.example",)):
-            [seen] = [log_fields(one)["address"] for one in caplog.records if one.message == "to be seen"]
+            [seen] = [log_fields(one)["address"] for one in caplog.records if one.message == "serving web pages"]
             reader, writer = await asyncio.open_connection(LOOPBACK, int(seen.rpartition(":")[2]))
             writer.write(b"GET /healthz HTTP/1.1\r\nHost: board.example\r\n\r\n")
             line = await reader.readline()
@@ -625,7 +625,7 @@ async def test_a_seat_is_kept_for_as_long_as_the_settings_of_a_server_say(server
     assert ann.heard[0]["reconnect_window"] == 7.0
 
 
-@server_test(fish(), connection_limits=ConnectionLimits(hello=7.0))
+@server_test(fish(), connection_limits=ConnectionLimits(hello_timeout=7.0))
 async def test_a_stranger_has_as_much_time_for_hello_as_the_settings_of_a_server_say(server: Open) -> None:
     caller = await server.connect()
 
@@ -633,7 +633,9 @@ async def test_a_stranger_has_as_much_time_for_hello_as_the_settings_of_a_server
 
 
 @pytest.mark.parametrize(
-    "limits", [ConnectionLimits(each=1), ConnectionLimits(connections=1)], ids=["of one address", "in all"]
+    "limits",
+    [ConnectionLimits(connections_per_address=1), ConnectionLimits(connections=1)],
+    ids=["of one address", "in all"],
 )
 def test_no_more_connections_are_open_than_the_settings_of_a_server_say(
     limits: ConnectionLimits, tmp_path: Path
@@ -747,7 +749,7 @@ def test_a_resumed_match_goes_on_without_a_player_that_came_back_and_left_at_hel
             plays.cancel()
         async with opened(tmp_path, fish(), restart_window=3600.0) as server:
             server.server.resume_matches()
-            tokens = [one.heard[0]["token"] for one in (ann, bob)]
+            tokens = [one.heard[0]["reconnect_token"] for one in (ann, bob)]
             back = [Visit(await server.call({"token": token})) for token in tokens]
             await back[0].play("hello")
             await server.call({"purpose": "leave", "token": tokens[0]})
@@ -769,7 +771,7 @@ def test_players_of_a_resumed_match_have_had_their_first_turns(tmp_path: Path) -
             plays.cancel()
         async with opened(tmp_path, played) as server:
             server.server.resume_matches()
-            back = [Visit(await server.call({"token": one.heard[0]["token"]})) for one in (ann, bob)]
+            back = [Visit(await server.call({"token": one.heard[0]["reconnect_token"]})) for one in (ann, bob)]
             plays = asyncio.create_task(back[1].play())
             await back[0].play()
             await plays

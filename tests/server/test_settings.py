@@ -23,7 +23,7 @@ restart_window = 40
 
 [connection_limits]
 connections = 100
-each = 10
+connections_per_address = 10
 
 [[games]]
 game = "fish"
@@ -57,9 +57,9 @@ def test_everything_can_be_said_in_a_file(tmp_path: Path) -> None:
         40,
     )
     assert (found.directory, found.tls) == (str(tmp_path / "kept"), Tls(str(tmp_path / "cert.pem"), "/etc/key.pem"))
-    assert found.connection_limits == ConnectionLimits(connections=100, each=10)
+    assert found.connection_limits == ConnectionLimits(connections=100, connections_per_address=10)
     fish, q = found.offers
-    assert (fish.game, fish.least, fish.most, fish.wait, fish.policy, fish.fill) == (
+    assert (fish.game, fish.min_players, fish.max_players, fish.wait, fish.policy, fish.fill) == (
         "fish",
         2,
         3,
@@ -68,7 +68,7 @@ def test_everything_can_be_said_in_a_file(tmp_path: Path) -> None:
         "greedy",
     )
     assert (fish.parameters["rows"], fish.limits) == (4, Limits(move=2, bank=60))
-    assert (q.game, q.least, q.most, q.limits) == ("q", 2, 4, Limits())
+    assert (q.game, q.min_players, q.max_players, q.limits) == ("q", 2, 4, Limits())
 
 
 def test_the_files_of_a_certificate_are_looked_for_beside_the_settings(tmp_path: Path) -> None:
@@ -80,7 +80,7 @@ def test_the_files_of_a_certificate_are_looked_for_beside_the_settings(tmp_path:
 
 
 def test_the_directory_of_a_server_is_not_beside_the_file_unless_it_says_so(tmp_path: Path) -> None:
-    assert read(tmp_path, '[[games]]\ngame = "fish"').directory == "server"
+    assert read(tmp_path, '[[games]]\ngame = "fish"').directory == "server-data"
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,10 @@ def test_the_directory_of_a_server_is_not_beside_the_file_unless_it_says_so(tmp_
         ("port = 65536", "server.toml: port: expected int <= 65535"),
         ("reconnect_window = -1", "server.toml: reconnect_window: expected float > 0.0"),
         ("[connection_limits]\nper = 1", "server.toml: connection_limits: unknown key 'per'"),
-        ("[connection_limits]\neach = 0", "server.toml: connection_limits.each: expected int >= 1"),
+        (
+            "[connection_limits]\nconnections_per_address = 0",
+            "server.toml: connection_limits.connections_per_address: expected int >= 1",
+        ),
         ("tls = { certificate = 'a', keys = 'b' }", "server.toml: tls: "),
         ("log = 'xml'", "server.toml: log: invalid enum value 'xml'"),
         ("[[games]]\ngame = 'fisch'", "server.toml: games 1: there is no game 'fisch': did you mean 'fish'?"),

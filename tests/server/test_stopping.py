@@ -26,7 +26,7 @@ from tests.server.server_guests import (
 
 ROOMS = 3
 CONFIG = """
-connection_limits = { matches = 1 }
+connection_limits = { matches_per_client = 1 }
 reconnect_window = 60
 [[games]]
 game = "fish"
@@ -80,7 +80,7 @@ def test_open_questions_are_answered_and_everybody_hears_that_it_stops(how: str,
         gate.wait_until(lambda gate: gate.waiting == ROOMS)
         first, rest = looking_on(server.address)
         idler = GuestThread(server.address, "idler")
-        wait_for_value(lambda: "signed up as idler" in idler.told)
+        wait_for_value(lambda: "signed in as idler" in idler.told)
 
         server.process.send_signal(by)
         wait_for_value(lambda: server.events("stopping"))

@@ -34,7 +34,7 @@ from tests.server.server_guests import (
 CONFIG = """
 websocket = 0
 reconnect_window = 10
-connection_limits = {{ matches = 1, hello = 5 }}
+connection_limits = {{ matches_per_client = 1, hello_timeout = 5 }}
 [[games]]
 game = "q"
 max = 2
@@ -52,7 +52,7 @@ AT_THE_LISTENER = [
     for case in FAR
     if case.message in (HELLO, CONNECT) and MISBEHAVIOURS[case.misbehaviour].fault and case.misbehaviour not in LATER
 ]
-REASONS = {"malformed": "malformed", "flood": "flood", "timed_out": "silent", "crashed": "gone"}
+REASONS = {"malformed": "malformed", "flood": "flood", "timed_out": "hello_timeout", "crashed": "gone"}
 BY_THE_SERVER = {"breaks off in a line": "gone"}  # which might have come back
 OTHERS = {  # who wants something else of a listener for players
     "says nothing": b"",
@@ -187,7 +187,7 @@ def test_who_is_bad_at_the_listener_is_turned_away_and_nobody_has_to_wait(tmp_pa
         server.stop_when_idle()
 
     expected = Counter(REASONS[MISBEHAVIOURS[case.misbehaviour].fault] for case in AT_THE_LISTENER)
-    expected += Counter({"silent": 2, "malformed": 5, "flood": 1})
+    expected += Counter({"hello_timeout": 2, "malformed": 5, "flood": 1})
     assert Counter(one["reason"] for one in server.events("refused")) == expected
     [journal] = server.journals()
     check_undisturbed(journal)

@@ -95,7 +95,7 @@ def test_a_tournament_that_is_interrupted_tells_its_players_when_to_come_again(
     async def last_words() -> dict[str, Any] | None:
         sign_up = SignUpSettings(min=2, max=2)
         serving = asyncio.create_task(host_tournament(settings, "fish", sign_up, (), lambda joined, runner: None))
-        while not (open_at := [log_fields(one)["address"] for one in caplog.records if one.message == "open"]):
+        while not (open_at := [log_fields(one)["address"] for one in caplog.records if one.message == "listening"]):
             await asyncio.sleep(0)
         ann = Caller(*await asyncio.open_connection(LOOPBACK, int(open_at[0].rpartition(":")[2])))
         await ann.reply({"name": "ann"})

@@ -49,7 +49,7 @@ async def vanish(server: Open, number: int, *, answers: int, again: bool) -> Non
         with suppress(ConnectionError):
             while (message := await visit.hear()) is not None:
                 if message["type"] == "welcome":
-                    token = message.get("token") or token if again else ""
+                    token = message.get("reconnect_token") or token if again else ""
                 elif not left:
                     break
                 left -= message["type"] in ("hello", "start")

@@ -36,19 +36,21 @@ def status(host: str, as_json: bool, wait: float, ca: str | None) -> None:
 
 def format_status(told: ServerStatus) -> Iterator[str]:
     """What goes on, for people."""
-    yield f"{format_name(told.name)}: fairplay {format_name(told.version)}, open for {format_duration(told.up)}"
-    offers = (f"{format_name(offer.game)} for {format_range(offer.least, offer.most)}" for offer in told.offers)
+    yield f"{format_name(told.name)}: fairplay {format_name(told.version)}, open for {format_duration(told.uptime_s)}"
+    offers = (
+        f"{format_name(offer.game)} for {format_range(offer.min_players, offer.max_players)}" for offer in told.offers
+    )
     yield f"played here: {', '.join(offers) or 'nothing'}"
     yield f"connected: {', '.join(map(format_name, told.players)) or 'nobody'}"
     waiting = (
-        f"{format_name(one.name)} ({format_name(one.game) or 'any game'}, {format_duration(one.seconds)})"
+        f"{format_name(one.name)} ({format_name(one.game) or 'any game'}, {format_duration(one.waited_s)})"
         for one in told.waiting
     )
     yield f"waiting: {', '.join(waiting) or 'nobody'}"
     yield ""
     if told.rooms:
         rows = [
-            (format_name(room.name), format_name(room.game), str(room.number), format_players(room), room.id)
+            (format_name(room.name), format_name(room.game), str(room.seq), format_players(room), room.id)
             for room in told.rooms
         ]
         yield from format_table(("ROOM", "GAME", "MOVES", "PLAYERS", "ID"), rows)
@@ -57,7 +59,7 @@ def format_status(told: ServerStatus) -> Iterator[str]:
     if told.finished:
         yield ""
         over = [
-            (format_time(one.at), format_name(one.game), format_players(one), one.match)
+            (format_time(one.ended_at), format_name(one.game), format_players(one), one.match)
             for one in told.finished[:MAX_LISTED_FINISHED]
         ]
         yield from format_table(("OVER SINCE", "GAME", "PLAYERS", "MATCH"), over)
@@ -69,7 +71,7 @@ def format_players(seen: RoomStatus | FinishedStatus) -> str:
     turn = seen.turn if isinstance(seen, RoomStatus) else None
     shown = []
     for seat, label in enumerate(seen.names):
-        mark = "→" if seat == turn else "*" if seat in first else "✗" if seat in seen.out else ""
+        mark = "→" if seat == turn else "*" if seat in first else "✗" if seat in seen.ejected else ""
         score = f" {seen.scores[seat]}" if seen.scores is not None and seat < len(seen.scores) else ""
         shown.append(f"{mark}{format_name(label)}{score}")
     return ", ".join(shown)

@@ -21,7 +21,7 @@ from fairplay.transport.endpoint import describe_os_error
     "directory",
     metavar="DIR",
     type=click.Path(file_okay=False),
-    help="The server's directory.  [default: server]",
+    help="The server's directory.  [default: server-data]",
 )
 @click.option(
     "--tournament",
@@ -65,7 +65,7 @@ def token(
 def server_directory(directory: str | None, tournament: str | None) -> Path:
     """The directory of the server that is meant."""
     if tournament is None:
-        return Path("server" if directory is None else directory)
+        return Path("server-data" if directory is None else directory)
     if directory is not None:
         raise BadRequest("--dir and --tournament make no sense together")
     from fairplay.tournament.spec_file import read_sign_up_settings  # for a quick start: few tokens are for one

@@ -18,7 +18,7 @@ from fairplay.games import game_info
 from fairplay.observers.reporter import Reporter, format_standings
 from fairplay.render.formatting import format_json
 from fairplay.render.text import printable
-from fairplay.server.spectating.follower import QUIET_LINE, Follower, SpectatedMatch
+from fairplay.server.spectating.follower import IDLE_LINE, Follower, SpectatedMatch
 from fairplay.terminal.live import show_live
 from fairplay.terminal.output import supports_colour, supports_drawing, terminal_size
 
@@ -82,7 +82,7 @@ def read_events(host: str, lines: Iterable[bytes]) -> Iterator[EventAndMatch]:
     """What happens, event by event, up to the end; that nothing does is said at once."""
     follower = Follower()
     for line in lines:
-        if line == QUIET_LINE:
+        if line == IDLE_LINE:
             click.echo(f"fairplay: nothing is played at {host} now; waiting for a match", err=True)
         told = follower.read_line(line)
         if told is not None:

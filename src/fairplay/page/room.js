@@ -18,12 +18,12 @@ function show(now) {
   lines = now.picture === undefined ? rewritten(lines, now.lines) : now.picture.split("\n");
   byId("picture").replaceChildren(drawn(lines.join("\n")));
   byId("players").replaceChildren(...now.names.map((name, seat) => {
-    const mark = now.best.includes(seat) ? "★ " : seat === now.turn ? "→ " : "";
-    const out = now.out[seat] ? `✗ ejected: ${now.out[seat].replace("_", " ")}` : "";
+    const mark = now.winners.includes(seat) ? "★ " : seat === now.turn ? "→ " : "";
+    const out = now.ejected[seat] ? `✗ ejected: ${now.ejected[seat].replace("_", " ")}` : "";
     const head = element("th", { scope: "row" }, mark, called(name), element("span", { class: "gone" }, out));
     return element("tr", {}, head, element("td", { class: "number" }, String(now.scores?.[seat] ?? "–")));
   }));
-  const news = now.said.filter(([number]) => number > newest);
+  const news = now.facts.filter(([number]) => number > newest);
   byId("moves").prepend(...news.map(([number, seat, words, isOut]) =>
     element("li", { value: number, class: isOut ? "out" : "" }, called(now.names[seat]), ` ${words}`),
   ).reverse());
@@ -36,7 +36,7 @@ function show(now) {
   if (!now.over) return badge("Live", "good");
   stream.close();
   badge("Over", "");
-  const best = now.best.flatMap((seat, at) => [at ? ", " : "", called(now.names[seat])]);
+  const best = now.winners.flatMap((seat, at) => [at ? ", " : "", called(now.names[seat])]);
   byId("winners").replaceChildren(...(best.length ? ["★ ", ...best] : ["Nobody is left to be ranked."]));
   byId("replay").href = `/rooms/${room}`;
   byId("result").hidden = false;
@@ -44,7 +44,7 @@ function show(now) {
 
 function follow() {
   stream?.close();
-  stream = new EventSource(`/rooms/${room}/live?look=${dark.matches ? "dark" : "light"}${small.matches ? "-small" : ""}`);
+  stream = new EventSource(`/rooms/${room}/live?theme=${dark.matches ? "dark" : "light"}${small.matches ? "-small" : ""}`);
   stream.addEventListener("hello", ({ data }) => {
     const { version: said, name } = JSON.parse(data);
     if (version !== null && version !== said) location.reload(); // the server was renewed meanwhile

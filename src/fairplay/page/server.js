@@ -7,9 +7,9 @@ const byId = (id) => document.getElementById(id);
 const PLAYING = { placing: "placing", playing: "playing", done: "over" };
 
 /** Names by seat with scores; an arrow is at whose turn it is, and who is out is struck through. */
-function people({ names, scores, turn, out, ranking }) {
+function people({ names, scores, turn, ejected, ranking }) {
   return names.flatMap((name, seat) => {
-    const shown = element("span", { class: out.includes(seat) ? "struck" : "" }, called(name), scores ? ` ${scores[seat]}` : "");
+    const shown = element("span", { class: ejected.includes(seat) ? "struck" : "" }, called(name), scores ? ` ${scores[seat]}` : "");
     const mark = seat === turn ? "→ " : ranking?.[0]?.includes(seat) ? "★ " : "";
     return [seat ? ", " : "", mark, shown];
   });
@@ -44,7 +44,7 @@ function show({ name, version, rooms, waiting, players, offers, finished }) {
     cell(link("rooms", room.id, room.name), ` ${PLAYING[room.stage] ?? ""}`),
     cell(room.game),
     cell(...people(room)),
-    number(room.number),
+    number(room.seq),
     number(room.spectators),
   ]);
   fill(byId("finished"), finished, (it) => it.match, (it) => [
@@ -55,7 +55,7 @@ function show({ name, version, rooms, waiting, players, offers, finished }) {
   byId("waiting").replaceChildren(
     ...(waiting.length ? waiting.flatMap((it, at) => [at ? ", " : "", called(it.name), it.game && ` (${it.game})`]) : ["nobody"]),
   );
-  byId("offers").textContent = offers.map((it) => `${it.game} for ${it.least === it.most ? it.least : `${it.least} to ${it.most}`}`).join(", ");
+  byId("offers").textContent = offers.map((it) => `${it.game} for ${it.min_players === it.max_players ? it.min_players : `${it.min_players} to ${it.max_players}`}`).join(", ");
   document.body.classList.add("ready");
 }
 

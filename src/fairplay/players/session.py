@@ -162,7 +162,7 @@ class HostSession:
                     self._report(f"the server hangs up: {printable(message.why, MAX_SHOWN_REASON_CHARS)}")
                     return
                 case Welcome():
-                    self._report(f"signed up as {printable(message.name, wire.MAX_NAME_CHARS)}")
+                    self._report(f"signed in as {printable(message.name, wire.MAX_NAME_CHARS)}")
                 case _:
                     self._put(HostMessage(message, text + b"\n"))
 

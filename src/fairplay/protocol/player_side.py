@@ -136,7 +136,7 @@ class PlayerSide:
                 return message
             case Welcome():
                 self.at_server = self._signed_in = self._is_open = True
-                self.token = self.token or message.token
+                self.token = self.token or message.reconnect_token
                 self._reserved_s = min(message.reconnect_window, MAX_SERVER_SILENCE_S)
                 return message
         self._is_open = self._is_open or not self.at_server

@@ -94,11 +94,11 @@ class Goodbye(msgspec.Struct, frozen=True, kw_only=True, tag="goodbye"):
 
 
 class Welcome(msgspec.Struct, frozen=True, kw_only=True, tag="welcome", omit_defaults=True):
-    """A server has signed you up; there is nothing to reply. With the token you can come back if the line is lost."""
+    """A server has signed you up; there is nothing to reply. With the token you can reconnect."""
 
     name: str  # what you are called here
     reconnect_window: float  # seconds that a seat is kept for you
-    token: str = ""  # for those who brought none of their own
+    reconnect_token: str = ""  # for a guest, which has no token of its own
 
 
 class Changed(msgspec.Struct, frozen=True, kw_only=True, tag="changed"):
@@ -152,7 +152,7 @@ class Malformed(msgspec.Struct, frozen=True):
     why: str
 
 
-TOKEN_PATTERN = re.compile(rb'("token"\s*:\s*)"[^"]*("|\Z)')
+TOKEN_PATTERN = re.compile(rb'("(?:reconnect_)?token"\s*:\s*)"[^"]*("|\Z)')
 MAX_DECODE_ERROR_CHARS = 60  # characters of what a decoder says
 DECODE_ERRORS = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)  # what decoders raise
 encode = msgspec.json.Encoder().encode
@@ -185,9 +185,9 @@ def encode_hello(game: Game[Any, Any, Any] | None, *, match_id: str, nonce: str,
     return encode(Hello(match=match_id, turn=0, nonce=nonce, limit=limit, protocol=PROTOCOL_VERSION, **played)) + b"\n"
 
 
-def encode_welcome(name: str, window: float, token: str) -> bytes:
+def encode_welcome(name: str, window: float, reconnect_token: str) -> bytes:
     """What a client hears that has signed in, as a line."""
-    return encode(Welcome(name=name, reconnect_window=window, token=token)) + b"\n"
+    return encode(Welcome(name=name, reconnect_window=window, reconnect_token=reconnect_token)) + b"\n"
 
 
 def encode_changed(change: Change) -> bytes:

@@ -44,8 +44,8 @@ class Queue:
         found = form_tables(
             waiting,
             now,
-            least=offer.least,
-            most=offer.most,
+            min_players=offer.min_players,
+            max_players=offer.max_players,
             wait=offer.wait,
             policy=offer.policy,
             has_fill=bool(offer.fill),
@@ -94,7 +94,7 @@ class Lobby:
         """Let somebody wait, in one place only: where it wants to now, or where the next room is nearest."""
         self.remove(client)
         queues = [queue for queue in self.queues if client.game in ("", queue.offer.game)]
-        min(queues, key=lambda queue: queue.offer.least - len(queue.waiting)).add(client)
+        min(queues, key=lambda queue: queue.offer.min_players - len(queue.waiting)).add(client)
 
     def remove(self, client: Client) -> None:
         """Let somebody go."""

@@ -20,7 +20,7 @@ from fairplay.render.text import printable
 MAX_QUEUED_LINES = 4096  # lines that nobody has read yet
 MAX_LOG_VALUE_CHARS = 400  # characters of a value
 LOG_FLUSH_TIMEOUT_S = 0.5  # seconds for what is not written yet, at the end
-SECRET_KEYS = frozenset({"token", "pass", "key", "seed", "answer"})  # what is never written, whoever says it
+SECRET_KEYS = frozenset({"token", "reconnect_token", "key", "seed", "answer"})  # what is never written, whoever says it
 LOG = logging.getLogger("fairplay.server")
 
 

@@ -69,8 +69,8 @@ def form_tables(
     waiting: Sequence[WaitingClient],
     now: float,
     *,
-    least: int,
-    most: int,
+    min_players: int,
+    max_players: int,
     wait: float,
     policy: str = "order",
     has_fill: bool = False,  # does somebody take the seats that stay free?
@@ -84,11 +84,11 @@ def form_tables(
     >>> def at(*times: float) -> list[WaitingClient]:
     ...     return [WaitingClient(f"{time:g}", time) for time in times]
     >>> ids = lambda tables: [[one.id for one in table] for table in tables]
-    >>> ids(form_tables(at(1, 2, 3, 4, 5), 5, least=2, most=2, wait=10, random=Random(0)))
+    >>> ids(form_tables(at(1, 2, 3, 4, 5), 5, min_players=2, max_players=2, wait=10, random=Random(0)))
     [['1', '2'], ['3', '4']]
-    >>> ids(form_tables(at(1, 2, 3), 5, least=2, most=4, wait=10, random=Random(0)))
+    >>> ids(form_tables(at(1, 2, 3), 5, min_players=2, max_players=4, wait=10, random=Random(0)))
     []
-    >>> ids(form_tables(at(1, 2, 3), 11, least=2, most=4, wait=10, random=Random(0)))
+    >>> ids(form_tables(at(1, 2, 3), 11, min_players=2, max_players=4, wait=10, random=Random(0)))
     [['1', '2', '3']]
     """
     left, made = list(waiting), list[list[WaitingClient]]()
@@ -96,16 +96,16 @@ def form_tables(
     def cut(pool: list[WaitingClient]) -> None:
         while pool:
             is_up = now >= min(one.since for one in pool) + wait  # as whoever looks again then works it out
-            if len(pool) < most and not (is_up and (len(pool) >= least or has_fill)):
+            if len(pool) < max_players and not (is_up and (len(pool) >= min_players or has_fill)):
                 break
-            table = POLICIES[policy](pool, random)[:most]
+            table = POLICIES[policy](pool, random)[:max_players]
             made.append(table)
             pool = [one for one in pool if one not in table]
             left[:] = [one for one in left if one not in table]
 
     for trust in sorted({one.trust for one in waiting}, reverse=True):
         above = [one for one in left if one.trust > trust]
-        if above and len(above) < least and not has_fill:
+        if above and len(above) < min_players and not has_fill:
             cut([*above, *(one for one in left if one.trust is trust and one.mixes_at <= now)])
         cut([one for one in left if one.trust is trust and one.ready_at <= now])
     return made

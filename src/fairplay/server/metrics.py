@@ -11,7 +11,7 @@ from prometheus_client.registry import Collector
 
 from fairplay.core.events import Acted, Ejected, Ended, Event, Fault
 from fairplay.core.match import Match
-from fairplay.journal.append_file import max_unsynced_age_s as journal_lag
+from fairplay.journal.append_file import max_unsynced_age_s
 from fairplay.server.status import ServerStatus
 from fairplay.transport.timer import get_loop_delay
 
@@ -54,17 +54,23 @@ class MetricsCollector(Collector):
         yield family_by_label(
             GaugeMetricFamily, "rooms", "Rooms with a match.", "game", {game: rooms[game] for game in games}
         )
-        yield gauge("players", "Players that are connected.", len(status.players))
-        yield gauge("waiting", "Players that wait for a room.", len(status.waiting))
+        yield gauge("players", "Connected players.", len(status.players))
+        yield gauge("waiting_players", "Players that wait for a room.", len(status.waiting))
         yield gauge("spectators", "Spectators in all rooms.", sum(room.spectators for room in status.rooms))
-        yield gauge("up_seconds", "Seconds since the server was opened.", status.up)
+        yield gauge("uptime_seconds", "Seconds since the server was started.", status.uptime_s)
         yield counter("turns", "Turns taken.", counts.turns)
-        yield counter("matches", "Matches that are over.", counts.matches)
+        yield counter("matches", "Matches ended.", counts.matches)
         ejections = {fault.value: counts.ejections[fault] for fault in Fault}
         yield family_by_label(CounterMetricFamily, "ejections", "Players ejected, by fault.", "fault", ejections)
-        yield family_by_label(CounterMetricFamily, "refused", "Strangers turned away.", "reason", dict(counts.refused))
-        yield counter("loop_lag_seconds", "Seconds for which the event loop was kept from its work.", loop_delay())
-        yield gauge("journal_lag_seconds", "Age of the oldest line that a power cut would lose.", journal_lag())
+        yield family_by_label(
+            CounterMetricFamily,
+            "refused_connections",
+            "Connections refused, by reason.",
+            "reason",
+            dict(counts.refused),
+        )
+        yield counter("loop_delay_seconds", "Seconds by which the event loop was late in all.", loop_delay())
+        yield gauge("journal_unsynced_seconds", "Age of the oldest line not yet on disk.", max_unsynced_age_s())
 
 
 def loop_delay() -> float:

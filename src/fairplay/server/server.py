@@ -95,7 +95,7 @@ class GameServer:
         self.clients: dict[str, Client] = {}  # by theirs
         self.lobby: WaitingClients  # whoever opens the server says who plays with whom
         self.finished: deque[FinishedStatus] = deque(maxlen=MAX_FINISHED_MATCHES)  # the newest first
-        self._since = time.time()
+        self._started_at = time.time()
         self._cached_status_line = -inf, b""  # the last line of that, and when
         self._room_count = 0  # rooms, so far
         self.attendance = Attendance()
@@ -113,7 +113,8 @@ class GameServer:
 
     def on_signed_in(self, client: Client) -> None:
         """Somebody has signed up, or come back."""
-        log_event("back" if client.id in self.clients else "signed up", name=client.name, place=client.endpoint)
+        event = "reconnected" if client.id in self.clients else "signed in"
+        log_event(event, name=client.name, address=client.endpoint)
         self.clients[client.id] = client
         self._absent.discard(client.id)
         if client.room is None:
@@ -152,7 +153,7 @@ class GameServer:
     def open_room(self, offer: Offer, clients: list[Client]) -> None:
         """Open a room for these, and for built-in players where there are too few of them."""
         entrants = [Entrant(client.address, client.name) for client in clients]
-        entrants += [Entrant(offer.fill)] * (offer.least - len(entrants))
+        entrants += [Entrant(offer.fill)] * (offer.min_players - len(entrants))
         spec = MatchSpec(
             game=offer.game,
             entrants=tuple(entrants),
@@ -164,7 +165,7 @@ class GameServer:
         try:
             self._start_room(new_match(spec), clients)
         except FairplayError as fault:
-            log_warning("no room can be opened", why=str(fault))
+            log_warning("cannot open a room", why=str(fault))
             for client in clients:
                 self.dismiss_client(client, NO_ROOM_MESSAGE)
 
@@ -177,7 +178,7 @@ class GameServer:
                 )
                 self._start_room(prepared)
             except FairplayError as error:
-                log_warning("match left as it is", match=path.stem, why=str(error))
+                log_warning("cannot resume a match", match=path.stem, why=str(error))
 
     async def play(self, spec: MatchSpec) -> Outcome:
         """Play a match of a tournament with those who are here, or come back in time, as soon as they are free."""
@@ -249,12 +250,12 @@ class GameServer:
             await room.play()
             match, result = room.match, room.match.result
             winners = [match.names[seat] for group in result.ranking[:1] for seat in sorted(group)]
-            log_event("match over", room=room.name, match=room.id, won=winners)
+            log_event("match ended", room=room.name, match=room.id, winners=winners)
             shown = not match.sealed  # or the deal would be known to those who have yet to play it
-            seen = finished_status(room.id, match.game.name, match.names, result, at=time.time(), recorded=shown)
+            seen = finished_status(room.id, match.game.name, match.names, result, ended_at=time.time(), recorded=shown)
             self.finished.appendleft(seen)
         except ClientsLeft as left:
-            log_event("room closed before the match", room=room.name, left=str(left))
+            log_event("room closed before the match began", room=room.name, left=str(left))
         except Exception as error:  # of whatever kind: nobody is to be left prepared there
             failed = describe_rules_error(error, room.match.game)
             log_warning("match failed", room=room.name, match=room.id, why=failed)
@@ -278,7 +279,7 @@ class GameServer:
         for client in rising:
             if why:
                 self.dismiss_client(client, why)
-            elif client.matches_played >= self.settings.connection_limits.matches:
+            elif client.matches_played >= self.settings.connection_limits.matches_per_client:
                 self.dismiss_client(client, f"{client.matches_played} matches are all that one may play in a visit")
             elif client.connection.is_connected:
                 self._seat_or_queue(client)
@@ -295,8 +296,8 @@ class GameServer:
         return ServerStatus(
             name=self.settings.name,
             version=VERSION,
-            since=self._since,
-            up=now - self._since,
+            started_at=self._started_at,
+            uptime_s=now - self._started_at,
             offers=tuple(map(offer_status, self.settings.offers)),
             rooms=tuple(current_room_status(room) for room in self.rooms.values()),
             waiting=tuple(WaitingStatus(one.name, one.game, loop.time() - one.free_since) for one in self.lobby),
@@ -320,16 +321,16 @@ class GameServer:
         known = any(one.match == match and one.recorded for one in self.finished)
         return Path(self._journal_directory, f"{match}.jsonl") if known else None
 
-    def on_refused(self, place: str, reason: str, why: str) -> None:
+    def on_refused(self, address: str, reason: str, why: str) -> None:
         """Somebody was turned away at the listener."""
         self.counts.refused[reason] += 1
-        log_event("refused", place=place, reason=reason, why=why)
+        log_event("refused", address=address, reason=reason, why=why)
 
     # The end.
 
     def dismiss_client(self, client: Client, why: str, retry_after: float = RETRY_AFTER_S) -> None:
         """Let somebody go, and say why."""
-        log_event("sent away", name=client.name, why=why)
+        log_event("disconnected", name=client.name, why=why)
         self._pending_closes.close(client.connection, wire.encode_suspended(why, retry_after))
 
     async def stop(self, why: str, retry_after: float) -> None:
@@ -367,10 +368,10 @@ def limits_for(clients: Iterable[Client], limits: Limits) -> Limits:
 
 def offer_status(offer: Offer) -> OfferStatus:
     """An offer as everybody may see it."""
-    return OfferStatus(offer.game, offer.rules().public_parameters(), offer.least, offer.most)
+    return OfferStatus(offer.game, offer.rules().public_parameters(), offer.min_players, offer.max_players)
 
 
 def current_room_status(room: Room) -> RoomStatus:
     """A room as everybody may see it."""
-    number, spectators = 0 if room.hub.last is None else room.hub.last.seq, room.hub.watcher_count
-    return room_status(room.id, room.name, room.match, stage=room.stage, number=number, spectators=spectators)
+    seq, spectators = 0 if room.hub.last is None else room.hub.last.seq, room.hub.watcher_count
+    return room_status(room.id, room.name, room.match, stage=room.stage, seq=seq, spectators=spectators)

@@ -86,7 +86,7 @@ async def open_listeners(server: GameServer, over: str = "", retry_after: float 
     async with AsyncExitStack() as leaving:
         await leaving.enter_async_context(reception)
         over_tcp, *over_websocket = reception.addresses
-        log_event("open", address=over_tcp, websocket=over_websocket)
+        log_event("listening", address=over_tcp, websocket=over_websocket)
         if settings.web is not None:
             web = serve_pages(
                 server,
@@ -95,7 +95,7 @@ async def open_listeners(server: GameServer, over: str = "", retry_after: float 
                 hosts=settings.web_names,
                 limits=settings.connection_limits,
             )
-            log_event("to be seen", address=f"http://{await leaving.enter_async_context(web)}")
+            log_event("serving web pages", address=f"http://{await leaving.enter_async_context(web)}")
         why = PAUSE_MESSAGE
         try:
             yield

@@ -41,8 +41,12 @@ class Offer(msgspec.Struct, frozen=True, kw_only=True):
 
     game: Annotated[str, Setting("Play this game; see: fairplay games.", "GAME", "GAME")]
     parameters: Annotated[dict[str, Any], Setting("Set a parameter of it, as rows=5.", "NAME=VALUE", "--set")] = {}
-    least: Annotated[Players, Setting("Fewest players at a table.", "N", example="2")] = field(default=0, name="min")
-    most: Annotated[Players, Setting("Most players at a table.", "N", example="4")] = field(default=0, name="max")
+    min_players: Annotated[
+        Players, Setting("Seat at least N players; if not set, the game decides.", "N", example="2")
+    ] = field(default=0, name="min")
+    max_players: Annotated[
+        Players, Setting("Seat at most N players; if not set, the game decides.", "N", example="4")
+    ] = field(default=0, name="max")
     wait: Annotated[Seconds, Setting("Seconds for which a table waits for more players.", "S")] = 10.0
     policy: Annotated[str, Setting(f"Choose who plays with whom: {', '.join(POLICIES)}.", "POLICY")] = "order"
     fill: Annotated[str, Setting("Built-in player for seats that are free then.", "PLAYER", example='"greedy"')] = ""
@@ -61,14 +65,18 @@ class Offer(msgspec.Struct, frozen=True, kw_only=True):
 class ConnectionLimits(msgspec.Struct, frozen=True, kw_only=True):
     """How much is borne of those whom nobody knows."""
 
-    connections: Annotated[Count, Setting("Connections in all; each takes a file descriptor.")] = 4096
-    each: Annotated[Count, Setting("Connections from one address, which a whole class may share.")] = 1024
-    hello: Annotated[Seconds, Setting("Seconds until a client has said who it is.")] = 10.0
-    idle: Annotated[Seconds, Setting("Seconds for which a client may wait for a room.")] = 3600.0
-    matches: Annotated[Count, Setting("Matches that a player may play in one visit.")] = 1_000_000
-    spectators: Annotated[Count, Setting("Spectators in all, at the port of the players.")] = 2048
-    spectators_per_address: Annotated[Count, Setting("Spectators from one address.")] = 512
-    viewers_per_address: Annotated[Count, Setting("Live boards in browsers; behind a proxy, allow all 512.")] = 128
+    connections: Annotated[Count, Setting("Allow N connections in all; each takes a file descriptor.")] = 4096
+    connections_per_address: Annotated[
+        Count, Setting("Allow N connections from one address, which a whole class may share.")
+    ] = 1024
+    hello_timeout: Annotated[Seconds, Setting("Give a client N seconds to answer hello.")] = 10.0
+    idle_timeout: Annotated[Seconds, Setting("Disconnect a client that has waited N seconds for a room.")] = 3600.0
+    matches_per_client: Annotated[Count, Setting("Disconnect a client after N matches.")] = 1_000_000
+    spectators: Annotated[Count, Setting("Allow N spectators in all, at the port of the players.")] = 2048
+    spectators_per_address: Annotated[Count, Setting("Allow N spectators from one address.")] = 512
+    viewers_per_address: Annotated[
+        Count, Setting("Allow N live boards in browsers from one address; behind a proxy, allow all 512.")
+    ] = 128
 
 
 class Tls(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -84,7 +92,7 @@ class ServerSettings(msgspec.Struct, frozen=True, kw_only=True):
     name: Annotated[str, Setting("Call the server by this name.", "NAME")] = "server"
     directory: Annotated[
         str, Setting("Keep journals, the key and hashes of tokens in this directory.", "DIR", "--dir")
-    ] = "server"
+    ] = "server-data"
     host: Annotated[str, Setting("Listen at this address; 0.0.0.0: at all of them.", "HOST")] = "127.0.0.1"
     port: Annotated[Port, Setting("Listen at this port; 0: any that is free.", "PORT")] = 4000
     websocket: Annotated[Port | None, Setting("Let players in over WebSocket, too.", "PORT", example="#4001")] = None
@@ -158,7 +166,7 @@ def check_offer(offer: Offer) -> Offer:
     if offer.policy not in POLICIES:
         raise BadRequest(f"there is no policy {offer.policy!r}{suggestion(offer.policy, POLICIES)}")
     rules = make_game(game, offer.parameters)
-    fewest, largest = offer.least or rules.seats[0], offer.most or rules.seats[-1]
+    fewest, largest = offer.min_players or rules.seats[0], offer.max_players or rules.seats[-1]
     if not (fewest in rules.seats and largest in rules.seats and fewest <= largest):
         raise BadRequest(f"{game} is for {format_seats(rules.seats)} players, not for {fewest} to {largest}")
     if fill and not is_built_in(fill, game):
@@ -167,4 +175,4 @@ def check_offer(offer: Offer) -> Offer:
         built_in_strategy(game, fill)  # which knows whether its parameter makes sense
     for seats in range(fewest, largest + 1):
         rules.deal(seats, bytes(32))
-    return replace(offer, parameters=rules.parameters(), least=fewest, most=largest)
+    return replace(offer, parameters=rules.parameters(), min_players=fewest, max_players=largest)

@@ -17,8 +17,8 @@ class OfferStatus(msgspec.Struct, frozen=True):
 
     game: str
     parameters: dict[str, Any]  # without what players may not know
-    least: int
-    most: int
+    min_players: int
+    max_players: int
 
 
 class RoomStatus(msgspec.Struct, frozen=True):
@@ -29,10 +29,10 @@ class RoomStatus(msgspec.Struct, frozen=True):
     game: str
     names: tuple[str, ...]  # by seat
     stage: str
-    number: int  # of facts, up to now
+    seq: int  # the number of the last event, as on the spectators' wire
     turn: int | None  # whose it is, as a seat; None: the game is over
     scores: tuple[int, ...] | None  # by seat; None: the game has none
-    out: tuple[int, ...]  # the seats that were ejected
+    ejected: tuple[int, ...]  # seats
     spectators: int
 
 
@@ -41,7 +41,7 @@ class WaitingStatus(msgspec.Struct, frozen=True):
 
     name: str
     game: str  # that it wants to play; empty: any
-    seconds: float
+    waited_s: float
 
 
 class FinishedStatus(msgspec.Struct, frozen=True):
@@ -51,9 +51,9 @@ class FinishedStatus(msgspec.Struct, frozen=True):
     game: str
     names: tuple[str, ...]  # by seat
     ranking: tuple[tuple[int, ...], ...]  # seats, best first, ties together
-    out: tuple[int, ...]  # the seats that were ejected
+    ejected: tuple[int, ...]  # seats
     scores: tuple[int, ...] | None
-    at: float  # when it was over, in seconds since 1970
+    ended_at: float  # in seconds since 1970
     recorded: bool  # is there a record, from which it can be shown again?
 
 
@@ -62,8 +62,8 @@ class ServerStatus(msgspec.Struct, frozen=True, kw_only=True, tag="status"):
 
     name: str
     version: str
-    since: float  # when it was opened, in seconds since 1970
-    up: float  # seconds since then
+    started_at: float  # in seconds since 1970
+    uptime_s: float
     offers: tuple[OfferStatus, ...] = ()
     rooms: tuple[RoomStatus, ...] = ()
     waiting: tuple[WaitingStatus, ...] = ()
@@ -81,7 +81,7 @@ def encode_status(status: ServerStatus) -> bytes:
 
 
 def room_status(
-    room_id: str, name: str, match: Match[Any, Any, Any], *, stage: str, number: int, spectators: int
+    room_id: str, name: str, match: Match[Any, Any, Any], *, stage: str, seq: int, spectators: int
 ) -> RoomStatus:
     """A room as everybody may see it."""
     return RoomStatus(
@@ -90,16 +90,16 @@ def room_status(
         game=match.game.name,
         names=match.names,
         stage=stage,
-        number=number,
+        seq=seq,
         turn=match.turn,
         scores=match.game.scores(match.state),
-        out=tuple(ejected.seat for ejected in match.ejected),
+        ejected=tuple(ejected.seat for ejected in match.ejected),
         spectators=spectators,
     )
 
 
 def finished_status(
-    match_id: str, game: str, names: Sequence[str], result: Result, *, at: float, recorded: bool
+    match_id: str, game: str, names: Sequence[str], result: Result, *, ended_at: float, recorded: bool
 ) -> FinishedStatus:
     """A match that is over, as everybody may see it."""
     return FinishedStatus(
@@ -107,8 +107,8 @@ def finished_status(
         game=game,
         names=tuple(names),
         ranking=tuple(tuple(sorted(group)) for group in result.ranking),
-        out=tuple(ejected.seat for ejected in result.ejected),
+        ejected=tuple(ejected.seat for ejected in result.ejected),
         scores=result.scores,
-        at=at,
+        ended_at=ended_at,
         recorded=recorded,
     )

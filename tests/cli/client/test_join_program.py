@@ -399,7 +399,7 @@ def test_every_match_has_a_program_of_its_own(tmp_path: Path, mark: str) -> None
         done = run_script("join", server.address, life, "--name", "ann")
 
     match = ["playing fish as ann in seat 0", "ranked 1 of 2", f"receipt: {RECEIPT} (covers the result)"]
-    assert (done.code, said(done)[:2]) == (0, [f"connected to {server.address}", "signed up as ann"])
+    assert (done.code, said(done)[:2]) == (0, [f"connected to {server.address}", "signed in as ann"])
     assert [line for line in said(done)[2:] if line in match] == match * 2
     assert [line for line in said(done) if line in ("begins", "ends", "receipt: 7")] == [
         "begins",

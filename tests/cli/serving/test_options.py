@@ -16,7 +16,7 @@ from fairplay.server.settings import ConnectionLimits, ServerSettings, Tls, read
 FILE = """
 port = 5000
 guests = false
-strangers = { each = 10, hello = 5 }
+connection_limits = { connections_per_address = 10, hello_timeout = 5 }
 [[games]]
 game = "fish"
 """
@@ -30,10 +30,10 @@ SAID = {
     "--web-host": ("::1", "web_host", "::1"),
     "--web-name": ("a.example", "web_names", ("a.example",)),
     "--no-guests": (None, "guests", False),
-    "--window": ("1.5", "window", 1.5),
-    "--back": ("7", "back", 7.0),
+    "--reconnect-window": ("1.5", "reconnect_window", 1.5),
+    "--restart-window": ("7", "restart_window", 7.0),
     "--log": ("json", "log", "json"),
-    "--strangers": ("each=7", "strangers", ConnectionLimits(each=7)),
+    "--connection-limit": ("spectators=7", "connection_limits", ConnectionLimits(spectators=7)),
 }
 
 
@@ -69,23 +69,29 @@ def test_options_of_a_game_say_when_a_room_of_it_opens() -> None:
 
     found = offer_from_options("fish", given(*options, "--limit", "7"))
 
-    assert (found.game, found.parameters["rows"], found.least, found.most) == ("fish", 4, 2, 3)
+    assert (found.game, found.parameters["rows"], found.min_players, found.max_players) == ("fish", 4, 2, 3)
     assert (found.wait, found.policy, found.fill, found.limits) == (5.0, "shuffled", "greedy", Limits(move=7.0))
 
 
 def test_without_options_a_game_is_played_as_usual_by_as_many_as_it_is_for() -> None:
     found = offer_from_options("fish", given())
 
-    assert (found.least, found.most, found.wait, found.policy, found.fill) == (2, 4, 10.0, "order", "")
+    assert (found.min_players, found.max_players, found.wait, found.policy, found.fill) == (2, 4, 10.0, "order", "")
     assert found.limits == Limits()
 
 
 def test_what_is_said_on_the_command_line_counts_more_than_the_file(tmp_path: Path) -> None:
     (tmp_path / "server.toml").write_text(FILE)
 
-    found = apply_options(read_settings(tmp_path / "server.toml"), given("--guests", "--strangers", "each=7"))
+    found = apply_options(
+        read_settings(tmp_path / "server.toml"), given("--guests", "--connection-limit", "connections_per_address=7")
+    )
 
-    assert (found.port, found.guests, found.connection_limits) == (5000, True, ConnectionLimits(each=7, hello=5.0))
+    assert (found.port, found.guests, found.connection_limits) == (
+        5000,
+        True,
+        ConnectionLimits(connections_per_address=7, hello_timeout=5.0),
+    )
     assert [offer.game for offer in found.offers] == ["fish"]
 
 
@@ -96,7 +102,7 @@ def test_what_is_said_on_the_command_line_counts_more_than_the_file(tmp_path: Pa
         (("--port", "x"), "expected int, got str"),
         (("--websocket", "-1"), "expected int >= 0"),
         (("--max", "0"), "expected int >= 1"),
-        (("--window", "nan"), "expected float > 0.0"),
+        (("--reconnect-window", "nan"), "expected float > 0.0"),
         (("--wait", "86401"), "expected float <= 86400.0"),
     ],
 )
@@ -107,6 +113,8 @@ def test_a_value_that_a_setting_cannot_have_is_refused_with_its_bounds(words: tu
     assert refused.value.format_message() == f"Invalid value for '{words[0]}': {why}"
 
 
-def test_a_limit_for_strangers_that_there_is_not_is_refused() -> None:
-    with pytest.raises(BadRequest, match=r"^--strangers: unknown key 'eech': did you mean 'each'\?$"):
-        apply_options(ServerSettings(), given("--strangers", "eech=1"))
+def test_an_unknown_connection_limit_is_refused() -> None:
+    with pytest.raises(
+        BadRequest, match=r"^--connection-limit: unknown key 'idel_timeout': did you mean 'idle_timeout'\?$"
+    ):
+        apply_options(ServerSettings(), given("--connection-limit", "idel_timeout=1"))

@@ -88,12 +88,12 @@ def test_who_watches_where_nothing_is_played_is_told_so(tmp_path: Path) -> None:
                 one.communicate()
         assert server.stop() == 0
 
-    assert said == [f"fairplay: nothing is played at {server.place} now; waiting for a match\n", '{"type":"quiet"}\n']
+    assert said == [f"fairplay: nothing is played at {server.place} now; waiting for a match\n", '{"type":"idle"}\n']
 
 
 def test_no_more_watch_than_there_may_be(tmp_path: Path) -> None:
     file = tmp_path / "server.toml"
-    file.write_text('port = 0\nstrangers = { spectators = 1 }\n[[games]]\ngame = "fish"\n')
+    file.write_text('port = 0\nconnection_limits = { spectators = 1 }\n[[games]]\ngame = "fish"\n')
     with running_server("--config", file, "--dir", tmp_path / "kept") as server:
         both = [
             start_process([INSTALLED_COMMAND, "watch", server.place]) for _ in range(2)

@@ -48,9 +48,9 @@ def ask(server: RunningServer, path: str, method: str = "GET", body: bytes | Non
 class Looking:
     """Somebody who looks at a room, and hears all that is said of it."""
 
-    def __init__(self, server: RunningServer, room: str, look: str = "light") -> None:
+    def __init__(self, server: RunningServer, room: str, theme: str = "light") -> None:
         self._connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
-        self._connection.request("GET", f"/rooms/{room}/live?look={look}")
+        self._connection.request("GET", f"/rooms/{room}/live?theme={theme}")
         self._answer = self._connection.getresponse()
         assert self._answer.status == 200
         self.lines: list[str] = []
@@ -125,7 +125,7 @@ def test_the_status_tells_rooms_and_what_is_over(server: RunningServer, monkeypa
     server.play_to_end(room)
     over = json.loads(ask(server, "/status").text)
 
-    assert (seen["names"], seen["game"], seen["number"]) == (["ann", "bob", "cyd"], "fish", number)
+    assert (seen["names"], seen["game"], seen["seq"]) == (["ann", "bob", "cyd"], "fish", number)
     assert seen["scores"] == [0, 0, 0]
     assert seen["turn"] == 1
     assert room not in [it["id"] for it in over["rooms"]]
@@ -166,7 +166,7 @@ def test_whoever_looks_sees_the_board_after_every_turn(server: RunningServer, ga
         now = looking.position()
         assert now["seq"] == number
         assert "lines" in now
-        assert now["said"][-1][0] == number
+        assert now["facts"][-1][0] == number
         match = server.server.hubs[room].last
         assert match is not None
         view = match.match.view(None)
@@ -213,10 +213,10 @@ def test_the_last_position_ends_the_stream_and_leads_to_the_replay(server: Runni
     looking.close()
 
     assert end == ("", None)
-    assert now["out"] == {"1": "crashed"}
-    assert now["best"]
-    assert 1 not in now["best"]
-    assert [said[3] for said in now["said"]].count(True) == 1
+    assert now["ejected"] == {"1": "crashed"}
+    assert now["winners"]
+    assert 1 not in now["winners"]
+    assert [said[3] for said in now["facts"]].count(True) == 1
     moved = ask(server, f"/rooms/{room}")
     assert (moved.status, moved.headers["location"]) == (303, f"/matches/{room}")
     replay = ask(server, f"/matches/{room}")

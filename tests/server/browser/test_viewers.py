@@ -137,7 +137,7 @@ def test_only_the_last_facts_are_told_in_words(monkeypatch: pytest.MonkeyPatch) 
             for event, match in play_match_events("fish", 2)[:6]:
                 hub.observe(event, match)
                 await hub.wait_until_sent()
-            return [fact[0] for fact in data_in(await anext(frames))["said"]]
+            return [fact[0] for fact in data_in(await anext(frames))["facts"]]
         finally:
             await frames.aclose()
             await showing.close()
@@ -164,7 +164,7 @@ def test_a_browser_that_comes_late_is_told_the_moves_before_it() -> None:
 
     moves = [fact.action for fact, _ in play_match_events("fish", 2)[1:4] if isinstance(fact, Acted)]
     assert shown["seq"] == 3
-    assert shown["said"] == [
+    assert shown["facts"] == [
         [number, (number - 1) % 2, describe_fact(Acted(0, move)), False] for number, move in enumerate(moves, 1)
     ]
 
@@ -176,4 +176,4 @@ def test_no_player_is_best_where_all_were_ejected() -> None:
 
     shown = describe_position(NumberedEvent(3, 0.0, Ended(match.result), match), ())
 
-    assert (shown["best"], shown["over"]) == ([], True)
+    assert (shown["winners"], shown["over"]) == ([], True)

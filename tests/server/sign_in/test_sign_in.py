@@ -187,9 +187,9 @@ def test_a_guest_is_welcome_and_comes_back_by_its_pass(tmp_path: Path) -> None:
             )
             assert client.address == f"client:{client.id}"
             assert client.id.startswith("~")
-            _, again, same = await listener.sign_up({"token": welcome["token"]})
+            _, again, same = await listener.sign_up({"token": welcome["reconnect_token"]})
             assert same is client
-            assert ("token" in again, again["name"], client.wants_changes) == (False, "ann", False)
+            assert ("reconnect_token" in again, again["name"], client.wants_changes) == (False, "ann", False)
             assert listener.server.told == [("arrived", "ann")] * 2
 
     run(host())
@@ -225,7 +225,7 @@ def test_a_client_hears_once_that_the_tokens_were_spoilt(tmp_path: Path) -> None
             await listener.sign_up({"name": "ann"})
             return [told[:2] for told in listener.server.told]
 
-    assert run(host()) == [("refused", "tokens"), ("arrived", "ann")]
+    assert run(host()) == [("refused", "unreadable_tokens"), ("arrived", "ann")]
 
 
 def test_a_client_that_is_not_here_may_say_that_it_leaves(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -245,7 +245,7 @@ def test_a_name_that_has_a_token_takes_it(tmp_path: Path) -> None:
         async with opened(tmp_path) as listener:
             token = make_token(tmp_path, "ann")  # while the server is open
             _, welcome, ann = await listener.sign_up({"name": "ann", "token": token})
-            assert (ann.id, ann.name, "token" in welcome) == ("ann", "ann", False)
+            assert (ann.id, ann.name, "reconnect_token" in welcome) == ("ann", "ann", False)
             assert await listener.refusal({"name": "ann"}) == "the name ann takes its token"
             for name, guess in (("ann", token[:-1]), ("bob", token)):
                 assert (await listener.refusal({"name": name, "token": guess})).startswith(
@@ -254,10 +254,13 @@ def test_a_name_that_has_a_token_takes_it(tmp_path: Path) -> None:
             assert (await listener.refusal({"token": token})).startswith("invalid token for '' (")
             _, welcome, guest = await listener.sign_up({"name": "Ann"})
             assert welcome["name"].startswith("Ann-")
-            assert await listener.refusal({"name": "ann", "token": welcome["token"]}) == "the name ann takes its token"
+            assert (
+                await listener.refusal({"name": "ann", "token": welcome["reconnect_token"]})
+                == "the name ann takes its token"
+            )
             assert ann.connection.is_connected
             assert guest.connection.is_connected
-            assert listener.server.count("refused", "token") == 3
+            assert listener.server.count("refused", "invalid_token") == 3
 
     run(host())
 
@@ -269,7 +272,7 @@ def test_a_guest_that_comes_back_with_its_pass_takes_no_name_like_one_that_has_a
             caller, first, _ = await listener.sign_up({"name": "bob"})
             caller.leave()
             await listener.server.until("gone", "bob")
-            _, welcome, _ = await listener.sign_up({"name": "Ann", "token": first["token"]})
+            _, welcome, _ = await listener.sign_up({"name": "Ann", "token": first["reconnect_token"]})
             assert welcome["name"].startswith("Ann-")
 
     run(host())
@@ -292,7 +295,7 @@ def test_a_server_may_want_no_guests(tmp_path: Path) -> None:
             _, welcome, _ = await listener.sign_up()
         async with opened(tmp_path, guests=False) as listener:
             why = "who has no token of this server cannot play here"
-            assert [await listener.refusal(one) for one in (None, {"token": welcome["token"]})] == [why, why]
+            assert [await listener.refusal(one) for one in (None, {"token": welcome["reconnect_token"]})] == [why, why]
             await listener.sign_up({"name": "ann", "token": token})
 
     run(host())
@@ -303,10 +306,10 @@ def test_a_pass_counts_after_a_restart_and_not_in_another_server(tmp_path: Path)
         async with opened(tmp_path / "one") as listener:
             _, welcome, before = await listener.sign_up()
         async with opened(tmp_path / "one") as listener:
-            _, _, after = await listener.sign_up({"token": welcome["token"], "name": "bob"})
+            _, _, after = await listener.sign_up({"token": welcome["reconnect_token"], "name": "bob"})
             assert (after.id, after.name) == (before.id, "bob")
         async with opened(tmp_path / "two") as listener:
-            assert await listener.refusal({"token": welcome["token"]}) == "this is no pass of this server"
+            assert await listener.refusal({"token": welcome["reconnect_token"]}) == "this is no pass of this server"
 
     run(host())
 
@@ -327,10 +330,10 @@ def test_a_right_pass_enters_after_wrong_ones_from_the_same_address(tmp_path: Pa
     async def host() -> None:
         async with opened(tmp_path) as listener:
             _, welcome, before = await listener.sign_up()
-            id = welcome["token"].partition(".")[0]
+            id = welcome["reconnect_token"].partition(".")[0]
             for _ in range(50):
                 assert await listener.refusal({"token": f"{id}.{'0' * 32}"}) == "this is no pass of this server"
-            _, _, after = await listener.sign_up({"token": welcome["token"]})
+            _, _, after = await listener.sign_up({"token": welcome["reconnect_token"]})
             assert after is before
 
     run(host())
@@ -341,7 +344,7 @@ def test_the_operator_is_told_which_file_a_wrong_token_is_not_in(tmp_path: Path)
         async with opened(tmp_path) as listener:
             await listener.refusal({"name": "ann", "token": "0" * 32})
             [(_, reason, why)] = listener.server.told
-            assert (reason, why) == ("token", f"invalid token for 'ann' (this server reads {tmp_path}/tokens)")
+            assert (reason, why) == ("invalid_token", f"invalid token for 'ann' (this server reads {tmp_path}/tokens)")
 
     run(host())
 
@@ -429,7 +432,7 @@ def test_who_has_no_seat_is_gone_with_its_connection_and_who_has_one_may_come_ba
             assert (await caller.hear() or {})["type"] == "tell"
             caller.leave()
             await listener.server.until("lost", "ann")
-            back, _, same = await listener.sign_up({"token": welcome["token"]})
+            back, _, same = await listener.sign_up({"token": welcome["reconnect_token"]})
             assert same is client
             await back.reply(None)
             assert isinstance(await question, Answered)
@@ -452,7 +455,7 @@ def test_a_seat_is_kept_for_the_window_and_no_longer(tmp_path: Path) -> None:
             answer = await asked(client)
             assert isinstance(answer, Failed)
             assert (answer.fault.value, answer.why) == ("gone", "did not come back within 0.05 s")
-            _, _, another = await listener.sign_up({"token": welcome["token"]})
+            _, _, another = await listener.sign_up({"token": welcome["reconnect_token"]})
             assert another is not client
             assert another.id == client.id
 
@@ -467,7 +470,7 @@ def test_who_is_told_goodbye_signs_up_anew(tmp_path: Path) -> None:
                 leaving = asyncio.create_task(client.connection.close(b'{"type":"goodbye"}\n', 1.0))
                 for _ in range(turns):
                     await asyncio.sleep(0)
-                _, _, another = await listener.sign_up({"token": welcome["token"], "name": "ann"})
+                _, _, another = await listener.sign_up({"token": welcome["reconnect_token"], "name": "ann"})
                 await leaving
                 assert another is not client
                 assert another.connection.is_connected
@@ -559,7 +562,7 @@ def test_who_comes_over_websocket_may_come_back_over_tcp(tmp_path: Path) -> None
                 asking = asyncio.create_task(asked(client))
                 assert msgspec.json.decode(await surfer.recv())["type"] == "tell"
             await listener.server.until("lost", "ann")
-            back, _, same = await listener.sign_up({"token": welcome["token"]})
+            back, _, same = await listener.sign_up({"token": welcome["reconnect_token"]})
             assert same is client
             await back.reply(None)
             assert isinstance(await asking, Answered)
@@ -605,10 +608,10 @@ async def never_reads(caller: Caller) -> None:
 
 
 STRANGERS = {
-    is_silent: "silent",
-    drips: "silent",
-    speaks_tls: "silent",
-    never_reads: "silent",
+    is_silent: "hello_timeout",
+    drips: "hello_timeout",
+    speaks_tls: "hello_timeout",
+    never_reads: "hello_timeout",
     asks_for_a_page: "malformed",
     floods: "flood",
     closes_its_half: "gone",
@@ -621,7 +624,7 @@ def test_a_stranger_is_let_go_in_time_and_holds_up_nobody(
     stranger: Callable[[Caller], Any], reason: str, tmp_path: Path
 ) -> None:
     async def host() -> None:
-        async with opened(tmp_path, hello=0.3) as listener:
+        async with opened(tmp_path, hello_timeout=0.3) as listener:
             strangers = [asyncio.create_task(stranger(await listener.call())) for _ in range(50)]
             _, _, client = await listener.sign_up({"name": "ann"})
             question = asyncio.create_task(asked(client))
@@ -639,11 +642,11 @@ def test_a_stranger_is_let_go_in_time_and_holds_up_nobody(
 
 def test_there_are_only_so_many_connections_and_places_get_free_again(tmp_path: Path) -> None:
     async def host() -> None:
-        for limits in ({"each": 3}, {"connections": 3}):
+        for limits in ({"connections_per_address": 3}, {"connections": 3}):
             async with opened(tmp_path, **limits) as listener:
                 callers = [(await listener.sign_up())[0] for _ in range(3)]
                 assert await (await listener.call()).hear() is None
-                assert listener.server.count("refused", "crowd") == 1
+                assert listener.server.count("refused", "connection_limit") == 1
                 callers[0].leave()
                 await listener.server.until("gone")
                 while (question := await (newcomer := await listener.call()).hear()) is None:
@@ -657,7 +660,7 @@ def test_there_are_only_so_many_connections_and_places_get_free_again(tmp_path: 
 
 def test_who_has_no_seat_for_long_has_to_go(tmp_path: Path) -> None:
     async def host() -> None:
-        async with opened(tmp_path, idle=0.1) as listener:
+        async with opened(tmp_path, idle_timeout=0.1) as listener:
             idler, _, _ = await listener.sign_up({"name": "ann"})
             player, _, client = await listener.sign_up({"name": "bob"})
             client.room = "a room"
@@ -683,7 +686,7 @@ def test_whoever_looks_for_idlers_does_other_things_meanwhile(tmp_path: Path) ->
 
     async def host() -> float:
         since = asyncio.get_running_loop().time()
-        async with Looked(Server(), settings(tmp_path, connection_limits=ConnectionLimits(idle=1e-9))):
+        async with Looked(Server(), settings(tmp_path, connection_limits=ConnectionLimits(idle_timeout=1e-9))):
             await asyncio.sleep(0.2)
         return asyncio.get_running_loop().time() - since
 
@@ -735,7 +738,7 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
 
 def test_lines_may_be_encrypted_and_who_does_not_do_so_is_let_go(tmp_path: Path, certificate: tuple[str, str]) -> None:
     async def host() -> None:
-        async with opened(tmp_path, tls=Tls(*certificate), hello=0.5) as listener:
+        async with opened(tmp_path, tls=Tls(*certificate), hello_timeout=0.5) as listener:
             trusting = ssl.create_default_context(cafile=certificate[0])
             await listener.call()
             (await listener.call()).say(b"GET / HTTP/1.1\r\n\r\n")
@@ -747,7 +750,7 @@ def test_lines_may_be_encrypted_and_who_does_not_do_so_is_let_go(tmp_path: Path,
             await caller.hear()
             caller.leave()
             await listener.server.until("lost", "ann")
-            back, _ = await listener.come({"token": welcome["token"]}, ssl=trusting)
+            back, _ = await listener.come({"token": welcome["reconnect_token"]}, ssl=trusting)
             await back.reply(None)
             assert isinstance(await question, Answered)
             await listener.server.until("refused", times=2)

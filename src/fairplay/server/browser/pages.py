@@ -26,7 +26,7 @@ from fairplay.referee.closing import finish_despite_cancellation
 from fairplay.server import metrics
 from fairplay.server.browser.http_server import make_http_server
 from fairplay.server.browser.rendering import RenderPool, ReplayJob
-from fairplay.server.browser.viewers import HEARTBEAT, PICTURE_OPTIONS, RoomStream, format_server_event
+from fairplay.server.browser.viewers import HEARTBEAT, THEMES, RoomStream, format_server_event
 from fairplay.server.logs import log_warning
 from fairplay.server.settings import ConnectionLimits
 from fairplay.server.sign_in.connection_limiter import client_network
@@ -141,9 +141,9 @@ class WebPages:
         return not_found() if self._server.journal(room) is None else RedirectResponse(f"/matches/{room}", 303)
 
     async def _live(self, request: Request) -> Response:
-        room, look = request.path_params["room"], request.query_params.get("look", "light")
+        room, theme = request.path_params["room"], request.query_params.get("theme", "light")
         hub = self._server.hub(room)
-        if hub is None or look not in PICTURE_OPTIONS or request.method != "GET":
+        if hub is None or theme not in THEMES or request.method != "GET":
             return not_found()
         address = client_network(format_endpoint(*(request.client or (LOOPBACK, 0))))
         self._viewers = +self._viewers  # without those of whom there is none any more
@@ -152,16 +152,16 @@ class WebPages:
         if self._viewers.total() >= MAX_VIEWERS:
             return PlainTextResponse("too many look on already\n", 503)
         self._viewers[address] += 1  # at once, as many may ask at the same moment
-        return LiveStream(self._frames(room, hub, look), lambda: self._viewers.subtract([address]))
+        return LiveStream(self._frames(room, hub, theme), lambda: self._viewers.subtract([address]))
 
-    async def _frames(self, room: str, hub: Hub, look: str) -> AsyncIterator[bytes]:
+    async def _frames(self, room: str, hub: Hub, theme: str) -> AsyncIterator[bytes]:
         """All that happens in a room, for one who looks at it."""
         showing = self._streams.get(room)
         if showing is None:
             showing = self._streams[room] = RoomStream(hub, self._boards)
         try:
             yield format_server_event("hello", {"version": VERSION, "name": hub.name})
-            async with aclosing(showing.frames(look)) as frames:
+            async with aclosing(showing.frames(theme)) as frames:
                 async for frame in frames:
                     yield frame
                     if frame == HEARTBEAT and self._server.hub(room) is not hub:  # it was closed before its end
@@ -185,7 +185,7 @@ class WebPages:
             page = await asyncio.shield(self._pages[match])
         except FairplayError as error:  # it is sealed, or something is wrong with it
             self._pages.pop(match, None)
-            log_warning("a replay failed", match=match, why=str(error))
+            log_warning("cannot render a replay", match=match, why=str(error))
             return not_found()
         finally:
             while len(self._pages) > MAX_REPLAY_PAGES:

@@ -23,7 +23,7 @@ from fairplay.server.spectating.hub import Hub, NumberedEvent
 FRAME_INTERVAL_S = 0.25  # seconds from picture to picture
 HEARTBEAT_INTERVAL_S = 15.0  # seconds after which something is said in any case, so that a dead line is noticed
 HEARTBEAT = b": \n\n"  # which browsers pass over
-PICTURE_OPTIONS = {  # as room.js asks for them
+THEMES = {  # as room.js asks for them
     "light": {"dark": False, "small": False},
     "dark": {"dark": True, "small": False},
     "light-small": {"dark": False, "small": True},
@@ -56,7 +56,7 @@ class RoomStream:
     """One room, from when somebody looks at it until nobody does."""
 
     def __init__(self, hub: Hub, studio: RenderPool) -> None:
-        self.viewer_counts: Counter[str] = Counter()  # how many there are, by look
+        self.viewer_counts: Counter[str] = Counter()  # how many there are, by theme
         self._hub = hub
         self._renderer = studio
         self._frames: dict[str, Frame] = {}
@@ -83,14 +83,14 @@ class RoomStream:
         self._render_task.cancel()
         await finish_despite_cancellation(asyncio.wait([self._render_task]))
 
-    async def frames(self, look: str) -> AsyncGenerator[bytes, None]:
+    async def frames(self, theme: str) -> AsyncGenerator[bytes, None]:
         """What happens, as a stream of server-sent events, to the end of the match."""
-        self.viewer_counts[look] += 1
+        self.viewer_counts[theme] += 1
         self._changed.set()
         number = 0
         try:
             while not self._stopped:
-                frame = self._frames.get(look)
+                frame = self._frames.get(theme)
                 if frame is None or frame.number == number:
                     if not await wait_for_event(self._rendered):
                         yield HEARTBEAT
@@ -100,11 +100,11 @@ class RoomStream:
                 if frame.is_last:
                     return
         finally:
-            self.viewer_counts[look] -= 1
-            if not self.viewer_counts[look]:
-                del self.viewer_counts[look]
-                self._frames.pop(look, None)
-                self._pictures.pop(look, None)
+            self.viewer_counts[theme] -= 1
+            if not self.viewer_counts[theme]:
+                del self.viewer_counts[theme]
+                self._frames.pop(theme, None)
+                self._pictures.pop(theme, None)
 
     async def _render_loop(self) -> None:
         """Draw whatever is new, for every look that somebody wants."""
@@ -113,43 +113,41 @@ class RoomStream:
             self._changed.clear()
             if self._hub.last is None:
                 continue
-            for look in tuple(self.viewer_counts):
+            for theme in tuple(self.viewer_counts):
                 try:
-                    await self._render(look, self._hub.last)
+                    await self._render(theme, self._hub.last)
                 except FairplayError as error:
-                    log_warning("a picture failed", room=self._hub.room, why=str(error))
+                    log_warning("cannot draw a board", room=self._hub.room, why=str(error))
             self._rendered.set()
             self._rendered = asyncio.Event()
             await asyncio.sleep(FRAME_INTERVAL_S)
 
-    async def _render(self, look: str, last: NumberedEvent) -> None:
-        drawn, before, picture = self._pictures.get(look, (-1, None, ""))
+    async def _render(self, theme: str, last: NumberedEvent) -> None:
+        drawn, before, picture = self._pictures.get(theme, (-1, None, ""))
         if drawn == last.seq:
             return
-        said = tuple(
+        facts = tuple(
             FactText(seq, fact.seat, describe_fact(fact), isinstance(fact, Ejected)) for seq, fact in self._hub.recent
         )
         match = last.match
         view = match.game.pack(match.view(None))
         lines = picture.split("\n")
         if view != before:
-            job = BoardJob(
-                match.game.name, match.game.public_parameters(), match.names, view, before, **PICTURE_OPTIONS[look]
-            )
+            job = BoardJob(match.game.name, match.game.public_parameters(), match.names, view, before, **THEMES[theme])
             picture = await self._renderer.render(job)
-        now, old = describe_position(last, said), self._frames.get(look)
+        now, old = describe_position(last, facts), self._frames.get(theme)
         self._number += 1
-        self._frames[look] = Frame(
+        self._frames[theme] = Frame(
             number=self._number,
             previous=-1 if old is None else old.number,
             full_event=format_server_event("position", now | {"picture": picture}),
             delta_event=format_server_event("position", now | {"lines": diff_lines(lines, picture.split("\n"))}),
             is_last=isinstance(last.event, Ended),
         )
-        self._pictures[look] = last.seq, view, picture
+        self._pictures[theme] = last.seq, view, picture
 
 
-def describe_position(last: NumberedEvent, said: tuple[FactText, ...]) -> dict[str, Any]:
+def describe_position(last: NumberedEvent, facts: tuple[FactText, ...]) -> dict[str, Any]:
     """What is said of a moment beside its picture; nothing of it is hidden from spectators."""
     match = last.match
     return {
@@ -158,10 +156,10 @@ def describe_position(last: NumberedEvent, said: tuple[FactText, ...]) -> dict[s
         "names": match.names,
         "turn": match.turn,
         "scores": match.game.scores(match.state),
-        "out": {ejected.seat: ejected.fault.value for ejected in match.ejected},
-        "said": said,
+        "ejected": {ejected.seat: ejected.fault.value for ejected in match.ejected},
+        "facts": facts,
         "over": isinstance(last.event, Ended),
-        "best": sorted(match.result.ranking[0]) if isinstance(last.event, Ended) and match.result.ranking else [],
+        "winners": sorted(match.result.ranking[0]) if isinstance(last.event, Ended) and match.result.ranking else [],
     }
 
 

@@ -45,13 +45,13 @@ class Identities:
         name = said.name if isinstance(said.name, str) else ""
         is_guest = not said.token or said.token.startswith(GUEST_PREFIX)
         if is_guest and not self._guests:
-            raise Refused("guest", "who has no token of this server cannot play here")
+            raise Refused("guests_not_allowed", "who has no token of this server cannot play here")
         try:
             if is_guest and self.tokens.has(name):
-                raise Refused("name", f"the name {name} takes its token")
+                raise Refused("name_reserved", f"the name {name} takes its token")
             return self._verify(name, said.token) if said.token else self._reconnect_tokens.new_id()
         except BadRequest as error:  # somebody has spoilt the file
-            raise Refused("tokens", "the tokens of this server cannot be read") from error
+            raise Refused("unreadable_tokens", "the tokens of this server cannot be read") from error
 
     def reconnect_token(self, id: str) -> str:
         """With what a guest can come back."""
@@ -61,10 +61,12 @@ class Identities:
         """The id of somebody with a token or a pass. The directory's name helps who made a token for another server."""
         if token.startswith(GUEST_PREFIX):
             if (id := self._reconnect_tokens.client_id(token)) is None:
-                raise Refused("token", "this is no pass of this server")
+                raise Refused("invalid_token", "this is no pass of this server")
             return id
         if not self.tokens.is_valid(name, token):
             path = self.tokens.path.absolute()
             why = f"invalid token for {name!r} (this server reads {path.parent.name}/{path.name})"
-            raise Refused("token", why) from InvalidToken(f"invalid token for {name!r} (this server reads {path})")
+            raise Refused("invalid_token", why) from InvalidToken(
+                f"invalid token for {name!r} (this server reads {path})"
+            )
         return name

@@ -70,14 +70,15 @@ class SignIn:
     """
 
     def __init__(self, host: SignInHandler, settings: ServerSettings) -> None:
+        limits = settings.connection_limits
         self.clients: dict[str, Client] = {}  # by their ids
         self._handler = host
         self._identities = Identities(settings.directory, guests=settings.guests)
         self._tls = tls_context(settings.tls.certificate, settings.tls.key) if settings.tls else None
         self._reconnect_window = settings.reconnect_window
-        self._limiter = ConnectionLimiter(settings.connection_limits.connections, settings.connection_limits.each)
-        self._hello_timeout = settings.connection_limits.hello
-        self._idle_timeout = settings.connection_limits.idle
+        self._limiter = ConnectionLimiter(limits.connections, limits.connections_per_address)
+        self._hello_timeout = limits.hello_timeout
+        self._idle_timeout = limits.idle_timeout
         self._numbers = count()
         self._look_alike_keys: set[str] = set()  # of all names that are taken
         self._pending_closes = PendingCloses()
@@ -133,7 +134,7 @@ class SignIn:
         last: bytes | None = b""
         try:
             if why := self._limiter.add(connection, address, asyncio.get_running_loop().time()):
-                raise Refused("crowd", why, Fault.FLOOD)
+                raise Refused("connection_limit", why, Fault.FLOOD)
             with Timer(self._hello_timeout):
                 line = await open_line(connection, self._tls)
                 last = await self._serve_request(line, address, place)
@@ -157,7 +158,9 @@ class SignIn:
             case TooMuchData():
                 return Refused("flood", f"said more than {wire.MAX_LINE_BYTES} bytes at once", Fault.FLOOD)
             case TimeoutError():
-                return Refused("silent", f"did not say who it is within {self._hello_timeout:g} s", Fault.TIMED_OUT)
+                return Refused(
+                    "hello_timeout", f"did not say who it is within {self._hello_timeout:g} s", Fault.TIMED_OUT
+                )
         return Refused("gone", describe_os_error(error), Fault.GONE)
 
     async def _serve_request(self, line: Connection, address: str, place: str) -> bytes | None:

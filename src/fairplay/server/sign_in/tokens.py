@@ -155,7 +155,7 @@ class ReconnectTokens:
 
     def create(self, id: str) -> str:
         """The pass of a guest."""
-        mark = hmac.digest(self._key, b"pass " + id.encode(), "sha256")[:TOKEN_BYTES]
+        mark = hmac.digest(self._key, b"reconnect token " + id.encode(), "sha256")[:TOKEN_BYTES]
         return f"{id}.{mark.hex()}"
 
     def client_id(self, text: str) -> str | None:

@@ -11,7 +11,7 @@ from fairplay.core.game import Game, Seat
 from fairplay.games import rules_of
 from fairplay.server.spectating.patches import apply_patch_line
 
-QUIET_LINE = b'{"type":"quiet"}'  # what strollers hear while nothing is played
+IDLE_LINE = b'{"type":"idle"}'  # what strollers hear while nothing is played
 
 
 class SpectatedMatch(msgspec.Struct, frozen=True):
@@ -53,7 +53,7 @@ class Follower:
 
     def read_line(self, line: bytes) -> tuple[Event, SpectatedMatch] | None:
         """The event on a line, and the match after it; None: it was told before, or nothing is played."""
-        if line == QUIET_LINE:
+        if line == IDLE_LINE:
             return None
         try:
             plain: dict[str, Any] = msgspec.json.decode(line, type=dict[str, Any])

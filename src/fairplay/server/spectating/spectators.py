@@ -10,7 +10,7 @@ from fairplay.referee.closing import finish_all
 from fairplay.server.pending_closes import LAST_MESSAGE_TIMEOUT_S, PendingCloses
 from fairplay.server.room import Room
 from fairplay.server.settings import ConnectionLimits
-from fairplay.server.spectating.follower import QUIET_LINE
+from fairplay.server.spectating.follower import IDLE_LINE
 from fairplay.transport.connection import Connection, ConnectionClosed, Received
 
 SPECTATOR_SPOKE = Failed(Fault.FLOOD, "whoever watches has nothing to say")
@@ -75,7 +75,7 @@ class Spectators:
             self._roaming[line] = room
             room.hub.add(line)
             return
-        line.offer(QUIET_LINE + b"\n")
+        line.offer(IDLE_LINE + b"\n")
 
     def _on_receive(self, line: Connection, heard: Received) -> None:
         """Somebody says something: it has to go, as what nobody reads would keep us from seeing that it has left."""
