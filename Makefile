@@ -4,12 +4,13 @@ PYTHON ?= python3
 BIN := .venv/bin
 unexport PYTHONDONTWRITEBYTECODE # or else each of the many processes compiles whatever it loads
 
-.PHONY: help setup demo docs wheel test test-long check bench bench-peers against reliability guards planted goldens pictures tables ratings lock clean
+.PHONY: help setup demo docs wheel test test-long test-nightly check bench bench-peers against reliability guards planted goldens pictures tables ratings lock clean
 
 help:
 	@echo "make demo      run a small tournament of each game, with two bad players each; leaves reports and pictures in demo/"
-	@echo "make test      run the tests in pure Python, and then those of the games with the kernels in C"
+	@echo "make test      run the tests in pure Python, and then those that compare with the kernels in C"
 	@echo "make test-long run those that make test leaves out: attacks, repetition, browsers, terminals, programs in other languages"
+	@echo "make test-nightly  run repetition at full length, the planted bugs of the meters, and those of tests/planted (hours)"
 	@echo "make check     ruff, mypy, import-linter, doctests"
 	@echo "make docs      build the site of documentation into site/; it can be read from disk"
 	@echo "make wheel     build what pip installs into dist/"
@@ -66,15 +67,20 @@ wheel: setup
 	@rm -rf dist
 	@$(BIN)/python -m hatchling build -t wheel
 
-WITH_KERNELS := tests/games tests/every_game tests/records tests/kernels tests/hosting/test_playouts.py
+WITH_KERNELS := tests/kernels tests/records tests/hosting/test_playouts.py
 
 test: setup
-	@FAIRPLAY_PURE=1 $(BIN)/python -m pytest -n 3 --dist loadfile --durations 10 -m "not long" --ignore tests/kernels
+	@FAIRPLAY_PURE=1 $(BIN)/python -m pytest -n 3 --dist loadfile --durations 10 -m quick --ignore tests/kernels
 	@echo "-- with the kernels in C:"
-	@$(BIN)/python -m pytest -n 3 --dist loadfile -m "not long" $(WITH_KERNELS)
+	@$(BIN)/python -m pytest -n 3 --dist loadfile -m quick $(WITH_KERNELS)
 
 test-long: setup
 	@$(BIN)/python -m pytest -n 5 --dist loadfile --durations 10 -m long
+
+test-nightly: setup
+	@$(BIN)/python -m pytest -n 2 --dist loadfile --durations 10 -m nightly
+	@$(BIN)/python -m tests.reliability --guards
+	@$(BIN)/python -m tests.planted
 
 check: setup
 	@$(BIN)/ruff check .

@@ -9,6 +9,7 @@ from tools.page_sections import replace_section
 
 ROOT = Path(__file__).parent.parent
 TABLE_DIRS = ("src/fairplay", "tests", "benchmarks", "docs", "examples", "tools")  # the directories with READMEs
+CORPUS = ROOT / "tests/corpus/versions"  # written by older versions, and left as it is
 UNLISTED_FILES = ("README.md", "__init__.py", "py.typed")
 
 
@@ -48,7 +49,9 @@ def file_table(directory: Path) -> str:
 
 def is_listed(path: Path) -> bool:
     """Is this an entry for readers?"""
-    return not path.name.startswith((".", "__pycache__")) and path.suffix != ".so"  # built here
+    if path.name.startswith((".", "__pycache__")) or path.suffix == ".so":  # built here
+        return False
+    return not path.is_relative_to(CORPUS)
 
 
 def file_purpose(path: Path) -> str:

@@ -609,19 +609,20 @@ def test_whoever_never_reads_is_given_up_in_time() -> None:
     run(host())
 
 
-def test_a_hundred_matches_with_bad_clients_leave_nothing_behind() -> None:
+@pytest.mark.parametrize("matches", [20, pytest.param(200, marks=pytest.mark.nightly)])
+def test_many_matches_with_bad_clients_leave_nothing_behind(matches: int) -> None:
     quick = Limits(move=0.05, start_up=5.0, goodbye=0.05)
     ways = [*BAD, has_no_end_and_hangs_up]
 
     async def host() -> int:
         ejected = 0
-        for number in range(100):
+        for number in range(matches):
             played, _ = await meet(bad_from(1 + number % 3, ways[number % len(ways)]), limits=quick)
             ejected += len(played.result.ejected)
             assert 0 not in {one.seat for one in played.result.ejected}
         return ejected
 
-    assert run(host()) >= 95  # `run` looks for what is left
+    assert run(host()) >= 0.95 * matches  # `run` looks for what is left
 
 
 # The others, before they have a seat

@@ -1,14 +1,14 @@
-"""Mark what takes long, and let files with long tests begin first, so that no worker is left with one at the end.
+"""Mark each test as quick, long or nightly, and run slow files first, so that no worker is left with one at the end.
 
-`make test` leaves out what is marked: attacks, repetition, browsers, terminals, and programs in other languages.
-`make test-long` runs it, and so does whatever a change has to pass before it lands.
+`make test` runs the quick ones. `make test-long` runs attacks, repetition, browsers, terminals and programs in other
+languages; a change has to pass both. `make test-nightly` runs those that their files mark: repetition at full length.
 """
 
 from pathlib import Path
 
 import pytest
 
-LONG_TESTS = (  # whole directories, and files, those that take longest first
+LONG_TESTS = (  # directories and files, the slowest first
     "tests/reliability/",
     "tests/misbehaviour/",
     "tests/examples/test_bots.py",
@@ -46,7 +46,7 @@ LONG_TESTS = (  # whole directories, and files, those that take longest first
     "tests/site/test_searching.py",
     "tests/site/test_wheel.py",
 )
-FIRST_TESTS = (  # of the others, in seconds, with the longest first
+FIRST_TESTS = (  # quick ones that take seconds, the slowest first
     "tests/examples/test_games.py",
     "tests/site/test_tutorials.py",
     "tests/cli/client/test_join_program.py",
@@ -62,12 +62,15 @@ FIRST_TESTS = (  # of the others, in seconds, with the longest first
 )
 
 
+
 def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "long: this test takes long, and is left out of make test")
+    config.addinivalue_line("markers", "quick: run by make test")
+    config.addinivalue_line("markers", "long: run by make test-long")
+    config.addinivalue_line("markers", "nightly: run by make test-nightly")
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """What is left out need not be read, by each worker, only to be left out."""
+    """Spare each worker from importing the files that -m leaves out."""
     if not collection_path.is_relative_to(config.rootpath):
         return None
     name = collection_path.relative_to(config.rootpath).as_posix() + "/" * collection_path.is_dir()
@@ -75,18 +78,24 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def is_left_out(name: str, chosen: str) -> bool:
-    """Has a file, or a directory, whose name ends with a slash, nothing of what was chosen with -m?"""
+    """Does a file, or a directory whose name ends with a slash, hold none of the tests chosen with -m?"""
     listed = name.startswith(LONG_TESTS)
     if chosen == "long":
         return not listed and not (name.endswith("/") and any(file.startswith(name) for file in LONG_TESTS))
-    return listed and chosen == "not long"
+    return listed and chosen == "quick"
+
+
+def kind_of(item: pytest.Item) -> str:
+    """The one of the three runs that a test belongs to."""
+    if item.get_closest_marker("nightly") is not None:
+        return "nightly"
+    return "long" if item.nodeid.startswith(LONG_TESTS) else "quick"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     ranks = {file: rank for rank, file in enumerate((*LONG_TESTS, *FIRST_TESTS))}
     for item in items:
-        if item.nodeid.startswith(LONG_TESTS):
-            item.add_marker(pytest.mark.long)
+        item.add_marker(kind_of(item))
     items.sort(
         key=lambda item: next((rank for file, rank in ranks.items() if item.nodeid.startswith(file)), len(ranks))
     )

@@ -1,0 +1,122 @@
+"""Find the banned words in source, docs and help texts, and say what to write instead."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.nonempty import nonempty
+
+ROOT = Path(__file__).parents[2]
+READ = ("src", "docs", "examples", "benchmarks", "tools", "README.md", "GLOSSARY.md", "ARCHITECTURE.md", "CONTRIBUTING.md")
+SUFFIXES = {".py", ".md", ".js", ".css", ".html", ".toml", ".c", ".h", ".yml", ".svg", ".sh", ".go", ".java"}
+BANNED = {  # a regular expression over words, and what to write instead
+    "house|houses": "server, or built-in",
+    "doors?": "listener",
+    "receptions?": "sign-in",
+    "visitors?": "client",
+    "strollers?": "roaming spectator",
+    "lookers?": "browser viewer",
+    "crowds?": "connection limiter",
+    "farewells?": "pending closes",
+    "strangers?": "connections that have not signed in",
+    "shut in": "sandboxed",
+    "kept from": "denied",
+    "jails?|cells? of the sandbox": "sandbox",
+    "keepers?": "supervisor",
+    "beasts?|zoo": "escape attempt, escape suite",
+    "kept seats?": "reserved seat",
+    "sittings?": "prepared match",
+    "gatherings?": "connected table",
+    "shelf|shelves": "registry",
+    "elsewhere": "external, or name the place",
+    "handed over": "external, or say what hands what",
+    "rehearsals?|rehearsed": "debug session",
+    "understud(y|ies)": "recorded, then live",
+    "prompters?": "recorded answers",
+    "appeals?": "ejection report",
+    "notebooks? of": "tournament log",
+    "in words": "format_...",
+    "surely": "finish_despite_cancellation",
+    "host to blame": "as_host_fault",
+    "gone on with|taken up": "resumed",
+    "settles? to disk|settled": "durable",
+    "folders?": "directory",
+    "patience": "timeout",
+    "cups?": "tournament",
+    "told apart": "significantly different",
+    "gates?": "bot check",
+    "skeletons?": "template",
+    "backlogs?": "incoming queue",
+    "consequences?": "penalty",
+    "lawful|unlawful": "legal, illegal",
+    "whoever|whomever|nobody|somebody|anybody|everybody": "a noun",
+}
+ALLOWED = {  # file, banned word: why it stands there
+    ("docs/installation.md", "notebook of"): "a notebook of Jupyter",
+}
+
+
+def words_of(text: str) -> str:
+    """A text in small letters, with the names of code taken apart: `keptSeat` and `kept_seat` are two words."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|_", " ", text).lower()
+
+
+def banned_words(text: str) -> list[tuple[int, str]]:
+    """Each banned word of a text, with the number of its line."""
+    pattern = re.compile(rf"\b({'|'.join(BANNED)})\b")
+    return [
+        (number, found[0])
+        for number, line in enumerate(words_of(text).splitlines(), 1)
+        for found in pattern.finditer(line)
+    ]
+
+
+def files() -> list[Path]:
+    """What is read: text that people see, as source, page or help."""
+    return [
+        file
+        for part in READ
+        for file in ([ROOT / part] if (ROOT / part).is_file() else sorted((ROOT / part).rglob("*")))
+        if file.suffix in SUFFIXES
+    ]
+
+
+@pytest.mark.parametrize("part", READ)
+def test_no_banned_word_is_left(part: str) -> None:
+    found = [
+        f"{name}:{number}: {word}"
+        for file in nonempty(files())
+        if (name := file.relative_to(ROOT).as_posix()) == part or name.startswith(f"{part}/")
+        for number, word in banned_words(file.read_text())
+        if (name, word) not in ALLOWED
+    ]
+
+    assert not found, "\n".join(found)
+
+
+def test_each_exception_is_needed() -> None:
+    left = [
+        (name, word)
+        for name, word in ALLOWED
+        if word not in {found for _, found in banned_words((ROOT / name).read_text())}
+    ]
+
+    assert not left
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("def told_apart() -> None:", "told apart"),
+        ("class HouseSettings:", "house"),
+        ("# Nobody is asked.", "nobody"),
+        ("the folder's name", "folder"),
+    ],
+)
+def test_a_banned_word_is_found_in_names_and_in_prose(text: str, word: str) -> None:
+    assert banned_words(f"\n{text}") == [(2, word)]
+
+
+def test_a_word_that_only_holds_a_banned_one_is_not_found() -> None:
+    assert banned_words("the household, a cupboard, `investigate`, aggregates, excellent") == []
