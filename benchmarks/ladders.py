@@ -34,8 +34,8 @@ class ResultsRow(msgspec.Struct, frozen=True):
 
     address: str
     rating: float | None
-    low: float | None
-    high: float | None
+    rating_low: float | None
+    rating_high: float | None
     games: int
 
 
@@ -107,7 +107,7 @@ def read_results(path: Path) -> Results:
 def ratings_by_address(results: Results) -> dict[str, Rated]:
     """How strong everybody is who played, by address."""
     return {
-        row.address: Rated(round(row.rating), round_or_none(row.low), round_or_none(row.high), row.games)
+        row.address: Rated(round(row.rating), round_or_none(row.rating_low), round_or_none(row.rating_high), row.games)
         for row in results.standings
         if row.rating is not None
     }

@@ -99,7 +99,7 @@ def test_as_many_as_may_play_it_and_all_comes_of_it_that_comes_of_any_tournament
 
     directory = tmp_path / "cup"
     assert names_in(directory) == ["ann", "bob", "cyd"]
-    assert not tournament_log.read_log(directory).opening.drawn  # for the file says what the seed is
+    assert not tournament_log.read_log(directory).opening.seed_drawn  # for the file says what the seed is
     assert [guest.matches for guest in guests] == [4, 4, 4]
     assert sorted(path.name for path in directory.iterdir() if path.suffix in (".csv", ".html", ".json")) == [
         "report.html",
@@ -179,7 +179,7 @@ def test_who_is_ejected_in_one_match_may_come_back_for_the_next(tmp_path: Path) 
 
 
 def test_an_expelled_client_cannot_come_back_under_its_own_name_or_another(tmp_path: Path) -> None:
-    changes = {"signup": "{ min = 3, max = 3, wait = 3600 }", "faults": '{ default = "tournament" }'}
+    changes = {"signup": "{ min = 3, max = 3, wait = 3600 }", "penalties": '{ default = "expel" }'}
     file = write_tournament_file(tmp_path, format='{ kind = "round-robin", games = 60 }', **changes, **PLAYED)
     with running_server("--tournament", file, "--port", "0", "--back", "0.5") as server:
         honest = [Guest(server.place, name) for name in ("ann", "bob")]

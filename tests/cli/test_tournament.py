@@ -216,10 +216,10 @@ def test_what_it_leaves(tmp_path: Path) -> None:
     for row in found["standings"]:
         assert isinstance(row["rating"], float)
         assert row["games"] == 4
-        assert row["low"] is None or row["low"] < row["rating"]
-        assert row["high"] is None or row["high"] > row["rating"]
+        assert row["rating_low"] is None or row["rating_low"] < row["rating"]
+        assert row["rating_high"] is None or row["rating_high"] > row["rating"]
     assert (directory / "report.html").read_text().startswith("<!DOCTYPE html>")
-    assert (directory / "results.csv").read_text().startswith("place,name,address,rating,low,high,")
+    assert (directory / "results.csv").read_text().startswith("place,name,address,rating,rating_low,rating_high,")
 
 
 def test_a_tournament_that_is_over_is_shown_again_and_nothing_is_played(tmp_path: Path) -> None:

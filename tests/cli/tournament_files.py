@@ -80,7 +80,7 @@ def wait_for_matches(directory: Path, number: int, process: "subprocess.Popen[st
 def read_results(directory: Path) -> Any:
     """What results.json holds, but for how long turns took."""
     found = json.loads((directory / "results.json").read_text())
-    del found["times"]
+    del found["thinking_times"]
     for match in found["matches"]:
         match.pop("receipt", None)  # a void match has none
     return found

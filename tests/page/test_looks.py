@@ -176,7 +176,7 @@ def test_the_standings_of_a_report_need_no_scrolling(browser: Browser, tmp_path:
     result = TournamentResult(tournament, tmp_path, tuple(counted))
     rows = result.standings
     faults = dict.fromkeys((fault.value for fault in Fault), 14)
-    worst = [replace(row, faults=faults, note="too few games", expelled=True, shared=3) for row in rows]
+    worst = [replace(row, faults=faults, note="too few games", expelled=True, shared_wins=3) for row in rows]
     vars(result)["standings"] = worst
     write_report(result)
     beyond = "document.querySelector('.wide').scrollWidth - document.querySelector('.wide').clientWidth"

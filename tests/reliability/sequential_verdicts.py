@@ -51,7 +51,7 @@ def find_deviations(scenario: Scenario, runs: list[int], seed: bytes) -> Iterato
         * (MAX_ERROR_RATE * (1 - MAX_ERROR_RATE)) ** 0.5
     )
     for true, false in (("elo0", "elo1"), ("elo1", "elo0")):
-        found = [one.decided for one in decide_tests(scenario, true, runs, seed)]
+        found = [one.accepted for one in decide_tests(scenario, true, runs, seed)]
         errors = found.count(false) / len(found)
         if errors > MAX_ERROR_RATE + lenient:
             yield f"where {true} is true, {false} is said in {errors:.1%}, more than {MAX_ERROR_RATE:.1%}"

@@ -64,8 +64,8 @@ def random_matches(
                 scores=tuple(scores),
                 faults=faults if any(faults) else (),
                 turns=(10,) * table,
-                seconds=tuple(lot.random() for _ in seats),
-                slowest=tuple(lot.random() for _ in seats),
+                thinking_s=tuple(lot.random() for _ in seats),
+                slowest_turn_s=tuple(lot.random() for _ in seats),
             )
         )
     return found

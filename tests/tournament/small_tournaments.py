@@ -62,7 +62,7 @@ def run_small_tournament(
 
 def stable_parts(counted: Sequence[CountedMatch]) -> list[CountedMatch]:
     """What has to be the same however the matches were played: all but how long it took."""
-    return [replace(one, seconds=(), slowest=(), receipt="") for one in counted]
+    return [replace(one, thinking_s=(), slowest_turn_s=(), receipt="") for one in counted]
 
 
 def facts_by_match(directory: Path) -> dict[str, Any]:

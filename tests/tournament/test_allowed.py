@@ -59,7 +59,7 @@ def test_a_board_on_which_so_many_find_no_place_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    "address", ["tcp:4000", "ws:4000", "client:7", "human", "in-process:tests.tournament.players:Steady"]
+    "address", ["tcp:4000", "ws:4000", "client:7", "human", "in-process:tests.tournament.players:FirstActionPlayer"]
 )
 @pytest.mark.parametrize("settings", [Duplicate(), Versus()])
 def test_a_player_that_is_not_started_afresh_may_not_see_a_hidden_deal_twice(address: str, settings: Any) -> None:

@@ -77,15 +77,15 @@ def test_a_deal_from_which_both_were_ejected_decides_nothing_in_versus() -> None
     run_format(tournament, judged(CRASHING), stored=counted)
 
     assert len(counted) == 80
-    assert sequential_status(tournament, settings, counted).groups == 0
+    assert sequential_status(tournament, settings, counted).deals == 0
 
 
-@pytest.mark.parametrize("consequence", [Penalty.GAME, Penalty.FORFEIT])
-def test_who_leaves_before_it_loses_earns_no_more_than_by_playing_on(consequence: Penalty, tmp_path: Path) -> None:
+@pytest.mark.parametrize("penalty", [Penalty.EJECT, Penalty.FORFEIT])
+def test_who_leaves_before_it_loses_earns_no_more_than_by_playing_on(penalty: Penalty, tmp_path: Path) -> None:
     points = []
     for player in ("LeavesBeforeLosing", "FirstActionPlayer"):
         tournament = small_tournament(
-            f"it={MISBEHAVING_PLAYERS}{player}", "greedy", format=RoundRobin(games=6), default=consequence
+            f"it={MISBEHAVING_PLAYERS}{player}", "greedy", format=RoundRobin(games=6), default_penalty=penalty
         )
         counted, _ = run_small_tournament(tournament, tmp_path / player)
         points.append(sum(one.points()["it"] for one in counted))

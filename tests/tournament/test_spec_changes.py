@@ -27,10 +27,10 @@ OTHERS: dict[str, tuple[Any, list[str]]] = {
     "sandbox": ("none", ["sandbox was auto and is none"]),
     "pondering": (True, ["pondering was False and is True"]),
     "bot_check": (BotCheckPolicy.SKIP, ["bot_check was warn and is skip"]),
-    "penalties": ({Fault.GONE: Penalty.REPLAY}, ["penalties.gone was game and is replay"]),
+    "penalties": ({Fault.GONE: Penalty.REPLAY}, ["penalties.gone was eject and is replay"]),
     "default_penalty": (
         Penalty.FORFEIT,
-        [f"penalties.{fault.value} was game and is forfeit" for fault in Fault],
+        [f"penalties.{fault.value} was eject and is forfeit" for fault in Fault],
     ),
     "observers": (("py:a:B",), ["observers was () and is ('py:a:B',)"]),
 }
@@ -55,7 +55,7 @@ def test_what_is_said_now_and_was_so_before_is_no_edit() -> None:
         TOURNAMENT,
         limits=Limits(),
         sandbox="auto",
-        penalties={Fault.GONE: Penalty.GAME},
+        penalties={Fault.GONE: Penalty.EJECT},
         guessable=True,
         parameters={"rows": 5},
     )

@@ -27,7 +27,7 @@ limits = { move = 2, first = 20, bank = 60, increment = 0.5, start = 30, arrival
 sandbox = "none"
 pondering = true
 bot_check = "refuse"
-penalties = { default = "forfeit", timed_out = "tournament", illegal = "replay" }
+penalties = { default = "forfeit", timed_out = "expel", illegal = "replay" }
 players = [ { name = "ann", player = "greedy" }, { name = "bob", player = "./bots/bob.py" } ]
 player_files = [ "./bots/*.py" ]
 observers = [ "py:tests.tournament.test_spec_file:Watcher" ]
@@ -99,7 +99,7 @@ def test_all_that_a_file_says_is_in_the_tournament(shed: Path) -> None:
         sandbox="none",
         pondering=True,
         bot_check=BotCheckPolicy.REFUSE,
-        penalties={Fault.TIMED_OUT: Penalty.TOURNAMENT, Fault.ILLEGAL: Penalty.REPLAY},
+        penalties={Fault.TIMED_OUT: Penalty.EXPEL, Fault.ILLEGAL: Penalty.REPLAY},
         default_penalty=Penalty.FORFEIT,
         observers=("py:tests.tournament.test_spec_file:Watcher",),
     )
@@ -120,7 +120,7 @@ def test_what_is_not_said_is_as_usual_and_the_seed_is_yet_to_be_drawn(tmp_path: 
     assert (tournament.bot_check, tournament.penalties, tournament.default_penalty) == (
         BotCheckPolicy.WARN,
         {},
-        Penalty.GAME,
+        Penalty.EJECT,
     )
 
 
@@ -283,14 +283,14 @@ REFUSED = {
         "bot_check: unknown value 'shut'; there is warn, refuse, skip",
     ),
     "an unknown fault": (
-        f'{TWO}penalties = {{ timeout = "game" }}',
+        f'{TWO}penalties = {{ timeout = "eject" }}',
         "penalties: unknown key 'timeout': did you mean 'timed",
     ),
     "an unknown penalty": (
-        f'{TWO}penalties = {{ gone = "gam" }}',
-        "penalties.gone: unknown value 'gam': did you mean 'game'?",
+        f'{TWO}penalties = {{ gone = "ejct" }}',
+        "penalties.gone: unknown value 'ejct': did you mean 'eject'?",
     ),
-    "a number for a penalty": (f"{TWO}penalties = {{ gone = 1 }}", "penalties.gone: unknown value 1; there is game, "),
+    "a number for a penalty": (f"{TWO}penalties = {{ gone = 1 }}", "penalties.gone: unknown value 1; there is eject, "),
     "an unknown parameter": (
         f"{TWO}parameters = {{ row = 4 }}",
         "parameters: unknown key 'row': did you mean 'rows'?",

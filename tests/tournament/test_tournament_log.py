@@ -7,6 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from fairplay.core.errors import BadRequest
+from fairplay.core.version import VERSION
 from fairplay.journal.append_file import AppendFile, Disk
 from fairplay.journal.lines import NO_HASH, line_hash
 from fairplay.journal.options import InUse
@@ -15,7 +16,7 @@ from fairplay.tournament.counted_match import CountedMatch
 from fairplay.tournament.layout import LOG_FILE
 from fairplay.tournament.tournament_log import (
     AttemptDiscarded,
-    BotsChecked,
+    BotVerdict,
     DealRevealed,
     MatchCounted,
     RoundOpened,
@@ -27,9 +28,10 @@ from tests.tournament.small_tournaments import make_tournament
 TOURNAMENT = make_tournament()
 COUNTED = CountedMatch(match="m00001", deal=0, names=("a", "b"), places=(1, 2), scores=(3, None))
 STEPS = (
-    BotsChecked(verdicts={"bob": "it does not start", "ann": ""}),
+    BotVerdict(name="bob", failure="it does not start"),
+    BotVerdict(name="ann"),
     RoundOpened(number=1, players=TOURNAMENT.players),
-    AttemptDiscarded(match="m00001", played="m00001", why="the disk was full", host=True),
+    AttemptDiscarded(match="m00001", attempt="m00001", why="the disk was full", host_fault=True),
     MatchCounted(counted=COUNTED),
     DealRevealed(deal=0, seed="00"),
     TournamentClosed(ranking=(("a",), ("b",))),
@@ -37,7 +39,7 @@ STEPS = (
 
 
 def written(directory: Path) -> bytes:
-    with tournament_log.create_log(directory, TOURNAMENT, drawn=True) as log:
+    with tournament_log.create_log(directory, TOURNAMENT, seed_drawn=True) as log:
         for step in STEPS:
             log.write(step)
     return (directory / LOG_FILE).read_bytes()
@@ -46,7 +48,7 @@ def written(directory: Path) -> bytes:
 def known(log: tournament_log.TournamentLog) -> object:
     opening, closed = log.opening, log.closed
     return (
-        (opening.spec, opening.drawn, log.verdicts, log.rounds),
+        (opening.spec, opening.seed_drawn, log.bot_failures, log.rounds),
         (log.counted, {id: len(them) for id, them in log.attempts.items()}, log.revealed),
         None if closed is None else closed.ranking,
     )
@@ -122,8 +124,10 @@ def chained(*bodies: bytes) -> bytes:
 
 
 STRANGE = {
-    "bytes that are no text": b'{"type":"revealed","deal":0,"seed":"\xff"',
-    "values too deep in one another": b'{"type":"revealed","deal":0,"seed":"","more":' + b"[" * 10**5 + b"]" * 10**5,
+    "bytes that are no text": b'{"type":"seed_revealed","deal":0,"seed":"\xff"',
+    "values too deep in one another": b'{"type":"seed_revealed","deal":0,"seed":"","more":'
+    + b"[" * 10**5
+    + b"]" * 10**5,
     "an unknown step": b'{"type":"party"',
 }
 
@@ -138,10 +142,24 @@ def test_a_line_that_is_no_step_is_refused_though_it_is_chained(body: bytes, tmp
 
 
 def test_a_log_that_does_not_begin_with_its_opening_is_refused(tmp_path: Path) -> None:
-    (tmp_path / LOG_FILE).write_bytes(chained(b'{"type":"revealed","deal":0,"seed":"00"'))
+    (tmp_path / LOG_FILE).write_bytes(chained(b'{"type":"seed_revealed","deal":0,"seed":"00"'))
 
     with pytest.raises(BadRequest, match=f"{LOG_FILE}: line 1 is no opening"):
         tournament_log.read_log(tmp_path)
+
+
+@pytest.mark.parametrize("format", [1, tournament_log.LOG_FORMAT + 1])
+def test_a_log_of_another_format_is_refused_in_one_line(format: int, tmp_path: Path) -> None:
+    opening = b'{"type":"opening","format":%d,"fairplay":"0.1\\n","spec":{"names":["of","another","time"]}' % format
+    (tmp_path / LOG_FILE).write_bytes(chained(opening))
+
+    for read in (tournament_log.read_log, tournament_log.reopen_log):
+        with pytest.raises(BadRequest) as refusal:
+            read(tmp_path)
+        assert str(refusal.value) == (
+            f"{tmp_path / LOG_FILE}: its format is {format}, and fairplay {VERSION} reads only format 2; "
+            "use fairplay 0.1�, which wrote it"
+        )
 
 
 def test_a_damaged_log_is_let_go_of(tmp_path: Path) -> None:
@@ -195,7 +213,7 @@ def test_where_there_is_none_one_line_says_so(make: object, tmp_path: Path) -> N
 
 def test_a_match_that_was_played_again_is_revealed_with_its_deal(tmp_path: Path) -> None:
     with tournament_log.create_log(tmp_path, TOURNAMENT) as log:
-        log.write(MatchCounted(counted=replace(COUNTED, played="m00001-3")))
+        log.write(MatchCounted(counted=replace(COUNTED, attempt="m00001-3")))
         log.write(DealRevealed(deal=0, seed="00"))
 
     journals = [tmp_path / "matches" / f"{id}.jsonl" for id in ("m00001", "m00001-3", "m00002")]

@@ -43,8 +43,8 @@ def test_it_stops_when_the_test_decides(share: float, decided: str) -> None:
     assert ranking == ()
     assert {len(matches) for matches in rounds} == {2 * DEALS_PER_ROUND}
     before = [match for match in counted if match.deal < DEALS_PER_ROUND * (len(rounds) - 1)]
-    assert sequential_status(tournament, settings, before).decided is None
-    assert sequential_status(tournament, settings, counted).decided == decided
+    assert sequential_status(tournament, settings, before).accepted is None
+    assert sequential_status(tournament, settings, counted).accepted == decided
     assert sequential_status(tournament, settings, counted[::-1]) == sequential_status(tournament, settings, counted)
 
 
@@ -93,7 +93,7 @@ def test_the_errors_that_are_asked_for_are_those_of_the_test() -> None:
 
     verdict = sequential_status(make_spec(2, settings), settings, [])
 
-    assert (verdict.low, verdict.high) == SequentialTest(settings.elo0, settings.elo1, 0.01, 0.2).bounds
+    assert (verdict.lower_bound, verdict.upper_bound) == SequentialTest(settings.elo0, settings.elo1, 0.01, 0.2).bounds
 
 
 def test_who_fills_the_table_decides_nothing() -> None:
@@ -105,7 +105,7 @@ def test_who_fills_the_table_decides_nothing() -> None:
     run_format(tournament, filler_differs, stored=counted)
 
     verdict = sequential_status(tournament, settings, counted)
-    assert (verdict.groups, verdict.decided) == (200, None)
+    assert (verdict.deals, verdict.accepted) == (200, None)
 
 
 def test_it_stops_when_one_of_them_is_expelled() -> None:
@@ -129,11 +129,11 @@ def test_a_deal_that_was_not_played_in_all_seats_says_nothing() -> None:
         CountedMatch(match="4", deal=1, names=("p01", "p00"), places=(1, 2)),
     ]
 
-    assert sequential_status(tournament, settings, matches).groups == 1
+    assert sequential_status(tournament, settings, matches).deals == 1
 
 
 def test_a_deal_of_which_a_match_is_missing_says_nothing() -> None:
     settings = Versus()
     matches = [CountedMatch(match="1", deal=0, names=("p00", "p01"), places=(1, 2))]
 
-    assert sequential_status(make_spec(2, settings), settings, matches).groups == 0
+    assert sequential_status(make_spec(2, settings), settings, matches).deals == 0

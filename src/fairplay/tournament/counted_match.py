@@ -16,19 +16,19 @@ Round = tuple[MatchSpec, ...]
 class CountedMatch(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """How a match counts: the one outcome that a tournament stores of it."""
 
-    match: str  # the id under which it was to be played
+    match: str  # its id
     deal: int  # what all matches from one deal have in common
     names: Names  # by seat
     places: tuple[int, ...] = ()  # by seat, from 1, ties share one, the ejected the last; empty: it does not count
     scores: tuple[int | None, ...] = ()  # by seat; empty: the game has no points
     faults: tuple[Fault | None, ...] = ()  # by seat; empty: there were none
-    faults_before: tuple[tuple[str, Fault], ...] = ()  # by name: in attempts that do not count
+    earlier_faults: tuple[tuple[str, Fault], ...] = ()  # by name: in attempts that do not count
     expelled: Names = ()  # out of the tournament for what they did here
     void: str = ""  # why it does not count: cancelled, or a fault of the host
-    played: str = ""  # the id of the attempt that counts; empty: the match's own
-    turns: tuple[int, ...] = ()  # by seat
-    seconds: tuple[float, ...] = ()  # that these turns took
-    slowest: tuple[float, ...] = ()  # of them
+    attempt: str = ""  # the id of the attempt that counts, by which its journal is named; empty: the match's own
+    turns: tuple[int, ...] = ()  # by seat: how many
+    thinking_s: tuple[float, ...] = ()  # by seat: seconds that all turns took
+    slowest_turn_s: tuple[float, ...] = ()  # by seat: seconds of the slowest turn
     receipt: str = ""  # the head of the journal
 
     def points(self) -> dict[str, float]:

@@ -96,7 +96,7 @@ def result_from_log(log: TournamentLog, directory: Path) -> TournamentResult:
     closed = log.closed
     counted = tuple(log.counted[id] for id in sorted(log.counted, key=match_order))
     ranking = () if closed is None else closed.ranking
-    return TournamentResult(tournament, directory, counted, ranking, closed is not None, log.verdicts)
+    return TournamentResult(tournament, directory, counted, ranking, closed is not None, log.bot_failures)
 
 
 def match_order(id: str) -> tuple[int, str]:

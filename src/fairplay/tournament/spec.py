@@ -19,8 +19,8 @@ from fairplay.tournament.settings import Duplicate, KnockOut, Ladder, RoundRobin
 class Penalty(Enum):
     """What comes of a fault."""
 
-    GAME = "game"  # out of this match
-    TOURNAMENT = "tournament"  # out of all
+    EJECT = "eject"  # out of this match
+    EXPEL = "expel"  # out of this match and the tournament
     FORFEIT = "forfeit"  # out of this match, and without its score
     REPLAY = "replay"  # the match is void, and played again a few times
 
@@ -66,7 +66,7 @@ class TournamentSpec(msgspec.Struct, frozen=True, kw_only=True):
     pondering: bool = False
     bot_check: BotCheckPolicy = BotCheckPolicy.WARN
     penalties: dict[Fault, Penalty] = {}
-    default_penalty: Penalty = Penalty.GAME
+    default_penalty: Penalty = Penalty.EJECT
     observers: tuple[str, ...] = ()
 
     def rules(self) -> Game[Any, Any, Any]:
@@ -76,7 +76,7 @@ class TournamentSpec(msgspec.Struct, frozen=True, kw_only=True):
     def penalty_for(self, fault: Fault) -> Penalty:
         """What comes of a fault; the courses put whoever misbehaves out of the tournament."""
         if isinstance(self.format, Course):
-            return Penalty.TOURNAMENT
+            return Penalty.EXPEL
         return self.penalties.get(fault, self.default_penalty)
 
     def derive_seed(self, label: str) -> bytes:

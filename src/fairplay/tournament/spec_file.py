@@ -100,7 +100,7 @@ def spec_from_tables(tables: Mapping[str, Any], base: Path, joined: Sequence[Ent
     if written.sandbox is not None and written.sandbox not in SANDBOXES:
         raise BadRequest(f"sandbox: there is no sandbox {written.sandbox!r}{suggestion(written.sandbox, SANDBOXES)}")
     penalties = {name: parse_choice(text, Penalty, f"penalties.{name}") for name, text in written.penalties.items()}
-    default = penalties.pop("default", Penalty.GAME)
+    default = penalties.pop("default", Penalty.EJECT)
     with error_location("parameters"):
         rules = shelf.rules.with_parameters(written.parameters)
     settings = RoundRobin() if written.format is None else parse_format(written.format)

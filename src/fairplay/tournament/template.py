@@ -88,9 +88,9 @@ def tournament_template(game: str) -> str:
         bot_checks=format_choices(policy.value for policy in BotCheckPolicy),
         bot_check=BotCheckPolicy.WARN.value,
         faults=", ".join(fault.value for fault in Fault),
-        penalty=Penalty.GAME.value,
+        penalty=Penalty.EJECT.value,
         fault=Fault.TIMED_OUT.value,
-        worse=Penalty.TOURNAMENT.value,
+        worse=Penalty.EXPEL.value,
     )
 
 

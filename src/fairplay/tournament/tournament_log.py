@@ -17,11 +17,13 @@ from fairplay.journal.files import open_journal_file
 from fairplay.journal.lines import NO_HASH, line_hash
 from fairplay.journal.options import Durability, InUse
 from fairplay.journal.record import REAL_DISK
+from fairplay.render.text import printable
 from fairplay.tournament.counted_match import CountedMatch, Ranking
 from fairplay.tournament.layout import LOG_FILE, MATCHES_DIR
 from fairplay.tournament.spec import TournamentSpec
 
-LOG_FORMAT = 1
+LOG_FORMAT = 2
+MAX_VERSION_CHARS = 20  # of the version of fairplay in an error
 CHAIN_ID = b"tournament"  # what stands where the lines of a match have its id
 
 
@@ -37,13 +39,14 @@ class TournamentOpened(LogEntry, frozen=True, tag="opening", kw_only=True):
     format: int
     fairplay: str
     spec: TournamentSpec
-    drawn: bool = False  # was the seed drawn, and not chosen by whoever runs the tournament?
+    seed_drawn: bool = False  # at random, instead of chosen by the host
 
 
-class BotsChecked(LogEntry, frozen=True, tag="trials", kw_only=True):
-    """Some bots went through the trials before the tournament."""
+class BotVerdict(LogEntry, frozen=True, tag="bot_check", kw_only=True):
+    """A bot was checked before the tournament."""
 
-    verdicts: dict[str, str]  # by name: why it is not ready; empty: it is
+    name: str
+    failure: str = ""  # the first check that it failed; empty: it is ready
 
 
 class RoundOpened(LogEntry, frozen=True, tag="round", kw_only=True):
@@ -53,14 +56,14 @@ class RoundOpened(LogEntry, frozen=True, tag="round", kw_only=True):
     players: tuple[Entrant, ...]
 
 
-class AttemptDiscarded(LogEntry, frozen=True, tag="attempt", kw_only=True):
+class AttemptDiscarded(LogEntry, frozen=True, tag="discarded_attempt", kw_only=True):
     """An attempt at a match does not count."""
 
     match: str
-    played: str  # the id in its journal
+    attempt: str  # its id, by which its journal is named
     why: str
-    host: bool = False  # was it a fault of the host?
-    faults: tuple[tuple[str, Fault], ...] = ()  # or whose it was
+    host_fault: bool = False  # was it the fault of the host?
+    faults: tuple[tuple[str, Fault], ...] = ()  # or else of these players, by name
 
 
 class MatchCounted(LogEntry, frozen=True, tag="match", kw_only=True):
@@ -69,7 +72,7 @@ class MatchCounted(LogEntry, frozen=True, tag="match", kw_only=True):
     counted: CountedMatch
 
 
-class DealRevealed(LogEntry, frozen=True, tag="revealed", kw_only=True):
+class DealRevealed(LogEntry, frozen=True, tag="seed_revealed", kw_only=True):
     """All matches from a deal are over."""
 
     deal: int
@@ -83,7 +86,7 @@ class TournamentClosed(LogEntry, frozen=True, tag="end", kw_only=True):
 
 
 AnyEntry = (
-    TournamentOpened | BotsChecked | RoundOpened | AttemptDiscarded | MatchCounted | DealRevealed | TournamentClosed
+    TournamentOpened | BotVerdict | RoundOpened | AttemptDiscarded | MatchCounted | DealRevealed | TournamentClosed
 )
 decode_entry = msgspec.json.Decoder(AnyEntry).decode
 encode_entry = msgspec.json.Encoder().encode
@@ -94,7 +97,7 @@ class TournamentLog:
 
     def __init__(self, opening: TournamentOpened, now: Callable[[], float] = time.time) -> None:
         self.opening = opening
-        self.verdicts: dict[str, str] = {}
+        self.bot_failures: dict[str, str] = {}  # by name; empty: the bot is ready
         self.rounds: dict[int, tuple[Entrant, ...]] = {}
         self.counted: dict[str, CountedMatch] = {}
         self.attempts: dict[str, list[AttemptDiscarded]] = {}
@@ -124,8 +127,8 @@ class TournamentLog:
     def apply(self, line: AnyEntry) -> None:
         """Know of a step that was written."""
         match line:
-            case BotsChecked(verdicts=verdicts):
-                self.verdicts.update(verdicts)
+            case BotVerdict(name=name, failure=failure):
+                self.bot_failures[name] = failure
             case RoundOpened(number=number, players=players):
                 self.rounds[number] = players
             case AttemptDiscarded(match=match):
@@ -154,12 +157,12 @@ def create_log(
     directory: Path,
     spec: TournamentSpec,
     *,
-    drawn: bool = False,
+    seed_drawn: bool = False,
     disk: Disk = REAL_DISK,
     now: Callable[[], float] = time.time,
 ) -> TournamentLog:
     """A new tournament in a directory, which is made if it is not there."""
-    log = TournamentLog(TournamentOpened(format=LOG_FORMAT, fairplay=VERSION, spec=spec, drawn=drawn), now)
+    log = TournamentLog(TournamentOpened(format=LOG_FORMAT, fairplay=VERSION, spec=spec, seed_drawn=seed_drawn), now)
     with ExitStack() as undo, tournament_in_use_errors(directory):
         log._file = undo.enter_context(closing(create_file(directory, LOG_FILE, disk, Durability.BATCH)))
         log.write(log.opening)
@@ -209,7 +212,7 @@ def is_seed_revealed(journal: Path) -> bool:
     if matches.name != MATCHES_DIR or not log_exists(matches.parent):
         return False
     log = read_log(matches.parent)
-    known = (one for one in log.counted.values() if journal.stem in (one.match, one.played))
+    known = (one for one in log.counted.values() if journal.stem in (one.match, one.attempt))
     return any(one.deal in log.revealed for one in known)
 
 
@@ -239,26 +242,49 @@ def open_log(directory: Path) -> Iterator[BinaryIO | None]:
 def parse_log(text: bytes, directory: Path, now: Callable[[], float]) -> tuple[TournamentLog, int]:
     """A log from its text, and how many bytes of it are whole."""
     try:
-        first, _ = check_entry(text.partition(b"\n")[0] + b"\n", NO_HASH, 1)
+        line = text.partition(b"\n")[0] + b"\n"
+        check_format(line)
+        first, _ = check_entry(line, NO_HASH, 1)
         if not isinstance(first, TournamentOpened):
-            raise DamagedLog("line 1 is no opening")
+            raise UnreadableLog("line 1 is no opening")
         log = TournamentLog(first, now)
         return log, log.read_entries(text)
-    except DamagedLog as error:
+    except UnreadableLog as error:
         raise BadRequest(f"{directory / LOG_FILE}: {error}") from None
 
 
-class DamagedLog(Exception):
-    """A line that is not what was written."""
+class FormatLine(msgspec.Struct, frozen=True):
+    """What the first line of a log of any format has."""
+
+    format: int = LOG_FORMAT
+    fairplay: str = ""
+
+
+def check_format(line: bytes) -> None:
+    """Raise BadRequest if the first line of a log has another format; other damage is found later."""
+    try:
+        found = msgspec.json.decode(line, type=FormatLine)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return
+    if found.format != LOG_FORMAT:
+        writer = printable(found.fairplay, MAX_VERSION_CHARS)
+        raise UnreadableLog(
+            f"its format is {found.format}, and fairplay {VERSION} reads only format {LOG_FORMAT}; "
+            f"use fairplay {writer}, which wrote it"
+        )
+
+
+class UnreadableLog(Exception):
+    """A log is damaged, or has another format."""
 
 
 def check_entry(raw: bytes, before: bytes, number: int) -> tuple[Any, bytes]:
-    """A line and its hash. Raises Damaged unless it is chained to what is before."""
+    """A line and its hash. Raises UnreadableLog unless it is chained to what is before."""
     body, comma, rest = raw.rpartition(b',"hash":"')
     found = line_hash(before + CHAIN_ID + body)
     if not comma or rest != b'%b"}\n' % found:
-        raise DamagedLog(f"line {number} was changed since it was written")
+        raise UnreadableLog(f"line {number} was changed since it was written")
     try:
         return decode_entry(body + b"}"), found
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise DamagedLog(f"line {number} is no step of a tournament: {error}") from None
+        raise UnreadableLog(f"line {number} is no step of a tournament: {error}") from None

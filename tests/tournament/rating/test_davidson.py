@@ -76,7 +76,7 @@ def test_it_agrees_with_a_plain_fit_and_numerical_derivatives() -> None:
     spread = inverse @ sum(np.outer(slope, slope) for slope in per_deal) @ inverse * len(deals) / (len(deals) - 1)
     found = rate_players(counted)
 
-    assert found.ties == pytest.approx(exp(at[-1]), rel=1e-3)
+    assert found.tie_parameter == pytest.approx(exp(at[-1]), rel=1e-3)
     for number, name in nonempty(enumerate(names)):
         contrast = np.zeros(width)
         contrast[: len(names)] = -1 / len(names)
@@ -93,8 +93,8 @@ def test_it_agrees_with_a_plain_fit_and_numerical_derivatives() -> None:
         contrast[len(names) : -1] = -1 / seats
         contrast[len(names) + seat.seat] += 1
         reach = student.ppf(0.975, len(deals) - 1) * np.sqrt(contrast @ spread @ contrast)
-        assert seat.rating == pytest.approx(ELO * contrast @ at, abs=0.05)
-        assert seat.high - seat.rating == pytest.approx(ELO * reach, rel=1e-3)
+        assert seat.advantage == pytest.approx(ELO * contrast @ at, abs=0.05)
+        assert seat.high - seat.advantage == pytest.approx(ELO * reach, rel=1e-3)
 
 
 def test_the_order_of_games_does_not_change_a_bit_of_the_fit() -> None:

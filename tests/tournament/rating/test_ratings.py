@@ -24,7 +24,7 @@ def test_three_of_four_is_about_the_odds_of_three() -> None:
     found = ratings_by_name(rate_players(duel_matches(3000, 1000, "ann", "bob")))
 
     assert found["ann"].rating - found["bob"].rating == pytest.approx(400 * log(3, 10), abs=0.5)
-    assert (found["ann"].best, found["ann"].best_rank, found["ann"].worst_rank) == (1.0, 1, 1)
+    assert (found["ann"].best_probability, found["ann"].best_rank, found["ann"].worst_rank) == (1.0, 1, 1)
     assert found["bob"].best_rank == found["bob"].worst_rank == 2
 
 
@@ -44,7 +44,7 @@ def test_the_first_seat_is_better_if_it_always_wins() -> None:
     found = rate_players(counted)
 
     assert [seat.seat for seat in found.seats] == [0, 1]
-    assert found.seats[0].rating == -found.seats[1].rating > 200
+    assert found.seats[0].advantage == -found.seats[1].advantage > 200
     assert found.significant_pairs == ()
 
 
@@ -61,7 +61,7 @@ def test_names_may_be_exchanged() -> None:
         mine, its = one[name], other[turned[name]]
         assert (mine.rating, mine.low, mine.high) == pytest.approx((its.rating, its.low, its.high), abs=1e-5)
         assert (mine.best_rank, mine.worst_rank) == (its.best_rank, its.worst_rank)
-        assert mine.best == pytest.approx(its.best, abs=0.03)
+        assert mine.best_probability == pytest.approx(its.best_probability, abs=0.03)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -110,7 +110,7 @@ def test_who_always_ties_is_level_but_hardly_known() -> None:
         assert one.rating == 0
         assert one.low is not None and one.low < -100
         assert one.too_few
-    assert found.ties > 10
+    assert found.tie_parameter > 10
     assert found.significant_pairs == ()
 
 
@@ -204,8 +204,8 @@ def test_a_seat_that_won_all_of_four_games_may_still_be_worth_nothing() -> None:
 
     first, second = rate_players(counted).seats
 
-    assert first.low < 0 < first.rating
-    assert second.rating < 0 < second.high
+    assert first.low < 0 < first.advantage
+    assert second.advantage < 0 < second.high
 
 
 def test_a_player_between_two_that_are_one_sided_has_an_interval() -> None:
@@ -231,7 +231,7 @@ def test_an_interval_can_be_checked_by_hand() -> None:
 
     ann = ratings_by_name(found)["ann"]
     assert (ann.rating, ann.low is None) == (0, False)
-    curvature = games_played * (1 - found.ties / (2 + found.ties)) / 4
+    curvature = games_played * (1 - found.tie_parameter / (2 + found.tie_parameter)) / 4
     variance = games_played * (1 / 2) ** 2 / (2 * curvature + prior) ** 2 * games_played / (games_played - 1)
     assert ann.high == pytest.approx(ELO * reach * np.sqrt(variance), rel=1e-4)
 
@@ -241,7 +241,7 @@ def test_the_probability_of_being_best_is_that_of_students_t() -> None:
 
     assert ann.low is not None
     error = (ann.rating - ann.low) / stdtrit(9, 0.975)
-    assert ann.best == pytest.approx(stdtr(9, ann.rating / error), abs=0.005)
+    assert ann.best_probability == pytest.approx(stdtr(9, ann.rating / error), abs=0.005)
 
 
 def test_those_who_never_met_are_not_told_apart() -> None:
@@ -249,7 +249,7 @@ def test_those_who_never_met_are_not_told_apart() -> None:
 
     assert set(found.significant_pairs) == {("ann", "bob"), ("cyd", "dan")}
     assert {(one.best_rank, one.worst_rank) for one in found.players} == {(1, 3), (2, 4)}
-    assert 0.2 < ratings_by_name(found)["ann"].best < 0.5
+    assert 0.2 < ratings_by_name(found)["ann"].best_probability < 0.5
 
 
 def test_ranks_count_who_is_told_apart() -> None:
@@ -333,7 +333,7 @@ def test_after_one_game_little_is_known() -> None:
     assert found["ann"].rating > 0 > found["bob"].rating
     assert found["ann"].one_sided == "never lost" and found["bob"].one_sided == "never scored"
     assert found["ann"].low is not None and found["ann"].low < found["bob"].rating
-    assert 0.5 < found["ann"].best < 0.95
+    assert 0.5 < found["ann"].best_probability < 0.95
     assert rate_players(duel_matches(1, 0, "ann", "bob")).significant_pairs == ()
 
 
@@ -373,7 +373,7 @@ def test_whatever_happens_all_is_finite_and_makes_sense(counted: list[CountedMat
     assert {one.name for one in found.players} == {n for one in counted if len(one.names) > 1 for n in one.names}
     for one in found.players:
         bounds = [bound for bound in (one.low, one.high) if bound is not None]
-        assert all(isfinite(figure) for figure in (one.rating, one.best, *bounds))
+        assert all(isfinite(figure) for figure in (one.rating, one.best_probability, *bounds))
         assert one.low is None or one.low <= one.rating
         assert one.high is None or one.rating <= one.high
         assert (one.low is None) == (one.one_sided == "never scored")
@@ -381,9 +381,9 @@ def test_whatever_happens_all_is_finite_and_makes_sense(counted: list[CountedMat
         assert 1 <= one.best_rank <= one.worst_rank <= len(found.players)
         assert one.too_few
     for seat in found.seats:
-        assert isfinite(seat.rating) and seat.low < seat.rating < seat.high
+        assert isfinite(seat.advantage) and seat.low < seat.advantage < seat.high
     if found.players:
-        assert sum(one.best for one in found.players) == pytest.approx(1)
+        assert sum(one.best_probability for one in found.players) == pytest.approx(1)
         keys = [(-one.rating, one.name) for one in found.players]
         assert keys == sorted(keys)
 

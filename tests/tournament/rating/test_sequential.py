@@ -37,42 +37,42 @@ def test_the_ratio_of_likelihoods_can_be_checked_by_hand() -> None:
 
     # the mean is 0.625, the variance (1 + 0.25 + 0 + 1) / 4 - 0.625^2 = 0.171875, mu1 = 1 / (1 + 10^-0.25) = 0.640065
     assert found.llr == pytest.approx(2 * log((0.171875 + 0.125**2) / (0.171875 + (0.625 - 0.640065) ** 2)), rel=1e-6)
-    assert (found.groups, found.decided) == (4, None)
+    assert (found.deals, found.accepted) == (4, None)
 
 
 def test_who_wins_all_is_better_after_some_twenty_groups() -> None:
     found = sequential_status(EVEN, times(100, 1.0))
 
     # 10.5 ln(0.25 / 0.428537^2) = 3.239 at 21 groups, and 3.085 at 20
-    assert (found.decided, found.groups) == ("elo1", 21)
+    assert (found.accepted, found.deals) == ("elo1", 21)
 
 
 def test_who_loses_all_is_not() -> None:
-    assert sequential_status(EVEN, times(100, 0.0)).decided == "elo0"
+    assert sequential_status(EVEN, times(100, 0.0)).accepted == "elo0"
 
 
 def test_nothing_is_decided_before_twenty_groups() -> None:
     running = RunningTest(SequentialTest(0, 400))
     found = [running.add(0.0) for _ in range(25)]
 
-    assert found[10].llr < found[10].low
-    assert [each.decided for each in found[:19]] == [None] * 19
-    assert found[19].decided == "elo0"
+    assert found[10].llr < found[10].lower_bound
+    assert [each.accepted for each in found[:19]] == [None] * 19
+    assert found[19].accepted == "elo0"
 
 
 def test_nothing_is_decided_before_ten_groups_differ_from_a_draw() -> None:
     running = RunningTest(SequentialTest(0, 100))
     found = [running.add(score) for score in times(200, *(0.5,) * 9, 0.75)]
 
-    assert found[50].llr < found[50].low
-    assert found[98].decided is None  # the tenth that differs is the hundredth
-    assert found[99].decided == "elo0"
+    assert found[50].llr < found[50].lower_bound
+    assert found[98].accepted is None  # the tenth that differs is the hundredth
+    assert found[99].accepted == "elo0"
 
 
 def test_draws_alone_decide_nothing() -> None:
     found = sequential_status(EVEN, times(500, 0.5))
 
-    assert (found.decided, found.expected, found.groups) == (None, None, 500)
+    assert (found.accepted, found.expected_deals, found.deals) == (None, None, 500)
 
 
 def test_what_is_decided_stays_so() -> None:
@@ -89,17 +89,17 @@ def test_so_many_groups_are_expected_at_either_end_and_midway(mean: float, facto
     elo1 = 400 * log(0.64 / 0.36, 10)
     found = sequential_status(SequentialTest(0, elo1), [mean - 0.36, mean + 0.36])
 
-    assert found.expected == pytest.approx(1.15 * factor * 0.36**2 / 0.14**2, rel=0.003)
+    assert found.expected_deals == pytest.approx(1.15 * factor * 0.36**2 / 0.14**2, rel=0.003)
 
 
 def test_at_least_twenty_groups_are_expected() -> None:
-    assert sequential_status(EVEN, [0.9, 1.0]).expected == 20
+    assert sequential_status(EVEN, [0.9, 1.0]).expected_deals == 20
 
 
 def test_draws_make_it_longer() -> None:
     found = sequential_status(EVEN, times(40, *(0.5,) * 39, 0.6))
 
-    assert found.expected == 10 * 40
+    assert found.expected_deals == 10 * 40
 
 
 def test_hypotheses_that_are_the_wrong_way_round_are_refused() -> None:
@@ -138,7 +138,7 @@ def test_the_other_way_round_it_says_the_opposite(scores: list[float]) -> None:
     one, other = sequential_status(test, scores), sequential_status(test, [1 - score for score in scores])
 
     assert one.llr == pytest.approx(-other.llr, abs=1e-6)
-    assert {one.decided, other.decided} in ({None}, {"elo0", "elo1"})
+    assert {one.accepted, other.accepted} in ({None}, {"elo0", "elo1"})
 
 
 @given(st.lists(st.floats(0, 1), max_size=60))
@@ -148,6 +148,6 @@ def test_one_by_one_or_all_at_once_is_the_same(scores: list[float]) -> None:
         running.add(score)
 
     assert running.verdict == sequential_status(EVEN, scores)
-    assert running.verdict.groups <= len(scores)
-    if running.verdict.decided:
-        assert running.verdict.groups >= 20
+    assert running.verdict.deals <= len(scores)
+    if running.verdict.accepted:
+        assert running.verdict.deals >= 20

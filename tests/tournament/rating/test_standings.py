@@ -36,7 +36,7 @@ def test_the_ratings_decide_who_is_first() -> None:
     assert [(row.place, row.name) for row in rows] == [(1, "cyd"), (2, "ann"), (3, "bob")]
     assert [row.name for row in rows] == [rating.name for rating in ratings.players]
     assert [row.address for row in rows] == ["./bots/2.py", "./bots/0.py", "./bots/1.py"]
-    assert [(row.rating, row.low, row.high) for row in rows] == [
+    assert [(row.rating, row.rating_low, row.rating_high) for row in rows] == [
         (round(it.rating, 1), round(it.low or 0, 1), round(it.high or 0, 1)) for it in ratings.players
     ]
 
@@ -44,7 +44,7 @@ def test_the_ratings_decide_who_is_first() -> None:
 def test_neither_the_order_of_matches_nor_their_times_show() -> None:
     names = ["ann", "bob", "cyd", "dan", "eve"]
     counted = random_matches(names, 300, 4, bad="dan")
-    shuffled = [replace(one, seconds=(9.0,) * 4, slowest=(3.0,) * 4) for one in counted]
+    shuffled = [replace(one, thinking_s=(9.0,) * 4, slowest_turn_s=(3.0,) * 4) for one in counted]
     random.Random(5).shuffle(shuffled)
 
     assert compute_standings(make_spec(names), shuffled)[0] == compute_standings(make_spec(names), counted)[0]
@@ -120,7 +120,7 @@ def test_what_is_counted_is_right() -> None:
         match("bob cyd", 1, 2),
     )
 
-    assert (row.games, row.points, row.wins, row.shared) == (4, 2.0, 1, 1)
+    assert (row.games, row.points, row.wins, row.shared_wins) == (4, 2.0, 1, 1)
     assert (row.mean_place, row.mean_score, row.faults) == (1.75, 3.5, {})
 
 
@@ -138,7 +138,7 @@ def test_faults_are_counted_by_kind_even_if_the_match_is_not() -> None:
 def test_nobody_wins_if_all_are_ejected() -> None:
     row = row_of("ann", match("ann bob", 2, 2, faults=(Fault.CRASHED, Fault.GONE)))
 
-    assert (row.games, row.points, row.wins, row.shared, row.mean_place) == (1, 0.0, 0, 0, 2.0)
+    assert (row.games, row.points, row.wins, row.shared_wins, row.mean_place) == (1, 0.0, 0, 0, 2.0)
     assert (row.rating, row.note) == (None, "no rated matches")
 
 
@@ -179,7 +179,7 @@ def test_what_makes_a_rating_doubtful_is_said() -> None:
     few, _ = compute_standings(make_spec(["ann", "bob", "cyd"]), counted[:4])
 
     assert rows[2].note.startswith("never scored")
-    assert (rows[2].low, rows[0].note) == (None, "")
+    assert (rows[2].rating_low, rows[0].note) == (None, "")
     assert all("too few games" in row.note for row in nonempty(few))
 
 

@@ -30,9 +30,9 @@ def tournament(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Cou
     return directory, counted
 
 
-def ended(match: str, *scores: int | None, faults: tuple[None, ...] = (), played: str = "") -> CountedMatch:
+def ended(match: str, *scores: int | None, faults: tuple[None, ...] = (), attempt: str = "") -> CountedMatch:
     return CountedMatch(
-        match=match, deal=0, names=("a", "b"), places=(1, 2), scores=scores, faults=faults, played=played
+        match=match, deal=0, names=("a", "b"), places=(1, 2), scores=scores, faults=faults, attempt=attempt
     )
 
 
@@ -57,7 +57,7 @@ def test_ten_thousand_matches_have_no_more_boards_than_three() -> None:
 
 
 def test_a_match_is_shown_once_and_by_the_attempt_that_counts() -> None:
-    assert notable_matches([ended("m1", 9, 99, played="m1-2")]) == {"m1-2": "The last match"}
+    assert notable_matches([ended("m1", 9, 99, attempt="m1-2")]) == {"m1-2": "The last match"}
 
 
 def test_where_nothing_counts_there_is_nothing_to_look_at() -> None:
@@ -117,7 +117,7 @@ def test_a_match_is_no_way_out_of_the_directory(tournament: tuple[Path, list[Cou
     directory, counted = tournament
     away = f"../../{directory.name}/matches/{counted[-1].match}"
 
-    assert write_replay_pages(directory, [ended("x", 1, 2, played=away)]) == []
+    assert write_replay_pages(directory, [ended("x", 1, 2, attempt=away)]) == []
 
 
 def test_a_board_that_is_too_large_is_only_linked_to(

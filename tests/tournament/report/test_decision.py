@@ -53,7 +53,7 @@ def test_what_is_expected_is_told_as_long_as_nothing_is_decided() -> None:
 
     assert decided is not None
     assert decided[0].endswith(" will be needed")
-    assert decided[1].decided is None
+    assert decided[1].accepted is None
 
 
 def test_other_formats_have_no_test() -> None:

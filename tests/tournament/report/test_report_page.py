@@ -224,7 +224,7 @@ def test_a_match_is_no_way_out_of_the_directory(
     guilty = next(one for one in counted if any(one.faults))
     elsewhere = CountedMatch(
         match="x",
-        played=f"../../{directory.name}/matches/{guilty.match}",
+        attempt=f"../../{directory.name}/matches/{guilty.match}",
         deal=0,
         names=guilty.names,
         places=guilty.places,
@@ -244,7 +244,7 @@ def test_the_attempt_that_counts_is_the_one_that_is_told_of(
     directory, spec, counted = tournament
     guilty = next(one for one in counted if any(one.faults))
     again = CountedMatch(
-        match="first", played=guilty.match, deal=0, names=guilty.names, places=guilty.places, faults=guilty.faults
+        match="first", attempt=guilty.match, deal=0, names=guilty.names, places=guilty.places, faults=guilty.faults
     )
 
     assert "pre" in read(page_of(directory, [again], spec)).tags
@@ -300,7 +300,7 @@ def test_open_intervals_are_arrows(tmp_path: Path) -> None:
 
     page = read(page_of(tmp_path, random_matches(NAMES, 90, bad="cyd"), make_spec(NAMES)))
 
-    assert rows[2].low is None
+    assert rows[2].rating_low is None
     assert len(marks(plots.ratings_plot(rows))) == 4, "a dot for each, and an arrow"
     assert len(marks(plots.ratings_plot(rows[:2]))) == 2
     assert "may be arbitrarily weak" in page.text

@@ -41,7 +41,7 @@ def test_the_standings_are_on_top(tmp_path: Path) -> None:
     assert next(iter(found)) == "standings"
     assert [row["name"] for row in found["standings"]] == NAMES
     for row in nonempty(found["standings"]):
-        assert row["low"] < row["rating"] < row["high"]
+        assert row["rating_low"] < row["rating"] < row["rating_high"]
         assert row["games"] > 100
 
 
@@ -51,11 +51,11 @@ def test_all_is_there_that_was_asked_for(tmp_path: Path) -> None:
     found = written(tmp_path, counted)
 
     assert (found["game"], found["parameters"]["rows"], found["format"]["kind"]) == ("fish", 5, "round-robin")
-    assert [seat["seat"] for seat in found["seats"]] == [0, 1]
-    assert {"better": "ann", "worse": "cyd"} in found["apart"]
+    assert [seat["seat"] for seat in found["seat_effects"]] == [0, 1]
+    assert {"better": "ann", "worse": "cyd"} in found["significant_pairs"]
     assert found["faults"]["crashed"] == {"cyd": sum("cyd" in one.names for one in counted)}
     assert found["faults"]["gone"] == {}
-    assert [one["name"] for one in found["times"]] == NAMES
+    assert [one["name"] for one in found["thinking_times"]] == NAMES
     assert [one["match"] for one in found["matches"]] == [one.match for one in counted]
     assert [one["places"] for one in found["matches"]] == [list(one.places) for one in counted]
 
@@ -86,8 +86,12 @@ def test_two_who_were_both_ejected_have_met_and_neither_has_points() -> None:
 
 def test_the_slowest_turn_of_all_is_told_and_the_mean_of_all() -> None:
     counted = [
-        CountedMatch(match="1", deal=0, names=("ann", "bob"), turns=(4, 0), seconds=(6.0, 0.0), slowest=(5.0, 0.0)),
-        CountedMatch(match="2", deal=1, names=("bob", "ann"), turns=(0, 1), seconds=(0.0, 1.5), slowest=(0.0, 1.5)),
+        CountedMatch(
+            match="1", deal=0, names=("ann", "bob"), turns=(4, 0), thinking_s=(6.0, 0.0), slowest_turn_s=(5.0, 0.0)
+        ),
+        CountedMatch(
+            match="2", deal=1, names=("bob", "ann"), turns=(0, 1), thinking_s=(0.0, 1.5), slowest_turn_s=(0.0, 1.5)
+        ),
     ]
 
     assert thinking_times(NAMES, counted) == (ThinkingTime("ann", 5, 1.5, 5.0),)
@@ -95,14 +99,14 @@ def test_the_slowest_turn_of_all_is_told_and_the_mean_of_all() -> None:
 
 def test_times_are_in_a_section_of_their_own(tmp_path: Path) -> None:
     counted = random_matches(NAMES)
-    slower = [replace(one, seconds=(50.0, 60.0), slowest=(6.0, 8.0)) for one in counted]
+    slower = [replace(one, thinking_s=(50.0, 60.0), slowest_turn_s=(6.0, 8.0)) for one in counted]
 
     found, other = written(tmp_path, counted), written(tmp_path, slower)
 
-    assert found.pop("times") != (times := other.pop("times"))
+    assert found.pop("thinking_times") != (times := other.pop("thinking_times"))
     assert found == other
-    assert {one["slowest"] for one in times} <= {6.0, 8.0}
-    assert all(5 <= one["mean"] <= 6 for one in nonempty(times))
+    assert {one["slowest_s"] for one in times} <= {6.0, 8.0}
+    assert all(5 <= one["mean_s"] <= 6 for one in nonempty(times))
 
 
 def test_no_seed_is_in_it_and_nothing_hidden(tmp_path: Path) -> None:
@@ -141,7 +145,7 @@ def test_the_sheet_has_a_line_for_everybody(tmp_path: Path) -> None:
 
     assert [row["name"] for row in rows] == NAMES
     assert [float(row["rating"]) for row in rows] == [row["rating"] for row in found["standings"]]
-    assert [row["low"] for row in rows][2] == ""
+    assert [row["rating_low"] for row in rows][2] == ""
     assert [int(row["crashed"]) > 9 for row in rows] == [False, False, True]
     assert all(int(row[fault.value]) >= 0 for row in rows for fault in nonempty(Fault))
 

@@ -46,7 +46,7 @@ TOURNAMENTS = {
     "round robin, played again": make_tournament(*PLAYERS, format=RoundRobin(games=10), default_penalty=Penalty.REPLAY),
     "duplicate": make_tournament(*PLAYERS, format=Duplicate(deals=4)),
     "swiss": make_tournament(*PLAYERS, format=Swiss(rounds=3)),
-    "swiss, out of all": make_tournament(*PLAYERS, format=Swiss(rounds=3), default_penalty=Penalty.TOURNAMENT),
+    "swiss, out of all": make_tournament(*PLAYERS, format=Swiss(rounds=3), default_penalty=Penalty.EXPEL),
     "knock-out": make_tournament(*PLAYERS, format=KnockOut()),
     "ladder": make_tournament(*PLAYERS, format=Ladder(rounds=3)),
     "course": make_tournament(*PLAYERS, format=FishCourse()),
@@ -162,7 +162,7 @@ def test_deal_numbers_are_unique_across_rounds(tmp_path: Path) -> None:
 
 def test_who_is_expelled_is_in_no_later_round_and_nobody_is_paired_with_it(tmp_path: Path) -> None:
     players = (f"bad={MISBEHAVING_PLAYERS}Cheat", "random", "greedy", "lookahead:1")
-    tournament = make_tournament(*players, format=Swiss(rounds=3), default_penalty=Penalty.TOURNAMENT)
+    tournament = make_tournament(*players, format=Swiss(rounds=3), default_penalty=Penalty.EXPEL)
 
     counted, ranking = run_small_tournament(tournament, tmp_path)
 
@@ -175,9 +175,7 @@ def test_who_is_expelled_is_in_no_later_round_and_nobody_is_paired_with_it(tmp_p
 
 def test_a_player_that_left_between_rounds_keeps_its_address_in_the_standings(tmp_path: Path) -> None:
     players = (f"bad={MISBEHAVING_PLAYERS}Cheat", "random", "greedy", "lookahead:1")
-    run_small_tournament(
-        make_tournament(*players, format=Swiss(rounds=2), default_penalty=Penalty.TOURNAMENT), tmp_path
-    )
+    run_small_tournament(make_tournament(*players, format=Swiss(rounds=2), default_penalty=Penalty.EXPEL), tmp_path)
 
     final = read_result(tmp_path)
 

@@ -46,7 +46,7 @@ from tests.tournament.small_tournaments import (
     run_small_tournament,
 )
 
-GAME, TOURNAMENT, FORFEIT, REPLAY = Penalty
+EJECT, EXPEL, FORFEIT, REPLAY = Penalty
 
 
 def test_who_is_out_of_the_match_is_last_in_it_and_plays_the_next(tmp_path: Path) -> None:
@@ -63,7 +63,7 @@ def test_who_is_out_of_the_match_is_last_in_it_and_plays_the_next(tmp_path: Path
 
 
 def test_who_is_out_of_the_tournament_does_not_play_any_more(tmp_path: Path) -> None:
-    faults = {Fault.CRASHED: TOURNAMENT}
+    faults = {Fault.CRASHED: EXPEL}
     tournament = make_tournament(
         f"bad={MISBEHAVING_PLAYERS}Crasher",
         f"{MISBEHAVING_PLAYERS}Cheat",
@@ -82,9 +82,7 @@ def test_who_is_out_of_the_tournament_does_not_play_any_more(tmp_path: Path) -> 
     assert 2 <= len(sat) <= 8
     assert {one.void for one in theirs[len(sat) :]} == {"cancelled: bad may not play any more"}
     assert len(counted) == 200 == len(noting.events_of(MatchEnded))
-    assert (
-        sum(MISBEHAVING_PLAYERS + "Cheat" in one.names for one in counted) == 100
-    )  # whose fault has another consequence
+    assert sum(MISBEHAVING_PLAYERS + "Cheat" in one.names for one in counted) == 100  # whose fault has another penalty
 
 
 def test_the_ejected_share_the_last_place_and_who_forfeits_has_no_score(tmp_path: Path) -> None:
@@ -105,13 +103,13 @@ def test_the_ejected_share_the_last_place_and_who_forfeits_has_no_score(tmp_path
         assert by_name["greedy"][0] == 1
 
 
-@pytest.mark.parametrize("consequence", [GAME, FORFEIT, REPLAY])
-def test_two_who_are_both_ejected_are_both_last_without_points(consequence: Penalty, tmp_path: Path) -> None:
+@pytest.mark.parametrize("penalty", [EJECT, FORFEIT, REPLAY])
+def test_two_who_are_both_ejected_are_both_last_without_points(penalty: Penalty, tmp_path: Path) -> None:
     tournament = make_tournament(
         f"bad={MISBEHAVING_PLAYERS}Crasher",
         f"worse={MISBEHAVING_PLAYERS}Cheat",
         format=RoundRobin(games=2),
-        default_penalty=consequence,
+        default_penalty=penalty,
     )
 
     counted, _ = run_small_tournament(tournament, tmp_path)
@@ -139,7 +137,7 @@ def test_what_is_played_again_is_dealt_anew_and_one_outcome_counts(tmp_path: Pat
 
     counted, _ = run_small_tournament(tournament, tmp_path, observers=[noting])
 
-    attempts = {one.match: int(one.played.partition("-")[2] or 1) for one in counted}
+    attempts = {one.match: int(one.attempt.partition("-")[2] or 1) for one in counted}
     assert set(attempts.values()) == {1, 2, 3}
     assert len(counted) == 30
     assert len(facts_by_match(tmp_path)) == sum(attempts.values())  # attempts are kept
@@ -156,7 +154,7 @@ def test_a_shared_deal_is_played_again_as_it_is(tmp_path: Path) -> None:
 
     counted, _ = run_small_tournament(tournament, tmp_path)
 
-    assert {one.played[-2:] for one in counted} == {"", "-3"}  # who takes offence at a deal does so again
+    assert {one.attempt[-2:] for one in counted} == {"", "-3"}  # who takes offence at a deal does so again
 
 
 def test_the_seed_of_a_shared_deal_is_revealed_when_its_last_match_is_over(tmp_path: Path) -> None:
@@ -189,7 +187,7 @@ def test_a_resumed_round_reveals_each_shared_deal_once(kept: int, tmp_path: Path
 
     run_small_tournament(tournament, tmp_path)
 
-    deals = [line["deal"] for line in map(json.loads, log.read_text().splitlines()) if line["type"] == "revealed"]
+    deals = [line["deal"] for line in map(json.loads, log.read_text().splitlines()) if line["type"] == "seed_revealed"]
     assert sorted(deals) == [0, 1]
 
 
@@ -237,9 +235,9 @@ def test_faults_in_attempts_that_do_not_count_are_not_forgotten(tmp_path: Path) 
 
     counted, _ = run_small_tournament(tournament, tmp_path)
 
-    attempts = sum(int(one.played.partition("-")[2] or 1) - 1 for one in counted)
+    attempts = sum(int(one.attempt.partition("-")[2] or 1) - 1 for one in counted)
     assert attempts > 0
-    assert [fault for one in counted for fault in one.faults_before] == [("bad", Fault.CRASHED)] * attempts
+    assert [fault for one in counted for fault in one.earlier_faults] == [("bad", Fault.CRASHED)] * attempts
     rows = standings(tournament.players, counted, (), rate_players(counted))
     faults = {row.name: row.faults for row in rows}
     assert faults["bad"]["crashed"] == attempts + sum(bool(one.faults) for one in counted)
@@ -301,13 +299,13 @@ def test_failures_of_the_host_do_not_use_up_the_attempts_at_a_match(
 
     ((match,), _) = run_small_tournament(tournament, tmp_path)
 
-    assert [attempt.host for attempt in tournament_log.read_log(tmp_path).attempts[match.match]] == [
+    assert [attempt.host_fault for attempt in tournament_log.read_log(tmp_path).attempts[match.match]] == [
         True,
         True,
         False,
         False,
     ]
-    assert match.played == f"{match.match}-{MAX_MATCH_ATTEMPTS}"
+    assert match.attempt == f"{match.match}-{MAX_MATCH_ATTEMPTS}"
 
 
 def test_half_of_a_journal_that_was_sent_is_not_kept(tmp_path: Path) -> None:

@@ -282,7 +282,7 @@ if __name__ == "__main__":
 
 def test_observers_that_a_tournament_names_watch_where_the_matches_are_played(flag: Path, tmp_path: Path) -> None:
     tournament = make_tournament(
-        "random", "greedy", format=RoundRobin(games=3), observers=("py:tests.tournament.players:Watcher",)
+        "random", "greedy", format=RoundRobin(games=3), observers=("py:tests.tournament.players:NotingObserver",)
     )
 
     run_small_tournament(tournament, tmp_path, lambda: process_pool_runner(2))
@@ -312,7 +312,7 @@ def test_the_manager_needs_no_more_memory_for_more_matches(tmp_path: Path, monke
 
 def test_who_cannot_be_interrupted_is_killed_and_what_was_queued_does_not_begin(tmp_path: Path) -> None:
     resource_tracker.ensure_running()  # for good
-    before, players = current_holdings(), [f"{MISBEHAVING_PLAYERS}Stubborn", f"{MISBEHAVING_PLAYERS}Slow"]
+    before, players = current_holdings(), [f"{MISBEHAVING_PLAYERS}IgnoresInterrupt", f"{MISBEHAVING_PLAYERS}Slow"]
     specs = [make_spec("fish", *players, id=f"m{number}", journal=str(tmp_path)) for number in range(4)]
 
     with pytest.raises(KeyboardInterrupt), process_pool_runner(2) as workers:
@@ -334,7 +334,7 @@ from tests.tournament.small_tournaments import make_tournament, run_small_tourna
 if __name__ == "__main__":
     for seconds in (2.0, 3.0, 4.0):
         threading.Timer(seconds, signal.raise_signal, [signal.SIGINT]).start()
-    players = ("a={MISBEHAVING_PLAYERS}Stubborn", "b={MISBEHAVING_PLAYERS}Stubborn")
+    players = ("a={MISBEHAVING_PLAYERS}IgnoresInterrupt", "b={MISBEHAVING_PLAYERS}IgnoresInterrupt")
     tournament = make_tournament(*players, format=RoundRobin(games=4))
     run_small_tournament(tournament, Path({str(tmp_path)!r}), lambda: process_pool_runner(3))
 """
@@ -414,7 +414,7 @@ def test_of_all_that_a_dead_worker_had_to_do_the_match_that_it_played_is_to_blam
 def test_what_workers_play_is_interrupted_when_a_tournament_is(flag: Path, tmp_path: Path) -> None:
     spec = make_spec(
         "fish",
-        f"{MISBEHAVING_PLAYERS}Interrupted",
+        f"{MISBEHAVING_PLAYERS}NotesInterrupt",
         f"{MISBEHAVING_PLAYERS}FirstActionPlayer",
         id="m1",
         journal=str(tmp_path / "matches"),
@@ -462,7 +462,7 @@ def test_a_worker_that_was_interrupted_begins_nothing_else() -> None:
 
 def test_programs_that_sat_down_for_the_next_match_are_sent_away_when_one_is_interrupted(tmp_path: Path) -> None:
     before, desk, [first, second] = current_holdings(), worker.MatchPipeline(), bots(tmp_path, 2)
-    interrupting = replace(first, observers=("py:tests.tournament.players:Interrupter",))
+    interrupting = replace(first, observers=("py:tests.tournament.players:InterruptingObserver",))
 
     with pytest.raises(KeyboardInterrupt):
         desk.play(interrupting, second)

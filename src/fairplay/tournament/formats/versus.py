@@ -25,7 +25,7 @@ def versus(spec: TournamentSpec, settings: Versus) -> Format:
         )
         for score in scores_by_deal(spec, sent.matches):
             test.add(score)
-        if test.verdict.decided or any(player not in sent.players for player in spec.players):
+        if test.verdict.accepted or any(player not in sent.players for player in spec.players):
             break
     return ()
 

@@ -45,7 +45,7 @@ class Rating(msgspec.Struct, frozen=True):
     high: float | None
     best_rank: int
     worst_rank: int
-    best: float  # the probability of being best of all
+    best_probability: float  # of being the best of all
     games: int
     groups: int  # of games that share a deal
     one_sided: str = ""  # or "never scored", or "never lost"
@@ -56,7 +56,7 @@ class SeatEffect(msgspec.Struct, frozen=True):
     """What a seat is worth, in Elo, relative to the mean of all seats."""
 
     seat: int
-    rating: float
+    advantage: float
     low: float
     high: float
 
@@ -66,7 +66,7 @@ class Ratings(msgspec.Struct, frozen=True):
 
     players: tuple[Rating, ...] = ()  # best first, and by name
     seats: tuple[SeatEffect, ...] = ()
-    ties: float = round(np.exp(PRIOR_LOG_NU).item(), ROUNDED_DIGITS)  # Davidson's nu
+    tie_parameter: float = round(np.exp(PRIOR_LOG_NU).item(), ROUNDED_DIGITS)  # Davidson's nu
     significant_pairs: tuple[tuple[str, str], ...] = ()  # (better, worse), where that is beyond doubt
 
 
@@ -183,7 +183,7 @@ def to_ratings(known: Estimates) -> Ratings:
                 high,
                 best_rank=1 + int(better[:, at].sum()),
                 worst_rank=len(names) - int(better[at].sum()),
-                best=float(best[at]),
+                best_probability=float(best[at]),
                 games=round(record.games[at]),
                 groups=int(record.groups[at]),
                 one_sided=one_sided,

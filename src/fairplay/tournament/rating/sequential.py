@@ -37,12 +37,12 @@ class SequentialTest(msgspec.Struct, frozen=True):
 class SequentialVerdict(msgspec.Struct, frozen=True):
     """Where a test stands."""
 
-    llr: float  # above 0 it looks like elo1
-    low: float  # here it is elo0
-    high: float  # and here elo1
-    decided: str | None  # "elo0" or "elo1"
-    groups: int
-    expected: float | None  # groups from the first to the last, for all that is known; None: as yet nothing is
+    llr: float  # the log-likelihood ratio: above 0, elo1 is more likely
+    lower_bound: float  # of the ratio: at this one elo0 is accepted
+    upper_bound: float  # and at this one elo1
+    accepted: str | None  # "elo0" or "elo1"; None: neither so far
+    deals: int  # so far
+    expected_deals: float | None  # from the first to the last, as far as can be estimated; None: it cannot yet
 
 
 class RunningTest:
@@ -62,7 +62,7 @@ class RunningTest:
 
     def add(self, score: float) -> SequentialVerdict:
         """The verdict after one more group, in which the first scored this."""
-        if self.verdict.decided:
+        if self.verdict.accepted:
             return self.verdict
         self._count += 1
         self._differing += abs(score - 0.5) > MIN_VARIANCE
@@ -77,13 +77,15 @@ class RunningTest:
             * log((variance + (mean - mu0) ** 2 + MIN_VARIANCE) / (variance + (mean - mu1) ** 2 + MIN_VARIANCE))
         )
         low, high = self._test.bounds
-        decided = None
+        accepted = None
         if self._count >= MIN_TEST_GROUPS and self._differing >= MIN_DECISIVE_GROUPS:
-            decided = "elo0" if llr <= low else "elo1" if llr >= high else None
-        self.verdict = SequentialVerdict(llr, low, high, decided, self._count, self._expected(mean, variance, mu0, mu1))
+            accepted = "elo0" if llr <= low else "elo1" if llr >= high else None
+        self.verdict = SequentialVerdict(
+            llr, low, high, accepted, self._count, self._expected_deals(mean, variance, mu0, mu1)
+        )
         return self.verdict
 
-    def _expected(self, mean: float, variance: float, mu0: float, mu1: float) -> float | None:
+    def _expected_deals(self, mean: float, variance: float, mu0: float, mu1: float) -> float | None:
         """Wald's number of groups if the truth is the mean so far, or the hypothesis that is nearer if it is beyond."""
         if not self._differing:
             return None
@@ -102,7 +104,7 @@ def sequential_status(test: SequentialTest, scores: Iterable[float]) -> Sequenti
     """What a test says of deal groups in their order: the first decision, or how it stands after all of them."""
     running = RunningTest(test)
     for score in scores:
-        if running.add(score).decided:
+        if running.add(score).accepted:
             break
     return running.verdict
 

@@ -20,14 +20,15 @@ class StandingsRow(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     address: str  # as it was given; empty: it is not in the tournament any more
     rating: float | None  # in Elo; None: it never played, or only where all players were ejected
-    low: float | None  # where the rating may be; None: anywhere below
-    high: float | None
-    ranks: tuple[int, int] | None  # the best and the worst that it may deserve
-    best: float  # how likely it is the best of all
+    rating_low: float | None  # the bounds of its 95 % interval; None: there is no such bound
+    rating_high: float | None
+    best_rank: int | None  # the ranks that it may deserve; None: it is not rated
+    worst_rank: int | None
+    best_probability: float  # that it is the best of all
     games: int  # that counted
     points: float  # shares of the others that it has beaten
-    wins: int  # first, and alone
-    shared: int  # first, and not alone
+    wins: int  # matches in which it came first alone
+    shared_wins: int  # matches in which it came first with others
     mean_place: float | None
     mean_score: float | None  # None: the game has no points, or it never played
     faults: dict[str, int]  # by their kind, only what there was
@@ -42,7 +43,7 @@ class Tally(msgspec.Struct):
     places: list[int] = []
     scores: list[int] = []
     wins: int = 0
-    shared: int = 0
+    shared_wins: int = 0
     faults: dict[str, int] = {}
     expelled: bool = False
 
@@ -96,10 +97,10 @@ def tally_players(counted: Iterable[CountedMatch]) -> dict[str, Tally]:
             tally.places.append(one.places[seat])
             if one.places[seat] == 1:
                 tally.wins += firsts == 1
-                tally.shared += firsts > 1
+                tally.shared_wins += firsts > 1
             if one.scores and (score := one.scores[seat]) is not None:
                 tally.scores.append(score)
-        for name, fault in one.faults_before:
+        for name, fault in one.earlier_faults:
             faults = tallies.setdefault(name, Tally()).faults
             faults[fault.value] = faults.get(fault.value, 0) + 1
         for name in one.expelled:
@@ -114,14 +115,15 @@ def standings_row(place: int, name: str, address: str, tally: Tally, rating: "Ra
         name=name,
         address=address,
         rating=None if rating is None else round(rating.rating, 1) + 0,
-        low=None if rating is None or rating.low is None else round(rating.low, 1) + 0,
-        high=None if rating is None or rating.high is None else round(rating.high, 1) + 0,
-        ranks=None if rating is None else (rating.best_rank, rating.worst_rank),
-        best=0.0 if rating is None else round(rating.best, 4),
+        rating_low=None if rating is None or rating.low is None else round(rating.low, 1) + 0,
+        rating_high=None if rating is None or rating.high is None else round(rating.high, 1) + 0,
+        best_rank=None if rating is None else rating.best_rank,
+        worst_rank=None if rating is None else rating.worst_rank,
+        best_probability=0.0 if rating is None else round(rating.best_probability, 4),
         games=len(tally.places),
         points=round(sum(tally.points), 4),
         wins=tally.wins,
-        shared=tally.shared,
+        shared_wins=tally.shared_wins,
         mean_place=round(fmean(tally.places), 3) if tally.places else None,
         mean_score=round(fmean(tally.scores), 3) if tally.scores else None,
         faults=dict(sorted(tally.faults.items())),

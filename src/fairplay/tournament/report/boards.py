@@ -44,7 +44,7 @@ def notable_matches(counted: Sequence[CountedMatch]) -> dict[str, str]:
         ("The highest score", sorted(scored, key=lambda one: max(score or 0 for score in one.scores))[-1:]),
     ):
         for one in some:
-            found.setdefault(one.played or one.match, why)
+            found.setdefault(one.attempt or one.match, why)
     return found
 
 

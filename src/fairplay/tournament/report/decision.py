@@ -18,14 +18,14 @@ def describe_verdict(
         return None
     verdict = sequential_status(tournament, settings, counted)
     first, second = (player.name for player in tournament.players[:2])
-    after = f"after {verdict.groups} {'deal' if verdict.groups == 1 else 'deals'}"
+    after = f"after {verdict.deals} {'deal' if verdict.deals == 1 else 'deals'}"
     more, less = f"{settings.elo1:g} Elo", f"{settings.elo0:g}"
-    match verdict.decided:
+    match verdict.accepted:
         case "elo1":
             said = f"{first} is better than {second}, by {more} rather than by {less}: decided {after}"
         case "elo0":
             said = f"{first} is not better than {second} by {more}, but by {less} at most: decided {after}"
         case _:
-            rest = "" if verdict.expected is None else f"; about {verdict.expected:.0f} will be needed"
+            rest = "" if verdict.expected_deals is None else f"; about {verdict.expected_deals:.0f} will be needed"
             said = f"nothing is decided between {first} and {second} {after}{rest}"
     return said, verdict

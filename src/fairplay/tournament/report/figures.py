@@ -26,8 +26,8 @@ class ThinkingTime(msgspec.Struct, frozen=True):
 
     name: str
     turns: int
-    mean: float  # seconds of a turn
-    slowest: float
+    mean_s: float  # of a turn
+    slowest_s: float
 
 
 class Ejection(msgspec.Struct, frozen=True):
@@ -61,7 +61,7 @@ def thinking_times(names: Sequence[str], counted: Iterable[CountedMatch]) -> tup
     seconds: dict[str, list[float]] = {name: [] for name in names}
     turns, slowest = dict.fromkeys(names, 0), dict.fromkeys(names, 0.0)
     for one in counted:
-        for name, count, took, longest in zip(one.names, one.turns, one.seconds, one.slowest, strict=False):
+        for name, count, took, longest in zip(one.names, one.turns, one.thinking_s, one.slowest_turn_s, strict=False):
             turns[name] += count
             seconds[name].append(took)
             slowest[name] = max(slowest[name], longest)
@@ -87,4 +87,4 @@ def list_ejections(counted: Iterable[CountedMatch]) -> Iterator[Ejection]:
     for one in counted:
         for seat, (name, fault) in enumerate(zip(one.names, one.faults, strict=False)):
             if fault is not None:
-                yield Ejection(one.played or one.match, seat, name, fault, one.receipt)
+                yield Ejection(one.attempt or one.match, seat, name, fault, one.receipt)

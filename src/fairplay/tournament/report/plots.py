@@ -60,14 +60,17 @@ def ratings_plot(rows: Sequence[StandingsRow]) -> str:
     names = [row.name for row, _ in rated]
     with rc_context(MATPLOTLIB_STYLE):
         figure, axes = player_rows(names)
-        known = [it for row, rating in rated for it in (row.low, rating, row.high) if it is not None]
+        known = [it for row, rating in rated for it in (row.rating_low, rating, row.rating_high) if it is not None]
         reach = max(known) - min(known) or 100.0
         least, most = min(known) - reach * 0.06, max(known) + reach * 0.06
         for height, (row, _) in enumerate(rated):
-            low, high = least if row.low is None else row.low, most if row.high is None else row.high
+            low = least if row.rating_low is None else row.rating_low
+            high = most if row.rating_high is None else row.rating_high
             axes.plot([low, high], [height] * 2, color=BLUE, linewidth=2.0, solid_capstyle="butt")
-            if row.low is None or row.high is None:
-                axes.plot(low if row.low is None else high, height, "<" if row.low is None else ">", color=BLUE)
+            if row.rating_low is None:
+                axes.plot(low, height, "<", color=BLUE)
+            elif row.rating_high is None:
+                axes.plot(high, height, ">", color=BLUE)
         axes.plot([rating for _, rating in rated], range(len(rated)), "o", color=BLUE, markersize=6)
         axes.set_xlim(least - reach * 0.03, most + reach * 0.03)
         axes.set_xlabel("rating in Elo, with 95 % interval")
@@ -110,7 +113,7 @@ def seats_plot(seats: Sequence[SeatEffect]) -> str:
         figure, axes = labelled_rows([f"seat {it.seat}" for it in seats])
         for height, it in enumerate(seats):
             axes.plot([it.low, it.high], [height] * 2, color=BLUE, linewidth=2.0, solid_capstyle="butt")
-        axes.plot([it.rating for it in seats], range(len(seats)), "o", color=BLUE, markersize=6)
+        axes.plot([it.advantage for it in seats], range(len(seats)), "o", color=BLUE, markersize=6)
         axes.axvline(0, color=FAINT, linewidth=1.2)
         axes.set_xlabel("advantage in Elo, with 95 % interval")
         return render_svg(figure, (), "seats")
@@ -140,8 +143,8 @@ def thinking_time_plot(known: Sequence[ThinkingTime]) -> str:
         figure, axes = player_rows([it.name for it in known])
         least = 1e-7  # a logarithm needs something
         heights = range(len(known))
-        means = [max(it.mean, least) for it in known]
-        slowest = [max(it.slowest, least) for it in known]
+        means = [max(it.mean_s, least) for it in known]
+        slowest = [max(it.slowest_s, least) for it in known]
         axes.hlines(heights, means, slowest, color=FAINT, linewidth=1.2)
         axes.plot(means, heights, "o", color=BLUE, markersize=6, label="mean")
         axes.plot(slowest, heights, ">", color=ORANGE, markersize=6, label="slowest")

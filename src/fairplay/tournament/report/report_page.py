@@ -28,7 +28,12 @@ from fairplay.tournament.report.html_parts import (
     render_table,
 )
 from fairplay.tournament.report.results import write_file_atomically
-from fairplay.tournament.report.table import describe_significance, describe_unranked, format_rating_interval
+from fairplay.tournament.report.table import (
+    describe_significance,
+    describe_unranked,
+    format_ranks,
+    format_rating_interval,
+)
 from fairplay.tournament.result import TournamentResult
 from fairplay.tournament.spec import TournamentSpec
 
@@ -98,7 +103,7 @@ def render_standings(rows: Sequence[StandingsRow]) -> str:
     """The standings; what there is to say of a player is below its name."""
     faulty = any(row.faults for row in rows)
     scored = any(row.mean_score is not None for row in rows)
-    shared = any(row.shared for row in rows)
+    shared = any(row.shared_wins for row in rows)
     headings = [("#", ""), ("player", "name"), ("rating", ""), ("95 % interval", ""), ("ranks", ""), ("best", "")]
     headings += [("games", ""), ("points", ""), ("wins", ""), *([("shared", "")] if shared else []), ("place", "")]
     headings += [*([("score", "")] if scored else []), *([("ejected", "fault")] if faulty else [])]
@@ -110,12 +115,12 @@ def render_standings(rows: Sequence[StandingsRow]) -> str:
                 f"{render_name(row.name)}{render_subline(row.address)}{render_subline(render_player_note(row))}",
                 format_rounded(row.rating),
                 escape_text(format_rating_interval(row)),
-                "–".join(map(str, dict.fromkeys(row.ranks))) if row.ranks else "",
-                escape_text(format_percent(row.best)) if row.rating is not None else "",
+                format_ranks(row, "–"),
+                escape_text(format_percent(row.best_probability)) if row.rating is not None else "",
                 str(row.games),
                 f"{row.points:.1f}",
                 str(row.wins),
-                *([str(row.shared)] if shared else []),
+                *([str(row.shared_wins)] if shared else []),
                 format_mean(row.mean_place, 2),
                 *([format_mean(row.mean_score, 1)] if scored else []),
                 *([escape_text(format_faults(row.faults))] if faulty else []),

@@ -31,15 +31,15 @@ CSV_COLUMNS = (
     "name",
     "address",
     "rating",
-    "low",
-    "high",
+    "rating_low",
+    "rating_high",
     "best_rank",
     "worst_rank",
-    "best",
+    "best_probability",
     "games",
     "points",
     "wins",
-    "shared",
+    "shared_wins",
     "mean_place",
     "mean_score",
 )
@@ -61,25 +61,25 @@ def results_dict(result: TournamentResult) -> dict[str, Any]:
         "game": tournament.game,
         "parameters": msgspec.to_builtins(tournament.rules().public_parameters()),
         "format": msgspec.to_builtins(tournament.format),
-        "seats": [
+        "seat_effects": [
             {
                 "seat": it.seat,
-                "rating": round_rating(it.rating),
-                "low": round_rating(it.low),
-                "high": round_rating(it.high),
+                "advantage": round_rating(it.advantage),
+                "advantage_low": round_rating(it.low),
+                "advantage_high": round_rating(it.high),
             }
             for it in ratings.seats
         ],
-        "ties": round(ratings.ties, 4),
-        **({} if decided is None else {"test": {"said": decided[0], **msgspec.to_builtins(decided[1])}}),
-        "apart": [{"better": better, "worse": worse} for better, worse in ratings.significant_pairs],
+        "tie_parameter": round(ratings.tie_parameter, 4),
+        **({} if decided is None else {"sequential_test": {"summary": decided[0], **msgspec.to_builtins(decided[1])}}),
+        "significant_pairs": [{"better": better, "worse": worse} for better, worse in ratings.significant_pairs],
         "head_to_head": {"names": names, "games": met.games, "points": met.points},
         "faults": {
             fault.value: {row.name: row.faults[fault.value] for row in rows if fault.value in row.faults}
             for fault in Fault
         },
-        "times": [
-            {"name": it.name, "turns": it.turns, "mean": round(it.mean, 6), "slowest": round(it.slowest, 6)}
+        "thinking_times": [
+            {"name": it.name, "turns": it.turns, "mean_s": round(it.mean_s, 6), "slowest_s": round(it.slowest_s, 6)}
             for it in thinking_times(names, counted)
         ],
         "matches": [match_summary(one) for one in counted],
@@ -89,7 +89,7 @@ def results_dict(result: TournamentResult) -> dict[str, Any]:
 def match_summary(one: CountedMatch) -> dict[str, Any]:
     """A match, without what is empty and without times."""
     known = msgspec.to_builtins(one)
-    for key in ("turns", "seconds", "slowest"):
+    for key in ("turns", "thinking_s", "slowest_turn_s"):
         known.pop(key, None)
     return known  # type: ignore[no-any-return]
 
@@ -125,7 +125,6 @@ def format_csv(rows: Sequence[StandingsRow]) -> str:
 def row_cells(row: StandingsRow) -> Iterator[str | float]:
     """A row of the standings, as cells."""
     known: dict[str, Any] = msgspec.to_builtins(row)
-    known["best_rank"], known["worst_rank"] = row.ranks or (None, None)
     for column in CSV_COLUMNS:
         yield format_cell(known[column])
     yield from (row.faults.get(fault.value, 0) for fault in Fault)

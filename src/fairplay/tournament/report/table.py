@@ -33,7 +33,7 @@ def format_standings(rows: Sequence[StandingsRow]) -> list[str]:
             shorten_name(row.name),
             f"{format_rounded(row.rating)}{TOO_FEW_MARK if 'too few' in row.note else ''}",
             format_rating_interval(row),
-            "-".join(map(str, dict.fromkeys(row.ranks))) if row.ranks else "",
+            format_ranks(row, "-"),
             str(row.games),
             f"{row.points:.1f}",
             *(["" if row.mean_score is None else f"{row.mean_score:.1f}"] if scored else []),
@@ -61,7 +61,12 @@ def describe_unranked(counted: Iterable[CountedMatch]) -> str:
 
 def format_rating_interval(row: StandingsRow) -> str:
     """Where the rating may be, if there is one."""
-    return "" if row.rating is None else format_interval(row.low, row.high)
+    return "" if row.rating is None else format_interval(row.rating_low, row.rating_high)
+
+
+def format_ranks(row: StandingsRow, dash: str) -> str:
+    """The ranks that a player may deserve, if it is rated."""
+    return "" if row.best_rank is None else dash.join(map(str, dict.fromkeys((row.best_rank, row.worst_rank))))
 
 
 def describe_significance(names: Sequence[str], apart: Pairs) -> str:

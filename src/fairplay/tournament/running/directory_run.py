@@ -23,7 +23,7 @@ from fairplay.tournament.running.manager import Manager
 from fairplay.tournament.running.runners import Runner
 from fairplay.tournament.spec import BotCheckPolicy, TournamentSpec
 from fairplay.tournament.spec_changes import spec_changes
-from fairplay.tournament.tournament_log import BotsChecked, TournamentLog
+from fairplay.tournament.tournament_log import BotVerdict, TournamentLog
 
 
 class BotsNotReady(BadRequest):
@@ -46,11 +46,11 @@ def run_in_directory(
     """
     check_format(spec)
     check_players(spec, directory, hidden)
-    audience, drawn = TournamentObservers(observers), spec.seed is None
+    audience, seed_drawn = TournamentObservers(observers), spec.seed is None
     if tournament_log.log_exists(directory):
         with tournament_log.reopen_log(directory) as log:
             before = log.opening
-            if drawn and before.drawn:
+            if seed_drawn and before.seed_drawn:
                 spec = replace(spec, seed=before.spec.seed)
             different = spec_changes(before.spec, spec)
             if different and log.rounds:
@@ -69,7 +69,7 @@ def run_in_directory(
     spec = replace(spec, seed=spec.seed or os.urandom(SEED_BYTES))
     made = [path for path in (directory, *directory.parents) if not path.exists()]
     try:
-        with runner() as workers, tournament_log.create_log(directory, spec, drawn=drawn) as log:
+        with runner() as workers, tournament_log.create_log(directory, spec, seed_drawn=seed_drawn) as log:
             check_bots(spec, log, workers, audience)
             Manager(spec, directory, log, workers, audience, hidden, bot_logs).run()
             return result_from_log(log, directory)
@@ -112,7 +112,7 @@ def check_bots(tournament: TournamentSpec, log: TournamentLog, runner: Runner, a
     """Let every bot show that it is ready, unless that is on record. Raises BotsNotReady if the gate refuses one."""
     if tournament.bot_check is BotCheckPolicy.SKIP:
         return
-    known = {name for name, why in log.verdicts.items() if not why or tournament.bot_check is BotCheckPolicy.WARN}
+    known = {name for name, why in log.bot_failures.items() if not why or tournament.bot_check is BotCheckPolicy.WARN}
     bots = [bot for bot in bots_to_check(tournament) if bot.name not in known]
     audience.notify(BotChecksBegan(entrant_names(bots)))
     failed = dict[str, str]()
@@ -122,7 +122,7 @@ def check_bots(tournament: TournamentSpec, log: TournamentLog, runner: Runner, a
         if done is not None:
             bot, why = done
             failed |= {bot.name: why} if why else {}
-            log.write(BotsChecked(verdicts={bot.name: why}))
+            log.write(BotVerdict(name=bot.name, failure=why))
             audience.notify(BotChecked(bot.name, why))
     if failed and tournament.bot_check is BotCheckPolicy.REFUSE:
         raise BotsNotReady(

@@ -81,7 +81,7 @@ class RoundInPlay:
 
     def _next_attempt(self, spec: MatchSpec) -> MatchSpec:
         """The attempt that is to be made at a match: the one behind those on record that do not count."""
-        void = [attempt for attempt in self._log.attempts.get(spec.id, ()) if not attempt.host]
+        void = [attempt for attempt in self._log.attempts.get(spec.id, ()) if not attempt.host_fault]
         return make_attempt(spec, 1 + len(void))
 
     def _process_outcome(self, played: PlayedMatch) -> None:
@@ -95,15 +95,15 @@ class RoundInPlay:
             return
         self._live.finish(outcome)
         self._failures = 0
-        consequences = {out.seat: self._tournament.penalty_for(out.fault) for out in outcome.result.ejected}
-        attempts = 1 + sum(not attempt.host for attempt in self._log.attempts.get(match.spec.id, ()))
-        if Penalty.REPLAY in consequences.values() and attempts < MAX_MATCH_ATTEMPTS:
+        penalties = {out.seat: self._tournament.penalty_for(out.fault) for out in outcome.result.ejected}
+        attempts = 1 + sum(not attempt.host_fault for attempt in self._log.attempts.get(match.spec.id, ()))
+        if Penalty.REPLAY in penalties.values() and attempts < MAX_MATCH_ATTEMPTS:
             names = entrant_names(match.spec.entrants)
             faults = tuple((names[out.seat], out.fault) for out in outcome.result.ejected)
             self._retry(match, outcome, f"played again, for the fault of {', '.join(dict(faults))}", faults)
         else:
             before = [fault for one in self._log.attempts.get(match.spec.id, ()) for fault in one.faults]
-            self._count(match, count_match(match, outcome, outcome.result, consequences, before))
+            self._count(match, count_match(match, outcome, outcome.result, penalties, before))
 
     def _handle_host_fault(self, match: ScheduledMatch, outcome: Outcome) -> None:
         """A fault of the host punishes nobody: the match goes on, or is void in the end.
@@ -114,7 +114,7 @@ class RoundInPlay:
         self._failures += 1
         if self._failures == MAX_HOST_FAULTS_IN_A_ROW:
             raise HostFault(f"{self._failures} attempts in a row have failed; the last: {outcome.host_fault}")
-        failures = 1 + sum(attempt.host for attempt in self._log.attempts.get(match.spec.id, ()))
+        failures = 1 + sum(attempt.host_fault for attempt in self._log.attempts.get(match.spec.id, ()))
         if failures < MAX_HOST_FAULTS_PER_MATCH:
             self._retry(match, outcome, outcome.host_fault)
         else:
@@ -125,8 +125,10 @@ class RoundInPlay:
     def _retry(
         self, match: ScheduledMatch, outcome: Outcome, why: str, faults: tuple[tuple[str, Fault], ...] = ()
     ) -> None:
-        host = outcome.result is None
-        self._log.write(AttemptDiscarded(match=match.spec.id, played=outcome.id, why=why, host=host, faults=faults))
+        host_fault = outcome.result is None
+        self._log.write(
+            AttemptDiscarded(match=match.spec.id, attempt=outcome.id, why=why, host_fault=host_fault, faults=faults)
+        )
         attempts = len(self._log.attempts[match.spec.id])
         self._audience.notify(AttemptFailed(match.spec.id, attempts, why))
         self._schedule.retries.append(match.spec)
@@ -153,7 +155,7 @@ class RoundInPlay:
 
 def can_expel(tournament: TournamentSpec) -> bool:
     """Is there a fault that puts players out of the tournament?"""
-    return any(tournament.penalty_for(fault) is Penalty.TOURNAMENT for fault in Fault)
+    return any(tournament.penalty_for(fault) is Penalty.EXPEL for fault in Fault)
 
 
 def make_attempt(spec: MatchSpec, number: int) -> MatchSpec:
@@ -168,13 +170,13 @@ def count_match(
     match: ScheduledMatch,
     outcome: Outcome,
     result: Result,
-    consequences: Mapping[Seat, Penalty],
+    penalties: Mapping[Seat, Penalty],
     before: Sequence[tuple[str, Fault]] = (),
 ) -> CountedMatch:
     """How a match counts, given what comes of the faults in it, and the faults in attempts that do not count."""
     names, faults = entrant_names(match.spec.entrants), {out.seat: out.fault for out in result.ejected}
     seats = range(len(names))
-    forfeit = [consequences.get(seat) is Penalty.FORFEIT for seat in seats]
+    forfeit = [penalties.get(seat) is Penalty.FORFEIT for seat in seats]
     scores = result.scores or ()
     return CountedMatch(
         match=match.spec.id,
@@ -183,12 +185,12 @@ def count_match(
         places=places_by_seat(result, len(names)),
         scores=tuple(None if forfeit[seat] else score for seat, score in enumerate(scores)),
         faults=tuple(faults.get(seat) for seat in seats) if faults else (),
-        faults_before=tuple(before),
-        expelled=tuple(names[seat] for seat in seats if consequences.get(seat) is Penalty.TOURNAMENT),
-        played="" if outcome.id == match.spec.id else outcome.id,
+        earlier_faults=tuple(before),
+        expelled=tuple(names[seat] for seat in seats if penalties.get(seat) is Penalty.EXPEL),
+        attempt="" if outcome.id == match.spec.id else outcome.id,
         turns=tuple(turns.count for turns in outcome.turns),
-        seconds=tuple(round(turns.seconds, 6) for turns in outcome.turns),
-        slowest=tuple(round(turns.slowest, 6) for turns in outcome.turns),
+        thinking_s=tuple(round(turns.seconds, 6) for turns in outcome.turns),
+        slowest_turn_s=tuple(round(turns.slowest, 6) for turns in outcome.turns),
         receipt="" if result.receipt is None else str(result.receipt),
     )
 
