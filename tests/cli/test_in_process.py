@@ -11,7 +11,7 @@ TOURNAMENT = """
 game = "fish"
 parameters = { rows = 3, columns = 3 }
 format = { kind = "round-robin", games = 2 }
-gate = "skip"
+bot_check = "skip"
 players = [{ name = "ann", player = "py:leaver:take_turn" }, { name = "bob", player = "greedy" }]
 """
 

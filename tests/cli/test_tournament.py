@@ -133,7 +133,7 @@ def test_a_file_without_an_ending_is_not_its_own_directory(tmp_path: Path) -> No
 def test_a_bot_that_is_not_ready_is_named_and_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     bot = make_in_process_player("def take_turn(view):\n    return 3", tmp_path, monkeypatch)
     players = f'[{{ player = "random" }}, {{ name = "bad", player = "{bot}" }}]'
-    path = write_tournament_file(tmp_path, gate='"refuse"', players=players)
+    path = write_tournament_file(tmp_path, bot_check='"refuse"', players=players)
 
     done = run_fairplay("tournament", str(path), *INLINE_OPTIONS)
 
@@ -146,7 +146,7 @@ def test_a_bot_that_is_not_ready_is_named_and_refused(tmp_path: Path, monkeypatc
     assert not (tmp_path / "cup").exists()
 
     warned = run_fairplay(
-        "tournament", str(write_tournament_file(tmp_path, gate='"warn"', players=players)), *INLINE_OPTIONS
+        "tournament", str(write_tournament_file(tmp_path, bot_check='"warn"', players=players)), *INLINE_OPTIONS
     )
 
     assert warned.code == 0

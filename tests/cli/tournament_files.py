@@ -19,7 +19,7 @@ TOURNAMENT_KEYS = {
     "seed": '"any"',
     "parameters": "{ rows = 4, columns = 4 }",
     "format": '{ kind = "round-robin", games = 6 }',
-    "gate": '"skip"',
+    "bot_check": '"skip"',
     "players": '[{ player = "random" }, { player = "greedy" }, { player = "lookahead:1" }]',
 }
 NAPPING_PLAYER = """
