@@ -192,7 +192,7 @@ def test_who_cheats_in_the_second_game_alone_is_told_all_about_it(
     assert "fault     illegal: an action that breaks a rule\n" in told
     assert f"rule 3.2  {clauses('fish')['3.2']}\n" in told
     assert 'answer    ann places a penguin at [99, 99]\n                 {"type":"place","at":[99,99]}\n' in told
-    assert "legal    18 answers, such as: ann places a penguin at " in told
+    assert "legal     18 answers, such as: ann places a penguin at " in told
     assert re.search(r"What ann was shown:\n\n(.*\n)+ +W  white  ann +0 fish  to place\n", told)
     assert done.out.splitlines()[-1] == "not ready: 1 of 12 checks failed"
 
@@ -372,7 +372,7 @@ if not Path({str(tmp_path / "started")!r}).exists():
     [
         ("start(self, *_)", "at the greeting, after 0 turns of its own", r"shown:\n(.*\n)+ +>  seat 0  ann "),
         ("tell(self, news)", "at the news, after 1 turn of its own", r'told:\n\n +\["'),
-        ("end(self, result)", "at the farewell, after ", r"told:\n\n +1\. "),
+        ("end(self, result)", "at the end, after ", r"told:\n\n +1\. "),
     ],
 )
 def test_what_is_wrong_at_other_moments_is_told_too(

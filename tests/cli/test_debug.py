@@ -100,8 +100,8 @@ def test_a_player_with_a_memory_fails_again_where_it_failed(what: str, tmp_path:
     assert verdict_lines(every)[2].startswith("turn 3: ")
     assert REASONS[what] in verdict_lines(every)[2]
     assert verdict_lines(every)[3:] == ["3 turns: all the same as in the record"]
-    assert "  legal    " in one.out
-    assert "  legal    " in every.out
+    assert "  legal     " in one.out
+    assert "  legal     " in every.out
 
 
 def test_an_illegal_answer_is_shown_with_the_rule_that_it_breaks(tmp_path: Path) -> None:
@@ -470,7 +470,7 @@ def test_who_failed_the_farewell_had_all_its_turns(tmp_path: Path) -> None:
     assert refusal_line(late) == f"bob had only {turns} turns, so there is no turn 99"
     assert every.code == 0
     assert verdict_lines(every)[-2].startswith(
-        f"farewell after turn {turns}: fails: crashed, the program ended with exit code 1"
+        f"end after turn {turns}: fails: crashed, the program ended with exit code 1"
     )
 
 

@@ -36,8 +36,8 @@ THEIRS = bytes(range(32))  # a seed that the attacker knows
 def unmarked(path: Path, *players: str) -> str:
     named = f"; it names these players: {', '.join(players)}" if players else ""
     return (
-        f"{path} does not bear our mark, for it was begun elsewhere, or changed or renamed since; "
-        f"to go on with it all the same: fairplay resume {path} --trust{named}"
+        f"{path} was not recorded with your key, or was changed or renamed since; "
+        f"to resume it anyway: fairplay resume {path} --trust{named}"
     )
 
 
@@ -161,7 +161,7 @@ def test_a_branch_runs_nobody_whom_the_command_line_does_not_name(tmp_path: Path
 
 
 def test_a_planted_match_is_not_taken_up_and_a_new_one_begins(tmp_path: Path) -> None:
-    path = planted(tmp_path, "greedy", "random", drawn=True)
+    path = planted(tmp_path, "greedy", "random", random_seed=True)
     left = path.read_bytes()
 
     done = run_fairplay(*PLAY, "--journal", str(tmp_path))
@@ -175,7 +175,7 @@ def test_a_planted_match_is_not_taken_up_and_a_new_one_begins(tmp_path: Path) ->
 
 
 def test_of_many_planted_matches_one_is_named(tmp_path: Path) -> None:
-    first, *_ = [planted(tmp_path, "greedy", "random", drawn=True) for _ in range(3)]
+    first, *_ = [planted(tmp_path, "greedy", "random", random_seed=True) for _ in range(3)]
 
     done = run_fairplay(*PLAY, "--journal", str(tmp_path))
 
@@ -184,13 +184,13 @@ def test_of_many_planted_matches_one_is_named(tmp_path: Path) -> None:
 
 def test_our_own_is_taken_up_whatever_is_planted_beside_it(tmp_path: Path) -> None:
     path = own(tmp_path)
-    planted(tmp_path, "greedy", "random", drawn=True, limits=None)
+    planted(tmp_path, "greedy", "random", random_seed=True, limits=None)
 
     assert run_fairplay(*PLAY, "--journal", str(tmp_path)).err == f"fairplay: going on with {path}\n"
 
 
 def test_nothing_that_is_planted_stops_a_match_from_beginning(tmp_path: Path) -> None:
-    path = planted(tmp_path, "greedy", "random", drawn=True)
+    path = planted(tmp_path, "greedy", "random", random_seed=True)
     path.write_bytes(path.read_bytes() + b"junk\n")
 
     done = run_fairplay(*PLAY, "--journal", str(tmp_path))
@@ -220,13 +220,13 @@ FORGERIES: dict[str, Callable[[list[Plain]], list[Plain]]] = {
     "names": lambda lines: [{**line, "names": ["ann", "eve"]} if "names" in line else line for line in lines],
     "limits": rewrite_opening(limits={"move": 86400.0}),
     "sandbox": rewrite_opening(sandbox="none"),
-    "drawn": rewrite_opening(drawn=False),
+    "random seed": rewrite_opening(random_seed=False),
     "another move": another_move,
     "an ejection": lambda lines: [*lines[:2], {**lines[2], "fact": {**OUT, "fault": "gone"}, "shown": None}],
     "a resumption with another sandbox": appended(**RESUMED),
-    "no mark": lambda lines: [{name: value for name, value in line.items() if name != "mark"} for line in lines],
-    "no mark on the last": lambda lines: [*lines[:-1], {n: v for n, v in lines[-1].items() if n != "mark"}],
-    "marks of others": lambda lines: [{**line, "mark": lines[0]["mark"]} for line in lines],
+    "no MAC": lambda lines: [{name: value for name, value in line.items() if name != "mac"} for line in lines],
+    "no MAC on the last line": lambda lines: [*lines[:-1], {n: v for n, v in lines[-1].items() if n != "mac"}],
+    "MACs of other lines": lambda lines: [{**line, "mac": lines[0]["mac"]} for line in lines],
 }
 
 

@@ -72,8 +72,8 @@ BOTS = {  # and what is said of them if they are in this process, and else
     ),
     "fails at the end": (
         f"{SEATED}    def end(self, result): 1 / 0",
-        "crashed (farewell), raised ZeroDivisionError",
-        "crashed (farewell), the program ended with exit code 1",
+        "crashed (end), raised ZeroDivisionError",
+        "crashed (end), the program ended with exit code 1",
     ),
 }
 TALKS_BACK = f"{SEATED}    def end(self, result): return 'unfair!'"
@@ -239,7 +239,7 @@ def test_who_misbehaves_in_this_process_is_out_too(bot: str, tmp_path: Path, mon
 
 
 def test_who_talks_back_in_this_process_is_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    why = "malformed (farewell), answered where only an acknowledgement was due"
+    why = "malformed (end), answered where only an acknowledgement was due"
 
     out_of_match(make_in_process_player(TALKS_BACK, tmp_path, monkeypatch), why)
 

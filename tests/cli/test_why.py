@@ -90,7 +90,7 @@ player-2 was ejected from a match of fish: illegal (turn)
   answer    player-2 places a penguin at [99, 99]
             {{"type":"place","at":[99,99]}}
   evidence  none
-  legal    13 answers, such as: player-2 places a penguin at [0, 3]
+  legal     13 answers, such as: player-2 places a penguin at [0, 3]
             {{"type":"place","at":[0,3]}}
 
 What player-2 was shown:

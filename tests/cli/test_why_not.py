@@ -124,7 +124,7 @@ def test_a_refusal_says_what_would_be_legal(tmp_path: Path) -> None:
         "no: rule 3.3: a penguin stands at [0, 0] already\n\n"
         "  rule 3.3  Nobody may stand there already.\n"
         "  action    player-2 places a penguin at [0, 0]\n"
-        "  legal    13 actions, such as: player-2 places a penguin at [0, 3]\n"
+        "  legal     13 actions, such as: player-2 places a penguin at [0, 3]\n"
         '            {"type":"place","at":[0,3]}\n'
     )
 
@@ -140,7 +140,7 @@ def test_where_there_is_no_legal_option_that_is_said(tmp_path: Path) -> None:
 
     assert done.code == 1
     assert done.out.startswith("no: rule 4.5: no legal option: ")
-    assert f"  legal    none: seat {seat} is not to move, or has no legal option\n" in done.out
+    assert f"  legal     none: seat {seat} is not to move, or has no legal option\n" in done.out
 
 
 def test_a_spectator_is_never_to_move(tmp_path: Path) -> None:
@@ -149,7 +149,7 @@ def test_a_spectator_is_never_to_move(tmp_path: Path) -> None:
     done = run_fairplay("why-not", "fish", "--view", view, PLACE)
 
     assert (done.code, done.out.partition("\n")[0]) == (1, "no: rule 2.3: it is not your turn")
-    assert "  legal    none: a spectator is not to move, or has no legal option\n" in done.out
+    assert "  legal     none: a spectator is not to move, or has no legal option\n" in done.out
 
 
 def test_in_a_finished_match_nobody_is_to_move(tmp_path: Path) -> None:

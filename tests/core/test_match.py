@@ -107,7 +107,7 @@ def test_a_failure_at_the_farewell_leaves_the_state_alone() -> None:
     state = EXAMPLES["tie"]
     match: ToyMatch = Match(Fish(), state, NAMES)
 
-    after = match.after(out(0, Moment.FAREWELL))
+    after = match.after(out(0, Moment.END))
 
     assert after.state == state
     assert after.turn is None
@@ -116,8 +116,8 @@ def test_a_failure_at_the_farewell_leaves_the_state_alone() -> None:
 def test_whoever_fails_at_the_farewell_is_struck_out_and_nobody_moves_up() -> None:
     match: ToyMatch = Match(Fish(), EXAMPLES["tie"], NAMES)
 
-    one_out = match.after(out(0, Moment.FAREWELL))
-    both_out = one_out.after(out(1, Moment.FAREWELL))
+    one_out = match.after(out(0, Moment.END))
+    both_out = one_out.after(out(1, Moment.END))
 
     assert match.result.ranking == (frozenset({0, 1}), frozenset({2}))
     assert one_out.result.ranking == (frozenset({1}), frozenset({2}))
@@ -143,7 +143,7 @@ def test_seated_are_those_in_the_game_from_the_next_to_move_then_the_eliminated(
 def test_a_player_that_failed_at_the_farewell_is_seated_no_more() -> None:
     match: ToyMatch = Match(Fish(), EXAMPLES["tie"], NAMES)
 
-    assert match.after(out(1, Moment.FAREWELL)).remaining_seats == (0, 2)
+    assert match.after(out(1, Moment.END)).remaining_seats == (0, 2)
 
 
 def test_the_result_has_no_state_in_it() -> None:
@@ -164,7 +164,7 @@ def test_the_scores_are_by_seat_and_those_of_the_ejected_stay() -> None:
 def test_a_failure_at_the_farewell_changes_no_score() -> None:
     match: ToyMatch = Match(Fish(), EXAMPLES["tie"], NAMES)
 
-    after = match.after(out(0, Moment.FAREWELL))
+    after = match.after(out(0, Moment.END))
 
     assert after.result.scores == match.result.scores == EXAMPLES["tie"].scores
 

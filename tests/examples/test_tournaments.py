@@ -15,7 +15,7 @@ TOURNAMENTS = Path(__file__).parents[2] / "examples" / "cups"
 FAULTS = {
     "fish": {"crasher": "crashed (turn)", "sleeper": "timed_out (turn)"},
     "tsuro": {"parrot": "malformed (turn)", "flood": "flood (turn)"},
-    "q": {"leaver": "crashed (news)", "mumbler": "malformed (farewell)"},
+    "q": {"leaver": "crashed (news)", "mumbler": "malformed (end)"},
 }
 FILES = sorted(TOURNAMENTS.glob("*.toml"))
 

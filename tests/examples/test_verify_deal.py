@@ -113,7 +113,7 @@ def journal(game: Game[Any, Any, Any], seed: bytes = SEED, seats: int = 3) -> li
     opening = {
         "type": "opening",
         "seq": 0,
-        "format": 4,
+        "format": 5,
         "match": ID,
         "game": game.name,
         "parameters": game.parameters(),

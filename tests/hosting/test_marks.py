@@ -35,9 +35,9 @@ def test_a_result_that_was_planted_is_nobodys(way: Any, tmp_path: Path) -> None:
     spec = make_spec(id="m", journal=str(tmp_path))
     run(replace(spec, key=str(tmp_path / "of somebody else")))  # it is sound, and of this very spec
 
-    with pytest.raises(WithoutMac, match="does not bear our mark"):
+    with pytest.raises(WithoutMac, match="was not recorded with your key"):
         way(spec)
-    with pytest.raises(WithoutMac, match="does not bear our mark"):
+    with pytest.raises(WithoutMac, match="was not recorded with your key"):
         recorded_outcome(spec)  # which reads the file again, and it may be another one by then
 
 
@@ -48,7 +48,7 @@ def test_a_match_that_was_planted_is_not_gone_on_with(way: Any, tmp_path: Path) 
     Journal(tmp_path).begin(match, players=spec.addresses).close()
     left = (tmp_path / "m.jsonl").read_bytes()
 
-    with pytest.raises(WithoutMac, match="does not bear our mark"):
+    with pytest.raises(WithoutMac, match="was not recorded with your key"):
         way(spec)
 
     assert (tmp_path / "m.jsonl").read_bytes() == left

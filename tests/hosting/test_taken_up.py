@@ -99,7 +99,7 @@ def test_who_fails_when_a_match_goes_on_that_was_over_fails_at_the_farewell_and_
 
     assert outcome.result is not None
     assert whole.result is not None
-    assert [(out.seat, out.moment) for out in outcome.result.ejected] == [(0, Moment.FAREWELL)]
+    assert [(out.seat, out.moment) for out in outcome.result.ejected] == [(0, Moment.END)]
     assert outcome.result.ranking == tuple(group - {0} for group in whole.result.ranking)
     assert verify(read_journal(path)).result.ranking == outcome.result.ranking
 

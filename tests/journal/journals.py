@@ -61,7 +61,7 @@ class FailsAtMoment:
         raise AssertionError("Fish has no news")
 
     def end(self, result: object) -> None:
-        if self._moment is Moment.FAREWELL:
+        if self._moment is Moment.END:
             raise RuntimeError("a bad loser")
 
 
@@ -73,11 +73,11 @@ TABLES: dict[str, Callable[[], list[Any]]] = {
     "one that talks nonsense": lambda: [good_then(5, answer_junk), first_action],
     "two that crash": lambda: [good_then(2, crash_on_turn), first_action, first_action, good_then(1, crash_on_turn)],
     "one that fails the greeting": lambda: [first_action, FailsAtMoment(Moment.GREETING), first_action],
-    "all fail the farewell": lambda: [FailsAtMoment(Moment.FAREWELL), FailsAtMoment(Moment.FAREWELL)],
+    "all fail the farewell": lambda: [FailsAtMoment(Moment.END), FailsAtMoment(Moment.END)],
     "one at each moment": lambda: [
         FailsAtMoment(Moment.GREETING),
         good_then(3, play_illegal_action),
-        FailsAtMoment(Moment.FAREWELL),
+        FailsAtMoment(Moment.END),
         first_action,
     ],
     "nobody stays": lambda: [crash_on_turn, play_illegal_action, answer_junk],

@@ -140,7 +140,7 @@ def test_it_is_plain_data(kick: Kick) -> None:
 
 
 def test_the_news_are_shown_to_whoever_failed_to_take_them(tmp_path: Path) -> None:
-    report = only(kicked(tmp_path, "raises in the news", "q"))
+    report = only(kicked(tmp_path, "raises at the news", "q"))
 
     assert isinstance(report.shown, list)
     assert all(isinstance(tile, str) for tile in report.shown)
@@ -168,7 +168,7 @@ def test_everybody_who_was_ejected_is_told_in_order(tmp_path: Path) -> None:
     table = [
         FailsAtMoment(Moment.GREETING),
         good_then(1, play_illegal_action),
-        FailsAtMoment(Moment.FAREWELL),
+        FailsAtMoment(Moment.END),
         good_then(2, crash_on_turn),
     ]
     path, match = record_match(tmp_path, table)
@@ -180,7 +180,7 @@ def test_everybody_who_was_ejected_is_told_in_order(tmp_path: Path) -> None:
         (1, Moment.TURN, 2),
         (3, Moment.TURN, 3),
     ]
-    assert (found[3].seat, found[3].moment, found[3].shown) == (2, Moment.FAREWELL, None)
+    assert (found[3].seat, found[3].moment, found[3].shown) == (2, Moment.END, None)
     assert [one.why for one in found] == [ejected.why for ejected in match.result.ejected]
 
 

@@ -72,7 +72,7 @@ def without(match: AnyMatch, *seats: int) -> tuple[frozenset[int], ...]:
     return tuple(group - set(seats) for group in match.result.ranking)
 
 
-@pytest.mark.parametrize("moment", [Moment.GREETING, Moment.FAREWELL])
+@pytest.mark.parametrize("moment", [Moment.GREETING, Moment.END])
 @pytest.mark.parametrize("seat", range(SEATS))
 def test_who_fails_when_the_game_is_over_is_struck_out_and_nobody_moves_up(
     seat: int, moment: Moment, undisturbed: AnyMatch, tmp_path: Path
@@ -82,7 +82,7 @@ def test_who_fails_when_the_game_is_over_is_struck_out_and_nobody_moves_up(
     final = gone_on_with(path, {seat: moment})
 
     assert final.result.ranking == without(undisturbed, seat)
-    assert [(out.seat, out.moment) for out in final.ejected] == [(seat, Moment.FAREWELL)]
+    assert [(out.seat, out.moment) for out in final.ejected] == [(seat, Moment.END)]
     assert verify(read_journal(path)) == final == read_journal(path).match_after(None)
 
 
@@ -137,7 +137,7 @@ def test_what_such_a_player_was_shown_is_in_the_ejection_report(undisturbed: Any
 
     (report,) = ejection_reports(read_journal(path))
 
-    assert (report.seat, report.moment, report.resumed) == (winner, Moment.FAREWELL, True)
+    assert (report.seat, report.moment, report.resumed) == (winner, Moment.END, True)
     assert report.shown is not None  # the view of the greeting
 
 
@@ -194,7 +194,7 @@ def test_nobody_fails_a_farewell_at_the_greeting_of_a_match_that_is_not_over(fai
 
     line, why = refusal_of_forgery(failed, earlier)
 
-    assert read_lines(failed)[line - 1]["fact"]["moment"] == "farewell"
+    assert read_lines(failed)[line - 1]["fact"]["moment"] == "end"
     assert why in ("this is not how the referee judges it", "this is not what the player was shown")
 
 
@@ -205,5 +205,5 @@ def test_nobody_fails_a_farewell_at_a_greeting_that_was_not(failed: Path) -> Non
 
     line, why = refusal_of_forgery(failed, uninterrupted)
 
-    assert read_lines(failed)[line - 1]["fact"]["moment"] == "farewell"
+    assert read_lines(failed)[line - 1]["fact"]["moment"] == "end"
     assert why == "this is not what the player was shown"

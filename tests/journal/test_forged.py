@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from fairplay import Acted, BadJournal, Ejected
 from fairplay.core.match import Match
 from fairplay.games.fish.examples import EXAMPLES
+from fairplay.journal.key import KEY_BYTES
 from fairplay.journal.record import Journal
 from fairplay.journal.replay import read_journal
 from fairplay.journal.verification import verify
@@ -132,7 +133,7 @@ def test_nobody_is_ejected_on_the_turn_of_another(path: Path) -> None:
     assert refusal_of_forgery(path, forgery) == (6, "this cannot happen on the turn of seat 0")
 
 
-@pytest.mark.parametrize("moment", ["greeting", "news", "farewell"])
+@pytest.mark.parametrize("moment", ["greeting", "news", "end"])
 @pytest.mark.parametrize("number", [4, 13])
 def test_nobody_is_ejected_at_a_moment_that_was_not(moment: str, number: int, path: Path) -> None:
     seat = read_lines(path)[number - 1]["fact"]["seat"]
@@ -146,7 +147,7 @@ def test_nobody_is_ejected_at_a_moment_that_was_not(moment: str, number: int, pa
 def test_only_an_action_can_be_illegal(number: int, troubled: Path) -> None:
     index = number % len(read_lines(troubled)) - (number > 0)
     fact = read_lines(troubled)[index]["fact"]
-    assert fact["moment"] in ("greeting", "farewell")
+    assert fact["moment"] in ("greeting", "end")
     forgery = edit_line(index + 1, fact={**fact, "fault": "illegal"}, answer={"type": "place", "at": [9, 9]})
 
     named, _ = refusal_of_forgery(troubled, forgery)
@@ -193,7 +194,7 @@ def test_a_result_before_the_end_is_named(path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "why"),
     [
-        ({"format": 2}, "this is format 2, and only format 4 is known"),
+        ({"format": 2}, "journal format 2 is not supported; this version of fairplay reads format 5"),
         ({"rules": "0"}, "played by version 0 of fish's rules; these are 1"),
         ({"game": "chess"}, "there is no game 'chess'; there is "),
         ({"parameters": {"rows": 0}}, "fish cannot be played with"),
@@ -223,6 +224,21 @@ def test_an_opening_from_which_no_match_can_begin_is_named(changes: Plain, why: 
 
     assert caught.value.line == 1
     assert caught.value.why.startswith(why)
+
+
+@pytest.mark.parametrize("rest", [[{"type": "late", "seq": 1}], [{"type": "fact", "moment": "farewell"}], []], ids=str)
+@pytest.mark.parametrize("key", [None, bytes(KEY_BYTES)], ids=["no key", "a key"])
+def test_a_journal_of_another_format_is_refused_for_that_alone(
+    rest: list[Plain], key: bytes | None, path: Path
+) -> None:
+    """Whatever else is in it: its other lines, and its MACs, are of that format too."""
+    path.write_bytes(seal_lines([{**read_lines(path)[0], "format": 4, "limits": "1 s"}, *rest]))
+
+    for read in (read_journal, Journal(path.parent, key=key).read_own):
+        with pytest.raises(BadJournal) as caught:
+            read(path)
+
+        assert str(caught.value) == "line 1: journal format 4 is not supported; this version of fairplay reads format 5"
 
 
 @pytest.mark.parametrize(
@@ -324,16 +340,14 @@ def test_a_state_with_more_seats_than_names_is_named(tmp_path: Path) -> None:
     assert refusal_of_forgery(from_a_state(tmp_path), rewrite_opening(names=["a", "b"]))[0] == 1
 
 
-WORDS = ["acted", "ejected", "illegal", "crashed", "turn", "greeting", "farewell", "place", "move", "fish", "random"]
+WORDS = ["acted", "ejected", "illegal", "crashed", "turn", "greeting", "end", "place", "move", "fish", "random"]
 values = st.one_of(
     st.none(),
     st.booleans(),
     st.integers(-2, 5),
     st.integers(),
     st.floats(allow_nan=False, allow_infinity=False),
-    st.sampled_from(
-        ["acted", "ejected", "illegal", "crashed", "turn", "greeting", "farewell", "place", "move", "fish"]
-    ),
+    st.sampled_from(["acted", "ejected", "illegal", "crashed", "turn", "greeting", "end", "place", "move", "fish"]),
     st.text(st.characters(codec="utf-8"), max_size=5),
     st.lists(st.integers(-1, 5), max_size=3),
     st.just({}),

@@ -95,7 +95,7 @@ def test_a_mark_is_of_its_key_its_place_its_match_and_its_line() -> None:
     mark = marks.mac_field(NO_HASH + b"m" + body)
     line = body + mark
 
-    assert mark == b',"mark":"%b"' % blake2b(NO_HASH + b"m" + body, digest_size=16, key=KEY).hexdigest().encode()
+    assert mark == b',"mac":"%b"' % blake2b(NO_HASH + b"m" + body, digest_size=16, key=KEY).hexdigest().encode()
     assert marks.verify(NO_HASH, b"m", line)
     assert not MacKey(OTHER).verify(NO_HASH, b"m", line)
     assert not marks.verify(b"1" * 64, b"m", line)

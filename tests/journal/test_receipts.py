@@ -52,7 +52,7 @@ def timed_out_winner(lines: list[Plain]) -> list[Plain]:
         "type": "ejected",
         "seat": winner,
         "fault": "timed_out",
-        "moment": "farewell",
+        "moment": "end",
         "why": "no answer within 5 s",
     }
     fact = {"type": "fact", "seq": len(before), "at": last["at"], "took": 5.0, "fact": out}
@@ -79,7 +79,7 @@ def test_a_result_that_was_forged_fits_the_first_receipt_and_not_the_closing_one
 def test_whoever_stayed_to_the_end_is_handed_a_receipt_for_the_result(tmp_path: Path) -> None:
     one, two = Keeper(), Keeper()
 
-    path = recorded(tmp_path, one, two, FailsAtMoment(Moment.FAREWELL))
+    path = recorded(tmp_path, one, two, FailsAtMoment(Moment.END))
 
     whole = read_journal(path)
     last = len(whole.heads) - 1

@@ -110,7 +110,7 @@ def test_the_opening_has_all_that_is_needed_to_begin_again(tmp_path: Path) -> No
         "type": "opening",
         "seq": 0,
         "at": 12.5,
-        "format": 4,
+        "format": 5,
         "fairplay": __version__,
         "match": match.id,
         "game": "fish",

@@ -83,7 +83,7 @@ def test_nobody_moves_up_where_the_winner_failed_the_farewell(tmp_path: Path) ->
     path = record_match(
         tmp_path,
         NARROW,
-        [first_action_strategy(NARROW), crashing_player(NARROW, Moment.FAREWELL), first_action_strategy(NARROW)],
+        [first_action_strategy(NARROW), crashing_player(NARROW, Moment.END), first_action_strategy(NARROW)],
     )
 
     assert [seated.rank for seated in find_match(tmp_path, path.stem).seats] == [2, None, 2]
@@ -165,7 +165,7 @@ def changed(path: Path, **fields: Any) -> bytes:
         (lambda path: path.read_bytes().replace(b'"seq":3', b'"seq":4'), Status.DAMAGED, "line 4"),
         (lambda path: path.read_bytes().replace(b"ann", b"amy"), Status.DAMAGED, "the hash does not fit"),
         (lambda path: changed(path, rules="999"), Status.UNREADABLE, "played by version 999"),
-        (lambda path: changed(path, format=999), Status.UNREADABLE, "this is format 999"),
+        (lambda path: changed(path, format=999), Status.UNREADABLE, "journal format 999 is not supported"),
         (lambda path: changed(path, game="chess"), Status.UNREADABLE, "there is no game 'chess'"),
         (lambda path: changed(path, parameters={"rows": -1}), Status.UNREADABLE, "rows=-1"),
     ],

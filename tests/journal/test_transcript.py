@@ -204,7 +204,7 @@ def test_all_have_the_same_receipt_whoever_failed_the_farewell_before(tmp_path: 
 
     recorded = read_journal(begin("fish", tmp_path, table))
 
-    assert [ejected.moment for ejected in recorded.match_after(None).ejected] == [Moment.FAREWELL, Moment.FAREWELL]
+    assert [ejected.moment for ejected in recorded.match_after(None).ejected] == [Moment.END, Moment.END]
     for seat, spy in enumerate(table):
         assert [one.message for one in transcript(recorded, seat)] == spy.heard
 

@@ -39,7 +39,7 @@ each_game = pytest.mark.parametrize("game", GAMES.values(), ids=GAMES)
 def seen(game: BoardGame[Any, Any]) -> list[View[Any]]:
     """A match as spectators see it, and at last without its first player."""
     story = random_match(game)
-    return [game.view(state, None) for state in (*story, game.eject(story[-1], 0, Moment.FAREWELL))]
+    return [game.view(state, None) for state in (*story, game.eject(story[-1], 0, Moment.END))]
 
 
 @each_game

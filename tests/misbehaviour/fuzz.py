@@ -135,7 +135,7 @@ class LawChecker:
         if isinstance(event, Acted | Ejected):
             self.facts.append(event)
             laws.check_pieces(self._match, match, self._trial)
-            if isinstance(event, Acted) or event.moment is not Moment.FAREWELL:  # then the state does not change
+            if isinstance(event, Acted) or event.moment is not Moment.END:  # then the state does not change
                 laws.check_order(match)
                 laws.check_ranking(match)
         self._match = match

@@ -57,7 +57,7 @@ class FailingPlayer(HonestPlayer):
         return self._fail(Moment.NEWS, news)
 
     def end(self, result: Any) -> Any:
-        return self._fail(Moment.FAREWELL, result)
+        return self._fail(Moment.END, result)
 
     def _is_due(self, moment: Moment) -> bool:
         self._after -= moment is self._moment
@@ -152,4 +152,4 @@ def bad_player(lots: SeededRandom, unseen: frozenset[int]) -> FailingPlayer:
     )
 
 
-ONCE_MOMENTS = (Moment.GREETING, Moment.FAREWELL)  # comes once
+ONCE_MOMENTS = (Moment.GREETING, Moment.END)  # comes once

@@ -58,7 +58,7 @@ def test_what_is_said_of_it_is_one_short_line_and_what_is_kept_is_bounded(case: 
         assert 0 < len(failed.why) < 120
         assert failed.why.isprintable()
         assert failed.evidence.limit is not None
-        assert failed.evidence.credited >= 0.0
+        assert failed.evidence.host_delay >= 0.0
         assert len(msgspec.json.encode(failed.evidence)) < 20_000
 
 

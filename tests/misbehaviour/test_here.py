@@ -275,7 +275,7 @@ def test_so_does_one_that_declares_another_fault_or_moment_or_clause() -> None:
 
     assert complaints(wrong_fault, seated(wrong_fault, TABLES["fish"], 2)[0], 2)
     assert complaints(
-        HOSTILE_PLAYERS["exits"].with_moment(Moment.FAREWELL), seated(HOSTILE_PLAYERS["exits"], TABLES["q"], 2)[0], 2
+        HOSTILE_PLAYERS["exits"].with_moment(Moment.END), seated(HOSTILE_PLAYERS["exits"], TABLES["q"], 2)[0], 2
     )
     assert complaints(cheat, seated(cheat, TABLES["fish"], 2)[0], 2) == ["moves too soon broke rule 3.4, not 4.1"]
 
@@ -288,7 +288,7 @@ class Unjust(Fish, frozen=True):
 
 
 def test_so_does_a_referee_that_ejects_the_honest() -> None:
-    bad = HOSTILE_PLAYERS["raises in the farewell"]
+    bad = HOSTILE_PLAYERS["raises at the end"]
 
     final, _ = seated(bad, dealt(Unjust(rows=5, columns=4), 3, "bad"), 2)
 

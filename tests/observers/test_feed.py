@@ -132,7 +132,7 @@ def test_faults_and_moments_are_said_as_documented(fault: Fault, moment: Moment)
     event = event_fields(Ejected(2, fault, moment, "why"), match)
 
     assert event["fault"] in ("illegal", "malformed", "timed_out", "crashed", "gone", "flood")
-    assert event["moment"] in ("greeting", "turn", "news", "farewell")
+    assert event["moment"] in ("greeting", "turn", "news", "end")
     assert (event["name"], event["seat"], event["why"]) == ("cyd", 2, "why")
 
 

@@ -128,14 +128,14 @@ def test_a_tie_shares_a_rank_and_the_next_rank_counts_them_all(ranking: list[set
 def test_the_ejected_are_listed_after_the_ranking_in_their_order() -> None:
     out = (
         Ejected(2, Fault.CRASHED, Moment.GREETING, "raised ValueError"),
-        Ejected(0, Fault.MALFORMED, Moment.FAREWELL, "answered where only an acknowledgement was due"),
+        Ejected(0, Fault.MALFORMED, Moment.END, "answered where only an acknowledgement was due"),
     )
 
     assert format_standings(result({1}, {3}, ejected=out), NAMES) == [
         "1. bob",
         "2. dee",
         "cyd is out: crashed (greeting), raised ValueError",
-        "ann is out: malformed (farewell), answered where only an acknowledgement was due",
+        "ann is out: malformed (end), answered where only an acknowledgement was due",
     ]
 
 

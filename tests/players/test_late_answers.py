@@ -152,8 +152,8 @@ def test_an_answer_that_comes_too_late_is_on_record_and_the_others_go_on_meanwhi
     lines = asyncio.run(late_match(way, LATE, tmp_path))
 
     types = [line["type"] for line in lines]
-    (late,) = [line for line in lines if line["type"] == "late"]
-    assert (late["seat"], types[-2:]) == (1, ["late", "result"])
+    (late,) = [line for line in lines if line["type"] == "late_answer"]
+    assert (late["seat"], types[-2:]) == (1, ["late_answer", "result"])
     assert types[-3] == "fact" and "ejected" not in lines[-3]["fact"]["type"]  # somebody played on before it came
     assert 0.5 < late["overrun"] < 25.0
 
@@ -163,7 +163,7 @@ def test_an_answer_that_comes_too_late_is_on_record_and_the_others_go_on_meanwhi
 def test_an_answer_that_is_50_ms_late_is_waited_for(way: str, tmp_path: Path) -> None:
     lines = event_loop.run(late_match(way, LATE.replace("1.0", "0.05"), tmp_path))
 
-    (late,) = [line for line in lines if line["type"] == "late"]
+    (late,) = [line for line in lines if line["type"] == "late_answer"]
     assert 0.03 < late["overrun"] < 0.3
 
 

@@ -173,7 +173,7 @@ def test_nothing_more_than_that_is_given_back() -> None:
 
     assert answer.fault is Fault.TIMED_OUT
     assert answer.took == pytest.approx(1.0, abs=0.06)
-    assert 0.2 <= answer.evidence.credited < 0.4
+    assert 0.2 <= answer.evidence.host_delay < 0.4
 
 
 def test_many_delays_are_all_given_back() -> None:
@@ -406,7 +406,7 @@ def test_the_evidence_has_the_first_bytes_their_number_and_their_hash() -> None:
 
     assert evidence.received == repr(junk[:512])
     assert (evidence.size, evidence.sha256) == (len(junk), sha256(junk).hexdigest())
-    assert (evidence.limit, evidence.taken, evidence.credited) == (5.0, 0.5, 0.0)
+    assert (evidence.limit, evidence.taken, evidence.host_delay) == (5.0, 0.5, 0.0)
     assert evidence.stderr == "exit code 1"
 
 

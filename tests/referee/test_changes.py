@@ -171,7 +171,7 @@ def test_it_may_crash_when_the_game_is_over(driver: str) -> None:
     ann = Listener("fish", crash)
     match = refereed(driver, match_of("fish"), [ann, Deaf("fish"), Deaf("fish")])
 
-    assert [(out.seat, out.moment) for out in match.result.ejected] == [(0, Moment.FAREWELL)]
+    assert [(out.seat, out.moment) for out in match.result.ejected] == [(0, Moment.END)]
 
 
 @each_driver

@@ -140,7 +140,7 @@ def test_whoever_fails_at_the_farewell_is_struck_out_and_nobody_moves_up() -> No
 
     assert notes[-5:] == [
         "2 end told [[1], [0, 2]]",
-        "* 2 ejected, gone at the farewell",
+        "* 2 ejected, gone at the end",
         "2 dismissed",
         "0 end told [[1], [0]]",
         "* ended [[1], [0]]",

@@ -47,7 +47,7 @@ def test_a_failure_is_an_ejection_with_its_own_fault(fault: Fault) -> None:
     assert fact == Ejected(0, fault, Moment.TURN, "it went wrong")
 
 
-@pytest.mark.parametrize("moment", [Moment.GREETING, Moment.NEWS, Moment.FAREWELL])
+@pytest.mark.parametrize("moment", [Moment.GREETING, Moment.NEWS, Moment.END])
 @pytest.mark.parametrize("fault", Fault)
 def test_a_failure_to_acknowledge_is_an_ejection_at_that_moment(fault: Fault, moment: Moment) -> None:
     ejected = judge_acknowledgement(1, moment, Failed(fault, "it went wrong"))
@@ -59,7 +59,7 @@ def test_an_acknowledgement_is_nothing() -> None:
     assert judge_acknowledgement(0, Moment.NEWS, Answered(None)) is None
 
 
-@pytest.mark.parametrize("moment", [Moment.GREETING, Moment.NEWS, Moment.FAREWELL])
+@pytest.mark.parametrize("moment", [Moment.GREETING, Moment.NEWS, Moment.END])
 @pytest.mark.parametrize("value", [0, "", False, (), "void", Place((0, 0))])
 def test_anything_but_nothing_is_no_acknowledgement(value: object, moment: Moment) -> None:
     ejected = judge_acknowledgement(1, moment, Answered(value))

@@ -15,7 +15,7 @@ from fairplay.referee.referee import new_match_id
 
 AnyMatch = Match[Any, Any, Any]
 AnyStrategy = Callable[[Any], Any]
-GREETING, TURN, NEWS, FAREWELL = Moment
+GREETING, TURN, NEWS, END = Moment
 CHEATS: dict[str, Any] = {  # what is never legal
     "fish": fish.Place((99, 99)),
     "tsuro": tsuro.Place(0, 0, "A", (99, 99)),
@@ -83,7 +83,7 @@ class MisbehavingPlayer:
         return self._misbehave(NEWS, sum(map(len, news)))
 
     def end(self, result: Any) -> Any:
-        return self._misbehave(FAREWELL, 0)
+        return self._misbehave(END, 0)
 
     def _misbehave(self, moment: Moment, far: int) -> Any:
         bad = self._bad
@@ -107,8 +107,8 @@ def match_progress(view: Any) -> int:
 
 
 TABLES = (
-    MeterTable("fish", {"rows": 3, "columns": 4}, ("random", "greedy"), {0: Misbehaviour(FAREWELL, "raises")}),
-    MeterTable("tsuro", {"size": 3}, ("first", "second", "random"), {1: Misbehaviour(FAREWELL, "answers")}),
+    MeterTable("fish", {"rows": 3, "columns": 4}, ("random", "greedy"), {0: Misbehaviour(END, "raises")}),
+    MeterTable("tsuro", {"size": 3}, ("first", "second", "random"), {1: Misbehaviour(END, "answers")}),
     MeterTable("q", {}, ("random", "dag"), {1: Misbehaviour(NEWS, "raises", after=13)}, enough=12),
     MeterTable(
         "fish",
@@ -136,27 +136,27 @@ TABLES = (
         {
             0: Misbehaviour(GREETING, "raises"),
             1: Misbehaviour(TURN, "cheats", after=9),
-            2: Misbehaviour(FAREWELL, "answers"),
+            2: Misbehaviour(END, "answers"),
         },
     ),
     MeterTable(
         "tsuro",
         {"size": 4},
         ("survivor", "survivor", "random"),
-        {0: Misbehaviour(TURN, "cheats", after=3), 1: Misbehaviour(FAREWELL, "raises")},
+        {0: Misbehaviour(TURN, "cheats", after=3), 1: Misbehaviour(END, "raises")},
     ),
     MeterTable("q", {}, ("ldasg", "random"), {0: Misbehaviour(NEWS, "raises", after=14)}, pile=9, enough=14),
     MeterTable(
         "fish",
         {"rows": 3, "columns": 5, "holes": 1},
         ("lookahead:2", "random"),
-        {0: Misbehaviour(TURN, "answers", after=10), 1: Misbehaviour(FAREWELL, "raises")},
+        {0: Misbehaviour(TURN, "answers", after=10), 1: Misbehaviour(END, "raises")},
     ),
     MeterTable(
         "tsuro",
         {"size": 5, "tiles": "cycle"},
         ("second", "third", "second"),
-        {seat: Misbehaviour(FAREWELL, "raises") for seat in range(3)},
+        {seat: Misbehaviour(END, "raises") for seat in range(3)},
     ),
     MeterTable(
         "q",
@@ -165,7 +165,7 @@ TABLES = (
         {
             0: Misbehaviour(TURN, "cheats", after=4),
             1: Misbehaviour(NEWS, "raises", after=11),
-            3: Misbehaviour(FAREWELL, "answers"),
+            3: Misbehaviour(END, "answers"),
         },
         pile=12,
         enough=12,

@@ -406,7 +406,7 @@ def test_a_record_tells_whether_the_seed_was_drawn_or_chosen(seed: bytes | None,
 
     played(room)
 
-    assert read_journal(tmp_path / "r1.jsonl").opening.drawn is drawn
+    assert read_journal(tmp_path / "r1.jsonl").opening.random_seed is drawn
 
 
 def test_a_player_that_is_asked_is_kicked_at_once() -> None:

@@ -97,7 +97,7 @@ def test_ejections_and_void_attempts_before_an_interruption_are_counted() -> Non
 
 def test_a_crash_is_told_with_the_error_that_the_program_named(capsys: pytest.CaptureFixture[str]) -> None:
     crash = Ejected(0, Fault.CRASHED, Moment.GREETING, "the program ended with exit code 1")
-    evidence = Evidence(code=1, stderr="  File x\nSyntaxError: '(' was never closed\n")
+    evidence = Evidence(exit_code=1, stderr="  File x\nSyntaxError: '(' was never closed\n")
 
     seen(watching(), PlayerEjected("m00001", "ann", crash, evidence))
 

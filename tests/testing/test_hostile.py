@@ -75,9 +75,9 @@ def test_a_table_of_nothing_but_bad_players_comes_to_an_end(game: str) -> None:
     rules, seats = TABLES[game]
     strategy = game_info(game).built_in["random"].make("", bytes(32))
     bad = [
-        HOSTILE_PLAYERS["raises in the greeting"],
+        HOSTILE_PLAYERS["raises at the greeting"],
         HOSTILE_PLAYERS["answers junk"],
-        HOSTILE_PLAYERS["hangs in the turn"],
+        HOSTILE_PLAYERS["hangs at the turn"],
         HOSTILE_PLAYERS["exits"],
     ][:seats]
     match = Match(rules, rules.deal(seats, bytes(32)), tuple(f"p{seat}" for seat in range(seats)))

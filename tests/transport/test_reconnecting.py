@@ -388,7 +388,7 @@ def test_to_be_away_never_buys_time(away: tuple[float, float]) -> None:
     assert (answer.fault, answer.why) == (Fault.TIMED_OUT, "no answer within 5 s")
     assert took == pytest.approx(max(5.0, back))
     assert answer.took == pytest.approx(5.0)
-    assert (answer.evidence.away is not None) is (back > 5)
+    assert (answer.evidence.disconnected is not None) is (back > 5)
 
 
 def test_who_is_back_in_time_and_answers_has_taken_the_time_from_when_it_was_asked_first() -> None:

@@ -243,7 +243,7 @@ def test_a_slow_answer_is_charged_for_all_but_the_delay_in_which_it_came() -> No
     assert isinstance(answer, Answered)
     assert answer.took == pytest.approx(0.8, abs=2 * LOOP_CHECK_INTERVAL_S)
     assert answer.evidence is not None
-    assert answer.evidence().credited == pytest.approx(0.504, abs=0.006)
+    assert answer.evidence().host_delay == pytest.approx(0.504, abs=0.006)
 
 
 def test_a_delay_counts_once_for_everybody_who_waits() -> None:
@@ -257,7 +257,7 @@ def test_a_delay_counts_once_for_everybody_who_waits() -> None:
     for answer in run_in_virtual_time(wait):
         assert isinstance(answer, Failed)
         assert answer.evidence.taken == pytest.approx(1.0, abs=0.0005)
-        assert answer.evidence.credited == pytest.approx(0.495, abs=0.006)
+        assert answer.evidence.host_delay == pytest.approx(0.495, abs=0.006)
 
 
 def test_a_delay_before_the_question_is_not_given_back() -> None:
@@ -274,7 +274,7 @@ def test_a_delay_before_the_question_is_not_given_back() -> None:
     answer = run_in_virtual_time(wait)
 
     assert isinstance(answer, Failed)
-    assert (answer.evidence.limit, answer.evidence.credited) == (0.5, 0.0)
+    assert (answer.evidence.limit, answer.evidence.host_delay) == (0.5, 0.0)
     assert answer.evidence.taken == pytest.approx(0.5, abs=0.0005)
 
 

@@ -144,7 +144,7 @@ def cut_at_turn(
     if turn > turns:
         had = f"{name} had only {format_count(turns, 'turn')}, so there is no turn {turn}"
         for fact in recorded.facts:
-            if isinstance(fact, Ejected) and fact.seat == seat and fact.moment is not Moment.FAREWELL:
+            if isinstance(fact, Ejected) and fact.seat == seat and fact.moment is not Moment.END:
                 moment = format_moment(heard[-1])
                 had = f"{name} was ejected ({moment}), so there is no turn {turn}: {ejection_reason(fact)}"
         raise BadRequest(had)

@@ -26,7 +26,7 @@ class Moment(Enum):
     GREETING = "greeting"
     TURN = "turn"
     NEWS = "news"
-    FAREWELL = "farewell"
+    END = "end"
 
 
 class News(msgspec.Struct, frozen=True):

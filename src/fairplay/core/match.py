@@ -103,6 +103,6 @@ class Match(msgspec.Struct, Generic[State, View, Action], frozen=True, gc=False)
         state, owed = self.state, ()
         if fact.moment is not Moment.TURN:  # the others still have to be told
             owed = tuple(news for news in self.pending_news if news.seat != fact.seat)
-        if fact.moment is not Moment.FAREWELL:  # the game is over then, and its ranking is fixed
+        if fact.moment is not Moment.END:  # the game is over then, and its ranking is fixed
             state = self.game.eject(state, fact.seat, fact.moment)
         return Match(self.game, state, self.names, (*self.ejected, fact), owed, self.seed, self.id, self.sealed)

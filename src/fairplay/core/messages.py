@@ -66,10 +66,10 @@ class Evidence(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
         sha256: the hash of all that came.
         limit: seconds that were allowed; None: there was no limit.
         taken: seconds that the player took, without the host's own delays.
-        credited: seconds of the host's own delays.
-        code: the exit code of a program, above 128 for a signal; None: it still runs, or is no program.
+        host_delay: seconds of the host's own delays.
+        exit_code: the exit code of a program, above 128 for a signal; None: it still runs, or is no program.
         stderr: the end of what a program wrote there; None: the player is no program.
-        away: seconds since the connection was lost; None: it is there.
+        disconnected: seconds since the connection was lost; None: it is there.
     """
 
     detail: str = ""
@@ -78,10 +78,10 @@ class Evidence(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     sha256: str = ""
     limit: float | None = None
     taken: float = 0.0
-    credited: float = 0.0
-    code: int | None = None
+    host_delay: float = 0.0
+    exit_code: int | None = None
     stderr: str | None = None
-    away: float | None = None
+    disconnected: float | None = None
 
 
 NO_EVIDENCE = Evidence()

@@ -85,7 +85,7 @@ def advise(trouble: BotFailure, address: str) -> Iterator[str]:
             yield "a reply ends with a newline and is flushed: what stays in a buffer is never read"
         case Fault.CRASHED if trouble.message is None and "defines no player" in (evidence.stderr or ""):
             yield f'a program that speaks the protocol itself is named exec:"python3 {address}"'
-        case Fault.CRASHED if trouble.message is None and evidence.code == 0 and address.startswith("exec:"):
+        case Fault.CRASHED if trouble.message is None and evidence.exit_code == 0 and address.startswith("exec:"):
             yield "it has to read its stdin to the end; a file with a class Player or a function take_turn is ./file.py"
 
 

@@ -50,7 +50,7 @@ def explain_ejection(
     yield from format_paragraph("evidence", *evidence_lines(report))
     yield from format_paragraph("legal", *describe_legal_actions(report.legal, "answer", name))
     yield ""
-    yield f"What {name} was {'told' if report.moment in (Moment.NEWS, Moment.FAREWELL) else 'shown'}:"
+    yield f"What {name} was {'told' if report.moment in (Moment.NEWS, Moment.END) else 'shown'}:"
     yield ""
     yield from (f"    {line}".rstrip() for line in describe_shown(report, recorded, colour=colour))
     yield ""
@@ -73,8 +73,8 @@ def describe_time(report: EjectionReport, names: Sequence[str]) -> Iterator[str]
             yield f"on turn {report.turn} of its own"
         case Moment.NEWS:
             yield f"when it was told news, after turn {report.turn} of its own"
-        case Moment.FAREWELL:
-            yield f"at the farewell, after {report.turn} {'turn' if report.turn == 1 else 'turns'} of its own"
+        case Moment.END:
+            yield f"at the end, after {report.turn} {'turn' if report.turn == 1 else 'turns'} of its own"
     if report.last is None:
         yield "before any other fact"
     else:
@@ -128,7 +128,7 @@ def describe_shown(report: EjectionReport, recorded: RecordedMatch, *, colour: b
             return game_info(report.game).text(view, names, colour=colour).split("\n")
         case Moment.NEWS:
             return [printable(format_json(report.shown), MAX_PRINTED_CHARS)]
-        case Moment.FAREWELL:
+        case Moment.END:
             return format_standings(recorded.match_after(report.facts).result, names)
 
 

@@ -77,7 +77,7 @@ def resume_interrupted(spec: MatchSpec, tell: Callable[[str], None] = print_warn
 def matches_spec(spec: MatchSpec, opening: Opening) -> bool:
     """Was a match opened by this very spec?"""
     game = spec.load_game()
-    dealt = opening.drawn if spec.seed is None else opening.seed == spec.seed.hex()
+    dealt = opening.random_seed if spec.seed is None else opening.seed == spec.seed.hex()
     asked = (opening.game, opening.parameters, opening.names, opening.players, opening.pondering, opening.sealed)
     known = (opening.format, opening.rules) == (FORMAT, game.version)
     wanted = (game.name, game.parameters(), spec.labels, spec.addresses, spec.pondering, spec.sealed)

@@ -235,7 +235,7 @@ def new_match(spec: MatchSpec, game: Game[Any, Any, Any] | None = None) -> Prepa
         begin = partial(
             journal.begin,
             players=addresses,
-            drawn=spec.seed is None,
+            random_seed=spec.seed is None,
             guessable=spec.guessable,
             pondering=spec.pondering,
             **conditions.journal_fields,

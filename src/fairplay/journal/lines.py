@@ -12,9 +12,9 @@ from fairplay.core.events import Fact, Result
 from fairplay.core.game import Seat
 from fairplay.core.messages import Evidence
 
-FORMAT = 4
+FORMAT = 5
 NO_HASH = b"0" * 64  # what the first line is chained to
-MAC_PATTERN = re.compile(rb'(\{.*)(,"mark":"[0-9a-f]{32}")', re.DOTALL)
+MAC_PATTERN = re.compile(rb'(\{.*)(,"mac":"[0-9a-f]{32}")', re.DOTALL)
 
 
 class Parent(msgspec.Struct, frozen=True):
@@ -42,7 +42,7 @@ class Opening(msgspec.Struct, frozen=True, tag="opening", omit_defaults=True):
     pondering: bool = False  # might they think while others were asked?
     seed: str | None = None  # in hex; None: the state was given
     commitment: str | None = None  # the hash of the seed and the id, which was published at the start
-    drawn: bool = False  # was the seed drawn, and not chosen by whoever ran the match?
+    random_seed: bool = False  # was the seed drawn at random, not chosen by the host?
     guessable: bool = False  # was the seed made from a short text?
     sealed: bool = False  # is the seed not revealed with the result, but later?
     state: Any = None
@@ -70,7 +70,7 @@ class Entry(msgspec.Struct, frozen=True, gc=False, tag="fact", omit_defaults=Tru
     evidence: Evidence | None = None  # what else is known of the failure
 
 
-class LateAnswer(msgspec.Struct, frozen=True, tag="late"):
+class LateAnswer(msgspec.Struct, frozen=True, tag="late_answer"):
     """A line in the middle: an ejected player did answer, too late. It changes nothing."""
 
     seq: int
@@ -104,27 +104,36 @@ encode_line = msgspec.json.Encoder().encode
 decode_line = msgspec.json.Decoder(JournalLine).decode
 
 
+class OpeningFormat(msgspec.Struct, frozen=True, tag="opening"):
+    """The format of a journal, which is read before all else: the rest of another format may not fit."""
+
+    format: int
+
+
+decode_format = msgspec.json.Decoder(OpeningFormat).decode
+
+
 def line_hash(chained: bytes) -> bytes:
     """The hash of a line, from the hash before, the id of the match, and the line's bytes up to its own hash."""
     return hexlify(sha256(chained).digest())
 
 
 class MacKey:
-    """The marks of a key: who has it wrote this line, behind all that is before it.
+    """A key that makes and checks the MACs of lines: only its owner wrote this line, and all lines before it.
 
-    A mark is 16 bytes of BLAKE2b with the key, over what the hash of the line would be made from without it.
+    A MAC is 16 bytes of BLAKE2b with the key, over the bytes that the line's hash would cover without it.
     """
 
     def __init__(self, key: bytes) -> None:
-        self._keyed_hash = blake2b(digest_size=16, key=key)  # to copy it takes less than to begin anew
+        self._keyed_hash = blake2b(digest_size=16, key=key)  # copying it is faster than making a new one
 
     def mac_field(self, chained: bytes) -> bytes:
-        """The mark of a line, as it stands behind the line's bytes."""
-        mark = self._keyed_hash.copy()
-        mark.update(chained)
-        return b',"mark":"%b"' % hexlify(mark.digest())
+        """The field with the MAC of a line, to append to the line's bytes."""
+        mac = self._keyed_hash.copy()
+        mac.update(chained)
+        return b',"mac":"%b"' % hexlify(mac.digest())
 
     def verify(self, before: bytes, match: bytes, body: bytes) -> bool:
-        """Do a line's bytes bear the mark?"""
+        """Do a line's bytes end with a valid MAC?"""
         found = MAC_PATTERN.fullmatch(body)
         return found is not None and compare_digest(self.mac_field(before + match + found[1]), found[2])

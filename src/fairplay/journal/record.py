@@ -32,7 +32,7 @@ from fairplay.journal.lines import (
 )
 from fairplay.journal.options import Durability, Finished, WithoutMac, check_match_id
 from fairplay.journal.reenactment import shown_value
-from fairplay.journal.replay import RecordedMatch, has_valid_mac, parse_journal, read_bytes
+from fairplay.journal.replay import RecordedMatch, check_format, has_valid_mac, parse_journal, read_bytes
 from fairplay.journal.verification import require_legal
 from fairplay.referee.referee import new_match_id
 from fairplay.render.formatting import shell_quote
@@ -137,8 +137,8 @@ class MatchRecord:
         text = encode_line(line)[:-1]  # without its closing brace
         chained = self._hash + self._id + text
         if self.mac_key is not None:
-            mark = self.mac_key.mac_field(chained)
-            text, chained = text + mark, chained + mark
+            mac = self.mac_key.mac_field(chained)
+            text, chained = text + mac, chained + mac
         head = line_hash(chained)
         behind = self._file.append(b'%b,"hash":"%b"}\n' % (text, head))
         self._hash = head
@@ -178,7 +178,7 @@ class Journal:
         limits: dict[str, float] | None = None,
         sandbox: str = "",
         pondering: bool = False,
-        drawn: bool = False,
+        random_seed: bool = False,
         guessable: bool = False,
     ) -> MatchRecord:
         """A new file with the opening of a match; `players` are the addresses."""
@@ -201,7 +201,7 @@ class Journal:
             pondering=pondering,
             seed=None if seed is None else seed.hex(),
             commitment=match.commitment,
-            drawn=drawn,
+            random_seed=random_seed,
             guessable=guessable,
             sealed=match.sealed,
             state=match.game.pack_state(match.state) if seed is None else None,
@@ -246,13 +246,14 @@ class Journal:
     def read_own(
         self, path: Path | str, game: Game[Any, Any, Any] | None = None, *, trusted: bool = False
     ) -> RecordedMatch:
-        """The legal journal in this file, finished or not. Raises Unmarked unless we wrote it, or it is trusted."""
+        """The legal journal in this file, finished or not. Raises WithoutMac unless it has our MAC or is trusted."""
         text = read_bytes(path)
+        check_format(text)
         if not (trusted or (self._mac_key and has_valid_mac(text, os.fsencode(Path(path).stem), self._mac_key))):
             file = shell_quote(str(path))
             raise WithoutMac(
-                f"{file} does not bear our mark, for it was begun elsewhere, or changed or renamed since; "
-                f"to go on with it all the same: fairplay resume {file} --trust"
+                f"{file} was not recorded with your key, or was changed or renamed since; "
+                f"to resume it anyway: fairplay resume {file} --trust"
             )
         return require_legal(parse_journal(text, game))
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,7 @@ from fairplay.journal.lines import (
     Opening,
     Resumed,
     Seated,
+    decode_format,
     decode_line,
     line_hash,
 )
@@ -175,6 +176,7 @@ def parse_journal(text: bytes, game: Game[Any, Any, Any] | None = None) -> Recor
 
 def parse_lines(text: bytes) -> tuple[list[JournalLine], tuple[str, ...], int]:
     """The whole lines, each held against the hash of the one before; their hashes; the bytes of a torn last line."""
+    check_format(text)
     *whole, tail = text.split(b"\n")
     lines: list[JournalLine] = []
     heads: list[str] = []
@@ -204,8 +206,18 @@ def parse_lines(text: bytes) -> tuple[list[JournalLine], tuple[str, ...], int]:
     return lines, tuple(heads), len(tail)
 
 
+def check_format(text: bytes) -> None:
+    """Raise BadJournal if these bytes begin a journal of another format."""
+    opening = HASHED_LINE.fullmatch(text.partition(b"\n")[0])
+    with suppress(msgspec.MsgspecError, UnicodeDecodeError, RecursionError):  # parse_lines says what is wrong
+        if opening is not None and (found := decode_format(opening[1] + b"}").format) != FORMAT:
+            raise BadJournal(
+                1, f"journal format {found} is not supported; this version of fairplay reads format {FORMAT}"
+            )
+
+
 def has_valid_mac(text: bytes, match: bytes, mac_key: MacKey) -> bool:
-    """Does the last whole line of a journal bear its mark, which stands for all that is before it?
+    """Does the last whole line of a journal have a valid MAC, which covers all lines before it?
 
     Nothing else is looked at: that the chain is whole is for others to say.
     """
@@ -257,8 +269,6 @@ def are_valid_names(line: Seated, opening: Opening) -> bool:
 
 def load_game(opening: Opening, game: Game[Any, Any, Any] | None = None) -> Game[Any, Any, Any]:
     """The game that an opening names, if these are its rules; also if it was handed over."""
-    if opening.format != FORMAT:
-        raise BadJournal(1, f"this is format {opening.format}, and only format {FORMAT} is known")
     if game is None:
         try:
             game = make_game(opening.game, opening.parameters)

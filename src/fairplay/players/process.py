@@ -206,7 +206,7 @@ class ProgramConnection(asyncio.SubprocessProtocol, FramedConnection):
         """What became of it, and the end of what it said on stderr."""
         self._read_stderr()
         said = self._stderr_tail.decode(errors="replace")
-        return Evidence(code=self._transport.get_returncode(), stderr=said)
+        return Evidence(exit_code=self._transport.get_returncode(), stderr=said)
 
     # What the event loop calls.
 

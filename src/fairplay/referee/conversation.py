@@ -66,7 +66,7 @@ def conversation(
 
     yield from announce(Started(match.names, match.commitment), match, None, None)
     # The ranking is fixed when the game is over: who fails then, fails at the farewell, however late it is greeted.
-    moment = Moment.FAREWELL if resumed and match.turn is None else Moment.GREETING
+    moment = Moment.END if resumed and match.turn is None else Moment.GREETING
     for guest in match.remaining_seats:
         match = yield from tell(match, guest, Start(guest, match.names, match.view(guest)), moment, announce)
     match = yield from tell_news(match, announce)  # what an interrupted match still owed
@@ -85,7 +85,7 @@ def conversation(
         elif match.pending_news:
             match = yield from tell_news(match, announce)
     yield MAKE_DURABLE  # a result that was told and then lost would be worse than a slow one
-    match, result = yield from say_farewell(match, record.receipt(), announce)
+    match, result = yield from end_match(match, record.receipt(), announce)
     yield AWAIT_CLOSED_CHANNELS  # what they say too late belongs before it
     record.write(Ended(result), None, None)
     yield MAKE_DURABLE
@@ -133,7 +133,7 @@ def tell_news(match: AnyMatch, announce: Announce) -> Conversation:
     return match
 
 
-def say_farewell(
+def end_match(
     match: AnyMatch, receipt: Receipt | None, announce: Announce
 ) -> Generator[Request, Answer, tuple[AnyMatch, Result]]:
     """Tell everybody the result, with a receipt from when the game was over; the match and the result after that."""
@@ -141,7 +141,7 @@ def say_farewell(
     for seat in winners_first(match, result):
         told = match
         message = End(msgspec.structs.replace(result, receipt=receipt))
-        match = yield from tell(match, seat, message, Moment.FAREWELL, announce)
+        match = yield from tell(match, seat, message, Moment.END, announce)
         if match is not told:  # it failed, and the others hear of that
             result = match.result
     return match, result

@@ -8,8 +8,8 @@ SIGNALS = range(1, 65)
 def describe_evidence(evidence: Evidence) -> list[str]:
     """What is known, line by line; nothing, if nothing is.
 
-    >>> print(*describe_evidence(Evidence(limit=5.0, taken=5.0, code=1, stderr="oh")), sep="\\n")
-    limit 5.000 s, taken 5.000 s, credited for delays of the host 0.000 s
+    >>> print(*describe_evidence(Evidence(limit=5.0, taken=5.0, exit_code=1, stderr="oh")), sep="\\n")
+    limit 5.000 s, taken 5.000 s, delays of the host 0.000 s
     the program ended with exit code 1; its stderr ends with:
     oh
     """
@@ -17,14 +17,14 @@ def describe_evidence(evidence: Evidence) -> list[str]:
     if evidence.size:
         lines.append(f"received {evidence.received} ({evidence.size} bytes, SHA-256 {evidence.sha256})")
     if evidence.limit is not None:
-        taken, credited = evidence.taken, evidence.credited
-        clocks = f"limit {evidence.limit:.3f} s, taken {taken:.3f} s, credited for delays of the host {credited:.3f} s"
+        taken, host_delay = evidence.taken, evidence.host_delay
+        clocks = f"limit {evidence.limit:.3f} s, taken {taken:.3f} s, delays of the host {host_delay:.3f} s"
         lines.append(clocks)
     if evidence.stderr is not None:
         said = "its stderr ends with:" if evidence.stderr else "it said nothing on stderr"
-        lines += [f"the program {describe_exit_code(evidence.code)}; {said}", *evidence.stderr.splitlines()]
-    if evidence.away is not None:
-        lines.append(f"the connection was lost {evidence.away:.3f} s before")
+        lines += [f"the program {describe_exit_code(evidence.exit_code)}; {said}", *evidence.stderr.splitlines()]
+    if evidence.disconnected is not None:
+        lines.append(f"the connection was lost {evidence.disconnected:.3f} s before")
     return lines
 
 

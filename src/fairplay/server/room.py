@@ -221,8 +221,8 @@ def create_room(name: str, options: RoomOptions, observers: Sequence[Observer] =
     def begin(match: AnyMatch) -> Record:
         if journal is None:
             return begin_unrecorded(match)
-        drawn = match.seed is not None and options.seed is None
-        return journal.begin(match, players=addresses, drawn=drawn, **conditions.journal_fields)
+        random_seed = match.seed is not None and options.seed is None
+        return journal.begin(match, players=addresses, random_seed=random_seed, **conditions.journal_fields)
 
     prepared = PreparedMatch(match, player_ids, addresses, conditions, begin)
     mailboxes = {player_id: Mailbox(game) for player_id in player_ids}

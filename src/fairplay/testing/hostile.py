@@ -20,8 +20,8 @@ MakeChannel = Callable[
     [AnyStrategy, AnyGame, Moment], Channel
 ]  # a player that is bad at this moment, and good otherwise
 
-GREETING, TURN, NEWS, FAREWELL = Moment
-MESSAGE_TYPES: dict[Moment, type[Message]] = {GREETING: Start, TURN: TakeTurn, NEWS: Tell, FAREWELL: End}
+GREETING, TURN, NEWS, END = Moment
+MESSAGE_TYPES: dict[Moment, type[Message]] = {GREETING: Start, TURN: TakeTurn, NEWS: Tell, END: End}
 
 
 class Distance(Enum):
@@ -86,7 +86,7 @@ class MisbehavingPlayer:
         return self._deed() if self._moment is NEWS else None
 
     def end(self, result: Result) -> Any:
-        return self._deed() if self._moment is FAREWELL else None
+        return self._deed() if self._moment is END else None
 
 
 class ScribblingPlayer(MisbehavingPlayer):
@@ -113,7 +113,7 @@ class ScribblingPlayer(MisbehavingPlayer):
 
     def end(self, result: Any) -> Any:
         """Change the result."""
-        if self._moment is FAREWELL:
+        if self._moment is END:
             result.ranking = ()
 
 
@@ -172,7 +172,7 @@ def make_misbehaving(name: str, about: str, fault: Fault, deed: Behaviour, *mome
 
 def make_raising(moment: Moment, error: type[BaseException] = RuntimeError) -> HostilePlayer:
     """Raises at this moment, after it did its work."""
-    name = f"raises in the {moment.value}"
+    name = f"raises at the {moment.value}"
     return make_misbehaving(name, f"raises a {error.__name__}", Fault.CRASHED, raise_error(error), moment)
 
 
@@ -184,7 +184,7 @@ def make_returning(name: str, value: Any, *moments: Moment) -> HostilePlayer:
 def make_hanging(moment: Moment) -> HostilePlayer:
     """Hangs at the first call of this moment."""
     return HostilePlayer(
-        name=f"hangs in the {moment.value}",
+        name=f"hangs at the {moment.value}",
         about="never answers",
         fault=Fault.TIMED_OUT,
         moments=(moment,),
@@ -260,7 +260,7 @@ HOSTILE_PLAYERS: dict[str, HostilePlayer] = {  # in this process, one of each fa
         make_returning("answers junk", "junk", TURN),
         make_returning("answers an action of no game", {"type": "win"}, TURN),
         make_returning("answers an object", object(), TURN),
-        *(make_returning(f"answers in the {moment.value}", "thanks", moment) for moment in (GREETING, NEWS, FAREWELL)),
+        *(make_returning(f"answers at the {moment.value}", "thanks", moment) for moment in (GREETING, NEWS, END)),
         *(bad for bad in CHEATING_PLAYERS.values() if bad.name not in RARE_CHEATS),
     )
 }
@@ -271,17 +271,15 @@ ODD_PLAYERS: dict[str, HostilePlayer] = {  # in this process, too: strange answe
             name="scribbles",
             about="writes into what it is given",
             fault=Fault.CRASHED,
-            moments=(TURN, GREETING, NEWS, FAREWELL),
+            moments=(TURN, GREETING, NEWS, END),
             make=lambda strategy, game, moment: LocalChannel(ScribblingPlayer(strategy, moment), game),
         ),
         *(
-            make_misbehaving(f"raises {name}", f"raises {name}", Fault.CRASHED, deed, TURN, GREETING, NEWS, FAREWELL)
+            make_misbehaving(f"raises {name}", f"raises {name}", Fault.CRASHED, deed, TURN, GREETING, NEWS, END)
             for name, deed in hostile_answers.HOSTILE_ERRORS.items()
         ),
         *(
-            make_misbehaving(
-                f"answers {name}", f"answers {name}", Fault.MALFORMED, make, TURN, GREETING, NEWS, FAREWELL
-            )
+            make_misbehaving(f"answers {name}", f"answers {name}", Fault.MALFORMED, make, TURN, GREETING, NEWS, END)
             for name, make in hostile_answers.HOSTILE_ANSWERS.items()
         ),
         *(make_twisting(f"answers with {name}", twist) for name, twist in hostile_answers.ACTION_TWISTS.items()),

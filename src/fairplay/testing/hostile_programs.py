@@ -27,7 +27,7 @@ EJECTION_MOMENTS = {
     START: "greeting",
     TURN: "turn",
     TELL: "news",
-    END: "farewell",
+    END: "end",
 }
 LATER_EJECTION_MOMENTS = {HELLO: "greeting", START: "turn", TURN: "news", TELL: "turn"}
 MAX_LINE_BYTES = 8 * 1024  # of a line, as the protocol has it

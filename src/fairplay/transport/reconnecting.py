@@ -124,7 +124,7 @@ class ReconnectingConnection(Connection):
         return (
             NO_EVIDENCE
             if self._is_connected
-            else Evidence(away=asyncio.get_running_loop().time() - self._disconnected_since)
+            else Evidence(disconnected=asyncio.get_running_loop().time() - self._disconnected_since)
         )
 
     def _deliver(self, heard: Received) -> None:

@@ -201,8 +201,8 @@ class Clock:
         """What is known, and the clocks; but not those of a player that may take all its time."""
         if self._limit >= UNLIMITED_S:
             return known
-        credited = max(0.0, self._ended_at - self._start.since - self.taken)
-        return replace(known, limit=self._limit, taken=round(self.taken, 6), credited=round(credited, 6))
+        host_delay = max(0.0, self._ended_at - self._start.since - self.taken)
+        return replace(known, limit=self._limit, taken=round(self.taken, 6), host_delay=round(host_delay, 6))
 
     def check(self) -> None:
         """See whether the time is really up, or only the alarm was: then it is due later."""

@@ -10,7 +10,7 @@ from fairplay.testing.scripted import ScriptedChannel
 from tests.games.q.positions import make_position
 
 LEFT = Failed(Fault.GONE, "left")
-MESSAGE_TYPES = {Moment.GREETING: Start, Moment.TURN: TakeTurn, Moment.NEWS: Tell, Moment.FAREWELL: End}
+MESSAGE_TYPES = {Moment.GREETING: Start, Moment.TURN: TakeTurn, Moment.NEWS: Tell, Moment.END: End}
 PILE_TILES = "green star, green circle, green clover, green square, green diamond, green 8star"
 
 

@@ -301,14 +301,14 @@ def test_nobody_moves_up_when_a_winner_fails_at_the_farewell() -> None:
 
     play(
         make_match(state),
-        [make_seat(fails=Moment.FAREWELL), make_seat(), make_seat(fails=Moment.FAREWELL)],
+        [make_seat(fails=Moment.END), make_seat(), make_seat(fails=Moment.END)],
         on_event=inform,
     )
 
     assert ended[0].result.ranking == (frozenset(), frozenset({1}))
     assert [(one.seat, one.moment) for one in ended[0].result.ejected] == [
-        (0, Moment.FAREWELL),
-        (2, Moment.FAREWELL),
+        (0, Moment.END),
+        (2, Moment.END),
     ]
 
 

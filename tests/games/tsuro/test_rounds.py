@@ -321,7 +321,7 @@ def test_whoever_fails_the_farewell_is_struck_out_and_nobody_moves_up() -> None:
     final, _, told = referee_match(state, [good, good, leaving(2)])
 
     assert final.result.ranking == (frozenset(), frozenset({0}), frozenset({1}))
-    assert final.ejected[0].moment is Moment.FAREWELL
+    assert final.ejected[0].moment is Moment.END
     assert told.tiles_drawn == [0, 2, 4, 4, 4]
 
 

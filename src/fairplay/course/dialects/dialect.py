@@ -72,8 +72,8 @@ class Dialect(msgspec.Struct, frozen=True):
     closing: str | None = None  # the method that says at its end who won; None: every match says so itself
 
 
-def farewell(seat: Seat, won: bool) -> End:
-    """The farewell as far as a course lets players know: is this seat among the first?
+def end_message(seat: Seat, won: bool) -> End:
+    """The end_message as far as a course lets players know: is this seat among the first?
 
     The others are in no group, and where it came if not first nobody says: in the second group it is not first.
     """

@@ -6,7 +6,7 @@ from typing import Any
 from fairplay.core.errors import BadRequest
 from fairplay.core.game import Game
 from fairplay.core.messages import Message, Start, TakeTurn
-from fairplay.course.dialects.dialect import Call, Dialect, farewell
+from fairplay.course.dialects.dialect import Call, Dialect, end_message
 from fairplay.course.formats.fish import Colour, CourseState, format_state, parse_state
 from fairplay.course.formats.plain import action_reader, read, reader
 from fairplay.games.fish.actions import Action, Move
@@ -116,7 +116,7 @@ class FishCaller:
             case "start", (bool(),):
                 return ()
             case "end", (bool(won),):
-                return (farewell(self._table.index(self._colour), won),) if self._has_begun else ()
+                return (end_message(self._table.index(self._colour), won),) if self._has_begun else ()
         raise BadRequest(f"not a call of Fish: {call.method[:20]} with {len(call.arguments)} arguments")
 
     def _turn(self, plain: Any, stage: Stage) -> Sequence[Message]:

@@ -8,7 +8,7 @@ import msgspec
 from fairplay.core.errors import BadRequest
 from fairplay.core.game import Game
 from fairplay.core.messages import End, Message, Start, TakeTurn, Tell
-from fairplay.course.dialects.dialect import Call, Dialect, farewell
+from fairplay.course.dialects.dialect import Call, Dialect, end_message
 from fairplay.course.formats.frame import IDENTITY_FRAME
 from fairplay.course.formats.plain import action_reader, read, reader
 from fairplay.course.formats.q import (
@@ -102,7 +102,7 @@ class QCaller:
                 others = (f"player {place}" for place in range(1, len(view.order)))
                 return (Start(0, (self._name, *others), view),)
             case "win", (bool(won),) if self._has_begun:
-                return (farewell(0, won),)
+                return (end_message(0, won),)
         raise BadRequest(f"not a call of Q at this time: {call.method[:20]} with {len(call.arguments)} arguments")
 
     def _view(self, plain: Any) -> View:

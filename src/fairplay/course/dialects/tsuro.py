@@ -8,7 +8,7 @@ import msgspec
 from fairplay.core.errors import BadRequest
 from fairplay.core.game import Game, Seat
 from fairplay.core.messages import Message, Start, TakeTurn
-from fairplay.course.dialects.dialect import Call, Dialect, farewell
+from fairplay.course.dialects.dialect import Call, Dialect, end_message
 from fairplay.course.formats.plain import action_reader, read, reader
 from fairplay.course.formats.tsuro import (
     COURSE_BOARD_SIZE,
@@ -106,7 +106,7 @@ class TsuroCaller:
                 self._table = self._match_colours(others)
                 return ()
             case "end-of-tournament", (bool(won),):
-                return (farewell(self._table.index(self._colour), won),) if self._has_begun else ()
+                return (end_message(self._table.index(self._colour), won),) if self._has_begun else ()
         raise BadRequest(f"not a call of Tsuro: {call.method[:20]} with {len(call.arguments)} arguments")
 
     def _match_colours(self, others: tuple[Any, ...]) -> tuple[str, ...]:

@@ -30,7 +30,7 @@ from fairplay.referee.referee import print_warning
 from fairplay.testing.cheats import cheating_strategy
 from fairplay.testing.hostile import HangingChannel, make_raising
 
-METHOD_MOMENTS = {"setup": Moment.GREETING, "take-turn": Moment.TURN, "new-tiles": Moment.NEWS, "win": Moment.FAREWELL}
+METHOD_MOMENTS = {"setup": Moment.GREETING, "take-turn": Moment.TURN, "new-tiles": Moment.NEWS, "win": Moment.END}
 Placements = tuple[CoursePlacement, ...]
 Actors = list[Annotated[list[str | int], Meta(min_length=2, max_length=4)]]
 
