@@ -339,13 +339,16 @@ def test_what_is_wrong_at_the_edge_of_the_player_is_said_without_our_frames(
 @pytest.mark.parametrize(
     ("line", "why"),
     [
-        (b"junk\n", "what came is no message of the protocol: JSON is malformed: invalid character (byte 0)"),
-        (b"\n", "what came is no message of the protocol: "),
-        (b"{}\n", "what came is no message of the protocol: Object missing required field `type`"),
-        (b'{"type":"chat"}\n', "what came is no message of the protocol: Invalid value 'chat'"),
-        (b'{"type":"take_turn","nonce":"n"}\n', "what came is no message of the protocol: Object missing required"),
-        (b"\xff\n", "what came is no message of the protocol: "),
-        (HELLO.replace(b'"protocol":1', b'"protocol":2'), "they speak version 2 of the protocol, and we 1"),
+        (b"junk\n", "not a message of the protocol: JSON is malformed: invalid character (byte 0)"),
+        (b"\n", "not a message of the protocol: "),
+        (b"{}\n", "not a message of the protocol: Object missing required field `type`"),
+        (b'{"type":"chat"}\n', "not a message of the protocol: Invalid value 'chat'"),
+        (b'{"type":"take_turn","nonce":"n"}\n', "not a message of the protocol: Object missing required"),
+        (b"\xff\n", "not a message of the protocol: "),
+        (
+            HELLO.replace(b'"protocol":2', b'"protocol":3'),
+            "the host speaks version 3 of the protocol, and this program version 2",
+        ),
         (HELLO.replace(b'"fish"', b'"chess"', 1), "there is no game 'chess'"),
         (HELLO.replace(b'"rows":3', b'"rows":"\\u001b[2J"'), "fish cannot be played with rows=�[2J"),
         (TURN.replace(b'"board":[[', b'"board":[[9'), "not a position of Fish: "),
@@ -361,7 +364,7 @@ def test_what_is_no_message_gets_one_line_and_exit_code_2(line: bytes, why: str)
 def test_whoever_does_not_say_hello_is_not_played_with() -> None:
     out, err = said(bot(FIRST_ACTION), TURN, code=2)
 
-    assert (out, complaint(err)) == (b"", "they did not say hello, but TakeTurn")
+    assert (out, complaint(err)) == (b"", "the host's first message must be hello, not TakeTurn")
 
 
 @pytest.mark.parametrize(

@@ -457,7 +457,7 @@ def test_a_turn_that_never_came_is_refused_without_the_ejection_of_another(tmp_p
     assert refusal_line(done) == f"ann had only {turns} turns, so there is no turn 99"
 
 
-def test_who_failed_the_farewell_had_all_its_turns(tmp_path: Path) -> None:
+def test_who_failed_the_end_had_all_its_turns(tmp_path: Path) -> None:
     fails = "def end(self, result): raise ValueError"
     source = f"{LEGAL_BOT}\nclass Player:\n    {fails}\n    take_turn = staticmethod(take_turn)"
     address = write_bot(tmp_path, source)

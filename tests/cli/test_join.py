@@ -121,7 +121,15 @@ def against_greedy(
 
 
 def hello(**changes: Any) -> bytes:
-    line = {"type": "hello", "match": "m", "turn": 0, "nonce": "1", "limit": 5.0, "protocol": 1, "game": "fish"}
+    line = {
+        "type": "hello",
+        "match": "m",
+        "turn": 0,
+        "nonce": "1",
+        "limit": 5.0,
+        "protocol": wire.PROTOCOL_VERSION,
+        "game": "fish",
+    }
     return wire.encode({**line, "parameters": {"rows": 3, "columns": 4}, **changes}) + b"\n"
 
 
@@ -320,11 +328,11 @@ def test_a_player_that_there_is_nowhere_is_refused_at_once(options: tuple[str, .
 @pytest.mark.parametrize(
     ("says", "why"),
     [
-        (b"SSH-2.0-OpenSSH_9.6\r\n", "what came is no message of the protocol"),
-        (b"\xff\xff\n", "what came is no message of the protocol"),
-        (b"[" * 100_000 + b"\n", "what came is no message of the protocol"),
-        (start(), "they did not say hello, but Start"),
-        (hello(protocol=99), "they speak version 99 of the protocol, and we 1"),
+        (b"SSH-2.0-OpenSSH_9.6\r\n", "not a message of the protocol"),
+        (b"\xff\xff\n", "not a message of the protocol"),
+        (b"[" * 100_000 + b"\n", "not a message of the protocol"),
+        (start(), "the host's first message must be hello, not Start"),
+        (hello(protocol=99), "the host speaks version 99 of the protocol, and this program version 2"),
         (hello(game="chess"), "there is no game 'chess'"),
         (hello(parameters={"rows": -1}), ""),
         (hello() + start(view={"no": "view"}), ""),

@@ -195,7 +195,9 @@ def test_a_player_that_would_come_itself_cannot_join(player: str) -> None:
 
 def test_who_is_turned_away_is_told_why() -> None:
     def meet(guest: ClientConnection) -> None:
-        guest.ask(wire.encode(wire.Hello(match="", turn=0, nonce="n", limit=5.0, protocol=1)) + b"\n")
+        guest.ask(
+            wire.encode(wire.Hello(match="", turn=0, nonce="n", limit=5.0, protocol=wire.PROTOCOL_VERSION)) + b"\n"
+        )
         guest.dismiss()
 
     with FakeServer(meet) as server:
@@ -338,7 +340,9 @@ def test_so_is_one_that_speaks_websocket(certificate: tuple[str, str]) -> None:
     heard: list[Any] = []
 
     def meet(line: ServerConnection) -> None:
-        line.send(wire.encode(wire.Hello(match="", turn=0, nonce="n", limit=5.0, protocol=1)).decode())
+        line.send(
+            wire.encode(wire.Hello(match="", turn=0, nonce="n", limit=5.0, protocol=wire.PROTOCOL_VERSION)).decode()
+        )
         heard.append(line.recv(timeout=10))
         for said in (wire.Welcome(name="ann", reconnect_window=5.0), wire.Suspended(why="enough", retry_after=0)):
             line.send(wire.encode(said).decode())

@@ -27,7 +27,7 @@ from tests.cli.test_join import Script
 from tests.server.small_servers import RunningServer, run_small_server
 from tests.server.spectators import Spectator, play_match_events
 
-HELLO = wire.encode(wire.Hello(match="", turn=0, nonce="1-a", limit=5.0, protocol=1)) + b"\n"
+HELLO = wire.encode(wire.Hello(match="", turn=0, nonce="1-a", limit=5.0, protocol=wire.PROTOCOL_VERSION)) + b"\n"
 PLACE = {"type": "place", "at": [0, 0]}
 NO_LINE = "no line of a room: ValueError"
 LIES: dict[str, tuple[dict[str, Any], str]] = {

@@ -103,7 +103,7 @@ def test_the_game_hears_of_the_moment_of_an_ejection() -> None:
     assert (at_greeting.state.pile, at_greeting.state.aside) == ((2, 5, 1), ())
 
 
-def test_a_failure_at_the_farewell_leaves_the_state_alone() -> None:
+def test_a_failure_at_the_end_leaves_the_state_alone() -> None:
     state = EXAMPLES["tie"]
     match: ToyMatch = Match(Fish(), state, NAMES)
 
@@ -113,7 +113,7 @@ def test_a_failure_at_the_farewell_leaves_the_state_alone() -> None:
     assert after.turn is None
 
 
-def test_whoever_fails_at_the_farewell_is_struck_out_and_nobody_moves_up() -> None:
+def test_whoever_fails_at_the_end_is_struck_out_and_nobody_moves_up() -> None:
     match: ToyMatch = Match(Fish(), EXAMPLES["tie"], NAMES)
 
     one_out = match.after(out(0, Moment.END))
@@ -140,7 +140,7 @@ def test_seated_are_those_in_the_game_from_the_next_to_move_then_the_eliminated(
     assert match.after(out(1, Moment.TURN)).remaining_seats == (2, 0)
 
 
-def test_a_player_that_failed_at_the_farewell_is_seated_no_more() -> None:
+def test_a_player_that_failed_at_the_end_is_seated_no_more() -> None:
     match: ToyMatch = Match(Fish(), EXAMPLES["tie"], NAMES)
 
     assert match.after(out(1, Moment.END)).remaining_seats == (0, 2)
@@ -161,7 +161,7 @@ def test_the_scores_are_by_seat_and_those_of_the_ejected_stay() -> None:
     assert match.result.scores == (4, 6, 0)
 
 
-def test_a_failure_at_the_farewell_changes_no_score() -> None:
+def test_a_failure_at_the_end_changes_no_score() -> None:
     match: ToyMatch = Match(Fish(), EXAMPLES["tie"], NAMES)
 
     after = match.after(out(0, Moment.END))

@@ -28,7 +28,7 @@ from fairplay.games.q import Q
 from fairplay.games.tsuro import Action, Tsuro, View
 from fairplay.games.tsuro.rules import Kind, kind_of, options_of
 from fairplay.journal.record import Journal
-from fairplay.protocol.wire import encode_goodbye
+from fairplay.protocol.wire import PROTOCOL_VERSION, encode_goodbye
 from fairplay.testing.playouts import Sampling, play_events
 from tests.cli.command import SMALL_BOARD, run_fairplay
 from tests.examples.programs import AnyGame, deal_match, play_match, play_sandboxed
@@ -280,7 +280,7 @@ def views_of(game: str) -> list[Any]:
 def answers_of(command: list[str], game: str, views: Sequence[Any], more: Mapping[str, Any], signs: Any) -> list[Any]:
     """What a bot answers, one view after the other."""
     rules = game_info(game).rules()
-    hello = {"type": "hello", "protocol": 1, "game": game, "parameters": rules.public_parameters()}
+    hello = {"type": "hello", "protocol": PROTOCOL_VERSION, "game": game, "parameters": rules.public_parameters()}
     messages = [hello, *({"type": "take_turn", "view": rules.pack(view)} for view in views)]
     lines = [
         json.dumps({**more, **message, "nonce": f"{number}", "limit": 5.0, "match": "m1", "turn": 1}, separators=signs)

@@ -85,7 +85,7 @@ class Player:
 
 
 @both_ways
-def test_who_fails_when_a_match_goes_on_that_was_over_fails_at_the_farewell_and_nobody_moves_up(
+def test_who_fails_when_a_match_goes_on_that_was_over_fails_at_the_end_and_nobody_moves_up(
     way: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shy = write_module(tmp_path, SHY, "Player", monkeypatch)

@@ -73,7 +73,7 @@ TABLES: dict[str, Callable[[], list[Any]]] = {
     "one that talks nonsense": lambda: [good_then(5, answer_junk), first_action],
     "two that crash": lambda: [good_then(2, crash_on_turn), first_action, first_action, good_then(1, crash_on_turn)],
     "one that fails the greeting": lambda: [first_action, FailsAtMoment(Moment.GREETING), first_action],
-    "all fail the farewell": lambda: [FailsAtMoment(Moment.END), FailsAtMoment(Moment.END)],
+    "all fail the end": lambda: [FailsAtMoment(Moment.END), FailsAtMoment(Moment.END)],
     "one at each moment": lambda: [
         FailsAtMoment(Moment.GREETING),
         good_then(3, play_illegal_action),

@@ -110,11 +110,11 @@ def test_in_batches_the_end_is_durable_before_a_player_is_told(tmp_path: Path) -
             return first_action(view)
 
         def end(self, result: Any) -> None:
-            disk.calls.append("farewell")
+            disk.calls.append("end")
 
     record_match(tmp_path, [Listening(), first_action], journal=Journal(tmp_path, disk=disk))
 
-    asked = disk.calls[: disk.calls.index("farewell")]
+    asked = disk.calls[: disk.calls.index("end")]
     assert asked[-3:] == ["write", "sync", f"sync {tmp_path.name}"]
 
 

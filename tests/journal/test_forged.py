@@ -45,7 +45,7 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def troubled(tmp_path: Path) -> Path:
-    """A match in which somebody failed at the greeting, on a turn and at the farewell."""
+    """A match in which somebody failed at the greeting, on a turn and at the end."""
     return record_match(tmp_path, TABLES["one at each moment"]())[0]
 
 

@@ -1,4 +1,4 @@
-"""Try out what receipts cover: the game with the farewell, and with the last words the result too."""
+"""Try out what receipts cover: the game in the message end, and in closing the result too."""
 
 from pathlib import Path
 from typing import Any
@@ -44,7 +44,7 @@ def recorded(directory: Path, *players: Any) -> Path:
 
 
 def timed_out_winner(lines: list[Plain]) -> list[Plain]:
-    """That the winner did not answer the farewell, as a host might write afterwards that does not like who won."""
+    """That the winner did not answer the end, as a host might write afterwards that does not like who won."""
     *before, last = lines
     result = last["result"]
     winner = result["ranking"][0][0]
@@ -86,7 +86,7 @@ def test_whoever_stayed_to_the_end_is_handed_a_receipt_for_the_result(tmp_path: 
     assert one.heard == two.heard
     (told, early), (closed, late) = one.heard
     assert (told, closed) == ("end", "closing")
-    assert early.seq == last - 2  # somebody failed the farewell behind it
+    assert early.seq == last - 2  # somebody failed the end behind it
     assert late == Receipt(last, whole.heads[-1])
     assert verify(whole, late) == verify(whole, early)
     assert describe_coverage(whole, late) == f"it covers all {last + 1} lines, the result too"

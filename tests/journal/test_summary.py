@@ -79,7 +79,7 @@ def test_ties_share_a_rank(tmp_path: Path) -> None:
     assert find_matches(tmp_path, Query(winner="ann")) == []
 
 
-def test_nobody_moves_up_where_the_winner_failed_the_farewell(tmp_path: Path) -> None:
+def test_nobody_moves_up_where_the_winner_failed_the_end(tmp_path: Path) -> None:
     path = record_match(
         tmp_path,
         NARROW,

@@ -80,7 +80,7 @@ class Stopping(TimingRecord):
 
 
 class Rude(Spy):
-    """A spy who fails the farewell."""
+    """A spy who fails the end."""
 
     def end(self, result: Any) -> None:
         super().end(result)
@@ -181,7 +181,7 @@ def test_who_sat_there_after_an_interruption_heard_exactly_this(
             assert earlier[0] == before[other].heard[: len(earlier[0])]
 
 
-def test_a_farewell_that_was_interrupted_has_the_receipt_of_the_second_one(tmp_path: Path) -> None:
+def test_an_end_that_was_interrupted_has_the_receipt_of_the_second_one(tmp_path: Path) -> None:
     table = spies("fish")
     whole = read_journal(begin("fish", tmp_path, table))
     (winner, *_), *_ = [sorted(group) for group in whole.match_after(None).result.ranking]
@@ -199,7 +199,7 @@ def test_a_farewell_that_was_interrupted_has_the_receipt_of_the_second_one(tmp_p
         assert spy.heard[-1] != table[seat].heard[-1]
 
 
-def test_all_have_the_same_receipt_whoever_failed_the_farewell_before(tmp_path: Path) -> None:
+def test_all_have_the_same_receipt_whoever_failed_the_end_before(tmp_path: Path) -> None:
     table = [Rude(first_action), Rude(first_action), Spy(first_action)]
 
     recorded = read_journal(begin("fish", tmp_path, table))
@@ -209,7 +209,7 @@ def test_all_have_the_same_receipt_whoever_failed_the_farewell_before(tmp_path: 
         assert [one.message for one in transcript(recorded, seat)] == spy.heard
 
 
-def test_a_farewell_that_was_interrupted_after_somebody_failed_it_has_another_receipt(tmp_path: Path) -> None:
+def test_an_end_that_was_interrupted_after_somebody_failed_it_has_another_receipt(tmp_path: Path) -> None:
     trial = [Rude(first_action), Rude(first_action), Rude(first_action)]
     order = [ejected.seat for ejected in read_journal(begin("fish", tmp_path, trial)).match_after(None).ejected]
     patience = len(trial[order[1]].heard) - 1

@@ -202,8 +202,8 @@ def test_what_nobody_understands_after_a_match_is_passed_over_but_not_in_the_nex
 
 
 def test_they_have_to_speak_our_protocol_at_the_listener_too() -> None:
-    with pytest.raises(ProtocolError, match="version 2 of the protocol"):
-        Served(line(Hello(match="", turn=0, nonce="n", limit=5.0, protocol=2)))
+    with pytest.raises(ProtocolError, match="version 3 of the protocol"):
+        Served(line(Hello(match="", turn=0, nonce="n", limit=5.0, protocol=3)))
 
 
 # For one match.
@@ -227,9 +227,9 @@ def test_a_line_that_is_reset_after_the_receipt_is_no_failure() -> None:
 
 def test_who_did_not_say_hello_with_a_game_cannot_ask_anything() -> None:
     for first in (asked(TakeTurn(view_of(FISH))), CHANGED):
-        with pytest.raises(ProtocolError, match="they did not say hello, but"):
+        with pytest.raises(ProtocolError, match="the host's first message must be hello, not"):
             Served(first)
-        with pytest.raises(ProtocolError, match="they did not say hello, but"):
+        with pytest.raises(ProtocolError, match="the host's first message must be hello, not"):
             Served(listener(), line(WELCOME), first)
 
 

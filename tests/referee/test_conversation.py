@@ -28,7 +28,7 @@ def owing(*owed: News) -> AnyMatch:
     return msgspec.structs.replace(toy(pile=()), pending_news=owed)
 
 
-def test_a_whole_match_is_greeting_turns_with_news_and_farewell() -> None:
+def test_a_whole_match_is_greeting_turns_with_news_and_end() -> None:
     _, notes = run_conversation(toy())
 
     assert notes == [
@@ -135,7 +135,7 @@ def test_winners_hear_the_end_first_then_the_rest_in_the_order_of_play() -> None
     assert [line[:5] for line in notes if "end told" in line] == ["2 end", "1 end", "0 end"]
 
 
-def test_whoever_fails_at_the_farewell_is_struck_out_and_nobody_moves_up() -> None:
+def test_whoever_fails_at_the_end_is_struck_out_and_nobody_moves_up() -> None:
     final, notes = run_conversation(toy(), {"2 end": GONE_FAILURE})
 
     assert notes[-5:] == [
@@ -155,7 +155,7 @@ def test_an_emptied_first_group_stays_empty() -> None:
     assert notes[-1] == "* ended [[], [0, 2]]"
 
 
-def test_when_everybody_fails_at_the_farewell_nobody_is_ranked() -> None:
+def test_when_everybody_fails_at_the_end_nobody_is_ranked() -> None:
     final, _ = run_conversation(toy(), {"0 end": GONE_FAILURE, "1 end": GONE_FAILURE, "2 end": GONE_FAILURE})
 
     assert final.result.ranking == (frozenset(), frozenset())
@@ -207,7 +207,7 @@ def test_owed_news_survives_the_failure_of_somebody_else_at_the_greeting() -> No
     assert notes[3:8] == ["2 start", "* 2 ejected, gone at the greeting", "2 dismissed", "1 news told one", "0 turn"]
 
 
-def test_a_match_that_is_over_has_a_greeting_and_a_farewell() -> None:
+def test_a_match_that_is_over_has_a_greeting_and_an_end() -> None:
     _, notes = run_conversation(Match(Fish(), EXAMPLES["tie"], NAMES))
 
     assert [line.split(" told ")[0] for line in notes] == [

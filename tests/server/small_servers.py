@@ -129,7 +129,9 @@ class SmallServer:
     async def accept_viewer(self, connection: socket.socket, place: str) -> None:
         """Let somebody look on, as at the listener of a server."""
         line = await accept_tcp(connection)
-        line.send(wire.encode(wire.Hello(match="", turn=0, nonce="1-a", limit=5.0, protocol=1)) + b"\n")
+        line.send(
+            wire.encode(wire.Hello(match="", turn=0, nonce="1-a", limit=5.0, protocol=wire.PROTOCOL_VERSION)) + b"\n"
+        )
         reply = wire.read_reply(await receive(line))
         assert isinstance(reply, wire.Reply)
         said = wire.hello_decoder(reply.answer)

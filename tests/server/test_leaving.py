@@ -144,8 +144,8 @@ def test_one_address_takes_no_more_than_its_share_of_the_spectators(tmp_path: Pa
 
 def test_who_has_left_while_it_came_in_takes_no_place(tmp_path: Path) -> None:
     async def visit() -> int:
-        farewells = PendingCloses()
-        spectators = Spectators({}, ConnectionLimits(), farewells)
+        pending_closes = PendingCloses()
+        spectators = Spectators({}, ConnectionLimits(), pending_closes)
         ours, theirs = socket.socketpair()
         line, lost = await accept_tcp(ours), asyncio.Event()
         theirs.close()
@@ -153,7 +153,7 @@ def test_who_has_left_while_it_came_in_takes_no_place(tmp_path: Path) -> None:
         async with asyncio.timeout(PATIENCE):
             await lost.wait()
             spectators.add(line, "", "127.0.0.1")
-            await farewells.wait()
+            await pending_closes.wait()
         return len(spectators.connections)
 
     assert asyncio.run(visit()) == 0

@@ -9,9 +9,9 @@ from tests.players.scripted_connections import ScriptedConnection, VirtualTimeLo
 class Slow(ScriptedConnection):
     """A line that takes a second to be cut; then another one is, because of that."""
 
-    def __init__(self, farewells: PendingCloses, follower: ScriptedConnection | None = None) -> None:
+    def __init__(self, pending_closes: PendingCloses, follower: ScriptedConnection | None = None) -> None:
         super().__init__()
-        self._farewells = farewells
+        self._pending_closes = pending_closes
         self._follower = follower
 
     async def close(self, last: bytes, within: float) -> None:
@@ -19,15 +19,15 @@ class Slow(ScriptedConnection):
         await asyncio.sleep(1)
         await super().close(last, within)
         if self._follower is not None:
-            self._farewells.close(self._follower, last)
+            self._pending_closes.close(self._follower, last)
 
 
 def test_clients_that_leave_because_another_was_let_go_are_waited_for_too() -> None:
     async def work(loop: VirtualTimeLoop) -> list[bytes]:
-        farewells = PendingCloses()
-        follower = Slow(farewells)
-        farewells.close(Slow(farewells, follower), b"bye")
-        await farewells.wait()
+        pending_closes = PendingCloses()
+        follower = Slow(pending_closes)
+        pending_closes.close(Slow(pending_closes, follower), b"bye")
+        await pending_closes.wait()
         return [last for last, _ in follower.hung_up]
 
     assert run_in_virtual_time(work) == [b"bye"]

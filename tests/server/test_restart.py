@@ -144,7 +144,7 @@ def test_all_matches_end_as_if_the_server_had_never_been_killed(game: str, tmp_p
         out = [one.seat for one in record.closing.result.ejected]  # for want of a legal action
         told = [] if record.names.index(guest.name) in out else [record.closing.result]
         heard = [replace(result, receipt=None) for result in guest.results]
-        at_farewell = record.resumptions.count(len(record.facts))  # each time, it is told again
+        at_end = record.resumptions.count(len(record.facts))  # each time, it is told again
         assert heard[:1] == told and set(heard) == set(told)
-        assert len(heard) <= len(told) * (1 + at_farewell)
+        assert len(heard) <= len(told) * (1 + at_end)
         check_receipts(guest, record)

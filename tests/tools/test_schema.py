@@ -168,7 +168,7 @@ def test_what_is_said_of_a_change_fits_the_schema(name: str) -> None:
 
 
 def test_what_a_server_says_fits_the_schema() -> None:
-    hello = wire.Hello(match="", turn=0, nonce="n", limit=5.0, protocol=1)
+    hello = wire.Hello(match="", turn=0, nonce="n", limit=5.0, protocol=wire.PROTOCOL_VERSION)
     welcome, suspended = (
         wire.Welcome(name="ann", reconnect_window=30.0, reconnect_token="t"),
         wire.Suspended(why="it stops", retry_after=2.0),

@@ -25,7 +25,7 @@ def verify(context: click.Context, files: tuple[str, ...], receipt: str | None) 
     The chain holds, the deal follows from the seed that the host was bound to, every fact is legal, the result is the
     same, the receipt fits: exit code 0. Every file of which that is not so is named, with what is wrong where, and the
     exit code is 2. Without a receipt nobody can tell whether a whole legal record was put in place of another; and
-    one from before the result, as it comes with the farewell, does not tell whether the result is what it was.
+    one from before the result, as it comes with the message end, does not tell whether the result is what it was.
     """
     if receipt is not None and len(files) != 1:
         raise BadRequest("a receipt is for one match, so name one FILE")

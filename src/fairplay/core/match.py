@@ -77,7 +77,7 @@ class Match(msgspec.Struct, Generic[State, View, Action], frozen=True, gc=False)
 
     @property
     def result(self) -> Result:
-        """The ranking as it stands. Who failed at the farewell is struck out, and nobody moves up."""
+        """The ranking as it stands. Who failed at the end is struck out, and nobody moves up."""
         ranking = tuple(self.game.ranking(self.state))
         if self.ejected:
             out = {ejected.seat for ejected in self.ejected}

@@ -10,7 +10,7 @@ from fairplay.core.game import Seat
 
 
 class Start(msgspec.Struct, frozen=True, gc=False, tag="start"):
-    """The greeting: where you sit, who plays, what you see. To be acknowledged.
+    """A match begins: where you sit, who plays, what you see. To be acknowledged.
 
     Attributes:
         seat: the player's seat.
@@ -44,7 +44,7 @@ class Tell(msgspec.Struct, frozen=True, gc=False, tag="tell"):
 
 
 class End(msgspec.Struct, frozen=True, gc=False, tag="end"):
-    """The farewell: how the match came out. To be acknowledged.
+    """The match is over: its result. To be acknowledged.
 
     Attributes:
         result: the ranking, and all that is published with it.

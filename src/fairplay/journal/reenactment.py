@@ -149,7 +149,7 @@ class RecordChecker(NullRecord):
 def moment_of(message: Message, entry: Entry) -> Moment:
     """At which moment somebody is ejected who fails to answer this, if that is what the entry tells of."""
     moment = MOMENT_OF_MESSAGE[type(message)]
-    greeted_when_over = moment is Moment.GREETING and entry.shown is not None  # nothing is shown at the farewell itself
+    greeted_when_over = moment is Moment.GREETING and entry.shown is not None  # nothing is shown at the end itself
     if greeted_when_over and isinstance(entry.fact, Ejected) and entry.fact.moment is Moment.END:
         return Moment.END
     return moment

@@ -30,7 +30,7 @@ def transcript(recorded: RecordedMatch, seat: Seat) -> Iterator[TranscriptEntry]
     and the interruption is not in the record, and nobody can tell how far it came: it was said again.
     """
     turn = facts = 0
-    over: int | None = None  # the facts when the farewell began
+    over: int | None = None  # the facts when the end began
     with suppress(Unfinished):
         for call, answer in reenact(recorded):
             message = call.message

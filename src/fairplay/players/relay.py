@@ -118,7 +118,7 @@ class Relay:
     async def _forward(self, message: Question, text: bytes) -> None:
         """Have a question answered, unless the host does not want to know any more."""
         if self._current is None:
-            raise ProtocolError(f"they say {type(message).__name__} after the end of a match")
+            raise ProtocolError(f"the host sent {type(message).__name__} after the end of a match")
         session = self._session
         asking = asyncio.create_task(self._reply(message, text, self._current))
         over = asyncio.create_task(session.turn_is_over.wait())

@@ -43,7 +43,7 @@ def read_message(line: bytes) -> WireMessage:
         return message
     except DECODE_ERRORS as error:
         shown = line[:MAX_SHOWN_BYTES]
-        raise ProtocolError(f"what came is no message of the protocol: {error}: {shown!r}") from None
+        raise ProtocolError(f"not a message of the protocol: {error}: {shown!r}") from None
 
 
 def encode_reply(nonce: str, answer: Any) -> bytes:
@@ -124,7 +124,7 @@ class PlayerSide:
         match message:
             case Hello() if message.protocol != wire.PROTOCOL_VERSION:
                 raise ProtocolError(
-                    f"they speak version {message.protocol} of the protocol, and we {wire.PROTOCOL_VERSION}"
+                    f"the host speaks version {message.protocol} of the protocol, and this program version {wire.PROTOCOL_VERSION}"
                 )
             case Hello(game=""):
                 self.at_server = True
@@ -262,7 +262,7 @@ class PlayerSide:
                 self._in_match, self._limit_s = False, 0.0
                 self.is_over = not self.at_server or self._matches_left == 0
             case _ if not self._in_match:
-                raise ProtocolError(f"they did not say hello, but {type(message).__name__}")
+                raise ProtocolError(f"the host's first message must be hello, not {type(message).__name__}")
             case End():
                 self.match_has_ended, self._last_match = True, message.match
                 self.played += 1

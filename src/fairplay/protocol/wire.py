@@ -19,7 +19,7 @@ from fairplay.core.game import Game, Seat
 from fairplay.referee.changes import Change
 from fairplay.render.text import printable
 
-PROTOCOL_VERSION = 1
+PROTOCOL_VERSION = 2
 MAX_LINE_BYTES = 8 * 1024  # of a line from a player
 MAX_JSON_DEPTH = 32  # of objects and lists in one another
 MAX_NUMBER_DIGITS = 18  # of a number
@@ -53,7 +53,7 @@ class Hello(Question, frozen=True, kw_only=True, tag="hello", omit_defaults=True
 
 
 class Start(Question, frozen=True, kw_only=True, tag="start"):
-    """The greeting: where you sit, who plays, what you see."""
+    """A match begins: where you sit, who plays, what you see."""
 
     seat: Seat
     names: tuple[str, ...]
@@ -73,7 +73,7 @@ class Tell(Question, frozen=True, kw_only=True, tag="tell"):
 
 
 class End(Question, frozen=True, kw_only=True, tag="end"):
-    """The farewell: how the match came out. Its receipt covers what was on record by then, not this result."""
+    """The match is over: its result. Its receipt covers what was on record by then, not this result."""
 
     result: Result
 

@@ -54,7 +54,7 @@ def ignore_event(event: Event, match: AnyMatch) -> None:
 def conversation(
     match: AnyMatch, record: Record = NULL_RECORD, on_event: OnEvent = ignore_event, *, resumed: bool = False
 ) -> Conversation:
-    """A whole match, from the greeting to the farewell; also the rest of one that was interrupted."""
+    """A whole match, from the greeting to the end; also the rest of one that was interrupted."""
 
     def announce(
         event: Event, match: AnyMatch, message: Message | None, answer: Answer | None
@@ -65,7 +65,7 @@ def conversation(
         on_event(event, match)
 
     yield from announce(Started(match.names, match.commitment), match, None, None)
-    # The ranking is fixed when the game is over: who fails then, fails at the farewell, however late it is greeted.
+    # The ranking is fixed when the game is over: who fails then, fails at the end, however late it is greeted.
     moment = Moment.END if resumed and match.turn is None else Moment.GREETING
     for guest in match.remaining_seats:
         match = yield from tell(match, guest, Start(guest, match.names, match.view(guest)), moment, announce)
@@ -148,6 +148,6 @@ def end_match(
 
 
 def winners_first(match: AnyMatch, result: Result) -> tuple[Seat, ...]:
-    """The order of the farewell: the winners, then the others, each group in the order of play."""
+    """The order in which players are told of the end: the winners, then the others, each group in the order of play."""
     winners = result.ranking[0] if result.ranking else frozenset()
     return tuple(sorted(match.remaining_seats, key=lambda seat: seat not in winners))

@@ -318,9 +318,9 @@ def test_a_goodbye_is_heard_in_the_middle_of_a_thought(tmp_path: Path, mark: str
 @pytest.mark.parametrize(
     ("says", "why"),
     [
-        (b"SSH-2.0-OpenSSH_9.6\r\n", "what came is no message of the protocol"),
-        (start(), "they did not say hello, but Start"),
-        (hello(protocol=99), "they speak version 99 of the protocol, and we 1"),
+        (b"SSH-2.0-OpenSSH_9.6\r\n", "not a message of the protocol"),
+        (start(), "the host's first message must be hello, not Start"),
+        (hello(protocol=99), "the host speaks version 99 of the protocol, and this program version 2"),
     ],
     ids=["no message", "no hello", "another version"],
 )

@@ -80,7 +80,7 @@ def test_a_later_failure_loses_nothing() -> None:
     assert (after.lost, after.pile[-3:]) == ((), state.hands[0])
 
 
-def test_who_fails_at_the_farewell_changes_no_tile_and_no_score() -> None:
+def test_who_fails_at_the_end_changes_no_tile_and_no_score() -> None:
     final = play(make_match(make_state(2, scores=(3, 1))), [make_seat(fails=Moment.END), make_seat()])
 
     assert final.result.ranking == (frozenset(), frozenset({1}))

@@ -1,4 +1,4 @@
-"""Go round the table of Q: rounds, the end, the result and the farewell."""
+"""Go round the table of Q: rounds, the end, the result and who is told of it first."""
 
 from collections.abc import Callable
 
@@ -261,7 +261,7 @@ def test_players_are_ranked_by_points_and_a_tie_shares_a_rank(scores: tuple[int,
     assert QGAME.ranking(state) == tuple(frozenset(group) for group in ranking)
 
 
-def farewells(state: State, *channels: ScriptedChannel) -> list[int]:
+def end_order(state: State, *channels: ScriptedChannel) -> list[int]:
     """The seats in the order in which they hear the result."""
     order: list[int] = []
 
@@ -280,17 +280,17 @@ def farewells(state: State, *channels: ScriptedChannel) -> list[int]:
 def test_winners_are_told_first_each_group_from_whoever_would_be_next() -> None:
     state = make_state(4, scores=(4, 9, 9, 4), order=(2, 3, 0, 1))
 
-    assert farewells(state, make_seat(), make_seat(), make_seat(), make_seat()) == [2, 1, 3, 0]
+    assert end_order(state, make_seat(), make_seat(), make_seat(), make_seat()) == [2, 1, 3, 0]
 
 
 def test_whoever_finished_comes_first_in_its_group() -> None:
     hands = ["red star, red square", "red star, red square", "red circle", "red star"]
     state = make_position({(0, 0): "red star"}, hands, PILE_TILES, scores=(0, 50, 43, 0))
 
-    assert farewells(state, make_seat(), make_seat(), make_seat(right_end_tile(1)), make_seat()) == [2, 1, 3, 0]
+    assert end_order(state, make_seat(), make_seat(), make_seat(right_end_tile(1)), make_seat()) == [2, 1, 3, 0]
 
 
-def test_nobody_moves_up_when_a_winner_fails_at_the_farewell() -> None:
+def test_nobody_moves_up_when_a_winner_fails_at_the_end() -> None:
     ended: list[Ended] = []
 
     def inform(event: Event, match: AnyMatch) -> None:

@@ -315,7 +315,7 @@ def test_one_left_after_it_has_placed_plays_no_turn() -> None:
     assert (final.state.drawn, final.result.ranking) == (9, (frozenset({0}),))
 
 
-def test_whoever_fails_the_farewell_is_struck_out_and_nobody_moves_up() -> None:
+def test_whoever_fails_the_end_is_struck_out_and_nobody_moves_up() -> None:
     state = corner(CORNERS, CORNERS, STRAIGHT, STRAIGHT)
 
     final, _, told = referee_match(state, [good, good, leaving(2)])
@@ -325,7 +325,7 @@ def test_whoever_fails_the_farewell_is_struck_out_and_nobody_moves_up() -> None:
     assert told.tiles_drawn == [0, 2, 4, 4, 4]
 
 
-def test_the_farewell_comes_to_the_winners_first() -> None:
+def test_the_end_comes_to_the_winners_first() -> None:
     order: list[int] = []
 
     def noting(seat: int) -> Any:

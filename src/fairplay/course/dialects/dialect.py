@@ -73,7 +73,7 @@ class Dialect(msgspec.Struct, frozen=True):
 
 
 def end_message(seat: Seat, won: bool) -> End:
-    """The end_message as far as a course lets players know: is this seat among the first?
+    """The end as far as a course lets players know: is this seat among the first?
 
     The others are in no group, and where it came if not first nobody says: in the second group it is not first.
     """

@@ -19,11 +19,11 @@ SPECTATOR_SPOKE = Failed(Fault.FLOOD, "whoever watches has nothing to say")
 class Spectators:
     """Those who watch the rooms of a server from elsewhere."""
 
-    def __init__(self, rooms: dict[str, Room], limits: ConnectionLimits, farewells: PendingCloses) -> None:
+    def __init__(self, rooms: dict[str, Room], limits: ConnectionLimits, pending_closes: PendingCloses) -> None:
         self._rooms = rooms
         self._limits = limits
         self._addresses: dict[Connection, str] = {}
-        self._pending_closes = farewells
+        self._pending_closes = pending_closes
         self._roaming: dict[Connection, Room | None] = {}  # what those see who watch whatever is played
 
     @property

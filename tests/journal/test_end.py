@@ -47,7 +47,7 @@ def winner_of(match: AnyMatch) -> int:
     return min(match.result.ranking[0])
 
 
-def interrupted_at_the_farewell(directory: Path, at: int) -> Path:
+def interrupted_at_the_end(directory: Path, at: int) -> Path:
     """A match whose game is over, of which nobody has heard the result, or all that come before this seat."""
     begin = RecordFactory(Journal(directory))
     players = [Interrupted() if seat == at else first_action for seat in range(SEATS)]
@@ -77,7 +77,7 @@ def without(match: AnyMatch, *seats: int) -> tuple[frozenset[int], ...]:
 def test_who_fails_when_the_game_is_over_is_struck_out_and_nobody_moves_up(
     seat: int, moment: Moment, undisturbed: AnyMatch, tmp_path: Path
 ) -> None:
-    path = interrupted_at_the_farewell(tmp_path, winner_of(undisturbed))
+    path = interrupted_at_the_end(tmp_path, winner_of(undisturbed))
 
     final = gone_on_with(path, {seat: moment})
 
@@ -87,7 +87,7 @@ def test_who_fails_when_the_game_is_over_is_struck_out_and_nobody_moves_up(
 
 
 def test_all_who_fail_when_the_game_is_over_are_struck_out(undisturbed: AnyMatch, tmp_path: Path) -> None:
-    path = interrupted_at_the_farewell(tmp_path, winner_of(undisturbed))
+    path = interrupted_at_the_end(tmp_path, winner_of(undisturbed))
 
     final = gone_on_with(path, dict.fromkeys(range(SEATS), Moment.GREETING))
 
@@ -95,11 +95,11 @@ def test_all_who_fail_when_the_game_is_over_are_struck_out(undisturbed: AnyMatch
     assert verify(read_journal(path)) == final
 
 
-def test_it_is_the_same_wherever_the_farewell_was_interrupted(undisturbed: AnyMatch, tmp_path: Path) -> None:
+def test_it_is_the_same_wherever_the_end_was_interrupted(undisturbed: AnyMatch, tmp_path: Path) -> None:
     failing, winner = {winner_of(undisturbed): Moment.GREETING}, winner_of(undisturbed)
 
     for seat in nonempty(range(SEATS)):
-        path = interrupted_at_the_farewell(tmp_path / str(seat), seat)
+        path = interrupted_at_the_end(tmp_path / str(seat), seat)
         final = gone_on_with(path, failing)
         assert final.result.ranking == without(undisturbed, winner)
         assert verify(read_journal(path)) == final
@@ -107,7 +107,7 @@ def test_it_is_the_same_wherever_the_farewell_was_interrupted(undisturbed: AnyMa
 
 def test_interrupted_again_after_somebody_failed_it_stays_fixed(undisturbed: AnyMatch, tmp_path: Path) -> None:
     winner = winner_of(undisturbed)
-    path = interrupted_at_the_farewell(tmp_path, winner)
+    path = interrupted_at_the_end(tmp_path, winner)
     gone_on_with(path, {winner: Moment.GREETING})
     lines = path.read_bytes().splitlines(keepends=True)
     others = [seat for seat in range(SEATS) if seat != winner]
@@ -120,7 +120,7 @@ def test_interrupted_again_after_somebody_failed_it_stays_fixed(undisturbed: Any
 
 
 def test_before_the_game_is_over_a_greeting_is_a_greeting(undisturbed: AnyMatch, tmp_path: Path) -> None:
-    path = interrupted_at_the_farewell(tmp_path, winner_of(undisturbed))
+    path = interrupted_at_the_end(tmp_path, winner_of(undisturbed))
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(b"".join(lines[:-1]))  # without the last action
 
@@ -132,7 +132,7 @@ def test_before_the_game_is_over_a_greeting_is_a_greeting(undisturbed: AnyMatch,
 
 def test_what_such_a_player_was_shown_is_in_the_ejection_report(undisturbed: AnyMatch, tmp_path: Path) -> None:
     winner = winner_of(undisturbed)
-    path = interrupted_at_the_farewell(tmp_path, winner)
+    path = interrupted_at_the_end(tmp_path, winner)
     gone_on_with(path, {winner: Moment.GREETING})
 
     (report,) = ejection_reports(read_journal(path))
@@ -146,9 +146,9 @@ def test_what_such_a_player_was_shown_is_in_the_ejection_report(undisturbed: Any
 
 @pytest.fixture
 def failed(undisturbed: AnyMatch, tmp_path: Path) -> Path:
-    """A match that was interrupted at the farewell, and whose winner failed at the greeting when it was resumed."""
+    """A match that was interrupted at the end, and whose winner failed at the greeting when it was resumed."""
     winner = winner_of(undisturbed)
-    path = interrupted_at_the_farewell(tmp_path, winner)
+    path = interrupted_at_the_end(tmp_path, winner)
     gone_on_with(path, {winner: Moment.GREETING})
     return path
 
@@ -186,7 +186,7 @@ def test_a_forged_journal_in_which_somebody_moved_up_is_refused(forgery: Forgery
     )
 
 
-def test_nobody_fails_a_farewell_at_the_greeting_of_a_match_that_is_not_over(failed: Path) -> None:
+def test_nobody_fails_an_end_at_the_greeting_of_a_match_that_is_not_over(failed: Path) -> None:
     def earlier(lines: list[Plain]) -> list[Plain]:
         """Put the interruption, and what came of it, in front of the last action."""
         (place,) = (line["seq"] for line in lines if line["type"] == "resumed")
@@ -198,7 +198,7 @@ def test_nobody_fails_a_farewell_at_the_greeting_of_a_match_that_is_not_over(fai
     assert why in ("this is not how the referee judges it", "this is not what the player was shown")
 
 
-def test_nobody_fails_a_farewell_at_a_greeting_that_was_not(failed: Path) -> None:
+def test_nobody_fails_an_end_at_a_greeting_that_was_not(failed: Path) -> None:
     def uninterrupted(lines: list[Plain]) -> list[Plain]:
         opening, seated, *rest = (line for line in lines if line["type"] != "resumed")
         return [opening, seated, *(line for line in rest if line["type"] != "seated")]
