@@ -8,7 +8,17 @@ import pytest
 from tests.nonempty import nonempty
 
 ROOT = Path(__file__).parents[2]
-READ = ("src", "docs", "examples", "benchmarks", "tools", "README.md", "GLOSSARY.md", "ARCHITECTURE.md", "CONTRIBUTING.md")
+READ = (
+    "src",
+    "docs",
+    "examples",
+    "benchmarks",
+    "tools",
+    "README.md",
+    "GLOSSARY.md",
+    "ARCHITECTURE.md",
+    "CONTRIBUTING.md",
+)
 SUFFIXES = {".py", ".md", ".js", ".css", ".html", ".toml", ".c", ".h", ".yml", ".svg", ".sh", ".go", ".java"}
 BANNED = {  # a regular expression over words, and what to write instead
     "house|houses": "server, or built-in",

@@ -226,7 +226,7 @@ def test_an_opening_from_which_no_match_can_begin_is_named(changes: Plain, why: 
     assert caught.value.why.startswith(why)
 
 
-@pytest.mark.parametrize("rest", [[{"type": "late", "seq": 1}], [{"type": "fact", "moment": "farewell"}], []], ids=str)
+@pytest.mark.parametrize("rest", [[{"type": "late", "seq": 1}], [{"type": "fact", "moment": "end"}], []], ids=str)
 @pytest.mark.parametrize("key", [None, bytes(KEY_BYTES)], ids=["no key", "a key"])
 def test_a_journal_of_another_format_is_refused_for_that_alone(
     rest: list[Plain], key: bytes | None, path: Path

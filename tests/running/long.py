@@ -62,7 +62,6 @@ FIRST_TESTS = (  # quick ones that take seconds, the slowest first
 )
 
 
-
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "quick: run by make test")
     config.addinivalue_line("markers", "long: run by make test-long")
