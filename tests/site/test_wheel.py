@@ -1,6 +1,7 @@
 """Build the wheel as `make wheel` does, look into it, install it where there is nothing else, and play there."""
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -22,12 +23,32 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def command(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The command in an environment with the wheel, and nothing but what it asks for."""
-    place = tmp_path_factory.mktemp("user")
-    subprocess.run([sys.executable, "-m", "venv", str(place)], check=True)
-    pip = [str(place / "bin/python"), "-m", "pip", "--disable-pip-version-check", "install", "--quiet", str(wheel)]
-    done = subprocess.run(pip, capture_output=True, text=True, check=False)
+    return install(str(wheel), Path(sys.executable), tmp_path_factory.mktemp("user"))
+
+
+def install(what: str, python: Path, place: Path) -> Path:
+    """The command, in a new environment of this Python."""
+    subprocess.run([python, "-m", "venv", place], check=True, env=alone())
+    pip = [place / "bin/python", "-m", "pip", "--disable-pip-version-check", "install", "--quiet", what]
+    done = subprocess.run(pip, capture_output=True, text=True, check=False, env=alone())
     assert done.returncode == 0, done.stderr
     return place / "bin/fairplay"
+
+
+def other_pythons() -> list[Path]:
+    """The Pythons of this machine that fairplay supports, one of each version, but for the one that runs this."""
+    found = [
+        *Path.home().glob(".pyenv/versions/3.*/bin/python3"),
+        *(Path(path) for minor in range(11, 30) if (path := shutil.which(f"python3.{minor}"))),
+    ]
+    versions: dict[tuple[int, int], Path] = {}
+    for python in found:
+        asked = [python, "-c", "import sys; print(*sys.version_info[:2])"]
+        answer = subprocess.run(asked, capture_output=True, text=True, check=False, env=alone())
+        if answer.returncode == 0:
+            major, minor = map(int, answer.stdout.split())
+            versions.setdefault((major, minor), python)
+    return [python for version, python in sorted(versions.items()) if sys.version_info[:2] != version >= (3, 11)]
 
 
 def alone() -> dict[str, str]:
@@ -97,6 +118,24 @@ def test_a_match_is_played_drawn_and_made_a_page(game: str, command: Path, tmp_p
     assert "same result" in verified
     assert (tmp_path / "board.svg").read_text().startswith("<svg")
     assert "<script" in (tmp_path / "game.html").read_text()
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(
+    "python",
+    other_pythons() or [pytest.param(None, marks=pytest.mark.skip("there is no other Python from 3.11 on"))],
+    ids=str,
+)
+def test_every_supported_python_plays_verifies_and_runs_a_tournament(python: Path, wheel: Path, tmp_path: Path) -> None:
+    command = install(f"{wheel}[tournament]", python, tmp_path / "user")
+    (tmp_path / "cup.toml").write_text(said(command, "tournament", "--init", "fish", directory=tmp_path))
+
+    said(command, "play", "fish", "greedy", "random", "--journal", "games", "--quiet", directory=tmp_path)
+    verified = said(command, "verify", *map(str, (tmp_path / "games").glob("*.jsonl")), directory=tmp_path)
+    said(command, "tournament", "cup.toml", "--quiet", directory=tmp_path)
+
+    assert "same result" in verified
+    assert "greedy" in said(command, "standings", "cup", directory=tmp_path)
 
 
 def test_a_bot_in_a_file_plays_as_a_program(command: Path, tmp_path: Path) -> None:
