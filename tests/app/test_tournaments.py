@@ -42,7 +42,7 @@ class Stopping:
 
 
 def test_one_call_from_python_brings_ratings_results_and_a_report(tmp_path: Path) -> None:
-    result = fairplay.run_tournament(make_tournament("random", "greedy"), tmp_path, executor="here")
+    result = fairplay.run_tournament(make_tournament("random", "greedy"), directory=tmp_path, executor="here")
 
     assert result.finished
     assert [row.name for row in result.standings] == ["greedy", "random"]
@@ -52,16 +52,16 @@ def test_one_call_from_python_brings_ratings_results_and_a_report(tmp_path: Path
 
 
 def test_nothing_is_printed(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    fairplay.run_tournament(make_tournament("random", "greedy"), tmp_path, executor="here")
+    fairplay.run_tournament(make_tournament("random", "greedy"), directory=tmp_path, executor="here")
 
     assert capfd.readouterr() == ("", "")
 
 
 def test_a_tournament_without_a_seed_goes_on_with_the_one_that_was_drawn(tmp_path: Path) -> None:
     tournament = make_tournament("random", "greedy", seed=None)
-    first = fairplay.run_tournament(tournament, tmp_path, executor="here", report=False)
+    first = fairplay.run_tournament(tournament, directory=tmp_path, executor="here", report=False)
 
-    again = fairplay.run_tournament(tournament, tmp_path, executor="here", report=False)
+    again = fairplay.run_tournament(tournament, directory=tmp_path, executor="here", report=False)
 
     assert first.spec.seed is not None
     assert again == first
@@ -69,7 +69,7 @@ def test_a_tournament_without_a_seed_goes_on_with_the_one_that_was_drawn(tmp_pat
 
 def test_a_tournament_that_cannot_be_played_is_refused_and_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(BadRequest, match="--executor nobody: there is here, pool, dask"):
-        fairplay.run_tournament(make_tournament("random", "greedy"), tmp_path / "cup", executor="nobody")
+        fairplay.run_tournament(make_tournament("random", "greedy"), directory=tmp_path / "cup", executor="nobody")
 
     assert not (tmp_path / "cup").exists()
 
@@ -79,7 +79,7 @@ def test_live_standings_need_no_reading_of_the_file(tmp_path: Path, monkeypatch:
     watching = Watching(LiveResult(tournament, tmp_path))
     with monkeypatch.context() as patch:
         patch.setattr(tournament_log, "read_log_bytes", lambda directory: pytest.fail("the file was read"))
-        fairplay.run_tournament(tournament, tmp_path, executor="here", observers=[watching], report=False)
+        fairplay.run_tournament(tournament, directory=tmp_path, executor="here", observers=[watching], report=False)
         lines = [live_standings(result) for result in watching.seen]
 
     on_record = read_result(tmp_path)
@@ -91,7 +91,7 @@ def test_live_standings_need_no_reading_of_the_file(tmp_path: Path, monkeypatch:
 def test_live_standings_of_a_tournament_that_goes_on_have_the_matches_before(tmp_path: Path) -> None:
     tournament, stopping = make_tournament(format=RoundRobin(games=6)), Stopping(4)
     with pytest.raises(KeyboardInterrupt):
-        fairplay.run_tournament(tournament, tmp_path, executor="here", observers=[stopping])
+        fairplay.run_tournament(tournament, directory=tmp_path, executor="here", observers=[stopping])
     before = read_result(tmp_path).counted
     live = LiveResult(tournament, tmp_path)
     told: list[tuple[CountedMatch, ...]] = []
@@ -101,7 +101,9 @@ def test_live_standings_of_a_tournament_that_goes_on_have_the_matches_before(tmp
             if isinstance(event, RoundBegan):
                 told.append(live.result.counted)
 
-    fairplay.run_tournament(tournament, tmp_path, executor="here", observers=[live, Beginning()], report=False)
+    fairplay.run_tournament(
+        tournament, directory=tmp_path, executor="here", observers=[live, Beginning()], report=False
+    )
 
     assert told == [before] and len(before) == 4
     assert live_standings(live.result) == live_standings(read_result(tmp_path))

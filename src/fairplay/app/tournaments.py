@@ -5,8 +5,10 @@ import os
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
+from fairplay.app.arguments import GameArgument
+from fairplay.app.tournament_arguments import EntrantsArgument, has_main_players, make_tournament
 from fairplay.core.errors import BadRequest
 from fairplay.core.game import Game
 from fairplay.hosting.spec import Entrant
@@ -22,33 +24,71 @@ from fairplay.tournament.running.directory_run import run_in_directory
 from fairplay.tournament.running.runners import Runner
 from fairplay.tournament.settings import RoundRobin
 from fairplay.tournament.spec import BotCheckPolicy, TournamentSpec
+from fairplay.tournament.spec_file import read_tournament
 
 
 def run_tournament(
-    spec: TournamentSpec,
-    directory: Path | str,
+    tournament: TournamentSpec | GameArgument | os.PathLike[str],
+    players: EntrantsArgument | None = None,
     *,
+    directory: str | os.PathLike[str] | None = None,
     jobs: int | None = None,
-    executor: str = "pool",
+    executor: str | None = None,
     runner: Callable[[], Runner] | None = None,
     observers: Sequence[TournamentObserver] = (),
-    hidden: Sequence[str] = (),
+    hidden: Sequence[str | os.PathLike[str]] = (),
     bot_logs: str | None = None,
     report: bool = True,
+    **settings: Any,
 ) -> TournamentResult:
     """Run a tournament to its report, or resume the one in this directory. Raises BadRequest or HostFault if it cannot.
 
-    `jobs`: how many matches are played in parallel, by default one per core. `executor`: `here`, `pool` (processes),
-    `dask` or `dask:ADDRESS`; or a `runner` of your own. `hidden`: what programs may not see, besides the directory.
-    `bot_logs`: where what they say on stderr is kept.
+    Args:
+        tournament: a game as for `play`, with its players; or the path of a TOML file, or a `TournamentSpec`.
+        players: of a game: as for `play`, but functions and classes must be at the top of a module or of this script.
+        directory: where journals, results and the report are kept; of a TOML file by default its path without `.toml`.
+        jobs: how many matches are played in parallel; None: one per core.
+        executor: what plays them: `pool` (processes), `here`, `dask` or `dask:ADDRESS`; None: `here` if a player is
+            defined in this script, or else `pool`.
+        runner: what plays them, if it is your own.
+        observers: of the tournament: objects with a method `observe(event)`.
+        hidden: paths that programs may not see, besides the directory.
+        bot_logs: the directory for what programs write on stderr.
+        report: whether results.json, results.csv and report.html are written.
+        settings: of a game: `format`, `seed`, `limits`, `sandbox`, `pondering`, `bot_check`, `penalties` and
+            `match_observers`, as in docs/python.md.
     """
     require_extras()
-    workers = runner or runner_factory(spec, executor, jobs)
-    places = [str(Path(place).absolute()) for place in hidden]
+    file = _parse_file(tournament)
+    if (file is not None or isinstance(tournament, TournamentSpec)) and (players is not None or settings):
+        raise TypeError(f"{'players' if players is not None else next(iter(settings))} must stand in the tournament")
+    if isinstance(tournament, TournamentSpec):
+        spec = tournament
+    elif file is not None:
+        spec = read_tournament(file)
+    elif players is None:
+        raise TypeError("run_tournament() takes the players of a game, a list or a dict by name")
+    else:
+        spec = make_tournament(cast("GameArgument", tournament), players, **settings)
+    if directory is None:
+        if file is None:
+            raise TypeError("run_tournament() takes directory=, where journals, results and the report are kept")
+        directory = file.with_suffix("")
+    here = has_main_players(spec)
+    if here and executor not in (None, "here"):
+        raise BadRequest(f"a player is defined in this script, which only executor='here' has, not {executor!r}")
+    workers = runner or runner_factory(spec, executor or ("here" if here else "pool"), jobs)
+    places = [str(Path(place).absolute()) for place in (*hidden, *([] if file is None else [file]))]
     result = run_in_directory(spec, Path(directory), workers, observers, hidden=places, bot_logs=bot_logs)
     if report:
         write_reports(result)
     return result
+
+
+def _parse_file(tournament: Any) -> Path | None:
+    """The path of a TOML file; None: it is no path."""
+    is_path = isinstance(tournament, os.PathLike) or (isinstance(tournament, str) and tournament.endswith(".toml"))
+    return Path(tournament) if is_path else None
 
 
 def write_reports(result: TournamentResult) -> None:

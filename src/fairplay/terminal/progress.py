@@ -231,7 +231,9 @@ def show_tournament(
             click.echo(f"fairplay: {warning}", err=True)
         leaving.enter_context(add_resume_hint(lambda: tournament_resume_hint(out)))
         with showing, redirect_stdout(sys.stderr):  # what players print in this process
-            result = run_tournament(spec, directory, observers=[live, showing], report=False, bot_logs=bot_logs, **how)
+            result = run_tournament(
+                spec, directory=directory, observers=[live, showing], report=False, bot_logs=bot_logs, **how
+            )
         if not showing.has_begun:
             showing.say("it was over before, and nothing is left to be played")
         show_standings(result)

@@ -4,6 +4,7 @@ import multiprocessing
 import os
 import secrets
 import signal
+import sys
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -20,7 +21,9 @@ from contextlib import ExitStack, suppress
 from functools import partial
 from math import ceil
 from multiprocessing import resource_tracker
+from multiprocessing.context import SpawnContext, SpawnProcess
 from multiprocessing.process import BaseProcess
+from types import ModuleType
 from typing import Any, ParamSpec, Protocol, Self, TypeVar
 
 from fairplay.core.errors import HostFault
@@ -307,10 +310,28 @@ def start_resource_tracker() -> None:
     signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
+class WorkerProcess(SpawnProcess):
+    """A worker process, which does not run the script of the caller again: few scripts are written for that."""
+
+    @staticmethod
+    def _Popen(process_obj: Any) -> Any:
+        main = sys.modules["__main__"]
+        sys.modules["__main__"] = ModuleType("__main__")  # which has no file that could be run
+        try:
+            return SpawnProcess._Popen(process_obj)
+        finally:
+            sys.modules["__main__"] = main
+
+
+class WorkerContext(SpawnContext):
+    """What starts worker processes."""
+
+    Process = WorkerProcess
+
+
 def process_pool_runner(workers: int) -> Runner:
     """Plays in so many processes on this machine, each with cores of its own; one that dies takes none with it."""
     start_resource_tracker()
-    context = multiprocessing.get_context("spawn")
-
+    context = WorkerContext()
     makers = [partial(ProcessPoolExecutor, 1, context, start_worker, (number, workers)) for number in range(workers)]
     return Runner([WorkerQueue(maker) for maker in makers])
