@@ -55,7 +55,7 @@ def make_tournament(
         players: as for `play`, but functions and classes have to be found at the top of a module or of this script.
         format: who plays whom: `RoundRobin(games=200)` or another of these values, or the name of one.
         bot_check: what happens to bots that fail their trial: warn, refuse or skip.
-        penalties: what a fault costs, by fault or `default`: game, tournament, forfeit or replay.
+        penalties: what a fault costs, by fault or `default`: eject, expel, forfeit or replay.
         match_observers: addresses py:module:Name of observers that are made where a match is played.
     """
     rules, entrants = parse_game(game), parse_entrants(players)
@@ -70,7 +70,7 @@ def make_tournament(
         fault if fault == "default" else parse_choice(fault, Fault, "a fault"): parse_choice(cost, Penalty, "a penalty")
         for fault, cost in (penalties or {}).items()
     }
-    default = costs.pop("default", Penalty.GAME)
+    default = costs.pop("default", Penalty.EJECT)
     return TournamentSpec(
         game=rules.name,
         players=tuple(entrants),
