@@ -583,7 +583,7 @@ def test_whoever_types_is_told_at_once_that_the_host_says_too_much() -> None:
         PseudoTerminal("join", host.address, "human") as terminal,
     ):
         terminal.wait_for(
-            "fairplay: the line was lost: the host says too much before "
+            "fairplay: the line was lost: the host sends too many messages before "
         )  # it has, or has not, read hello
         assert terminal.wait_for_exit() == 1
         assert terminal.settings == terminal.before

@@ -74,7 +74,7 @@ def test_it_says_in_short_lines_what_happens() -> None:
     said = [line.removeprefix("fairplay: ") for line in done.err.splitlines()]
     start = [f"connected to {server.address}", "signed in as ann"]
     assert (done.code, done.out) == (0, "")
-    assert said == [*start, *MATCH, *MATCH, "the server hangs up: that was all"]
+    assert said == [*start, *MATCH, *MATCH, "the server closes the connection: that was all"]
     assert server.results == [{"name": "ann", "game": "fish"}]
 
 
@@ -107,9 +107,9 @@ def test_it_comes_back_in_the_middle_of_a_match() -> None:
         done = run_fairplay("join", server.address, "greedy")
 
     said = [line.removeprefix("fairplay: ") for line in done.err.splitlines()]
-    connected, back = [f"connected to {server.address}", "signed in as ann"], "the line was lost; coming back"
+    connected, back = [f"connected to {server.address}", "signed in as ann"], "connection lost; reconnecting"
     assert done.code == 0
-    assert said == [*connected, MATCH[0], back, *connected, *MATCH[1:], "the server hangs up: enough"]
+    assert said == [*connected, MATCH[0], back, *connected, *MATCH[1:], "the server closes the connection: enough"]
     assert server.results[1] == {"token": "pass"}
 
 
@@ -360,7 +360,7 @@ def test_so_is_one_that_speaks_websocket(certificate: tuple[str, str]) -> None:
     assert done.err.splitlines() == [
         f"fairplay: connected to wss://{place}",
         "fairplay: signed in as ann",
-        "fairplay: the server hangs up: enough",
+        "fairplay: the server closes the connection: enough",
         "fairplay: the host hung up before there was a match",
     ]
 
@@ -413,7 +413,7 @@ def test_people_play_at_a_server_too_and_may_type_while_the_line_is_lost() -> No
         FakeServer(first, second) as server,
         PseudoTerminal("join", server.address, "human", "--name", "ann") as terminal,
     ):
-        terminal.wait_for("coming back")
+        terminal.wait_for("reconnecting")
         terminal.wait_for("signed in as ann")
         terminal.type("0,0\n")
         terminal.wait_for("take it back> ")

@@ -87,7 +87,7 @@ NO_PLAYERS = {  # files that hold none, and what is said of each
     "class Player:\n    def __init__(self): raise ValueError('no')": (
         "{bot} cannot be loaded: ValueError: no (bot.py, line 2)"
     ),
-    "player = 3": "what {bot} names is no player: it has no method take_turn(view)",
+    "player = 3": "{bot} is not a player: it has no method take_turn(view)",
     "raise RuntimeError('\\x1b[2J\\nline two')": (
         "{bot} cannot be loaded: RuntimeError: \ufffd[2J\ufffdline two (bot.py, line 1)"
     ),

@@ -117,7 +117,7 @@ def test_the_script_refuses_it_like_that_too(what: str) -> None:
         ("print('hello')\nraise RuntimeError('not today')", "RuntimeError: not today ({module}.py, line 2)"),
         ("import sys\nsys.exit(0)", "in-process:{module}:take_turn cannot be loaded: SystemExit"),
         ("class Player:\n    def __init__(self): raise ValueError('no')", "ValueError: no ({module}.py, line 2)"),
-        ("take_turn = 3", "what in-process:{module}:take_turn names is no player: it has no method take_turn(view)"),
+        ("take_turn = 3", "in-process:{module}:take_turn is not a player: it has no method take_turn(view)"),
         ("raise RuntimeError('\\x1b[2J\\nline two')", "RuntimeError"),
     ],
 )

@@ -142,7 +142,7 @@ NO_PROGRAMS = {
     "exec:": "exec: names no program; write exec:./bot or exec:'./bot --flag'",
     "exec: ": "exec: names no program; write exec:./bot or exec:'./bot --flag'",
     "exec:''": "there is no program ''",
-    "exec:'./bot": "exec:'./bot is no command line: No closing quotation",
+    "exec:'./bot": "exec:'./bot is not a command line: No closing quotation",
 }
 
 
@@ -558,7 +558,7 @@ def test_a_seat_for_which_nobody_comes_is_out() -> None:
     done = run_fairplay("play", "fish", "ann=greedy", "bob=tcp:0", *SMALL_BOARD, "--limit", "arrival=0.2", "--quiet")
 
     assert done.code == 0
-    assert strip_scores(done.out)[:2] == ["1. ann", "bob is out: gone (greeting), nobody came"]
+    assert strip_scores(done.out)[:2] == ["1. ann", "bob is out: gone (greeting), no player connected"]
 
 
 @pytest.mark.parametrize("address", ["tcp:", "tcp:listener", "ws:70000", "tcp:no.such.host.invalid:0"])

@@ -19,8 +19,8 @@ from tests.cli.tournament_files import count_matches, read_results, write_tourna
 from tests.players.host_joining import join_host
 
 PLAYED = {"players": "[]", "limits": "{ move = 60 }"}
-BEGUN = "the server hangs up: the tournament has begun"
-OVER = "the server hangs up: the tournament is over"
+BEGUN = "the server closes the connection: the tournament has begun"
+OVER = "the server closes the connection: the tournament is over"
 Turn = Callable[[Any, Any], Any]
 
 

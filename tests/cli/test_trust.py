@@ -90,8 +90,8 @@ REFUSED: dict[str, Any] = {
     "a client of a server": (["client:ann", "greedy"], "cannot be sent for from here"),
     "no player": (["nobody", "greedy"], "fish has no player 'nobody'"),
     "no program": (["exec:/nowhere/bot", "greedy"], "there is no program '/nowhere/bot'"),
-    "a NUL": (["exec:/bin/echo \0", "greedy"], "it holds a NUL"),
-    "open quotes": (["exec:'", "greedy"], "is no command line: No closing quotation"),
+    "a NUL": (["exec:/bin/echo \0", "greedy"], "it contains a NUL byte"),
+    "open quotes": (["exec:'", "greedy"], "is not a command line: No closing quotation"),
     "too few players": (["greedy"], "the record does not say who played"),
     "a search that never ends": (["lookahead:99", "greedy"], "lookahead looks 1 to 9 turns ahead"),
 }

@@ -156,7 +156,7 @@ def test_a_process_that_is_killed_is_our_fault_and_another_one_takes_its_place()
         await until_it_thinks()
         for process in tuple(POOL.processes):
             process.kill()
-        with pytest.raises(HostFault, match="a process in which built-in players think was killed by signal 9"):
+        with pytest.raises(HostFault, match="a process of built-in players was killed by signal 9"):
             await asking
         return await PooledChannel("fish", "greedy", KEY).ask(TakeTurn(moving()))
 
@@ -272,7 +272,7 @@ from tests.hosting.test_thinking import *
 mode = sys.argv[1]
 
 async def main():
-    asking = [asyncio.create_task(Thinker("fish", SLOW, KEY).ask(TakeTurn(moving()))) for _ in range(CORES)]
+    asking = [asyncio.create_task(PooledChannel("fish", SLOW, KEY).ask(TakeTurn(moving()))) for _ in range(CORES)]
     while len(POOL.processes) < CORES:
         await asyncio.sleep(0.01)
     await until_it_thinks()
@@ -287,7 +287,7 @@ async def main():
 def told_in_a_thread():
     import threading
     found = []
-    thread = threading.Thread(target=lambda: found.extend(told(Thinker("fish", "greedy", KEY), TakeTurn(moving()))))
+    thread = threading.Thread(target=lambda: found.extend(told(PooledChannel("fish", "greedy", KEY), TakeTurn(moving()))))
     thread.start()
     thread.join()
     POOL.close()

@@ -165,7 +165,7 @@ def test_an_address_that_names_no_part_of_a_module_is_refused(address: str) -> N
         ("py:..:Bot", "TypeError"),
         ("py:empty:Bot", "there is no 'Bot' in empty"),
         ("py:empty:take_turn.deeper", "there is no 'take_turn.deeper' in empty"),
-        ("py:empty:__name__", "is no player: it has no method take_turn(view)"),
+        ("py:empty:__name__", "is not a player: it has no method take_turn(view)"),
         ("py:broken:Bot", "SyntaxError"),
     ],
 )
@@ -227,9 +227,9 @@ def test_a_file_may_use_dataclasses_and_the_names_of_fairplay(bots: Path) -> Non
     [
         ("", "defines no player: neither a class Player nor a function take_turn"),
         ("def takes_turn(view): pass", "defines no player"),
-        ("player = 3", "is no player: it has no method take_turn(view)"),
-        ("class Player: pass", "is no player: it has no method take_turn(view)"),
-        ("class Player:\n    take_turn = 3", "is no player: it has no method take_turn(view)"),
+        ("player = 3", "is not a player: it has no method take_turn(view)"),
+        ("class Player: pass", "is not a player: it has no method take_turn(view)"),
+        ("class Player:\n    take_turn = 3", "is not a player: it has no method take_turn(view)"),
         ("x = 1\ndef take_turn(view)\n    return x", "SyntaxError: expected ':' ("),
         ("def take_turn(view):\nreturn", "line 2)"),
         ("import no_such_module", "ModuleNotFoundError: No module named 'no_such_module'"),

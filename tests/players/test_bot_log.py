@@ -59,16 +59,16 @@ def message(kind: str, **fields: object) -> bytes:
 def test_marks_say_what_the_bot_was_told_and_when(tmp_path: Path) -> None:
     log = log_in(tmp_path)
 
-    log.mark_message(message("hello"))
+    log.log_message(message("hello"))
     log.write_stderr(b"loaded\n")
-    log.mark_message(message("start"))
-    log.mark_message(message("take_turn", turn=1))
+    log.log_message(message("start"))
+    log.log_message(message("take_turn", turn=1))
     log.write_stderr(b"thinking")
     log.write_stderr(b" hard")
-    log.mark_message(message("tell", turn=1))
-    log.mark_message(message("changed"))
-    log.mark_message(message("take_turn", turn=2))
-    log.mark_message(message("goodbye", fault="timed_out", why="no answer\x1b within 5 s"))
+    log.log_message(message("tell", turn=1))
+    log.log_message(message("changed"))
+    log.log_message(message("take_turn", turn=2))
+    log.log_message(message("goodbye", fault="timed_out", why="no answer\x1b within 5 s"))
     log.close()
 
     assert kept(tmp_path).splitlines() == [
@@ -87,9 +87,9 @@ def test_marks_say_what_the_bot_was_told_and_when(tmp_path: Path) -> None:
 def test_what_a_host_elsewhere_adds_to_a_message_disturbs_nobody(odd: dict[str, object], tmp_path: Path) -> None:
     log = open_log(str(tmp_path), "ann", "m1")
     assert log is not None
-    log.mark_message(message("hello"))
+    log.log_message(message("hello"))
     log.write_stderr(b"loaded\n")
-    log.mark_message(message("tell", **odd))
+    log.log_message(message("tell", **odd))
     log.write_stderr(b"told\n")
     log.close()
 
@@ -136,19 +136,19 @@ def test_a_letter_may_come_in_two_pieces(tmp_path: Path) -> None:
 @pytest.mark.parametrize("said", [b"0123456\n", bytes(range(256))], ids=["text", "junk"])
 def test_of_a_flood_the_beginning_and_the_end_are_kept(said: bytes, tmp_path: Path) -> None:
     log = log_in(tmp_path)
-    log.mark_message(message("take_turn", turn=1))
+    log.log_message(message("take_turn", turn=1))
     log.write_stderr(b"first words\n")
     for _ in range(3 * (MAX_FIRST_BYTES + MAX_LAST_BYTES) // len(said)):
         log.write_stderr(said)
         assert len(log._last) <= 3 * MAX_LAST_BYTES  # which are in memory
-    log.mark_message(message("take_turn", turn=2))
+    log.log_message(message("take_turn", turn=2))
     log.write_stderr(b"last words\n")
     log.close()
 
     text = kept(tmp_path)
     assert text.startswith("-- turn 1, T s\nfirst words\n")
     assert text.endswith("-- turn 2, T s\nlast words\n")
-    assert len(re.findall(r"\n-- \d+ bytes are left out here\n", text)) == 1
+    assert len(re.findall(r"\n-- \d+ bytes left out\n", text)) == 1
     assert (
         MAX_FIRST_BYTES + MAX_LAST_BYTES
         <= log_path(str(tmp_path), "ann", "m1").stat().st_size
@@ -162,7 +162,7 @@ def test_it_is_said_how_much_is_left_out(tmp_path: Path) -> None:
         log.write_stderr(line)
     log.close()
 
-    [left_out] = re.findall(r"-- (\d+) bytes are left out here", kept(tmp_path))
+    [left_out] = re.findall(r"-- (\d+) bytes left out", kept(tmp_path))
     assert int(left_out) == 100_000 * len(line) - MAX_FIRST_BYTES - MAX_LAST_BYTES
 
 
@@ -196,7 +196,7 @@ def test_a_bot_whose_logs_are_too_large_has_no_more(
     get_log_directory.cache_clear()  # as in another process
     assert open_log(str(tmp_path), "ann", "m3") is None
     assert open_log(str(tmp_path), "ann", "m4") is None
-    assert capsys.readouterr().err.count("no more logs are kept in") == 1
+    assert capsys.readouterr().err.count("no more logs are written to") == 1
     assert [path.name for path in (tmp_path / "ann").iterdir()] == ["m1.log"]
     log_in(tmp_path, "bob").close()  # has room of its own
 
@@ -225,13 +225,13 @@ def test_a_link_in_the_place_of_a_log_is_not_followed(tmp_path: Path, capsys: py
     log.close()
 
     assert not treasure.exists()
-    assert f"no log is kept in {path}: " in capsys.readouterr().err
+    assert f"cannot write the log {path}: " in capsys.readouterr().err
 
 
 def test_a_full_disk_disturbs_nobody(tmp_path: Path) -> None:
     log = BotLog(Path("/dev/full"), bot_log.LogDirectory(str(tmp_path)))
     log.write_stderr(b"x" * 100)
-    log.mark_message(message("take_turn", turn=1))
+    log.log_message(message("take_turn", turn=1))
     log.write_stderr(b"x" * 3 * MAX_FIRST_BYTES)
     log.close()
     log.close()
@@ -240,7 +240,7 @@ def test_a_full_disk_disturbs_nobody(tmp_path: Path) -> None:
 def test_who_was_started_for_nothing_leaves_no_trace(tmp_path: Path) -> None:
     log = open_log(str(tmp_path), "ann", "m1")
     assert log is not None
-    log.mark_message(message("hello"))
+    log.log_message(message("hello"))
     log.write_stderr(b"loaded\n")
     log.close()
 
@@ -251,9 +251,9 @@ def test_who_was_started_for_nothing_leaves_no_trace(tmp_path: Path) -> None:
 def test_what_was_said_before_the_match_is_kept_once_it_begins(kind: str, tmp_path: Path) -> None:
     log = open_log(str(tmp_path), "ann", "m1")
     assert log is not None
-    log.mark_message(message("hello"))
+    log.log_message(message("hello"))
     log.write_stderr(b"loaded\n")
-    log.mark_message(message(kind))
+    log.log_message(message(kind))
     log.close()
 
     assert kept(tmp_path).startswith("-- hello, NOW\nloaded\n-- ")
@@ -293,7 +293,7 @@ def test_a_directory_that_cannot_be_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
 
     for place in (tmp_path / "file", tmp_path / "file" / "below"):
-        with pytest.raises(BadRequest, match="cannot be made"):
+        with pytest.raises(BadRequest, match="cannot create"):
             prepare_log_directory(str(place))
 
 

@@ -925,7 +925,7 @@ def test_where_nobody_comes_the_seat_is_out_and_the_match_goes_on() -> None:
 
     ejected = ejection(run(host()))
 
-    assert (ejected.fault, ejected.moment, ejected.why) == (Fault.GONE, Moment.GREETING, "nobody came")
+    assert (ejected.fault, ejected.moment, ejected.why) == (Fault.GONE, Moment.GREETING, "no player connected")
 
 
 def test_those_who_came_play_on_without_those_who_did_not() -> None:

@@ -66,7 +66,7 @@ def test_a_module_plays_as_a_program_that_sees_its_file_or_its_package(
     ("address", "why"),
     [
         ("exec:", "exec: names no program"),
-        ("exec:'", "exec:' is no command line: No closing quotation"),
+        ("exec:'", "exec:' is not a command line: No closing quotation"),
         ("./missing.py", "there is no Python file ./missing.py"),
         (
             "py:nobody_there:Bot",

@@ -235,7 +235,7 @@ def test_an_exit_code_is_waited_for_where_a_program_is_slow_to_end(any_way: Sand
 def test_a_machine_that_can_start_nothing_is_our_fault(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sandboxed_command, "wrap_command", lambda *_: ["/no/such/sandbox"])
 
-    with pytest.raises(HostFault, match="true cannot be started: No such file"):
+    with pytest.raises(HostFault, match="cannot start true: No such file"):
         ran(ProgramConnection.start(["true"], sandbox=PLAIN))
 
 

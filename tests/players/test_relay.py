@@ -154,7 +154,7 @@ def test_a_host_cannot_fill_our_memory_while_the_program_thinks() -> None:
         def _put(self, said: HostMessage) -> None:
             nonlocal most
             super()._put(said)
-            most = max(most, len(self._waiting))
+            most = max(most, len(self._pending))
 
     def meet(guest: ClientConnection) -> None:
         guest.ask(hello())
@@ -167,13 +167,13 @@ def test_a_host_cannot_fill_our_memory_while_the_program_thinks() -> None:
 
     assert goodbye is not None
     assert goodbye.why == "no answer within 60 s"
-    assert most == session.MAX_WAITING
+    assert most == session.MAX_PENDING_MESSAGES
 
 
 def test_of_many_changes_the_player_has_the_newest_before_its_turn() -> None:
     heard = asyncio.run(waiting(turn(), *map(changed, range(100))))
 
-    assert heard == [turn(), *map(changed, range(100 - session.MAX_WAITING + 1, 100))]
+    assert heard == [turn(), *map(changed, range(100 - session.MAX_PENDING_MESSAGES + 1, 100))]
 
 
 async def waiting(*texts: bytes) -> list[bytes]:
@@ -182,11 +182,11 @@ async def waiting(*texts: bytes) -> list[bytes]:
     stay._reading = asyncio.create_task(asyncio.sleep(0))  # it goes on
     for text in texts:
         stay._put(HostMessage(read_message(text.rstrip(b"\n")), text))
-    return [said.text for said in stay._waiting if isinstance(said, HostMessage)]
+    return [said.text for said in stay._pending if isinstance(said, HostMessage)]
 
 
 def test_as_much_as_is_allowed_is_not_too_much() -> None:
-    texts = [turn(number) for number in range(session.MAX_WAITING)]
+    texts = [turn(number) for number in range(session.MAX_PENDING_MESSAGES)]
 
     assert asyncio.run(waiting(*texts)) == texts
 
@@ -197,7 +197,7 @@ def test_a_host_that_asks_and_asks_while_the_program_thinks_is_given_up() -> Non
         guest.send(b"".join(turn(number) for number in range(1000)))
         return guest.receive()
 
-    with pytest.raises(ConnectionLost, match="the host says too much"):
+    with pytest.raises(ConnectionLost, match="the host sends too many messages"):
         relayed(meet, THINKS, SandboxPolicy(SandboxLevel.NONE))
 
 
@@ -210,7 +210,7 @@ def test_a_host_that_only_tells_of_changes_does_not_keep_a_player_waiting_for_a_
                 guest.send(changed(1))
                 threading.Event().wait(0.02)
 
-    with pytest.raises(ConnectionLost, match="the player gave no answer"):
+    with pytest.raises(ConnectionLost, match="neither an answer of the player nor a message of the host"):
         relayed(meet, THINKS, SandboxPolicy(SandboxLevel.NONE), idle_timeout_s=0.3)
 
 

@@ -90,7 +90,7 @@ def test_it_stays_from_match_to_match_until_the_server_has_nothing_more() -> Non
     match = [{"name": "ann"}, FIRST]
     assert server.results == [[{"name": "ann", "game": "fish"}, match, match, match]]
     assert [player.turns for player in stay.players] == [1, 1, 1]
-    assert stay.told == ["signed in as ann", "the server hangs up: the tournament is over"]
+    assert stay.told == ["signed in as ann", "the server closes the connection: the tournament is over"]
     assert stay.end is None
 
 
@@ -157,7 +157,7 @@ def test_patience_is_for_matches_and_not_for_the_time_between_them() -> None:
     stay = Stay(FakeServer(meet, let_go), idle_timeout_s=0.3)
 
     assert len(stay.players) == 2
-    assert "the line was lost: no message came for 0.3 s; coming back" in stay.told
+    assert "connection lost: no message came for 0.3 s; reconnecting" in stay.told
 
 
 # Coming back.
@@ -187,9 +187,9 @@ def test_who_comes_back_shows_its_pass_and_is_asked_once() -> None:
     assert [player.turns for player in stay.players] == [1]
     assert stay.told == [
         "signed in as ann",
-        "the line was lost; coming back",
+        "connection lost; reconnecting",
         "signed in as ann",
-        "the server hangs up: enough",
+        "the server closes the connection: enough",
     ]
 
 
@@ -279,9 +279,9 @@ def test_a_server_that_stops_for_a_while_is_come_back_to() -> None:
 
     assert stay.told == [
         "signed in as ann",
-        "the server hangs up: an update",
+        "the server closes the connection: an update",
         "signed in as ann",
-        "the server hangs up: enough",
+        "the server closes the connection: enough",
     ]
     assert stay.end is None
 

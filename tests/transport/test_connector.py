@@ -274,7 +274,7 @@ def test_a_host_that_never_ends_a_line_is_given_up() -> None:
     with raw_host(behave, "tcp") as address:
         end = joined(address, idle_timeout_s=AMPLE)
 
-    assert str(end) == "a line of the host is too long"
+    assert str(end) == "the host sent a line that is too long"
 
 
 def test_replies_that_a_host_does_not_read_do_not_fill_our_memory(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -464,7 +464,7 @@ def test_what_a_host_said_last_is_heard_although_the_reply_cannot_be_sent(scheme
 
     assert end is None
 
-    assert told[1:] == ["the server hangs up: an update"]
+    assert told[1:] == ["the server closes the connection: an update"]
 
 
 # With TLS.

@@ -1,4 +1,4 @@
-"""Open a player from the text that names it."""
+"""Open players by their addresses."""
 
 import importlib.util
 import os
@@ -14,8 +14,8 @@ from fairplay.referee.loading import load_from_module, run_loader
 
 AnyPlayer = Player | Strategy[Any, Any]
 IN_PROCESS_PREFIX = "in-process:"  # before module:Name, instead of py: a player that is trusted with this process
-MAIN_FILE = "bot.py"  # what plays in a directory
-NAMES_IN_FILE = ("Player", "player", "take_turn")  # what a file may call its player
+MAIN_FILE = "bot.py"  # the player of a directory
+PLAYER_NAMES = ("Player", "player", "take_turn")  # what a file may call its player
 
 OTHER_ADDRESSES = "human, ./file.py, exec:COMMAND, tcp:PORT, ws:PORT and py:module:Name"
 
@@ -37,7 +37,7 @@ def split_label(text: str) -> tuple[str, str]:
 def open_player(address: str, game_info: GameInfo, key: bytes, other_addresses: str = OTHER_ADDRESSES) -> AnyPlayer:
     """The player at this address: [py|in-process]:module:Name, the path of a file, or the name of a built-in player.
 
-    What other players there are is said if it is none of these.
+    An address that is none of these is refused with a list of what there is.
     """
     if address.startswith(("py:", IN_PROCESS_PREFIX)):
         return instantiate_player(address, load_from_module(address))
@@ -53,32 +53,32 @@ def open_player(address: str, game_info: GameInfo, key: bytes, other_addresses: 
 def built_in_strategy(game: str, name: str, key: bytes | None = None) -> Strategy[Any, Any]:
     """The strategy of a built-in player by its name, with a parameter if it takes one.
 
-    What it draws lots from is the key, or else drawn.
+    Its randomness comes from the key (default: a random one).
 
     >>> from fairplay.games.fish import Fish
     >>> game = Fish(rows=3, columns=3)
     >>> built_in_strategy("fish", "lookahead:2")(game.view(game.deal(2, bytes(32)), 0))
     Place(at=(0, 0))
     """
-    shelf, (kind, _, parameter) = game_info(game), name.partition(":")
-    if kind not in shelf.built_in:
-        raise BadRequest(f"{game} has no built-in player {kind!r}; it has {', '.join(shelf.built_in)}")
-    return shelf.built_in[kind].make(parameter, os.urandom(SEED_BYTES) if key is None else key)
+    info, (kind, _, parameter) = game_info(game), name.partition(":")
+    if kind not in info.built_in:
+        raise BadRequest(f"{game} has no built-in player {kind!r}; it has {', '.join(info.built_in)}")
+    return info.built_in[kind].make(parameter, os.urandom(SEED_BYTES) if key is None else key)
 
 
 def load_player_file(address: str) -> AnyPlayer:
     """The player in a file, or in the main file of a directory."""
     path = Path(address, MAIN_FILE) if Path(address).is_dir() else Path(address)
-    spec = importlib.util.spec_from_file_location(f"player:{path}", path)  # no other module is called like that
+    spec = importlib.util.spec_from_file_location(f"player:{path}", path)  # a name that no other module has
     if not path.is_file() or spec is None or spec.loader is None:
         raise BadRequest(f"there is no Python file {address}")
-    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)  # dataclasses look for it there
+    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)  # where dataclasses look for it
     loader = spec.loader
     if str(path.parent) not in sys.path:
-        sys.path.insert(0, str(path.parent))  # for what the file imports from beside it
+        sys.path.insert(0, str(path.parent))  # for imports of modules beside the file
     run_loader(address, lambda: loader.exec_module(module))
-    for name in NAMES_IN_FILE:
-        if getattr(module, name, Player) is not Player:  # which a file may import for its types
+    for name in PLAYER_NAMES:
+        if getattr(module, name, Player) is not Player:  # the class of ours, which a file may import for its types
             return instantiate_player(address, getattr(module, name))
     raise BadRequest(f"{address} defines no player: neither a class Player nor a function take_turn")
 
@@ -87,5 +87,5 @@ def instantiate_player(address: str, found: Any) -> AnyPlayer:
     """A class makes a player; a function or an object is one."""
     player: AnyPlayer = run_loader(address, found) if isinstance(found, type) else found
     if not callable(getattr(player, "take_turn", player)):
-        raise BadRequest(f"what {address} names is no player: it has no method take_turn(view)")
+        raise BadRequest(f"{address} is not a player: it has no method take_turn(view)")
     return player

@@ -1,4 +1,4 @@
-"""Ask no more programs at once than there are cores to give, so that nobody's clock runs while others compute."""
+"""Limit how many programs are asked at once to the number of cores, so that no clock runs while others compute."""
 
 import asyncio
 import os
@@ -9,7 +9,7 @@ from functools import cache
 
 
 class CpuSlot:
-    """The place of one program that wants to think, from when it waits for one; `call` is called once it has it."""
+    """The request of one program for a core; `on_granted` is called once it has one."""
 
     def __init__(self, on_granted: Callable[[], None]) -> None:
         self.loop = asyncio.get_running_loop()
@@ -18,7 +18,7 @@ class CpuSlot:
 
 
 class CpuSlots:
-    """Places for programs that think, for all event loops of this process; who comes first is served first."""
+    """Cores for the programs that are asked by all event loops of this process; first come, first served."""
 
     def __init__(self, count: int) -> None:
         self._free = count
@@ -26,7 +26,7 @@ class CpuSlots:
         self._waiting: deque[CpuSlot] = deque()
 
     def acquire(self, slot: CpuSlot) -> None:
-        """Take a place, or wait for one. On every path it has to be given back."""
+        """Take a core, or wait for one. It has to be released on every path."""
         with self._lock:
             free = self._free > 0
             if free:
@@ -37,7 +37,7 @@ class CpuSlots:
             slot.on_granted()
 
     def release(self, slot: CpuSlot) -> None:
-        """Leave the place to the program that waits longest; or wait for one no more."""
+        """Give the core to the program that waits longest, or stop waiting for one."""
         with self._lock:
             if slot in self._waiting:
                 self._waiting.remove(slot)
@@ -51,28 +51,28 @@ class CpuSlots:
                 longest = self._waiting.popleft()
                 try:
                     longest.loop.call_soon_threadsafe(self._grant, longest)
-                except RuntimeError:  # that loop is closed, and nobody waits there any more
+                except RuntimeError:  # that loop is closed
                     continue
                 return
             self._free += 1
 
     def _grant(self, slot: CpuSlot) -> None:
-        if not slot.is_released:  # or it was passed on in the very moment in which it was granted
+        if not slot.is_released:  # or it was released at the moment when it was granted
             slot.on_granted()
 
 
 @cache
 def get_cpu_slots() -> CpuSlots:
-    """Those of this process: one for each core that it may use when it first asks a program, if it may have so many."""
+    """The slots of this process: one for each core that it may use, or fewer if they are limited."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return CpuSlots(min(cores, max_slots))
 
 
 def limit_cpu_slots(count: int) -> None:
-    """Have no more slots than these in this process, from the beginning."""
+    """Limit the slots of this process; call it before the first program is asked."""
     global max_slots
     max_slots = count
 
 
 max_slots = 1 << 16
-os.register_at_fork(after_in_child=get_cpu_slots.cache_clear)  # what is taken there is the parent's
+os.register_at_fork(after_in_child=get_cpu_slots.cache_clear)  # its slots are the parent's

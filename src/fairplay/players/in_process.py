@@ -1,4 +1,4 @@
-"""Reach a player in this process by the protocol: it answers in the call in which it is asked."""
+"""Connect to a player in this process that speaks the protocol: it answers in the call in which it is asked."""
 
 import traceback
 
@@ -11,31 +11,31 @@ from fairplay.transport.connection import Connection, ConnectionClosed, OnReceiv
 
 
 class InProcessConnection(Connection):
-    """The connection to a player in this process. What the player raises is shown on stderr."""
+    """The connection to a player in this process. Exceptions of the player are printed to stderr."""
 
     def __init__(self, make: MakePlayer) -> None:
         self._player = ServedPlayer(make)
         self._received: Received | None = None
 
     def send(self, text: bytes) -> None:
-        """Have the player answer, unless it has failed since its last answer."""
+        """Let the player answer, unless it has failed since its last answer."""
         if self._received is None:
             self._received = self._answer(text)
 
     def on_receive(self, callback: OnReceive | None) -> None:
-        """Have this called with its answer, which is here already."""
+        """Call this with the answer, which is here already."""
         if callback is not None and self._received is not None:
-            heard, self._received = self._received, None
-            callback(heard)
+            received, self._received = self._received, None
+            callback(received)
 
     def offer(self, text: bytes) -> bool:
-        """Let the player hear a line that needs no answer. If it fails, its next answer is that failure."""
+        """Pass on a line that needs no answer. If the player fails, its next answer is that failure."""
         if self._received is None:
             self._received = self._answer(text)
         return True
 
     async def close(self, last: bytes, within: float) -> None:
-        """Say some last words."""
+        """Send a last message."""
         if last:
             self.offer(last)
 

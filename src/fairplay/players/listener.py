@@ -1,4 +1,4 @@
-"""Open a listener over TCP, where players come in."""
+"""Listen for players that connect over TCP or WebSocket."""
 
 import asyncio
 import socket
@@ -21,39 +21,36 @@ from fairplay.transport.pending import PendingConnections
 from fairplay.transport.sockets import accept_tcp
 from fairplay.transport.timer import Timer
 
-LISTEN_BACKLOG = 1024  # connections that nobody has looked at; who finds no place among them has to wait for a second
+LISTEN_BACKLOG = 1024  # connections not yet accepted; one that finds no place among them waits for a second
 MIN_HELLO_LIMIT_S = 0.001  # seconds: what is left of a limit that has run out
 
-MakeConnection = Callable[
-    [socket.socket], Awaitable[Connection]
-]  # over a connection; if it raises, the connection is closed
+MakeConnection = Callable[[socket.socket], Awaitable[Connection]]  # from a socket; if it raises, the socket is closed
 
 
 class ConnectedPlayer(msgspec.Struct, frozen=True):
-    """Who has a seat now. If nobody came, whatever is asked is answered by GONE."""
+    """A player that has a seat. If none connected, every question is answered by GONE."""
 
     channel: RemoteChannel
-    name: str | None = None  # that it wants to have, in a stranger's words
+    name: str | None = None  # that it wants to have, not yet checked
     endpoint: str = ""  # where it came from, as HOST:PORT
 
 
 class AbsentConnection(Connection):
-    """The line to a player that never came."""
+    """The connection to a player that never connected."""
 
     def on_receive(self, callback: OnReceive | None) -> None:
-        """There is nobody to say anything."""
+        """Report that the player is gone."""
         if callback is not None:
-            asyncio.get_running_loop().call_soon(callback, ConnectionClosed(Fault.GONE, "nobody came"))
+            asyncio.get_running_loop().call_soon(callback, ConnectionClosed(Fault.GONE, "no player connected"))
 
     async def close(self, last: bytes, within: float) -> None:
-        """There is nothing to cut."""
+        """There is nothing to close."""
 
 
 class Listener:
-    """A place to come in, for one match. It listens as soon as it is made, and closes once everybody sits.
+    """A port where players connect for one match. It listens at once, and closes when all seats are taken.
 
-    Whoever connects is nobody until it has answered hello: who is silent, or talks about something else, holds up no
-    seat.
+    A connection has no seat until it has answered hello: one that is silent, or says something else, delays no other.
     """
 
     def __init__(self, host: str, port: int, make_connection: MakeConnection = accept_tcp) -> None:
@@ -65,7 +62,7 @@ class Listener:
 
     @property
     def address(self) -> str:
-        """Where to come in, as HOST:PORT."""
+        """Where to connect, as HOST:PORT."""
         return format_endpoint(self.host, self.port)
 
     async def accept_players(
@@ -77,32 +74,32 @@ class Listener:
         limits: Limits = DEFAULT_LIMITS,
         timeout_s: float | None = None,
     ) -> list[ConnectedPlayer]:
-        """The guests for so many seats, in the order in which they came, after at most so many seconds.
+        """The players for so many seats, in the order in which they connected, after at most `timeout_s` seconds.
 
-        If no time is given, it is the limit for starting up. The listener is closed afterwards.
+        The default timeout is the limit for starting up. The listener is closed afterwards.
         """
-        patience = limits.start_up if timeout_s is None else timeout_s
-        timer = Timer(patience)
+        timer = Timer(limits.start_up if timeout_s is None else timeout_s)
 
-        def remote(line: Connection) -> RemoteChannel:
+        def make_channel(connection: Connection) -> RemoteChannel:
             left = max(MIN_HELLO_LIMIT_S, min(limits.start_up, timer.left))
-            told = msgspec.structs.replace(limits, start_up=left)
-            return RemoteChannel(line, game, match_id=match_id, limits=told)
+            left_limits = msgspec.structs.replace(limits, start_up=left)
+            return RemoteChannel(connection, game, match_id=match_id, limits=left_limits)
 
-        guests = ConnectedPlayers(self._make_connection, remote, seats)
+        players = ConnectedPlayers(self._make_connection, make_channel, seats)
         try:
             with suppress(TimeoutError), timer:
-                async with PendingConnections(self._socket, guests.greet):
-                    await guests.full.wait()
+                async with PendingConnections(self._socket, players.greet):
+                    await players.full.wait()
         except BaseException:  # we were interrupted
-            await close_all_async(guest.channel for guest in guests.seated)
+            await close_all_async(player.channel for player in players.seated)
             raise
         finally:
             self.close()
-        return guests.seated + [ConnectedPlayer(remote(AbsentConnection())) for _ in range(seats - len(guests.seated))]
+        absent = [ConnectedPlayer(make_channel(AbsentConnection())) for _ in range(seats - len(players.seated))]
+        return players.seated + absent
 
     def close(self) -> None:
-        """Let nobody in any more."""
+        """Stop listening."""
         self._socket.close()
 
     def __enter__(self) -> Self:
@@ -113,51 +110,53 @@ class Listener:
 
 
 class ConnectedPlayers:
-    """Those who have a seat."""
+    """The players that have a seat."""
 
-    def __init__(self, line: MakeConnection, remote: Callable[[Connection], RemoteChannel], seats: int) -> None:
+    def __init__(
+        self, make_connection: MakeConnection, make_channel: Callable[[Connection], RemoteChannel], seats: int
+    ) -> None:
         self.seated: list[ConnectedPlayer] = []
         self.full = asyncio.Event()
-        self._make_connection = line
-        self._make_channel = remote
+        self._make_connection = make_connection
+        self._make_channel = make_channel
         self._seats = seats
 
-    async def greet(self, connection: socket.socket, place: str) -> None:
-        """Say hello to a connection; one that answers has a seat, and all others are cut. Who failed hears why."""
-        remote = self._make_channel(await self._make_connection(connection))
+    async def greet(self, accepted: socket.socket, endpoint: str) -> None:
+        """Say hello to a connection; one that answers has a seat, others are closed, and told why if they failed."""
+        channel = self._make_channel(await self._make_connection(accepted))
         answer: Answered | Failed | None = None
         seated = False
         try:
-            answer = await remote.hello()
+            answer = await channel.hello()
             if isinstance(answer, Answered) and not self.full.is_set():
                 seated = True
-                self.seated.append(ConnectedPlayer(remote, getattr(answer.value, "name", None) or None, place))
+                self.seated.append(ConnectedPlayer(channel, getattr(answer.value, "name", None) or None, endpoint))
                 if len(self.seated) == self._seats:
                     self.full.set()
         finally:
             if not seated:
-                await remote.close(answer if isinstance(answer, Failed) else None)
+                await channel.close(answer if isinstance(answer, Failed) else None)
 
 
 def listen_tcp(place: str) -> Listener:
-    """A listener for the address tcp:PLACE, where a place is PORT or HOST:PORT; port 0 is any that is free."""
+    """A listener for the address tcp:PORT or tcp:HOST:PORT; port 0 is any that is free."""
     return Listener(*parse_endpoint(place))
 
 
 def listen_websocket(place: str) -> Listener:
-    """A listener for the address ws:PLACE, as over TCP."""
-    from fairplay.transport.websocket import accept_websocket  # the library that it needs is an extra
+    """A listener for the address ws:PORT or ws:HOST:PORT."""
+    from fairplay.transport.websocket import accept_websocket  # it needs a library that is an extra
 
     return Listener(*parse_endpoint(place), accept_websocket)
 
 
 def listening_socket(host: str, port: int) -> socket.socket:
-    """A socket that others can connect to from now on."""
+    """A socket that listens at this endpoint."""
     try:
         family, *_, where = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
         made = socket.create_server(where[:2], family=family, backlog=LISTEN_BACKLOG)
-    except (OSError, UnicodeError) as error:  # UnicodeError: no host can be called like that
-        why = describe_os_error(error).partition(" (while attempting")[0]  # Python names the place once more
+    except (OSError, UnicodeError) as error:  # UnicodeError: this is no host name
+        why = describe_os_error(error).partition(" (while attempting")[0]  # Python repeats the endpoint
         raise BadRequest(f"cannot listen at {format_endpoint(host, port)}: {why}") from None
     made.setblocking(False)
     return made

@@ -1,4 +1,4 @@
-"""Say where the player of an address is: in this process, in a program, behind a listener, or at the keyboard."""
+"""Parse player addresses: in this process, a program, a listener, or a person at this terminal."""
 
 import importlib.util
 import shlex
@@ -24,7 +24,7 @@ class LocalAddress(msgspec.Struct, frozen=True):
 
 
 class BuiltInAddress(LocalAddress, frozen=True):
-    """A player that comes with a game; where others have to be waited for, it thinks in another process."""
+    """A player that comes with a game; in matches with remote players it computes in another process."""
 
     game: str  # its source: a name, or py:module:Name
     address: str
@@ -32,29 +32,29 @@ class BuiltInAddress(LocalAddress, frozen=True):
 
 
 class Command(msgspec.Struct, frozen=True):
-    """A program to be started."""
+    """A program to start."""
 
     words: tuple[str, ...]
 
 
 class ListenAddress(msgspec.Struct, frozen=True):
-    """A place where somebody may come in; the same place can be for several seats."""
+    """An endpoint where players connect; several seats may share it."""
 
-    scheme: str  # tcp or ws; client: it came to a server
-    place: str  # PORT or HOST:PORT, or the id that a client has at the server
+    scheme: str  # tcp or ws; client: a client of this server
+    place: str  # PORT or HOST:PORT, or the id of a client
 
 
 class Person(msgspec.Struct, frozen=True):
-    """Whoever sits at this terminal."""
+    """A person at this terminal."""
 
-    option: tuple[str, ...] = ()  # by which the process at the terminal is told of an external game
+    option: tuple[str, ...] = ()  # options that load an external game in the process at the terminal
 
 
 Location = LocalAddress | Command | ListenAddress | Person
 
 
 def parse_remote_address(address: str, option: tuple[str, ...] = ()) -> Command | ListenAddress | Person | None:
-    """Where the player of an address is, if that is not in this process. Raises BadRequest if it is nowhere."""
+    """The location of a player outside of this process; None: it is in this process. Raises BadRequest if invalid."""
     if address == HUMAN:
         return Person(option)
     scheme, colon, rest = address.partition(":")
@@ -76,22 +76,21 @@ def parse_remote_address(address: str, option: tuple[str, ...] = ()) -> Command 
         return Command((address,))
     if Path(address, MAIN_FILE).is_file():
         return bot_command(address, *option)
-    if Path(
-        address, MAIN_PROGRAM
-    ).is_file():  # the command names the directory, and so all of it is shown to the program
-        return Command((str(Path(address, MAIN_PROGRAM).absolute()), address))
+    program = Path(address, MAIN_PROGRAM)
+    if program.is_file():
+        return Command((str(program.absolute()), address))  # the program sees all of a directory that is named
     raise BadRequest(f"there is neither a program {MAIN_PROGRAM} nor a file {MAIN_FILE} in {address}")
 
 
 def bot_command(*words: str) -> Command:
-    """A program of ours that plays as these words say: see `fairplay.bot`."""
+    """The command of `fairplay.bot` with these arguments."""
     return Command((sys.executable, "-P", "-m", "fairplay.bot", *words))
 
 
 def module_arguments(address: str) -> tuple[str, ...]:
-    """The words for py:module:Name, which plays in a process of its own: it sees the file, or the package, it is in.
+    """The arguments of `fairplay.bot` for py:module:Name, which plays in its own process and sees its file or package.
 
-    The module is looked for on the path and in this directory, and nothing of it is run here.
+    The module is searched on the path and in this directory; none of its code runs here.
     """
     module, _ = parse_module_address(address)
     here, path = Path.cwd(), [str(Path.cwd()), *sys.path]
@@ -99,7 +98,7 @@ def module_arguments(address: str) -> tuple[str, ...]:
     for depth, part in enumerate(parts):
         spec = PathFinder.find_spec(part, path)
         if spec is None and depth == 0 and part.isidentifier():
-            spec = importlib.util.find_spec(part)  # by other finders, as of what is installed to be edited
+            spec = importlib.util.find_spec(part)  # by other finders, such as those of editable installs
         if spec is None:
             raise BadRequest(f"{address} cannot be loaded: ModuleNotFoundError: No module named {module!r}")
         if spec.has_location and spec.origin:
@@ -107,11 +106,11 @@ def module_arguments(address: str) -> tuple[str, ...]:
             place = file.parent if spec.submodule_search_locations is not None else file
             return address, f"--from={place.parents[depth]}", str(place)
         path = list(spec.submodule_search_locations or ())
-    return (address,)  # it is built in, or a mere directory: the program says what is wrong with that
+    return (address,)  # built in, or a namespace package: the program reports what is wrong
 
 
 def keep_in_process(player: str) -> str:
-    """PLAYER or NAME=PLAYER, with a player py:module:Name kept in this process.
+    """PLAYER or NAME=PLAYER, with py:module:Name changed to in-process:module:Name.
 
     >>> keep_in_process("ann=py:bots:Ann"), keep_in_process("greedy")
     ('ann=in-process:bots:Ann', 'greedy')
@@ -123,9 +122,9 @@ def keep_in_process(player: str) -> str:
 
 
 def is_restarted_each_match(address: str) -> bool:
-    """Is the player of an address started anew for each match, so that it cannot remember another one?
+    """Is the player of an address restarted for each match, so that it cannot remember earlier ones?
 
-    A player that is kept in this process is not: its module stays loaded.
+    A player in this process is not, as its module stays loaded.
 
     >>> [is_restarted_each_match(address) for address in ("greedy", "exec:./bot", "tcp:4000", "in-process:bots:Player")]
     [True, True, False, False]
@@ -136,26 +135,26 @@ def is_restarted_each_match(address: str) -> bool:
 
 
 def is_built_in(address: str, game: str) -> bool:
-    """Does an address name a player that comes with the game, and nothing else?"""
+    """Does an address name a built-in player of the game, and not a file?"""
     return "/" not in address and not address.endswith(".py") and address.partition(":")[0] in game_info(game).built_in
 
 
 def parse_local_address(address: str, game: str, key: bytes) -> LocalAddress:
-    """Where the player of an address is, if that is in this process. Raises BadRequest if there is none."""
-    shelf = game_info(game)
-    player = open_player(address, shelf, key)
-    server = shelf.source and not address.startswith(IN_PROCESS_PREFIX)
-    return BuiltInAddress(player, shelf.source, address, key) if server else LocalAddress(player)
+    """The location of a player in this process. Raises BadRequest if there is none."""
+    info = game_info(game)
+    player = open_player(address, info, key)
+    can_be_loaded_elsewhere = info.source and not address.startswith(IN_PROCESS_PREFIX)
+    return BuiltInAddress(player, info.source, address, key) if can_be_loaded_elsewhere else LocalAddress(player)
 
 
 def split_command(text: str) -> tuple[str, ...]:
-    """The words of a command line, as a shell has them."""
+    """The words of a command line, split as a shell does."""
     try:
         words = tuple(shlex.split(text))
     except ValueError as error:
-        raise BadRequest(f"exec:{text} is no command line: {error}") from None
+        raise BadRequest(f"exec:{text} is not a command line: {error}") from None
     if "\0" in text:
-        raise BadRequest(f"{text!r} is no command line: it holds a NUL")
+        raise BadRequest(f"{text!r} is not a command line: it contains a NUL byte")
     if not words:
         raise BadRequest("exec: names no program; write exec:./bot or exec:'./bot --flag'")
     return words

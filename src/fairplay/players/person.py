@@ -1,7 +1,7 @@
-"""Reach a person at this terminal: a line to a program of ours that shows the board there and reads what is typed.
+"""Connect to a person at this terminal: another process shows the board and reads the keyboard.
 
-It is a process of its own, so that everybody else goes on while the person thinks, and so that it can be ended at any
-moment. It is in our group, as only those may read the keyboard; a Ctrl-C is for us, and it ends when the line does.
+It is a process of its own, so that the others go on while the person thinks, and so that it can be ended at any time.
+It is in our process group, as only that may read the keyboard; a Ctrl-C is for us, and it ends with its connection.
 """
 
 import asyncio
@@ -17,14 +17,14 @@ from fairplay.transport.connection import Callback
 from fairplay.transport.sockets import TcpConnection
 
 TERMINAL_COMMAND = (sys.executable, "-P", "-m", "fairplay.terminal.person")
-TERMINAL_EXIT_TIMEOUT_S = 1.0  # seconds for it to put the terminal in order and end by itself
+TERMINAL_EXIT_TIMEOUT_S = 1.0  # for it to restore the terminal and exit by itself
 
 
 class TerminalConnection(TcpConnection):
-    """The line to a person. Whoever starts one has to hang up."""
+    """The connection to a person. The caller of `start` has to close it."""
 
-    closed_message = "left the table"  # or what showed them the board has failed, and said so on the terminal
-    late_answer_timeout_s = 0.0  # they have to let go of the keyboard
+    closed_message = "left the table"  # or the process at the terminal has failed, and said so there
+    late_answer_timeout_s = 0.0  # they have to release the keyboard
 
     def __init__(self, process: asyncio.subprocess.Process) -> None:
         super().__init__()
@@ -32,41 +32,41 @@ class TerminalConnection(TcpConnection):
 
     @classmethod
     async def start(cls, options: Sequence[str], *, shared: bool) -> "TerminalConnection":
-        """Sit somebody down; do several share the keyboard? By options it is told of external games."""
+        """Start the process at the terminal. `shared`: others use the keyboard too; `options` load external games."""
         ours, theirs = socket.socketpair()
-        out = 1 if os.isatty(1) else 2  # what is said to a person is no part of what others read of a match
+        out = 1 if os.isatty(1) else 2  # the board is no part of what others read of a match
         words = (*TERMINAL_COMMAND, str(theirs.fileno()), *(["--shared"] if shared else []), *options)
 
-        begun: list[TerminalConnection] = []
+        started: list[TerminalConnection] = []
 
-        async def begin() -> None:
+        async def start() -> None:
             with theirs:
                 process = await asyncio.create_subprocess_exec(*words, stdout=out, pass_fds=(theirs.fileno(),))
             ours.setblocking(False)
-            _, line = await asyncio.get_running_loop().create_connection(lambda: cls(process), sock=ours)
-            begun.append(line)
+            _, connection = await asyncio.get_running_loop().create_connection(lambda: cls(process), sock=ours)
+            started.append(connection)
 
         try:
-            await finish_despite_cancellation(begin())
+            await finish_despite_cancellation(start())
         except BaseException as error:
-            for line in begun:
-                await line.close(b"", 0)
+            for connection in started:
+                await connection.close(b"", 0)
             ours.close()
             if isinstance(error, OSError):
-                raise HostFault(f"nobody can sit down at the terminal: {error.strerror}") from error
+                raise HostFault(f"cannot start a player at the terminal: {error.strerror}") from error
             raise
-        return begun[0]
+        return started[0]
 
     def stop_receiving(self, then: Callback) -> None:
-        """Cut the line, and wait until they have let go of the keyboard."""
+        """Close the connection, and wait until the keyboard is released."""
         self.on_receive(None)
         if self._open:
             self._transport.abort()
-        letting_go = asyncio.ensure_future(self._wait_for_exit())
-        letting_go.add_done_callback(lambda _: then())
+        exited = asyncio.ensure_future(self._wait_for_exit())
+        exited.add_done_callback(lambda _: then())
 
     async def close(self, last: bytes, within: float) -> None:
-        """Say some last words, cut the line, and wait until the terminal is ours again."""
+        """Send a last message, close the connection, and wait until the terminal is ours again."""
         try:
             await super().close(last, within)
         finally:

@@ -1,4 +1,4 @@
-"""Be at the player's end of a connection: hear messages of the protocol, call the player, send its replies."""
+"""Run a player at its end of a connection: receive messages of the protocol, call the player, send its replies."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -36,13 +36,12 @@ def serve_player(
     token: str = "",
     game: str = "",
 ) -> Goodbye | Suspended | None:
-    """Play one match over a connection, or at a server as many as come, until the other end hangs up.
+    """Play one match over a connection, or at a server as many as come, until the other end closes it.
 
-    A goodbye says why, if the player was ejected; a suspension, that the server has stopped, and goes on later. A
-    player is made for each match, once its game is known; it hears of changes if it has a method for that. `lines` are
-    the messages as they arrive, `send` puts a line on its way. The token and the game are for a server: what proves who
-    this is (or else one that the server gives), and what it wants to play, if not anything. Whatever the player raises,
-    this raises. BadRequest: the name is not valid.
+    Returns the goodbye if the player was ejected, or the suspension if the server stopped and resumes the match later.
+    A player is made for each match, once its game is known; it is told of changes if it has a method `changed`. `lines`
+    are the messages as they arrive, `send` sends a line. A server wants a token, which proves the name, and the game to
+    play (default: any). Raises what the player raises, and BadRequest if the name is not valid.
     """
     side = PlayerSide(name=name, token=token, game=game)
     served = ServedPlayer(make, name)
@@ -62,7 +61,7 @@ def serve_player(
 
 
 class ServedPlayer:
-    """A player that is made anew for each match, and called with what it is told. What it raises, this raises."""
+    """Makes a player for each match, and calls it with every message. Raises what the player raises."""
 
     def __init__(self, make: MakePlayer, name: str | None = None) -> None:
         self._make = make
@@ -90,7 +89,7 @@ class ServedPlayer:
             case Start():
                 return call_if_defined(player, "start", message.seat, message.names, decode_view(message, self._game))
             case Tell():
-                news = tuple(message.news) if isinstance(message.news, list) else message.news  # as it was said
+                news = tuple(message.news) if isinstance(message.news, list) else message.news  # as the wire has it
                 return call_if_defined(player, "tell", news)
             case Changed():
                 call_if_defined(player, "changed", decode_view(message, self._game))
@@ -104,7 +103,7 @@ class ServedPlayer:
 
 
 def decode_game(hello: Hello) -> AnyGame:
-    """The game that will be played, as far as players may know it."""
+    """The game of a match, as far as players may know it."""
     try:
         return rules_of(hello.game).with_public_parameters(hello.parameters)
     except BadRequest as error:
@@ -112,7 +111,7 @@ def decode_game(hello: Hello) -> AnyGame:
 
 
 def decode_view(message: Start | TakeTurn | Changed, game: AnyGame) -> Any:
-    """What the player, or a spectator, sees."""
+    """The view in a message."""
     try:
         return game.unpack(message.view)
     except BadRequest as error:
@@ -120,6 +119,6 @@ def decode_view(message: Start | TakeTurn | Changed, game: AnyGame) -> Any:
 
 
 def call_if_defined(player: Any, method: str, *arguments: Any) -> Any:
-    """Call a method that players may have or not."""
-    known = getattr(player, method, None)
-    return None if known is None else known(*arguments)
+    """Call an optional method of a player."""
+    function = getattr(player, method, None)
+    return None if function is None else function(*arguments)

@@ -1,11 +1,11 @@
-"""Let built-in players think in other processes, so that an event loop goes on meanwhile.
+"""Compute the turns of built-in players in other processes, so that the event loop goes on meanwhile.
 
-A built-in player is a pure function of its key and the view, so it does not matter who works it out. There is one pool for
-this process: as many threads as there are cores, made when there is something to do, each with a process of its own
-that it starts, asks and, should it break, starts anew. Views and answers go through its pipes as pickles.
+A built-in player is a pure function of its key and the view, so any process can compute its action. There is one pool
+for this process: at most as many threads as cores, started on demand, each with a worker process that it starts, asks
+and, should it break, restarts. Views and answers go through its pipes as pickles.
 
-The processes are programs of their own, not forks: this process has threads, and may be somebody's script. They end
-when their stdin does, which is when we end, however that happens.
+The workers are new programs, not forks: this process has threads, and may be a script of a user. They exit when their
+stdin ends, which is when we end, in whatever way.
 """
 
 import asyncio
@@ -33,20 +33,20 @@ from fairplay.referee.local_channel import LocalChannel
 from fairplay.render.evidence import describe_exit_code
 
 POOL_WORKER_COMMAND = (sys.executable, "-P", "-m", "fairplay.players.process_pool")
-POOL_KILL_TIMEOUT_S = 1.0  # seconds for a killed process to be gone
-MAX_CACHED_PLAYERS = 256  # players that a process remembers
-WORKER_NICENESS = 5  # steps by which a thinking process stands back for the one that answers everybody
+POOL_KILL_TIMEOUT_S = 1.0  # for a killed process to be gone
+MAX_CACHED_PLAYERS = 256  # of one process
+WORKER_NICENESS = 5  # workers give way to this process, for which all players wait
 
 
 class PooledChannel:
-    """A channel to a built-in player that thinks in another process."""
+    """A channel to a built-in player that computes in another process."""
 
     def __init__(self, game: str, address: str, key: bytes, clock: Callable[[], float] = NULL_RECORD.clock) -> None:
         self._pickled_player = pickle.dumps((game, address, key))
         self._clock = clock
 
     async def ask(self, message: Message) -> Answer:
-        """Have its turn worked out; whatever else it is told, it has nothing to say to that."""
+        """Have its turn computed; to any other message the answer is None."""
         if not isinstance(message, TakeTurn):
             return Answered(None)
         since = self._clock()
@@ -54,21 +54,21 @@ class PooledChannel:
         return msgspec.structs.replace(answer, took=self._clock() - since)
 
     async def close(self, parting: CloseReason) -> None:
-        """Nothing has to be cut."""
+        """There is nothing to close."""
 
 
 class Job:
-    """A question on its way to somebody who works it out, and where the answer has to go."""
+    """A question for a worker, and the future that gets its answer."""
 
     def __init__(self, question: bytes) -> None:
         self.question = question
         self.answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._loop = asyncio.get_running_loop()
         self._lock = threading.Lock()
-        self._process: subprocess.Popen[bytes] | None = None  # that works it out
+        self._process: subprocess.Popen[bytes] | None = None  # that computes the answer
 
     def run_on(self, process: subprocess.Popen[bytes]) -> Any:
-        """What a process answers. Raises if nobody wants to know it any more, and the process is killed for that."""
+        """The answer of a worker. Raises EOFError if the job was cancelled, for which the worker was killed."""
         with self._lock:
             self._process = process
         answer = ask_process(process, self.question)
@@ -79,14 +79,14 @@ class Job:
         return answer
 
     def cancel(self) -> None:
-        """Whoever still works on it stops, for others wait."""
+        """Kill the worker that still computes it, as other jobs wait."""
         with self._lock:
             if self._process is not None:
                 self._process.kill()
             self._process = None
 
     def deliver(self, answer: Any) -> None:
-        """Bring the answer, from another thread; nobody may be there any more."""
+        """Set the answer, from another thread; the event loop may be closed."""
         with suppress(RuntimeError):  # the loop is closed
             self._loop.call_soon_threadsafe(self._set_answer, answer)
 
@@ -100,30 +100,32 @@ class Job:
 
 
 class ProcessPool:
-    """Processes that think; `close` ends them all, and whoever asks again starts new ones."""
+    """Worker processes; `close` ends them all, and the next question starts new ones."""
 
     def __init__(self, max_processes: int) -> None:
         self._max_processes = max_processes
         self.reset()
 
     def reset(self) -> None:
-        """Be as if nobody had asked yet."""
+        """Forget all questions, threads and processes."""
         self._jobs: SimpleQueue[Job | None] = SimpleQueue()
         self._lock = threading.Lock()
-        self._open_questions = 0  # questions that were not answered yet
+        self._open_questions = 0
         self._threads: list[threading.Thread] = []
         self.processes: set[subprocess.Popen[bytes]] = set()
 
     async def ask(self, question: bytes) -> Any:
-        """What comes back for a question. HostFault: whoever had it has died."""
+        """The answer to a question. HostFault: its worker has died."""
         job = Job(question)
         with self._lock:
             if len(self._threads) < min(self._open_questions + 1, self._max_processes):
-                thread = threading.Thread(target=self._run_jobs, args=(self._jobs,), name="thinking", daemon=True)
+                thread = threading.Thread(
+                    target=self._run_jobs, args=(self._jobs,), name="built-in player", daemon=True
+                )
                 try:
                     thread.start()
                 except RuntimeError as error:  # there are too many
-                    raise HostFault(f"no built-in player can think: {error}") from None
+                    raise HostFault(f"cannot start a thread for built-in players: {error}") from None
                 self._threads.append(thread)
             self._open_questions += 1
         self._jobs.put(job)
@@ -133,14 +135,14 @@ class ProcessPool:
             job.cancel()
 
     def close(self) -> None:
-        """End all processes, whatever they are at; who still waits for an answer hears that there is none."""
+        """Kill all workers; questions that still wait get a HostFault."""
         with self._lock:
             threads, self._threads, jobs = self._threads, [], self._jobs
             self._jobs, self._open_questions = SimpleQueue(), 0
         while not jobs.empty():
             with suppress(Empty):
                 if (job := jobs.get_nowait()) is not None:
-                    job.deliver(HostFault("built-in players think no more"))
+                    job.deliver(HostFault("the processes of built-in players were stopped"))
         for _ in threads:
             jobs.put(None)
         for process in tuple(self.processes):
@@ -149,7 +151,7 @@ class ProcessPool:
             thread.join(POOL_KILL_TIMEOUT_S)
 
     def _run_jobs(self, jobs: "SimpleQueue[Job | None]") -> None:
-        """Hand on questions to a process, one after the other."""
+        """Pass questions to a worker, one after the other."""
         process: subprocess.Popen[bytes] | None = None
         while job := jobs.get():
             answer: Any = None
@@ -158,9 +160,9 @@ class ProcessPool:
                     if process is None or process.poll() is not None:  # it may have died meanwhile
                         process = self._replace(process)
                     answer = job.run_on(process)
-            except Exception as error:  # whatever it is, somebody waits
-                became = describe_exit_code(self._end(process)) if process else f"cannot be started: {error}"
-                answer, process = HostFault(f"a process in which built-in players think {became}"), None
+            except Exception as error:  # of any kind, as the asker waits
+                end = describe_exit_code(self._end(process)) if process else f"cannot be started: {error}"
+                answer, process = HostFault(f"a process of built-in players {end}"), None
             with self._lock:
                 self._open_questions -= jobs is self._jobs
             job.deliver(answer)
@@ -168,7 +170,7 @@ class ProcessPool:
             self._end(process)
 
     def _replace(self, process: subprocess.Popen[bytes] | None) -> subprocess.Popen[bytes]:
-        """A new process, in the place of one that has died."""
+        """Start a worker, in the place of one that has died."""
         if process is not None:
             self._end(process)
         process = subprocess.Popen(
@@ -183,13 +185,13 @@ class ProcessPool:
     def _end(self, process: subprocess.Popen[bytes]) -> int:
         self.processes.discard(process)
         process.kill()
-        with suppress(OSError), process:  # closes its pipes, in which something may be left, and waits
+        with suppress(OSError), process:  # closes its pipes, in which data may be left, and waits
             pass
         return process.returncode
 
 
 def ask_process(process: subprocess.Popen[bytes], question: bytes) -> Any:
-    """Put a question to a process, and wait for what it says."""
+    """Send a question to a worker, and wait for its answer."""
     assert process.stdin is not None and process.stdout is not None
     process.stdin.write(question)
     process.stdin.flush()
@@ -201,27 +203,27 @@ atexit.register(POOL.close)
 
 
 def after_fork() -> None:
-    """Leave to the parent what is the parent's: those who think for it end when it does, and not with this process."""
+    """Leave the workers to the parent: they end when it does, and not with this process."""
     for process in POOL.processes:
         for pipe in (process.stdin, process.stdout):
             with suppress(OSError, ValueError):  # it may have been closed
                 os.close(pipe.fileno() if pipe else -1)
-        process.returncode = 0  # it is not our child, so there is nothing to wait for
+        process.returncode = 0  # it is not our child, so we do not wait for it
     POOL.reset()
 
 
 os.register_at_fork(after_in_child=after_fork)
 
 
-# What such a process does.
+# The worker.
 
 
 def run_worker() -> None:
-    """Answer questions on stdin until it ends, which is when whoever asks has ended."""
+    """Answer questions on stdin until it ends, which is when the asking process has ended."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.nice(WORKER_NICENESS)
     replies = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # whatever a player prints is no answer
+    os.dup2(2, 1)  # what a player prints is no answer
     questions: SimpleQueue[tuple[str, str, bytes, Any]] = SimpleQueue()
     threading.Thread(target=read_questions, args=(questions,), daemon=True).start()
     while True:
@@ -231,12 +233,12 @@ def run_worker() -> None:
 
 
 def read_questions(questions: "SimpleQueue[tuple[str, str, bytes, Any]]") -> None:
-    """Take in questions also while somebody thinks, so as to hear when there will be no more."""
-    code = 1  # what is asked makes no sense here
+    """Read questions while a player computes, so as to exit at once when stdin ends."""
+    code = 1  # a question cannot be read
     try:
         while True:
             source, address, key = pickle.load(sys.stdin.buffer)
-            game = register(source)  # or nobody could unpickle what is seen of it
+            game = register(source)  # needed to unpickle its views
             questions.put((game, address, key, pickle.load(sys.stdin.buffer)))
     except (EOFError, OSError):
         code = 0
@@ -246,9 +248,9 @@ def read_questions(questions: "SimpleQueue[tuple[str, str, bytes, Any]]") -> Non
 
 @lru_cache(MAX_CACHED_PLAYERS)
 def built_in_channel(game: str, address: str, key: bytes) -> LocalChannel:
-    """A built-in player as it would sit in this process."""
-    shelf = game_info(game)
-    return LocalChannel(open_player(address, shelf, key), shelf.rules())
+    """A channel to a built-in player in this process."""
+    info = game_info(game)
+    return LocalChannel(open_player(address, info, key), info.rules())
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Let a player of this machine play at a host elsewhere: pass on what either of them says to the other."""
+"""Relay messages between a remote host and a player on this machine."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -19,13 +19,11 @@ from fairplay.transport.connection import Connection, ConnectionClosed, Connecti
 GOODBYE_TIMEOUT_S = 1.0  # for a program to end by itself, once its match is over
 HOST_WAIT_FACTOR = 2  # times the session's own timeout, so that a silent host is always reported by the session
 
-OpenPlayer = Callable[
-    [Hello], Awaitable[Connection]
-]  # the connection to a player, for the match that a host has announced
+OpenPlayer = Callable[[Hello], Awaitable[Connection]]  # starts a player for the match that a host announces
 
 
 class PlayerFailed(Exception):
-    """The player gave no reply that could be passed on: how it failed, and was that at hello?"""
+    """The player gave no reply that could be passed on: how it failed, and whether that was at hello."""
 
     def __init__(self, failed: Failed, at_hello: bool) -> None:
         super().__init__(failed, at_hello)
@@ -34,7 +32,7 @@ class PlayerFailed(Exception):
 
 
 class CurrentPlayer(NamedTuple):
-    """The player of the match that is played, and what it was asked."""
+    """The player of the current match, and the nonces of its questions."""
 
     connection: Connection
     nonces: set[str]
@@ -42,10 +40,10 @@ class CurrentPlayer(NamedTuple):
 
 
 class Relay:
-    """Plays match after match of a session, each by a player that is opened for it and let go with it.
+    """Plays match after match of a session, each with a player that is opened for it and closed after it.
 
-    The player hears what the host says, word by word: its nonces, its limits. Its replies are passed on if they are
-    replies to what was asked; whether an answer is legal, and in time, the host says. Every wait has a deadline.
+    The player gets the messages of the host unchanged, with their nonces and limits. Its replies are passed on if they
+    answer the question; whether an answer is legal, and in time, the host decides. Every wait has a deadline.
     """
 
     def __init__(
@@ -53,24 +51,24 @@ class Relay:
         session: HostSession,
         open_player: OpenPlayer,
         *,
-        name: str | None = None,  # that the player wants to have; None: the one that a program says
-        on_message: Callable[[WireMessage], None] = lambda message: None,  # is told what the player is told
+        name: str | None = None,  # that the player wants to have; None: the program's own
+        on_message: Callable[[WireMessage], None] = lambda message: None,  # gets every message to the player
     ) -> None:
         self._session = session
         self._open_player = open_player
         self._name = name
         self._on_message = on_message
         self._current: CurrentPlayer | None = None
-        self._undelivered_change = b""  # the newest change, if the player could not take it at once
+        self._undelivered_change = b""  # the newest change, if the player was too slow to take it
 
     async def play(self) -> Goodbye | None:
-        """Play until the host hangs up; a goodbye says why, if the player was ejected.
+        """Play until the host closes the connection; returns the goodbye if the player was ejected.
 
-        Raises Lost, BadRequest or PlayerFailed. Whatever happens, no program is left behind.
+        Raises ConnectionLost, BadRequest or PlayerFailed. On every path the program is stopped.
         """
         try:
-            while (said := await self._next()) is not None:
-                message, text = said
+            while (received := await self._next()) is not None:
+                message, text = received
                 self._on_message(message)
                 match message:
                     case Goodbye():
@@ -89,7 +87,7 @@ class Relay:
             await finish_despite_cancellation(self._close_player(b""))
 
     async def _next(self) -> HostMessage | None:
-        """What the host says next. If no receipt comes soon behind a result, the program need not wait for one."""
+        """The next message of the host. The program is stopped if no receipt comes soon after a result."""
         if self._session.side.match_has_ended and self._current is not None:
             with suppress(TimeoutError):
                 async with asyncio.timeout(RECEIPT_TIMEOUT_S):
@@ -98,25 +96,25 @@ class Relay:
         return await self._session.next()
 
     async def _begin(self, hello: Hello) -> None:
-        """Open a player for a match; the one of the match before is let go now, if it was not."""
+        """Open a player for a match; close the one of the match before, if it is still open."""
         await self._close_player(b"")
-        line = await self._open_player(hello)
-        asked: set[str] = set()
-        self._current = CurrentPlayer(line, asked, ReplyReader(asked.__contains__))
+        connection = await self._open_player(hello)
+        nonces: set[str] = set()
+        self._current = CurrentPlayer(connection, nonces, ReplyReader(nonces.__contains__))
 
     async def _close_player(self, last: bytes) -> None:
-        """Say some last words to the player, and let it go."""
-        seated, self._current, self._undelivered_change = self._current, None, b""
-        if seated is not None:
-            await seated.connection.close(last, GOODBYE_TIMEOUT_S)
+        """Send a last message to the player, and close its connection."""
+        player, self._current, self._undelivered_change = self._current, None, b""
+        if player is not None:
+            await player.connection.close(last, GOODBYE_TIMEOUT_S)
 
     def _offer(self, text: bytes) -> None:
-        """Let the player know of a change; if it cannot take it now, it has the newest before the next question."""
+        """Send a change to the player; if it is too slow to take it, it gets the newest before the next question."""
         if self._current is not None:
             self._undelivered_change = b"" if self._current.connection.offer(text) else text
 
     async def _forward(self, message: Question, text: bytes) -> None:
-        """Have a question answered, unless the host does not want to know any more."""
+        """Get a question answered, unless the host ends the turn before."""
         if self._current is None:
             raise ProtocolError(f"the host sent {type(message).__name__} after the end of a match")
         session = self._session
@@ -126,7 +124,9 @@ class Relay:
             timeout_s = HOST_WAIT_FACTOR * session.side.timeout_s
             done, _ = await asyncio.wait((asking, over), timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED)
             if not done:
-                raise ConnectionLost(f"the player gave no answer, and the host no end, for {timeout_s:g} s")
+                raise ConnectionLost(
+                    f"neither an answer of the player nor a message of the host came for {timeout_s:g} s"
+                )
             if asking.done():
                 session.reply(message.nonce, asking.result())
         finally:
@@ -134,39 +134,39 @@ class Relay:
                 task.cancel()
             await finish_despite_cancellation(asyncio.wait((asking, over)))
 
-    async def _reply(self, message: Question, text: bytes, seated: CurrentPlayer) -> bytes:
+    async def _reply(self, message: Question, text: bytes, player: CurrentPlayer) -> bytes:
         """The reply of the player to a question, as it is sent to the host."""
-        line, at_hello = seated.connection, isinstance(message, Hello)
-        seated.nonces.add(message.nonce)
+        connection, at_hello = player.connection, isinstance(message, Hello)
+        player.nonces.add(message.nonce)
 
-        def failed(fault: Fault, why: str, heard: bytes = b"") -> PlayerFailed:
-            return PlayerFailed(Failed(fault, why, 0.0, add_received(line.evidence(), heard)), at_hello)
+        def failed(fault: Fault, why: str, received: bytes = b"") -> PlayerFailed:
+            return PlayerFailed(Failed(fault, why, 0.0, add_received(connection.evidence(), received)), at_hello)
 
-        await acquire(line)
+        await acquire(connection)
         try:
             if self._undelivered_change:
-                line.send(self._undelivered_change)
+                connection.send(self._undelivered_change)
                 self._undelivered_change = b""
-            line.send(text)
+            connection.send(text)
             while True:
-                heard = await receive(line)
-                reply = seated.replies.read(heard, message.nonce)
+                received = await receive(connection)
+                reply = player.replies.read(received, message.nonce)
                 if isinstance(reply, BadReply):
-                    raise failed(reply.fault, reply.why, heard)
+                    raise failed(reply.fault, reply.why, received)
                 if reply is not None:
-                    return self._set_name(reply) if at_hello else heard + b"\n"
+                    return self._set_name(reply) if at_hello else received + b"\n"
         except ConnectionClosed as closed:
             raise failed(closed.fault, str(closed)) from None
-        except TooMuchData as much:
-            raise failed(Fault.FLOOD, f"sent more than {wire.MAX_LINE_BYTES} bytes at once", much.text) from None
+        except TooMuchData as flood:
+            raise failed(Fault.FLOOD, f"sent more than {wire.MAX_LINE_BYTES} bytes at once", flood.text) from None
         finally:
-            line.release()
+            connection.release()
 
     def _set_name(self, reply: wire.Reply) -> bytes:
-        """The answer to hello, with the name that we want to have; what is no introduction, the host refuses."""
+        """The answer to hello, with the name that we want; the host refuses one that is no introduction."""
         answer: object = reply.answer
         with suppress(*wire.DECODE_ERRORS):
-            said = wire.hello_decoder(reply.answer)
-            name, changes = (None, False) if said is None else (said.name or None, said.changes)
+            own = wire.hello_decoder(reply.answer)
+            name, changes = (None, False) if own is None else (own.name or None, own.changes)
             answer = introduction(name=self._name or name, changes=changes)
         return encode_reply(reply.nonce, answer)

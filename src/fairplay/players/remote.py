@@ -1,4 +1,4 @@
-"""Reach a player that is not in this process: ask, wait for the reply to this very question, and judge its form."""
+"""Ask a remote player: send a question, wait for the reply with its nonce, and check its form."""
 
 import asyncio
 import logging
@@ -26,23 +26,25 @@ from fairplay.transport.connection import Connection, ConnectionClosed, Received
 from fairplay.transport.timer import Clock
 
 DEFAULT_LIMITS = Limits()
-MAX_RECEIVED_BYTES = 512  # bytes of a bad answer that are kept
+MAX_RECEIVED_BYTES = 512  # of a bad answer that are kept
 LOG = logging.getLogger("fairplay.players")  # at DEBUG: each question and reply, with its time
 OnAnswer = Callable[[Answer | HostFault], None]
 
 
 class Questioner:
-    """Asks the player at the other end of a line, one question at a time, and keeps how it answered.
+    """Asks the player at the other end of a connection, one question at a time, and remembers how it answered.
 
-    A subclass reads what comes (`_hear`), and says what happens when the time is up (`_time_out`).
+    A subclass reads the replies (`_handle_received`), and says what happens when the time is up (`_time_out`).
     """
 
-    def __init__(self, line: Connection) -> None:
-        self._connection = line
-        self._failed_answer: Failed | None = None  # once it failed, it is not asked again
-        self._debug = LOG.debug if LOG.isEnabledFor(logging.DEBUG) else None  # asked once: it is off nearly always
-        self._name = "player"  # until it is known by its own
-        self._undelivered_change = b""  # what is to be said before the next question
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._failed_answer: Failed | None = None  # a player that failed is not asked again
+        self._debug = (
+            LOG.debug if LOG.isEnabledFor(logging.DEBUG) else None
+        )  # looked up once, as it is nearly always off
+        self._name = "player"  # until its name is known
+        self._undelivered_change = b""  # to send before the next question
         # Of the last question:
         self._limit = 0.0
         self._text = b""
@@ -51,7 +53,7 @@ class Questioner:
         self._received = b""
 
     def stop_waiting(self) -> None:
-        """Nobody waits for an answer any more."""
+        """Stop waiting for an answer."""
         if self._on_answer is not None:
             self._on_answer = None
             self._clock.cancel()
@@ -59,37 +61,37 @@ class Questioner:
             self._connection.release()
 
     def _ask(self, text: bytes, then: OnAnswer) -> None:
-        """Ask a question, as soon as the player can be asked, and have this called with its answer."""
+        """Ask a question as soon as the player can be asked, and call `then` with its answer."""
         self._text = text
         self._on_answer = then
         self._connection.acquire(self._begin)
 
     def _begin(self) -> None:
-        """The player can be asked: its clock runs from now on."""
-        line, limit = self._connection, self._limit
+        """Start the player's clock and send the question, as the player can be asked now."""
+        connection, limit = self._connection, self._limit
         self._clock.begin(limit)
         if limit <= 0:
             self._time_out()
             return
         if self._undelivered_change:
-            line.send(self._undelivered_change)
+            connection.send(self._undelivered_change)
             self._undelivered_change = b""
         if self._debug is not None:
             self._debug("to %s: %s", self._name, format_for_log(self._text))
-        line.ask(self._text, self._handle_received)
+        connection.ask(self._text, self._handle_received)
 
-    def _handle_received(self, heard: Received) -> None:
-        """Make an answer of what came."""
+    def _handle_received(self, received: Received) -> None:
+        """Turn what came into an answer."""
         raise NotImplementedError
 
     def _time_out(self) -> None:
-        """No answer came."""
+        """End the question, as no answer came in time."""
         raise NotImplementedError
 
-    def _end(self, answer: Answer | HostFault, *, rests: bool = True) -> None:
-        """Have the answer taken, and let the player rest."""
+    def _end(self, answer: Answer | HostFault, *, release: bool = True) -> None:
+        """Deliver the answer, and release the player."""
         then, self._on_answer = self._on_answer, None
-        if rests:
+        if release:
             try:
                 self._connection.release()
             except HostFault as fault:
@@ -98,18 +100,18 @@ class Questioner:
             then(answer)
 
     def _failed(self, fault: Fault, why: str, received: bytes = b"", detail: str = "") -> Failed:
-        """What went wrong, with all that is known about it for the record."""
+        """A failure, with its evidence for the record."""
         self._failed_answer = Failed(fault, why, self._clock.taken, self._known(received, detail))
         if self._debug is not None:
             self._debug("from %s after %.4f s: %s: %s", self._name, self._clock.taken, why, format_for_log(received))
         return self._failed_answer
 
     def _known(self, received: bytes, detail: str = "") -> Evidence:
-        """What was received, the clocks, and what is known of the other end."""
+        """The evidence: what was received, the clocks, and what is known of the other end."""
         return self._clock.evidence(add_received(self._connection.evidence(), received, detail))
 
     def _evidence(self) -> Evidence:
-        """What is known of the last answer, for one that is refused."""
+        """The evidence of the last answer, in case it is refused."""
         return self._known(self._received)
 
 
@@ -127,41 +129,43 @@ async def exchange(ask: Callable[[OnAnswer], object], stop_waiting: Callable[[],
 
 
 class RemoteChannel(Questioner, CallbackChannel, ChangeListener):
-    """A channel over a line. One question is open at a time, and every wait has a deadline."""
+    """A channel over a connection. One question is open at a time, and every wait has a deadline."""
 
     def __init__(
         self,
-        line: Connection,
+        connection: Connection,
         game: Game[Any, Any, Any],
         *,
         match_id: str = "",
         limits: Limits = DEFAULT_LIMITS,
         took: Sequence[float] = (),
-        nonces: Nonces | None = None,  # of a line that was used before
-        changes: bool = False,  # does the player want to hear of them? It may say so in its answer to hello, too
+        nonces: Nonces | None = None,  # of a connection that was used before
+        changes: bool = False,  # does the player want them? It may say so in its answer to hello, too
     ) -> None:
-        super().__init__(line)
+        super().__init__(connection)
         self._side = HostSide(game, match_id, nonces=nonces)
         self._limits = limits
         self._budget = TimeBudget(limits)
         self.charge_past_turns(took)
-        self.is_paused = False  # is nothing asked any more without waiting?
-        self.on_change = self._send_change if changes else None  # what tells the player of changes, if it listens
-        self._late: asyncio.Future[float | None] | None = None  # by how much the last answer was late, if it came
+        self.is_paused = False  # are no more questions asked by callback?
+        self.on_change = self._send_change if changes else None  # sends changes to the player, if it wants them
+        self._late: asyncio.Future[float | None] | None = (
+            None  # by how many seconds the last answer was late, if it came
+        )
         self._late_alarm: asyncio.TimerHandle
 
     @property
     def is_asking(self) -> bool:
-        """Has the player something to answer?"""
+        """Is a question open?"""
         return self._on_answer is not None
 
     def charge_past_turns(self, took: Sequence[float]) -> None:
-        """The player had turns before the match was resumed, each of which took so many seconds."""
+        """Charge turns that the player had before the match was resumed; `took` has the seconds of each."""
         self._side.turns += len(took)
         self._budget.spend_turns(took)
 
     async def hello(self) -> Answer:
-        """Wait until the player is there, which may take longer than an answer; it may say its name."""
+        """Wait until the player is ready, which may take longer than an answer; it may give its name."""
         self._limit = self._limits.start_up
         answer = await exchange(partial(self._ask, self._side.hello(self._limit)), self.stop_waiting)
         self._failed_answer = answer if isinstance(answer, Failed) else None
@@ -170,22 +174,22 @@ class RemoteChannel(Questioner, CallbackChannel, ChangeListener):
         return answer
 
     async def ask(self, message: Message) -> Answer:
-        """Say it, and wait for the answer."""
+        """Send a message, and wait for the answer."""
         if self._failed_answer is not None:
             return self._failed_answer
         return await exchange(partial(self._ask, self._question(message)), self.stop_waiting)
 
     def ask_with_callback(self, message: Message, then: OnAnswer) -> bool:
-        """Say it, and call this with the answer. False: nothing is asked in this way any more, so `ask`."""
+        """Send a message, and call `then` with the answer. False: it was not sent, so use `ask`."""
         if self.is_paused or self._failed_answer is not None:
             return False
         self._ask(self._question(message), then)
         return True
 
     async def close(self, parting: CloseReason | Failed) -> float | None:
-        """Say some bounded last words and cut the line; who failed at hello and has no seat may be told why, too.
+        """Send a last message, within a limit, and close the connection; one that failed at hello is told why.
 
-        A player that is out as it took too long may still answer before that: by how many seconds was it too late?
+        A player that was ejected for its time may still answer before that; returns by how many seconds it was late.
         """
         try:
             overrun = await self._late if self._late is not None and isinstance(parting, Ejected) else None
@@ -195,48 +199,48 @@ class RemoteChannel(Questioner, CallbackChannel, ChangeListener):
         return overrun
 
     def _last_message(self, parting: CloseReason | Failed) -> bytes:
-        """What is said last."""
+        """The last message to the player."""
         return self._side.last_message(parting, self._limits.goodbye)
 
     def _send_change(self, change: Change) -> None:
-        """Let the player know of a change; who cannot take it now has the newest before the next question."""
+        """Send a change to the player; if it is too slow to take it, it gets the newest before the next question."""
         text = change.encode_once(wire.encode_changed)
         self._undelivered_change = b"" if self._connection.offer(text) else text
 
     def _question(self, message: Message) -> bytes:
-        """The text of the next question, of which it is noted until when the answer has to be here."""
+        """The text of the next question; sets its limit."""
         if isinstance(message, Start):
             self._name = message.names[message.seat]
-        always = self._budget.constant_limit
-        self._limit = limit = self._budget.limit_for(message) if always is None else always
+        constant = self._budget.constant_limit
+        self._limit = limit = self._budget.limit_for(message) if constant is None else constant
         return self._side.ask(message, limit)
 
-    def _handle_received(self, heard: Received) -> None:
-        """Make an answer of what came."""
+    def _handle_received(self, received: Received) -> None:
+        """Turn what came into an answer."""
         if self._on_answer is None:
             return
-        if not isinstance(heard, bytes):
-            self._fail(heard)
+        if not isinstance(received, bytes):
+            self._fail(received)
             return
-        self._received = heard
-        value = self._side.receive(heard)
+        self._received = received
+        value = self._side.receive(received)
         if value is STALE:
             self._connection.on_receive(self._handle_received)
         elif type(value) is BadReply:
-            self._fail(value, heard)
+            self._fail(value, received)
         else:
             taken = self._clock.end()
             if self._debug is not None:
-                self._debug("from %s after %.4f s: %s", self._name, taken, format_for_log(heard))
+                self._debug("from %s after %.4f s: %s", self._name, taken, format_for_log(received))
             self._end(Answered(value, taken, self._evidence))
 
     def _fail(self, what: ConnectionClosed | TooMuchData | BadReply | HostFault, received: bytes = b"") -> None:
-        """End the question by what went wrong."""
+        """End the question with a failure."""
         self._clock.end()
         self._end(what if isinstance(what, HostFault) else self._make_failure(what, received))
 
     def _time_out(self) -> None:
-        """No answer came."""
+        """End the question, as no answer came in time."""
         self._clock.end(timed_out=True)
         failed = self._make_failure(TimeoutError())
         wait = self._connection.late_answer_timeout_s
@@ -249,35 +253,34 @@ class RemoteChannel(Questioner, CallbackChannel, ChangeListener):
         else:
             self._connection.stop_receiving(lambda: self._end(failed))
 
-    def _handle_late_answer(self, heard: Received) -> None:
-        """An answer came too late, or none will come."""
-        if not isinstance(heard, bytes):
+    def _handle_late_answer(self, received: Received) -> None:
+        """Note by how much an answer came too late, or that none will come."""
+        if not isinstance(received, bytes):
             self._give_up_late()
-        elif self._side.is_reply(heard):
+        elif self._side.is_reply(received):
             self._give_up_late(self._clock.overrun())
         else:
             self._connection.on_receive(self._handle_late_answer)
 
     def _give_up_late(self, overrun: float | None = None) -> None:
-        """Wait no longer for an answer that comes too late."""
+        """Stop waiting for a late answer."""
         if self._late is not None and not self._late.done():
             self._late.set_result(overrun)
             self._late_alarm.cancel()
             self._connection.on_receive(None)
-            with suppress(HostFault):  # which ends a match only if somebody is asked
+            with suppress(HostFault):  # which ends a match only while a question is open
                 self._connection.release()
 
-    def _end(self, answer: Answer | HostFault, *, rests: bool = True) -> None:
-        """Have the answer taken, and let the player rest, unless its answer may still come."""
+    def _end(self, answer: Answer | HostFault, *, release: bool = True) -> None:
+        """Deliver the answer, and release the player, unless a late answer may still come."""
         if self._side.is_turn and self._budget.constant_limit is None and not isinstance(answer, HostFault):
             self._budget.spend_turn(answer.took)
-        super()._end(answer, rests=self._late is None)
+        super()._end(answer, release=self._late is None)
 
     def _make_failure(
         self, what: ConnectionClosed | TooMuchData | BadReply | TimeoutError, received: bytes = b""
     ) -> Failed:
-        """What went wrong, for the record."""
-        limit = self._limit
+        """Describe a failure, for the record."""
         match what:
             case ConnectionClosed():
                 return self._failed(what.fault, str(what))
@@ -285,20 +288,22 @@ class RemoteChannel(Questioner, CallbackChannel, ChangeListener):
                 return self._failed(Fault.FLOOD, f"sent more than {wire.MAX_LINE_BYTES} bytes at once", what.text)
             case BadReply():
                 return self._failed(what.fault, what.why, received, what.detail)
-        late = self._budget.describe_timeout(limit) if self._side.is_turn else f"no answer within {limit:g} s"
+        late = (
+            self._budget.describe_timeout(self._limit) if self._side.is_turn else f"no answer within {self._limit:g} s"
+        )
         return self._failed(Fault.TIMED_OUT, late)
 
 
 def add_received(known: Evidence, received: bytes, detail: str = "") -> Evidence:
-    """What is known, and the bytes that came from a stranger; but no token."""
+    """The evidence with the bytes that came, without any token."""
     if not received:
         return replace(known, detail=detail) if detail else known
-    shown = repr(wire.redact_token(received)[:MAX_RECEIVED_BYTES])
+    excerpt = repr(wire.redact_token(received)[:MAX_RECEIVED_BYTES])
     digest = sha256(received).hexdigest()
-    return replace(known, detail=detail, received=shown, size=len(received), sha256=digest)
+    return replace(known, detail=detail, received=excerpt, size=len(received), sha256=digest)
 
 
 def format_for_log(text: bytes) -> str:
-    """A line as it may stand in a log: whole, printable, and without a token."""
+    """A line for a log: complete, printable, and without tokens."""
     words = wire.redact_token(text).decode(errors="replace").rstrip("\n")
     return printable(words, len(words))

@@ -1,4 +1,4 @@
-"""Stay with a host as a player: at a server from match to match, and from one connection to the next."""
+"""Keep a player's session with a host: at a server through many matches and reconnections."""
 
 import asyncio
 import logging
@@ -19,22 +19,22 @@ from fairplay.transport.connection import Connection, ConnectionClosed, Connecti
 from fairplay.transport.connector import connect
 from fairplay.transport.reconnecting import is_connection_loss
 
-MAX_WAITING = 32  # messages: a player that has not answered yet has little to be told
+MAX_PENDING_MESSAGES = 32  # a host has little to say to a player that has not answered yet
 MAX_SHOWN_REASON_CHARS = 600
 CLOSE_TIMEOUT_S = 1.0
 
 
 class HostMessage(NamedTuple):
-    """A message of a host, as a value and as the line that it was."""
+    """A message of a host, as a value and as its line."""
 
     message: WireMessage
     text: bytes
 
 
 class HostSession:
-    """What a host says to a player. A task reads it, and reconnects at a server, while the player thinks.
+    """The messages of a host to a player. A task reads them, and reconnects to a server, while the player thinks.
 
-    If too much waits, the oldest change gives way; and if there is none, the host is given up.
+    If too many are pending, the oldest change is dropped; if there is none, the connection is given up.
     """
 
     def __init__(
@@ -42,52 +42,52 @@ class HostSession:
         host: str,  # HOST:PORT, or with tls://, ws:// or wss:// before it
         side: PlayerSide,
         *,
-        on_status: Callable[[str], None],  # is told how the connection goes
-        wait: float,  # seconds to try until the host is there
+        on_status: Callable[[str], None],  # gets texts about the connection
+        wait: float,  # seconds to keep trying until the host accepts
         ca: str | None = None,  # a file with certificates to trust
     ) -> None:
         self.side = side
-        self.turn_is_over = asyncio.Event()  # the host does not want to know any more what the player thinks about
+        self.turn_is_over = asyncio.Event()  # an answer to the open question is no longer wanted
         self._host, self._wait, self._ca = host, wait, ca
         self._on_status = on_status
         self._connection: Connection | None = None
-        self._waiting: deque[HostMessage | str] = deque()  # a text is to be told when what waits before it was heard
+        self._pending: deque[HostMessage | str] = deque()  # a text is reported after the messages before it
         self._arrived = asyncio.Event()
         self._reading: asyncio.Task[None]
-        self._replied: asyncio.Future[None]  # is done once there is a reply to what was heard last
+        self._replied: asyncio.Future[None]  # is done once the last message has a reply
         self._debug = LOG.debug if LOG.isEnabledFor(logging.DEBUG) else None
 
     async def __aenter__(self) -> Self:
-        self._waiting.clear()
+        self._pending.clear()
         self._replied = asyncio.get_running_loop().create_future()
         self._reading = asyncio.create_task(self._read())
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        """Hang up. If others would wait for the player, the server is told that it does not come back."""
+        """Close the connection. If others would wait for the player, tell the server that it does not come back."""
         self._reading.cancel()
         await finish_despite_cancellation(asyncio.wait((self._reading,)))
         with suppress(ConnectionLost, BadRequest, asyncio.CancelledError):
             self._reading.result()
-        for text in self._waiting:
+        for text in self._pending:
             if isinstance(text, str):
                 self._on_status(text)
         if self.side.leave():
             await self._send_leave()
 
     async def next(self) -> HostMessage | None:
-        """The next message; None: there will be none. Raises Lost or BadRequest."""
+        """The next message; None: there will be none. Raises ConnectionLost or BadRequest."""
         while True:
-            while not self._waiting and not self._reading.done():
+            while not self._pending and not self._reading.done():
                 self._arrived.clear()
                 await self._arrived.wait()
-            if not self._waiting:
+            if not self._pending:
                 return self._reading.result()
-            said = self._waiting.popleft()
+            item = self._pending.popleft()
             self._wake_player()
-            if isinstance(said, HostMessage):
-                return said
-            self._on_status(said)
+            if isinstance(item, HostMessage):
+                return item
+            self._on_status(item)
 
     def reply(self, nonce: str, line: bytes) -> None:
         """Send a reply to a question."""
@@ -96,17 +96,17 @@ class HostSession:
         if not self._replied.done():
             self._replied.set_result(None)
 
-    # What reads.
+    # The reading task.
 
     async def _read(self) -> None:
-        """Read until there will be nothing more."""
+        """Read until no more messages will come."""
         try:
             await self._keep_connected()
         finally:
-            asyncio.get_running_loop().call_soon(self._wake_player)  # when this task is done
+            asyncio.get_running_loop().call_soon(self._wake_player)  # once this task is done
 
     async def _keep_connected(self) -> None:
-        """Hear the host over one connection after the other."""
+        """Receive messages over one connection after the other."""
         side, loop = self.side, asyncio.get_running_loop()
         was_there, left = False, self._wait
         while True:
@@ -121,13 +121,13 @@ class HostSession:
                     raise
                 lost = str(error)
             finally:
-                line, self._connection = self._connection, None
-                if line is not None:
-                    await finish_despite_cancellation(line.close(b"", CLOSE_TIMEOUT_S))
+                connection, self._connection = self._connection, None
+                if connection is not None:
+                    await finish_despite_cancellation(connection.close(b"", CLOSE_TIMEOUT_S))
             if side.has_finished:
                 return
             if side.was_accepted:
-                self._report(f"the line was lost{lost and f': {printable(lost, MAX_SHOWN_REASON_CHARS)}'}; coming back")
+                self._report(f"connection lost{lost and f': {printable(lost, MAX_SHOWN_REASON_CHARS)}'}; reconnecting")
             pause = side.retry_after(loop.time(), uniform(0.5, 1.0))
             if pause is None:
                 if lost:
@@ -140,13 +140,13 @@ class HostSession:
     async def _connect(self, wait: float) -> Connection:
         return await connect(self._host, wait=wait, ca=self._ca)
 
-    async def _receive(self, line: Connection) -> None:
-        """Hear what comes over one connection. Raises Lost, unless the other end has hung up."""
+    async def _receive(self, connection: Connection) -> None:
+        """Receive messages over one connection. Raises ConnectionLost, unless the other end closes it."""
         while not self.side.is_over:
             try:
-                text = await self._next_line(line)
+                text = await self._next_line(connection)
             except TooMuchData:
-                raise ConnectionLost("a line of the host is too long") from None
+                raise ConnectionLost("the host sent a line that is too long") from None
             except ConnectionClosed as closed:
                 if closed.detail or not is_connection_loss(closed):
                     raise ConnectionLost(closed.detail or str(closed)) from None
@@ -159,52 +159,50 @@ class HostSession:
                 case None:
                     continue
                 case Suspended():
-                    self._report(f"the server hangs up: {printable(message.why, MAX_SHOWN_REASON_CHARS)}")
+                    self._report(f"the server closes the connection: {printable(message.why, MAX_SHOWN_REASON_CHARS)}")
                     return
                 case Welcome():
                     self._report(f"signed in as {printable(message.name, wire.MAX_NAME_CHARS)}")
                 case _:
                     self._put(HostMessage(message, text + b"\n"))
 
-    async def _next_line(self, line: Connection) -> bytes:
-        """The next line. Raises Lost if none is here in time; each reply to the host gives it that time again."""
-        heard = asyncio.ensure_future(receive(line))
+    async def _next_line(self, connection: Connection) -> bytes:
+        """The next line. Raises ConnectionLost if none comes in time; each reply to the host restarts that time."""
+        receiving = asyncio.ensure_future(receive(connection))
         try:
-            while not heard.done():
+            while not receiving.done():
                 timeout_s, self._replied = self.side.timeout_s, asyncio.get_running_loop().create_future()
                 done, _ = await asyncio.wait(
-                    (heard, self._replied), timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED
+                    (receiving, self._replied), timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED
                 )
-                if not done and not heard.done():
+                if not done and not receiving.done():
                     raise ConnectionLost(f"no message came for {timeout_s:g} s")
-            return heard.result()
+            return receiving.result()
         finally:
-            heard.cancel()
+            receiving.cancel()
 
     def _report(self, text: str) -> None:
-        """Tell how the connection goes; what the host said before it comes first."""
-        if not self._waiting or len(self._waiting) >= MAX_WAITING:
+        """Report a status of the connection, after the messages that came before it."""
+        if not self._pending or len(self._pending) >= MAX_PENDING_MESSAGES:
             self._on_status(text)
         else:
-            self._waiting.append(text)
+            self._pending.append(text)
 
-    def _put(self, said: HostMessage) -> None:
-        if len(self._waiting) >= MAX_WAITING:
-            oldest = next(
-                (one for one in self._waiting if isinstance(one, HostMessage) and isinstance(one.message, Changed)),
-                None,
-            )
+    def _put(self, message: HostMessage) -> None:
+        if len(self._pending) >= MAX_PENDING_MESSAGES:
+            changes = (it for it in self._pending if isinstance(it, HostMessage) and isinstance(it.message, Changed))
+            oldest = next(changes, None)
             if oldest is None:
-                self._waiting.clear()
-                raise ConnectionLost("the host says too much")
-            self._waiting.remove(oldest)
-        self._waiting.append(said)
+                self._pending.clear()
+                raise ConnectionLost("the host sends too many messages")
+            self._pending.remove(oldest)
+        self._pending.append(message)
         self._wake_player()
 
     def _wake_player(self) -> None:
-        """Wake the player that waits for a message, or thinks about what nobody wants to know any more."""
+        """Wake a player that waits for a message, or thinks about a question that is no longer open."""
         self._arrived.set()
-        ends = any(isinstance(one, HostMessage) and isinstance(one.message, Goodbye | Hello) for one in self._waiting)
+        ends = any(isinstance(it, HostMessage) and isinstance(it.message, Goodbye | Hello) for it in self._pending)
         if ends or self._reading.done():
             self.turn_is_over.set()
         else:
@@ -215,27 +213,27 @@ class HostSession:
             if self._debug is not None:
                 self._debug("to the host: %s", format_for_log(line))
             if self._connection is not None:
-                self._connection.offer(line)  # a host that does not read its replies gets no more of them
+                self._connection.offer(line)  # unless the host does not read its replies
 
     async def _send_leave(self) -> None:
-        """Tell the server over a connection of its own that the player does not come back."""
+        """Tell the server over another connection that the player does not come back."""
         side = PlayerSide(name=self.side.name, token=self.side.token, purpose="leave")
         with suppress(ConnectionLost, BadRequest, TimeoutError):
             async with asyncio.timeout(RECEIPT_TIMEOUT_S):
-                line = await self._connect(RECEIPT_TIMEOUT_S)
+                connection = await self._connect(RECEIPT_TIMEOUT_S)
                 try:
-                    await answer_hello(line, side)
-                    await receive(line)  # until the server has heard it
+                    await answer_hello(connection, side)
+                    await receive(connection)  # until the server has read it
                 except (ConnectionClosed, TooMuchData):
                     pass
                 finally:
-                    await finish_despite_cancellation(line.close(b"", 0.0))
+                    await finish_despite_cancellation(connection.close(b"", 0.0))
 
 
-async def answer_hello(line: Connection, side: PlayerSide) -> None:
+async def answer_hello(connection: Connection, side: PlayerSide) -> None:
     """Answer the hello of a server. Raises BadRequest if the other end is none."""
-    text = await receive(line)
+    text = await receive(connection)
     if side.receive(text) is not None or not side.at_server:
-        raise BadRequest("this is no server")
+        raise BadRequest("not a fairplay server: no hello")
     for reply in side.lines_to_send():
-        line.send(reply)
+        connection.send(reply)
