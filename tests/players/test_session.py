@@ -397,7 +397,7 @@ def test_what_a_server_says_cannot_write_on_the_terminal() -> None:
     [b'{"type":"welcome"}\n', b'{"type":"suspended","why":1}\n', b'{"type":"hello","protocol":2}\n', b"junk\n"],
 )
 def test_a_server_that_makes_no_sense_is_a_bad_request(text: bytes) -> None:
-    with pytest.raises(BadRequest, match="no message of the protocol"):
+    with pytest.raises(BadRequest, match="not a message of the protocol"):
         Stay(FakeServer(lambda guest: guest.send(text)))
 
 
