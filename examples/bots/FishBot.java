@@ -15,7 +15,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.*;
 
 class FishBot {
-    // Fish: what a bot in Java sees on its turn, and what it answers.
+    // Fish: what a bot in Java sees and answers on its turn.
     //
     //   stage    "placing": answer {"type": "place", "at": [row, column]}
     //            "playing": answer {"type": "move", "from": [row, column], "to": [row, column]}
@@ -23,7 +23,7 @@ class FishBot {
     //   board    rows of tiles: 1 to 5 fish, 0 for a hole
     //   players  by seat: colour, score, and penguins as [[row, column], ...]
 
-    /** Change this function: it takes the action that ends on the most fish. */
+    /** Change this function: it chooses the action that ends on the most fish. */
     static String choose(Json view) {
         Action best = null;
         int most = 0;
@@ -38,7 +38,7 @@ class FishBot {
     }
 
     record Position(int row, int column) {
-        /** The place one step on. */
+        /** The next position in a direction. */
         Position step(int direction) {
             int[] by = STEPS[row % 2][direction];
             return new Position(row + by[0], column + by[1]);
@@ -53,7 +53,7 @@ class FishBot {
         }
     }
 
-    /** A penguin goes from one place to another; while they are placed, it comes from nowhere, which is null. */
+    /** A penguin moves from one position to another; a placement has no `from`: it is null. */
     record Action(Position from, Position to) {
         String json() {
             if (from == null) return "{\"type\":\"place\",\"at\":" + to.json() + "}";
@@ -64,7 +64,7 @@ class FishBot {
     /** All legal actions. */
     static List<Action> actions(Json view) {
         List<Action> found = new ArrayList<>();
-        Set<Position> free = new LinkedHashSet<>(); // tiles with nobody on them
+        Set<Position> free = new LinkedHashSet<>(); // tiles without a penguin
         for (int row = 0; row < view.get("board").list().size(); row++) {
             List<Json> tiles = view.get("board").get(row).list();
             for (int column = 0; column < tiles.size(); column++)

@@ -20,7 +20,7 @@ static const char *entry(const char *list, int index);          /* the value at 
 static int number(const char *value);                           /* the whole number that a value is */
 static bool is(const char *value, const char *text);            /* is a value this text? */
 
-/* Fish: what a bot in C sees on its turn, and what it answers.
+/* Fish: what a bot in C sees and answers on its turn.
  *
  *   stage    "placing": print {"type":"place","at":[row,column]}
  *            "playing": print {"type":"move","from":[row,column],"to":[row,column]}
@@ -28,22 +28,22 @@ static bool is(const char *value, const char *text);            /* is a value th
  *   board    rows of tiles: 1 to 5 fish, 0 for a hole
  *   players  by seat: colour, score, and penguins as [[row,column],...]
  */
-enum { SIDE = 100, MOST = SIDE * SIDE }; /* rows or columns of a board at most, and so many actions */
+enum { SIDE = 100, MOST = SIDE * SIDE }; /* the most rows or columns of a board, and the most actions */
 
 typedef struct {
     int row, column;
 } Position;
 
 typedef struct {
-    Position from, to; /* while penguins are placed, they come from nowhere */
+    Position from, to; /* a placement has no `from` */
 } Action;
 
 static int fish[SIDE][SIDE];    /* 0: there is no tile */
-static bool vacant[SIDE][SIDE]; /* is there a tile, and nobody on it? */
+static bool vacant[SIDE][SIDE]; /* is there a tile, and no penguin on it? */
 static Action actions[MOST];    /* all that are legal */
 static int find_actions(const char *view);
 
-/* Change this function: it takes the action that ends on the most fish. */
+/* Change this function: it chooses the action that ends on the most fish. */
 static void choose(const char *view) {
     int count = find_actions(view), best = 0;
     for (int i = 1; i < count; i++) {
@@ -61,7 +61,7 @@ static Position read_position(const char *pair) {
     return (Position){number(entry(pair, 0)), number(entry(pair, 1))};
 }
 
-/* The place one step on. */
+/* The next position in a direction. */
 static Position step(Position from, int direction) {
     static const int steps[2][6][2] = { /* to the six tiles around one: from even rows, and from odd rows */
         {{-2, 0}, {-1, 0}, {1, 0}, {2, 0}, {1, -1}, {-1, -1}},
@@ -75,7 +75,7 @@ static bool is_free(Position at) {
     return at.row >= 0 && at.row < SIDE && at.column >= 0 && at.column < SIDE && vacant[at.row][at.column];
 }
 
-/* Read the board, and find all legal actions: how many there are. */
+/* Read the board, find all legal actions, and return their number. */
 static int find_actions(const char *view) {
     int count = 0, row = 0;
     memset(fish, 0, sizeof fish);

@@ -14,7 +14,7 @@ import (
 	"os"
 )
 
-// Tsuro: what a bot in Go sees on its turn, and what it answers.
+// Tsuro: what a bot in Go sees and answers on its turn.
 
 type view struct {
 	Stage string // "placing": answer with a place; "playing": answer with a lay
@@ -105,7 +105,7 @@ func anyTaken(board map[square]tile, squares []square) bool {
 	return false
 }
 
-// A tile may send nobody round for ever, nor its player off the board, unless every choice does.
+// A tile may neither send an avatar into an endless loop nor drive its player off the board, unless every choice does.
 func lays(view view) []action {
 	var all, fine []action
 	for _, number := range view.Dealt {
@@ -113,7 +113,7 @@ func lays(view view) []action {
 			lay := action{Type: "lay", Tile: number, Degrees: degrees}
 			spots, isFine := spotsAfter(view, tile{number, degrees}), true
 			for seat, after := range spots {
-				if after.fate == round || seat == view.Seat && after.fate == off {
+				if after.fate == loop || seat == view.Seat && after.fate == off {
 					isFine = false
 				}
 			}
@@ -146,10 +146,10 @@ var beyond = [8]struct{ right, down, touching int }{ // each port: the square th
 const ( // the fate of an avatar
 	onBoard = iota
 	off     // the board
-	round   // and round for ever
+	loop    // an endless one
 )
 
-// Where an avatar is, and whether it is anywhere.
+// The port of a square where an avatar is, and its fate.
 type spot struct {
 	at   square
 	port int
@@ -199,7 +199,7 @@ func exit(tile tile, port int) int {
 	return port
 }
 
-// Where an avatar comes to rest that follows its path.
+// Where an avatar comes to rest at the end of its path.
 func follow(view view, board map[square]tile, start spot) spot {
 	for here := start; ; {
 		there := ahead(here)
@@ -212,7 +212,7 @@ func follow(view view, board map[square]tile, start spot) spot {
 		}
 		here = spot{at: there.at, port: exit(lies, there.port)}
 		if here == start {
-			return spot{fate: round}
+			return spot{fate: loop}
 		}
 	}
 }

@@ -153,7 +153,7 @@ def test_tsuro_takes_tiles_turned() -> None:
     [
         ("12", "write tile, degrees, square and port, as in 12 90 3,0 E, not '12'"),
         ("35 0", "there is no tile 35; tiles are numbered from 0 to 34"),
-        ("3 45", "no tile is turned by 45 degrees; write 0, 90, 180 or 270"),
+        ("3 45", "a tile cannot be turned by 45 degrees; write 0, 90, 180 or 270"),
         ("3 90 0,0 I", "there is no port I; ports are lettered from A to H"),
     ],
 )
@@ -193,9 +193,9 @@ def test_q_takes_the_other_deeds() -> None:
         ("p", "'p' may be place or pass; write more of it"),
         ("0,1 red s", "'red s' may be red star or red square; write more of it"),
         ("0,1 3", "there is no tile 3 in your hand; they are numbered from 1 to 2"),
-        ("0,1", "'' is no tile; write a colour and a shape, or its number in your hand"),
-        ("pass 1", "there is nothing to say behind 'pass'"),
-        ("place", "nothing is said to be placed; write what to place where, as in 0,1 red star, or exchange, or pass"),
+        ("0,1", "'' is not a tile; write a colour and a shape, or its number in your hand"),
+        ("pass 1", "unexpected words after 'pass'"),
+        ("place", "no tile to place; write what to place where, as in 0,1 red star, or exchange, or pass"),
     ],
 )
 def test_q_says_what_it_expects(words: str, why: str) -> None:

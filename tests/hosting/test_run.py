@@ -221,7 +221,7 @@ def test_when_the_host_fails_in_the_middle_nobody_is_ejected_and_the_journal_sta
     outcome = way(spec)
 
     [path] = journal_files(spec)
-    assert outcome.host_fault == "the tiles have run out after 14: nobody can go on"
+    assert outcome.host_fault == "the tiles have run out after 14: the match cannot go on"
     assert (outcome.result, outcome.evidence, outcome.journal) == (None, (), str(path))
     assert count_turns(outcome) == len(read_journal(path).facts) > 0
     assert {line["fact"]["type"] for line in read_lines(path) if line["type"] == "fact"} == {"acted"}

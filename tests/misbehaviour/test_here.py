@@ -65,7 +65,7 @@ LOOP = tsuro.make_position(
     waiting=[2, 0, 1],
 )
 GIVEN: dict[str, AnyMatch] = {
-    "sends somebody round": tsuro.match_from(LOOP),
+    "sends an avatar into a loop": tsuro.match_from(LOOP),
     "cheats: bad-ask-for-tiles": Match(Q(), Q_EXAMPLES["only passing"], named(len(Q_EXAMPLES["only passing"].hands))),
     "cheats: not-a-line": Match(
         Q(), position({(0, 0): "red star"}, [["red circle", "red square"]] * 2, ["red star"] * 9), named(2)

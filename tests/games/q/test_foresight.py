@@ -8,7 +8,7 @@ from fairplay.games.q.actions import Action, Exchange, Pass, Place
 from fairplay.games.q.board import map_of
 from fairplay.games.q.foresight import is_over, most_wins, options, outlook
 from fairplay.games.q.pieces import KINDS
-from fairplay.games.q.playouts import FIRST, SHARED, Outlook, play_out, standing
+from fairplay.games.q.playouts import FIRST, SHARED, Outlook, play_out, playout_value
 from fairplay.games.q.view import View
 from tests.nonempty import nonempty
 
@@ -120,7 +120,7 @@ def test_whoever_is_not_the_first_of_a_round_thinks_that_somebody_placed_unless_
     [((1, 0), FIRST), ((1, 1), SHARED), ((0, 1), 0), ((2, 2, 1), SHARED), ((2, 1, 3), 0), ((0,), FIRST)],
 )
 def test_the_first_place_counts_and_a_shared_one_counts_less(scores: tuple[int, ...], expected: int) -> None:
-    assert standing(scores) == expected
+    assert playout_value(scores) == expected
 
 
 def test_a_round_without_a_placement_ends_a_playout() -> None:

@@ -268,6 +268,7 @@ def test_a_draft_can_be_extended_exactly_where_check_allows_it(
     trial: tuple[Tiles, list[str], list[tuple[str, Spot]]],
 ) -> None:
     tiles, hand, placed = trial
+    assume(placed)
     view = view_of(tiles, hand)
     draft, so_far = draft_of(view), list[tuple[str, Spot]]()
 

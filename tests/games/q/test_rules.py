@@ -366,5 +366,5 @@ def test_whoever_is_gone_at_once_leaves_its_tiles() -> None:
 
 @pytest.mark.parametrize("other", [None, "pass", {"type": "pass"}])
 def test_what_is_no_action_is_not_allowed(other: Any) -> None:
-    with pytest.raises(TypeError, match="is no action of Q"):
+    with pytest.raises(TypeError, match="is not an action of Q"):
         QGAME.check(QGAME.view(START, 0), other)

@@ -11,7 +11,7 @@ from fairplay.games.q.draft import draft_of, drafts
 from fairplay.games.q.game import Q
 from fairplay.games.q.lines import Geometry
 from fairplay.games.q.pieces import COLOURS, KINDS, NAMES, SHAPES
-from fairplay.games.q.search import best_draft, put_down
+from fairplay.games.q.search import best_draft, place_in_order
 from fairplay.games.q.view import View
 from tests.nonempty import nonempty
 
@@ -143,7 +143,7 @@ def test_tiles_are_put_down_in_an_order_in_which_each_fits() -> None:
         cell_at((0, 1)): KINDS["red circle"],
     }
 
-    draft = put_down(draft_of(view), row)
+    draft = place_in_order(draft_of(view), row)
 
     assert draft is not None
     assert [position_of(cell) for cell, _ in draft.placed] == [(0, 1), (0, 2), (0, 3)]
@@ -152,7 +152,7 @@ def test_tiles_are_put_down_in_an_order_in_which_each_fits() -> None:
 def test_what_fits_in_no_order_is_not_put_down() -> None:
     view = seen({(0, 0): "red star"}, ["blue circle"])
 
-    assert put_down(draft_of(view), {cell_at((0, 1)): KINDS["blue circle"]}) is None
+    assert place_in_order(draft_of(view), {cell_at((0, 1)): KINDS["blue circle"]}) is None
 
 
 def grown(tiles: int) -> View:

@@ -37,9 +37,9 @@ def test_players_are_known_by_seat_and_score() -> None:
 
 
 def test_who_does_not_play_is_nobody() -> None:
-    with pytest.raises(BadRequest, match="this is what spectators see, and none of them plays"):
+    with pytest.raises(BadRequest, match="this is the view of a spectator, which has no player"):
         _ = GAME.view(STATE, None).me
-    with pytest.raises(BadRequest, match="seat 2 no longer plays"):
+    with pytest.raises(BadRequest, match="seat 2 is out"):
         _ = GAME.view(GAME.eject(STATE, 2, Moment.GREETING), 2).me
 
 

@@ -209,7 +209,7 @@ def test_tiles_that_run_out_are_a_fault_of_the_host_when_that_is_reached_and_nob
     game = Tsuro.with_tiles(islice(cycle(range(35)), needed - missing), 3, size=6)
     table, told = [ScriptedChannel(strategy_script(first_action)) for _ in range(3)], EventLog()
 
-    with pytest.raises(HostFault, match=f"the tiles have run out after {needed - missing}: nobody can go on"):
+    with pytest.raises(HostFault, match=f"the tiles have run out after {needed - missing}: the match cannot go on"):
         play(match_from(game.deal(3, SEED), game), table, on_event=told)
 
     events = [event for event, _ in told.heard]

@@ -143,14 +143,14 @@ def test_a_journal_by_the_rule_book_says_standard(tmp_path: Path) -> None:
 def test_without_the_rules_a_journal_cannot_be_read(tmp_path: Path) -> None:
     path, _ = recorded_match(tmp_path)
 
-    with pytest.raises(BadJournal, match=r"line 1: tsuro by the rules of 'py:.*:Reckless' needs these rules") as bad:
+    with pytest.raises(BadJournal, match=r"line 1: the rules 'py:.*:Reckless' of tsuro are not imported") as bad:
         read_journal(path)
 
     assert bad.value.line == 1
 
 
 def test_rules_are_never_looked_for_by_their_name() -> None:
-    with pytest.raises(BadRequest, match="needs these rules to be handed over"):
+    with pytest.raises(BadRequest, match="of tsuro are not imported"):
         Tsuro.with_parameters(RECKLESS.parameters())
 
 

@@ -59,7 +59,7 @@ def test_whoever_is_not_on_the_board_has_no_avatar() -> None:
 
     assert view.avatar is None
     assert view.paths == {}
-    with pytest.raises(BadRequest, match="spectators"):
+    with pytest.raises(BadRequest, match="spectator"):
         _ = GAME.view(GAME.deal(3, SEED), None).avatar
 
 

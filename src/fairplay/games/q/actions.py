@@ -1,4 +1,4 @@
-"""List what a player of Q can do."""
+"""Define the actions of Q."""
 
 from typing import Any, Literal
 
@@ -17,7 +17,7 @@ class Placement(msgspec.Struct, frozen=True, forbid_unknown_fields=True, gc=Fals
 
 
 class Place(msgspec.Struct, frozen=True, tag="place", forbid_unknown_fields=True, gc=False):
-    """Put down tiles, one after the other."""
+    """Place tiles, one after the other."""
 
     tiles: tuple[Placement, ...]
 
@@ -26,7 +26,7 @@ class Place(msgspec.Struct, frozen=True, tag="place", forbid_unknown_fields=True
 
 
 class Exchange(msgspec.Struct, frozen=True, tag="exchange", forbid_unknown_fields=True, gc=False):
-    """Give all tiles back, and get as many others."""
+    """Exchange all tiles of the hand."""
 
     def __str__(self) -> str:
         return "exchanges all tiles"

@@ -1,8 +1,8 @@
-"""Keep the map of Q with its frontier: for every free place beside a tile, the kinds that fit there.
+"""Define the map of Q with its frontier: for each free place beside a tile, the kinds that fit there.
 
 A cell is a position as one number, so that neighbours are a step away and cells are in the order of rows and columns.
-A map cannot be changed; to extend it copies two dictionaries and a list, and updates at most five places of the
-frontier for each tile.
+A map is immutable; extending it copies two dictionaries and a list, and updates at most five places of the frontier for
+each tile.
 """
 
 from bisect import bisect_left, insort
@@ -74,17 +74,17 @@ class Map:
 
 
 class MutableMap:
-    """A copy of a map that nobody else has, to put tiles on."""
+    """A copy of a map, to put tiles on."""
 
     __slots__ = ("edge", "frontier", "tiles")
 
-    def __init__(self, shown: Map) -> None:
-        self.tiles = shown.tiles.copy()  # which is much quicker than dict()
-        self.frontier = shown.frontier.copy()
-        self.edge = list(shown.edge)
+    def __init__(self, map: Map) -> None:
+        self.tiles = map.tiles.copy()  # which is much quicker than dict()
+        self.frontier = map.frontier.copy()
+        self.edge = list(map.edge)
 
     def put(self, cell: int, kind: int) -> None:
-        """Put a tile there, and bring the frontier up to date."""
+        """Put a tile there, and update the frontier."""
         tiles, frontier, edge = self.tiles, self.frontier, self.edge
         tiles[cell] = kind
         if frontier.pop(cell, None) is not None:
@@ -92,7 +92,7 @@ class MutableMap:
         between = BETWEEN[kind]
         for step in AROUND:
             near = cell + step
-            if near in frontier:  # as `fitting` has it
+            if near in frontier:  # as in `fitting_kinds`
                 frontier[near] &= between[tiles.get(near + step, NONE)]
             elif near not in tiles:
                 insort(edge, near)
@@ -104,16 +104,16 @@ def map_of(tiles: Iterable[tuple[Position, int]]) -> Map:
     return Map({}, {}, ()).with_tiles((cell_at(position), kind) for position, kind in tiles)
 
 
-def fitting_kinds(shown: Map, new: Mapping[int, int], cell: int) -> int:
+def fitting_kinds(map: Map, new: Mapping[int, int], cell: int) -> int:
     """The mask of the kinds that fit on a free cell of a map, with some new tiles on it (Q §3.5); ANY: beside no tile.
 
-    Whatever fits between two tiles also fits beside each of them, so that only new tiles have to be looked at.
+    What fits between two tiles also fits beside each of them, so only new tiles need a check.
     """
-    fits = shown.frontier.get(cell, ANY)
+    fits = map.frontier.get(cell, ANY)
     for step in AROUND:
         kind = new.get(cell + step)
         if kind is not None:
-            fits &= BETWEEN[kind][new.get(cell - step, shown.tiles.get(cell - step, NONE))]
+            fits &= BETWEEN[kind][new.get(cell - step, map.tiles.get(cell - step, NONE))]
     return fits
 
 

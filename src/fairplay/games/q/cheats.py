@@ -12,14 +12,14 @@ from fairplay.games.q.view import View
 FAR = (10**6, -(10**6))
 
 
-def not_adjacent(view: View) -> Action:
-    """§3.4: a tile where no other is near."""
+def place_not_adjacent(view: View) -> Action:
+    """§3.4: a tile on a place without a neighbour."""
     row = max(position_of(cell)[0] for cell in view.map.tiles) + 2
     return one_tile(view.kinds[0] if view.kinds else 0, (row, 0))
 
 
-def not_owned(view: View) -> Action | None:
-    """§3.2: a tile that is not in the hand, where it fits if it does anywhere."""
+def place_not_owned(view: View) -> Action | None:
+    """§3.2: a tile that is not in the hand, on a place where it fits if there is one."""
     others = [kind for kind in range(len(NAMES)) if kind not in view.kinds]
     if not others:
         return None
@@ -29,7 +29,7 @@ def not_owned(view: View) -> Action | None:
     return one_tile(kind, position_of(cell))
 
 
-def not_a_line(view: View) -> Action | None:
+def place_out_of_line(view: View) -> Action | None:
     """§3.3: tiles that all fit, the last one beside the line."""
     for draft in drafts(view) if len(view.kinds) > 1 else ():
         extended = draft.map
@@ -41,12 +41,12 @@ def not_a_line(view: View) -> Action | None:
     return None
 
 
-def bad_exchange(view: View) -> Action | None:
+def exchange_too_many(view: View) -> Action | None:
     """§3.6: an exchange for more tiles than are left."""
     return Exchange() if view.left < len(view.kinds) else None
 
 
-def no_fit(view: View) -> Action | None:
+def place_without_fit(view: View) -> Action | None:
     """§3.5: a tile of the hand where it does not fit."""
     for cell in view.map.edge:
         for kind in view.kinds:
@@ -55,23 +55,23 @@ def no_fit(view: View) -> Action | None:
     return None
 
 
-def off_the_map(view: View) -> Action | None:
+def place_far_away(view: View) -> Action | None:
     """§3.4: a tile far away from all others."""
     return one_tile(view.kinds[0], FAR) if view.kinds else None
 
 
-def empty_placement(view: View) -> Action:
+def place_nothing(view: View) -> Action:
     """§3.1: a placement without a tile."""
     return Place(())
 
 
-def on_a_tile(view: View) -> Action | None:
+def place_on_a_tile(view: View) -> Action | None:
     """§3.4: a tile where one lies already."""
     return one_tile(view.kinds[0], position_of(min(view.map.tiles))) if view.kinds else None
 
 
-def same_tile_twice(view: View) -> Action | None:
-    """§3.2: a tile that is in the hand once, on both sides of another."""
+def place_a_tile_twice(view: View) -> Action | None:
+    """§3.2: a tile that is in the hand once, on two places."""
     for draft in drafts(view):
         [(cell, kind)] = draft.placed
         if view.kinds.count(kind) == 1:
@@ -82,8 +82,8 @@ def same_tile_twice(view: View) -> Action | None:
     return None
 
 
-def partly_legal(view: View) -> Action | None:
-    """§3.4: a tile that fits, and then one that lies nowhere; nothing of it may stay on the map."""
+def place_half_legally(view: View) -> Action | None:
+    """§3.4: a tile that fits, and then one without a neighbour; neither may stay on the map."""
     draft = next(drafts(view), None) if len(view.kinds) > 1 else None
     if draft is None:
         return None
@@ -96,18 +96,18 @@ def one_tile(kind: int, at: tuple[int, int]) -> Place:
     return Place((Placement(NAMES[kind], at),))
 
 
-COURSE_CHEATS: Mapping[str, Cheat] = {  # by their names there
-    "non-adjacent-coordinate": not_adjacent,
-    "tile-not-owned": not_owned,
-    "not-a-line": not_a_line,
-    "bad-ask-for-tiles": bad_exchange,
-    "no-fit": no_fit,
+COURSE_CHEATS: Mapping[str, Cheat] = {  # by the names that the course gives them
+    "non-adjacent-coordinate": place_not_adjacent,
+    "tile-not-owned": place_not_owned,
+    "not-a-line": place_out_of_line,
+    "bad-ask-for-tiles": exchange_too_many,
+    "no-fit": place_without_fit,
 }
 CHEATS: Mapping[str, Cheat] = {
-    "places far away in q": off_the_map,
-    "places nothing in q": empty_placement,
-    "places on a tile": on_a_tile,
-    "places a tile twice": same_tile_twice,
-    "places half well": partly_legal,
+    "places far away in q": place_far_away,
+    "places nothing in q": place_nothing,
+    "places on a tile": place_on_a_tile,
+    "places a tile twice": place_a_tile_twice,
+    "places half well": place_half_legally,
     **{f"cheats: {name}": cheat for name, cheat in COURSE_CHEATS.items()},
 }

@@ -1,4 +1,4 @@
-"""Write positions and views of Q down as plain JSON, and read them back."""
+"""Convert positions and views of Q to JSON and back."""
 
 from collections.abc import Iterable
 from typing import Annotated, Any, TypeVar
@@ -19,14 +19,14 @@ Count = Annotated[int, Meta(ge=0, le=2**53)]
 
 
 class PlayerSheet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One player, in the order of the seats; the ejected too."""
+    """One player, in the order of the seats; ejected players included."""
 
     score: Count
     hand: tuple[TileName, ...]
 
 
 class StateSheet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A whole position: for the referee alone."""
+    """A whole position, for the referee only."""
 
     map: Annotated[tuple[Placement, ...], Meta(min_length=1)]
     players: Annotated[tuple[PlayerSheet, ...], Meta(max_length=4)]
@@ -51,8 +51,8 @@ class ViewSheet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     done: bool
 
 
-VIEW_SHEET = ViewSheet  # what the schema of the protocol says of views
-NEWS = tuple[TileName, ...]  # and of news
+VIEW_SHEET = ViewSheet  # the type of views in the schema of the protocol
+NEWS = tuple[TileName, ...]  # the type of news there
 
 
 def write_state(state: State) -> dict[str, Any]:
@@ -86,13 +86,13 @@ def write_view(view: View) -> dict[str, Any]:
 
 
 def read_state(plain: Any) -> State:
-    """The state that was written down, if there can be such a state."""
+    """The state in plain JSON. Raises BadRequest if there is no such state."""
     page = _read(plain, StateSheet)
     seats = set(range(len(page.players)))
     if len(set(page.order)) < len(page.order) or not seats.issuperset(page.order) or page.to_act > len(page.order):
-        raise BadRequest("not a position of Q: the order has to name seats, each at most once")
+        raise BadRequest("not a position of Q: the order must name seats, each at most once")
     if page.order and not page.to_act and not page.done:
-        raise BadRequest("not a position of Q: in a round that is not over somebody has yet to act")
+        raise BadRequest("not a position of Q: to_act must not be 0 before the game is done")
     return State(
         _map(page.map),
         tuple(_kinds(player.hand) for player in page.players),
@@ -108,10 +108,10 @@ def read_state(plain: Any) -> State:
 
 
 def read_view(plain: Any) -> View:
-    """The view that was written down, if there can be such a view."""
+    """The view in plain JSON. Raises BadRequest if there is no such view."""
     page = _read(plain, ViewSheet)
     if len(page.scores) != len(page.order) or len(set(page.order)) < len(page.order):
-        raise BadRequest("not a view of Q: there is a score for each seat in the order")
+        raise BadRequest("not a view of Q: scores must have one entry for each seat in the order")
     return View(page.seat, _map(page.map), _kinds(page.hand), page.order, page.scores, page.left, page.done)
 
 
@@ -124,12 +124,12 @@ def _read(plain: Any, kind: type[T]) -> T:
 
 def _map(tiles: tuple[Placement, ...]) -> Map:
     if len({one.at for one in tiles}) < len(tiles):
-        raise BadRequest("not a position of Q: two tiles lie in one place")
+        raise BadRequest("not a position of Q: two tiles lie on one place")
     return map_of((one.at, KINDS[one.tile]) for one in tiles)
 
 
-def _tiles_on(shown: Map) -> list[dict[str, Any]]:
-    return [{"tile": NAMES[kind], "at": list(position_of(cell))} for cell, kind in sorted(shown.tiles.items())]
+def _tiles_on(map: Map) -> list[dict[str, Any]]:
+    return [{"tile": NAMES[kind], "at": list(position_of(cell))} for cell, kind in sorted(map.tiles.items())]
 
 
 def _names(tiles: Iterable[int]) -> list[str]:

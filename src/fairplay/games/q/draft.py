@@ -1,4 +1,4 @@
-"""Build a placement of Q tile by tile, before it is said: for strategies, and for people at the table."""
+"""Build a placement of Q tile by tile, for strategies and for people."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
@@ -17,39 +17,39 @@ class Draft(msgspec.Struct, frozen=True):
 
     view: View
     placed: tuple[tuple[int, int], ...] = ()  # cells and kinds, in their order
-    hand: Tiles = ()  # what is left of it
+    hand: Tiles = ()  # the tiles that are left in it
 
     @property
     def map(self) -> Map:
-        """The map as it would be."""
+        """The map with the placed tiles."""
         return self.view.map.with_tiles(self.placed)
 
     @property
     def action(self) -> Place:
-        """What to answer."""
+        """The placement as an action."""
         return Place(tuple(Placement(NAMES[kind], position_of(cell)) for cell, kind in self.placed))
 
     def score(self, q_bonus: int, finish_bonus: int) -> int:
-        """The points it would bring."""
+        """The points for this placement."""
         points = score_of(self.map, [cell for cell, _ in self.placed], q_bonus)
         return points + (finish_bonus if self.placed and not self.hand else 0)
 
     def is_in_line(self, at: Position) -> bool:
-        """Would a tile there lie in one row, or in one column, with all others? (Q §3.3)"""
+        """Would a tile there lie in one row or in one column with all placed tiles? (Q §3.3)"""
         row, column = at
         places = [position_of(cell) for cell, _ in self.placed]
         return all(place[0] == row for place in places) or all(place[1] == column for place in places)
 
     def is_valid(self, tile: str, at: Position) -> bool:
         """May this tile come next, there?"""
-        kind, cell, shown, new = KINDS[tile], cell_at(at), self.view.map, dict(self.placed)
-        if kind not in self.hand or cell in shown.tiles or cell in new or not self.is_in_line(at):
+        kind, cell, map, new = KINDS[tile], cell_at(at), self.view.map, dict(self.placed)
+        if kind not in self.hand or cell in map.tiles or cell in new or not self.is_in_line(at):
             return False
-        fits = fitting_kinds(shown, new, cell)
+        fits = fitting_kinds(map, new, cell)
         return fits != ANY and fits >> kind & 1 == 1
 
     def place(self, tile: str, at: Position) -> "Draft":
-        """The draft with one more tile; whoever asks made sure that it is valid."""
+        """The draft with one more tile, which must be valid."""
         return self.add(cell_at(at), KINDS[tile])
 
     def add(self, cell: int, kind: int) -> "Draft":
@@ -59,7 +59,7 @@ class Draft(msgspec.Struct, frozen=True):
 
 
 def draft_of(view: View) -> Draft:
-    """The draft with nothing on the map yet."""
+    """The draft without a placed tile."""
     return Draft(view, (), view.kinds)
 
 
@@ -79,11 +79,11 @@ def drafts(view: View) -> Iterator[Draft]:
 Lines = tuple[Mapping[int, list[int]], Mapping[int, list[int]]]  # the frontier by row, and by column
 
 
-def lines_of(shown: Map) -> Lines:
-    """The frontier of a map, sorted into rows and columns."""
+def lines_of(map: Map) -> Lines:
+    """The frontier of a map, by rows and by columns."""
     rows: dict[int, list[int]] = defaultdict(list)
     columns: dict[int, list[int]] = defaultdict(list)
-    for cell in shown.edge:
+    for cell in map.edge:
         row, column = position_of(cell)
         rows[row].append(cell)
         columns[column].append(cell)
@@ -91,7 +91,7 @@ def lines_of(shown: Map) -> Lines:
 
 
 def extensions(draft: Draft, lines: Lines) -> Iterator[Draft]:
-    """The drafts with one tile more."""
+    """The drafts with one more tile."""
     kinds = sorted(set(draft.hand))
     if not draft.placed:
         frontier = draft.view.map.frontier
@@ -100,17 +100,17 @@ def extensions(draft: Draft, lines: Lines) -> Iterator[Draft]:
                 if frontier[cell] >> kind & 1:
                     yield draft.add(cell, kind)
         return
-    shown, new = draft.view.map, dict(draft.placed)
+    map, new = draft.view.map, dict(draft.placed)
     for cell in free_in_line(draft, lines):
-        if cell not in shown.tiles and cell not in new:
-            fits = fitting_kinds(shown, new, cell)
+        if cell not in map.tiles and cell not in new:
+            fits = fitting_kinds(map, new, cell)
             for kind in kinds:
                 if fits >> kind & 1:
                     yield draft.add(cell, kind)
 
 
 def free_in_line(draft: Draft, lines: Lines) -> list[int]:
-    """The places in one line with all tiles of a draft, beside a tile; some may be taken by the draft itself."""
+    """The places beside a tile in one line with all tiles of a draft; the draft itself may have taken some of them."""
     first, last = draft.placed[0][0], draft.placed[-1][0]
     row, column = position_of(first)
     steps = (ROW, COLUMN) if first == last else (ROW,) if position_of(last)[0] == row else (COLUMN,)

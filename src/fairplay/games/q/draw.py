@@ -5,7 +5,7 @@ from math import ceil
 from typing import NamedTuple
 
 from fairplay.games.q.board import position_of
-from fairplay.games.q.layout import Index, extent, labelled, places_of, step_over, tiles_of
+from fairplay.games.q.layout import Index, extent, label_step, lines_to_label, places_of, tiles_of
 from fairplay.games.q.pieces import KINDS, Position
 from fairplay.games.q.roster import format_stage, players_of
 from fairplay.games.q.shapes import CELL, DARK, LIGHT, PLAIN_LETTERS, definitions, shape_id
@@ -30,11 +30,11 @@ from fairplay.render.roster import Player
 from fairplay.render.svg import LETTER_STYLE, circle, element, group, number, path, rectangle, text, use
 
 # The measures of the picture. A tile's centre is in the middle of its place.
-MIN_CLOTH, MIN_CLOTH_SMALL = (5, 15), (5, 9)  # rows and columns of the cloth, however few tiles there are
+MIN_CLOTH, MIN_CLOTH_SMALL = (5, 15), (5, 9)  # the fewest rows and columns of the cloth
 HEM = 8.0
 TOOTH = 9.0  # of a tear
 DIGIT, LABEL = 7.4, 12.0  # the width of a digit in a label, and its size
-OWNER, DENSE = 120.0, 0.8  # beside a hand: room for a name, and how large its tiles are
+OWNER, DENSE = 120.0, 0.8  # beside a hand: the room for a name, and the scale of its tiles
 TEAR = "#352e4a"
 ICON = KINDS["orange 8star"]
 
@@ -49,13 +49,12 @@ def svg(
     dark: bool = False,
     small: bool = False,
 ) -> str:
-    """A picture of the map and the players, as a document of its own; what changed since `before` is marked.
+    """A picture of the map and the players, as an SVG document; what changed since `before` is marked.
 
-    It has room for the map of `around`, which came of this one. It shows the hand of whoever looks, and for referees
-    the hands of all seats.
+    It has room for the map of `around`, a later view. It shows the hand of the view's seat, or all of `hands`.
     """
     players, cloth = players_of(view, names, len(hands)), _cloth(around or view, small=small)
-    shown = dict(enumerate(hands)) if hands else {view.seat: view.kinds} if view.seat is not None else {}
+    visible_hands = dict(enumerate(hands)) if hands else {view.seat: view.kinds} if view.seat is not None else {}
     tiles, places = tiles_of(view.map), () if view.done or small else places_of(view.map)
     last = () if before is None else [position_of(cell) for cell in sorted({*view.map.tiles} - {*before.map.tiles})]
     content = [
@@ -65,7 +64,7 @@ def svg(
         group((use("last", *cloth.centre(at)) for at in last), id="news"),
         *(() if small else _labels(cloth)),
     ]
-    said = ", ".join(
+    summary = ", ".join(
         " ".join(filter(None, (player.display_name, player.score, player.mark))) for player in players.values()
     )
     margin, headroom = (HEM, HEM) if small else (cloth.margin, cloth.headroom)
@@ -83,21 +82,23 @@ def svg(
         ),
         skin=DARK if dark else LIGHT,
         definitions=definitions(
-            {ICON, *tiles.values(), *(kind for hand in shown.values() for kind in hand)},
+            {ICON, *tiles.values(), *(kind for hand in visible_hands.values() for kind in hand)},
             letters=letters,
             dark=dark,
             small=small,
         ),
-        label=f"Q, {format_stage(view)}: {said}",
+        label=f"Q, {format_stage(view)}: {summary}",
         ids="q" if letters else "q_plain",
         unit="point",
-        tray=_tray([(players[seat].display_name, hand) for seat, hand in shown.items() if hand], width, small=small),
+        tray=_tray(
+            [(players[seat].display_name, hand) for seat, hand in visible_hands.items() if hand], width, small=small
+        ),
         small=small,
     )
 
 
 class Cloth(NamedTuple):
-    """The part of the table that is shown."""
+    """The visible part of the table."""
 
     rows: Sequence[Index]
     columns: Sequence[Index]
@@ -116,17 +117,17 @@ class Cloth(NamedTuple):
 
     @property
     def scale(self) -> float:
-        """How large labels are: on a map that is large both ways they have to be read from further away."""
+        """The scale of labels: a picture of a large map is looked at from further away."""
         return max(1.0, min(self.width, 3 * self.height) / PANEL)
 
     @property
     def margin(self) -> float:
-        """The room that the labels on the left need beyond the usual."""
+        """The additional room for the labels on the left."""
         return max(0.0, (max(map(len, map(str, self.down))) * DIGIT + 2) * self.scale + HEM + 8 - EDGE)
 
     @property
     def headroom(self) -> float:
-        """The room that those above need."""
+        """The additional room for the labels above."""
         return max(0.0, LABEL * self.scale + HEM + 4 - EDGE / 2)
 
     def centre(self, position: Position) -> tuple[float, float]:
@@ -145,7 +146,7 @@ def _cloth(view: View, *, small: bool) -> Cloth:
 
 
 def _at_least(count: int, lines: list[Index]) -> list[Index]:
-    """With more lines at both ends, if there are too few."""
+    """Lines, extended at both ends to at least this many."""
     first, last = lines[0] or 0, lines[-1] or 0
     missing = max(0, count - len(lines))
     before = missing // 2
@@ -156,7 +157,7 @@ def _linen(cloth: Cloth) -> Iterator[str]:
     """The empty table; a tear where rows or columns are left out."""
     width, height = cloth.width, cloth.height
     yield rectangle(-HEM, -HEM, width + 2 * HEM, height + 2 * HEM, rx=10.0, fill="url(#cloth)", stroke="#8f7f60")
-    # All threads of one direction are the dashes of one broad line: a pattern takes programs ten times as long to draw.
+    # All threads of one direction are the dashes of one broad line: a pattern would take ten times as long to render.
     down, right = f"M{number(width / 2)} 0V{number(height)}", f"M0 {number(height / 2)}H{number(width)}"
     yield path(down, stroke="url(#thread)", stroke_width=width, stroke_dasharray="1 3")
     yield path(right, stroke="url(#weave)", stroke_width=height, stroke_dasharray="1 3", opacity=0.4)
@@ -173,7 +174,7 @@ def _left_out(lines: Sequence[Index]) -> list[float]:
 
 
 def _tear(length: float) -> str:
-    """Down through the cloth, from hem to hem."""
+    """A tear down through the cloth, from hem to hem."""
     wave = f"q{TOOTH} {TOOTH} 0 {2 * TOOTH}t0 {2 * TOOTH}"
     return f"M0 {-HEM}{wave * ceil((length + 2 * HEM) / TOOTH / 4)}"
 
@@ -182,8 +183,8 @@ def _labels(cloth: Cloth) -> Iterator[str]:
     """The numbers of the columns on top, and of the rows on the left."""
     size = LABEL * cloth.scale
     longest = max(map(len, map(str, cloth.right)))
-    columns = labelled(cloth.columns, step_over((longest + 2) * DIGIT * cloth.scale, CELL))
-    rows = labelled(cloth.rows, step_over(2 * size, CELL))
+    columns = lines_to_label(cloth.columns, label_step((longest + 2) * DIGIT * cloth.scale, CELL))
+    rows = lines_to_label(cloth.rows, label_step(2 * size, CELL))
     top = (text(cloth.right[column], -HEM - 5, str(column)) for _, column in columns)
     left = (text(-HEM - 6, cloth.down[row] + size * 0.36, str(row), text_anchor="end") for _, row in rows)
     yield group([*top, *left], fill=PALE, font_family="sans-serif", font_size=size, text_anchor="middle")
@@ -196,7 +197,7 @@ def _figure(player: Player) -> tuple[str, ...]:
 
 
 def _token(player: Player) -> tuple[str, ...]:
-    """A disc instead of the tile."""
+    """A disc with the first letter of the name, for small pictures."""
     letter = text(0, 17, player.display_name[:1].upper(), font_size=48.0, fill=_on_slate(player), **LETTER_STYLE)
     return circle(0, 0, 38, fill="url(#slate)", stroke="url(#rim)", stroke_width=4.0), letter
 

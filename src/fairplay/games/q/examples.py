@@ -48,15 +48,15 @@ EXAMPLES: Mapping[str, State] = {
         [["green star", "yellow star", "purple diamond"], ["green circle"]],
         ["red star"] * 4,
     ),
-    # Whoever is on turn can place its last tile, and ends the game.
+    # The player on turn can place its last tile, which ends the game.
     "about to finish": position({(0, 0): "red star"}, [["red circle"], ["green circle"]], ["red star"]),
-    # Nothing fits, and there are too few tiles to exchange the hand for: only passing is left.
+    # No tile fits, and there are too few tiles to exchange the hand for: only passing is legal.
     "only passing": position({(0, 0): "red star"}, [["green circle", "blue square"], ["red circle"]], ["red star"]),
-    # The last turn of a round in which nobody has placed: if this one passes too, the game is over.
+    # The last turn of a round in which no player has placed a tile: if this one passes too, the game is over.
     "last of the round": position(
         {(0, 0): "red star"}, [["red circle", "blue square"], ["green circle"]], ["red star"] * 3, to_act=1
     ),
-    # The last seat has just placed a tile and drawn another, a blue star: if it fails to take it, that one is lost.
+    # Seat 0 has just placed a tile and drawn a blue star, which is lost if the seat does not acknowledge it.
     "fresh tiles": Q().apply(
         position({(0, 0): "red star"}, [["red circle", "red square"], ["green circle"]], ["blue star", "red star"]),
         Place((Placement("red circle", (0, 1)),)),

@@ -1,9 +1,9 @@
-"""Choose in Q what wins most often, as far as playouts tell.
+"""Search Q by playouts for the action that wins most often.
 
-The most points now are not always best: whoever places a whole hand ends the game (Q §5.2), nearly always as the
-winner, and each tile on the map makes that easier for the next. So for every part of the hand the placement that brings
-the most points is weighed against the others, against an exchange and against passing. All are tried with the same
-dice; then the worse half is dropped, and so on, until one is left.
+The most points now are not always best: a player that places its whole hand ends the game (Q §5.2), nearly always as
+the winner, and each tile on the map makes that easier for the next. So the candidates are the placement with the most
+points for each part of the hand, an exchange and passing. All are tried with the same dice; then the worse half is
+dropped, and so on, until one is left (sequential halving).
 """
 
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ from fairplay.games.q.draft import Draft
 from fairplay.games.q.imagine import unseen_tiles
 from fairplay.games.q.kernel import best_draft, playouts
 from fairplay.games.q.pieces import HAND_SIZE, NONE
-from fairplay.games.q.playouts import FIRST, Outlook, standing
+from fairplay.games.q.playouts import FIRST, Outlook, playout_value
 from fairplay.games.q.search import MAX_HAND_TILES
 from fairplay.games.q.view import View
 
@@ -27,15 +27,15 @@ Option = tuple[Action, Outlook]
 
 
 def most_wins(view: View, q_bonus: int, finish_bonus: int, nodes: int, key: bytes) -> Action | None:
-    """What wins most often in about so many playouts, with dice from a key; None: it was not given a legal hand."""
+    """The action that wins most often in about so many playouts, with dice from a key; None: the hand is not legal."""
     if not 0 < len(view.kinds) <= MAX_HAND_TILES:
         return None
     alive = list[Option]()
     for option in options(view, q_bonus, finish_bonus):
         action, start = option
-        if is_over(start) and standing(start.scores) == FIRST:
+        if is_over(start) and playout_value(start.scores) == FIRST:
             return action
-        if not is_over(start) or standing(start.scores):  # whatever may come is no worse than to have lost
+        if not is_over(start) or playout_value(start.scores):  # any other option is no worse than to have lost
             alive.append(option)
     seed = derive_seed(key, f"{len(view.map.tiles)},{view.left},{view.kinds},{view.points}")
     halvings, done = (len(alive) - 1).bit_length(), 0
@@ -51,7 +51,7 @@ def most_wins(view: View, q_bonus: int, finish_bonus: int, nodes: int, key: byte
 
 
 def options(view: View, q_bonus: int, finish_bonus: int) -> Iterator[Option]:
-    """What is worth a thought, and what comes of it; those that end the game come first."""
+    """The actions to compare, with their outlooks; those that end the game come first."""
     now = outlook(view)
     for count in range(len(view.kinds), 0, -1):
         for part in sorted(set(combinations(sorted(view.kinds), count))):
@@ -64,9 +64,9 @@ def options(view: View, q_bonus: int, finish_bonus: int) -> Iterator[Option]:
 
 
 def outlook(view: View) -> Outlook:
-    """What comes of passing.
+    """The outlook after passing.
 
-    Whether somebody has placed a tile in this round cannot be seen, but for the first in it; most often somebody has.
+    A view does not tell whether a player has placed a tile in this round, except to the first in it; mostly one has.
     """
     hidden = bytes(unseen_tiles(view)) or bytes(range(NONE))
     others, begins = len(view.order) - 1, view.order.index(min(view.order))
@@ -84,7 +84,7 @@ def outlook(view: View) -> Outlook:
 
 
 def outlook_after(now: Outlook, draft: Draft, q_bonus: int, finish_bonus: int) -> Outlook:
-    """What comes of a placement."""
+    """The outlook after a placement."""
     kept, placed = list(now.kept), len(draft.placed)
     for _, kind in draft.placed:
         kept.remove(kind)
@@ -102,12 +102,12 @@ def outlook_after(now: Outlook, draft: Draft, q_bonus: int, finish_bonus: int) -
 
 
 def is_over(start: Outlook) -> bool:
-    """Has it placed all its tiles?"""
+    """Has the player placed all its tiles?"""
     return not start.kept and not start.drawn
 
 
 def weight(start: Outlook, q_bonus: int, finish_bonus: int, numbers: range, seed: bytes) -> int:
-    """How much speaks for what leads there."""
+    """The value of an outlook, summed over these playouts."""
     if is_over(start):
-        return standing(start.scores) * len(numbers)
+        return playout_value(start.scores) * len(numbers)
     return playouts(start, q_bonus, finish_bonus, numbers, seed)

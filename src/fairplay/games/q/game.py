@@ -24,7 +24,7 @@ Bonus = Annotated[int, Meta(ge=0, le=10**6)]
 
 
 class Q(Game[State, View, Action], frozen=True, forbid_unknown_fields=True):
-    """Lines of tiles that share a shape or a colour grow on a map without edges."""
+    """Place lines of tiles that share a shape or a colour, on a map without edges."""
 
     name: ClassVar[str] = "q"
     version: ClassVar[str] = "1"
@@ -37,7 +37,7 @@ class Q(Game[State, View, Action], frozen=True, forbid_unknown_fields=True):
 
     @property
     def hidden(self) -> str:
-        """§2.3: what others hold, and what they will draw."""
+        """§2.3: the tiles that the other players hold and will draw."""
         return "all hands and the pile"
 
     def deal(self, seats: int, seed: bytes) -> State:
@@ -55,11 +55,11 @@ class Q(Game[State, View, Action], frozen=True, forbid_unknown_fields=True):
         )
 
     def turn(self, state: State) -> Seat | None:
-        """§2.1, §5: whoever is first in the order, until the game is over."""
+        """§2.1, §5: the first seat in the order, until the game is over."""
         return None if state.done else state.order[0]
 
     def order(self, state: State) -> tuple[Seat, ...]:
-        """§2.1: one after the other, whoever leaves."""
+        """§2.1: one after the other, even when a player leaves."""
         return state.order
 
     def view(self, state: State, seat: Seat | None) -> View:
@@ -69,18 +69,18 @@ class Q(Game[State, View, Action], frozen=True, forbid_unknown_fields=True):
         return View(seat, state.map, hand, state.order, scores, len(state.pile), state.done)
 
     def actions(self, view: View) -> Iterator[Action]:
-        """§3: to pass, to exchange, to place one tile, then more and more of them."""
+        """§3: pass, exchange, then the placements of one tile, of two, and so on."""
         if view.done or view.order[:1] != (view.seat,):
             raise NotOnTurn(view.seat, view.turn)
         return options(view)
 
     def imagine(self, view: View, seed: bytes = b"") -> State:
-        """§2.3: the hands of others and the pile are drawn from the tiles that this seat does not see."""
+        """§2.3: draw the other hands and the pile from the tiles that this seat does not see."""
         return imagine_state(view, seed)
 
     def random_action(self, view: View, dice: Dice) -> Action:
-        """As the server's `random` draws: to list the placements of a turn may take minutes."""
-        from fairplay.games.q.strategies import random_strategy  # only if somebody wants it
+        """As the built-in player `random` draws: listing all placements of a turn may take minutes."""
+        from fairplay.games.q.strategies import random_strategy  # start-up: only playouts need it
 
         return random_strategy(dice.below(2**32).to_bytes(4, "big"))(view)
 
@@ -93,21 +93,21 @@ class Q(Game[State, View, Action], frozen=True, forbid_unknown_fields=True):
         elif isinstance(action, Exchange) and view.left < len(view.kinds):
             raise IllegalAction("3.6", f"{view.left} tiles are left, too few to exchange a hand for")
         elif not isinstance(action, (Exchange, Pass)):
-            raise TypeError(f"{action!r} is no action of Q")
+            raise TypeError(f"{action!r} is not an action of Q")
 
     def apply(self, state: State, action: Action) -> State:
-        """§3.1, §3.6, §3.7, §3.8: then it is the next one's turn, unless the game is over."""
+        """§3.1, §3.6, §3.7, §3.8: carry out the action; the next seat is on turn, unless the game is over."""
         seat, pile = state.order[0], state.pile
         hand = state.hands[seat]
         if isinstance(action, Place):
             return self._place(state, seat, action)
         if isinstance(action, Exchange):
             fresh, rest = pile[: len(hand)], pile[len(hand) :]
-            return finish_turn(state, shown=state.map, hand=fresh, scores=state.scores, pile=rest + hand, fresh=fresh)
-        return finish_turn(state, shown=state.map, hand=hand, scores=state.scores, pile=pile)
+            return finish_turn(state, map=state.map, hand=fresh, scores=state.scores, pile=rest + hand, fresh=fresh)
+        return finish_turn(state, map=state.map, hand=hand, scores=state.scores, pile=pile)
 
     def _place(self, state: State, seat: Seat, action: Place) -> State:
-        """§4: on the map and into the score; §4.4: with the bonus for finishing."""
+        """§4: put the tiles on the map and score them; §4.4: with the bonus for finishing."""
         placed = [(cell_at(one.at), KINDS[one.tile]) for one in action.tiles]
         extended = state.map.with_tiles(placed)
         hand = list(state.hands[seat])
@@ -115,14 +115,14 @@ class Q(Game[State, View, Action], frozen=True, forbid_unknown_fields=True):
             hand.remove(kind)
         points = score_of(extended, [cell for cell, _ in placed], self.q_bonus) + (0 if hand else self.finish_bonus)
         scores = (*state.scores[:seat], state.scores[seat] + points, *state.scores[seat + 1 :])
-        if not hand:  # §5.2: at once, and whoever finished stays first in the order
+        if not hand:  # §5.2: the game is over at once, and the player that finished stays first in the order
             hands = (*state.hands[:seat], (), *state.hands[seat + 1 :])
             return msgspec.structs.replace(
                 state, map=extended, hands=hands, scores=scores, placed=True, done=True, fresh=()
             )
         fresh, rest = state.pile[: len(placed)], state.pile[len(placed) :]
         kept = fresh + tuple(hand)
-        return finish_turn(state, shown=extended, hand=kept, scores=scores, pile=rest, fresh=fresh, placed=True)
+        return finish_turn(state, map=extended, hand=kept, scores=scores, pile=rest, fresh=fresh, placed=True)
 
     def news(self, before: State, action: Action, after: State) -> tuple[News, ...]:
         """§3.8: the new tiles, after a placement that did not finish the game, or an exchange."""
@@ -132,16 +132,16 @@ class Q(Game[State, View, Action], frozen=True, forbid_unknown_fields=True):
         return (News(seat, tuple(NAMES[kind] for kind in after.fresh)),)
 
     def eject(self, state: State, seat: Seat, moment: Moment) -> State:
-        """§6: its tiles go back to the pile; what it was just given, and failed to take, is lost."""
+        """§6: its tiles go back to the pile; new tiles that it did not acknowledge are lost."""
         return remove_seat(state, seat, lost=state.fresh if moment is Moment.NEWS else ())
 
     def ranking(self, state: State) -> Ranking:
-        """§5.3, §5.4: by points, those who are still in."""
+        """§5.3, §5.4: the seats still in, by their points."""
         best_first = sorted(state.order, key=lambda seat: -state.scores[seat])
         return tuple(frozenset(group) for _, group in groupby(best_first, key=lambda seat: state.scores[seat]))
 
     def scores(self, state: State) -> tuple[int, ...]:
-        """§4: the points that everybody has collected, the ejected too."""
+        """§4: the points of each seat, including the ejected."""
         return state.scores
 
     def pack(self, view: View) -> Any:
@@ -158,7 +158,7 @@ class Q(Game[State, View, Action], frozen=True, forbid_unknown_fields=True):
 
 
 def options(view: View) -> Iterator[Action]:
-    """§3: what whoever is on turn may do."""
+    """§3: the legal actions of the player on turn."""
     yield Pass()
     if view.left >= len(view.kinds):
         yield Exchange()
@@ -167,7 +167,7 @@ def options(view: View) -> Iterator[Action]:
 
 
 def check_place(view: View, action: Place) -> None:
-    """§3.1 to §3.5: may whoever is on turn place these tiles, in this order?
+    """§3.1 to §3.5: may the player on turn place these tiles in this order? Raises IllegalAction.
 
     Reasons are public, so they name no tile: a tile that stays off the map stays hidden.
     """

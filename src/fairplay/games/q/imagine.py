@@ -1,4 +1,4 @@
-"""Draw what a player of Q cannot see, from what is possible: the hands of others, and the pile."""
+"""Draw what a player of Q cannot see: the hands of the others and the pile."""
 
 from fairplay.core.chance import SeededRandom
 from fairplay.games.q.pieces import COPIES, HAND_SIZE, NAMES
@@ -7,10 +7,10 @@ from fairplay.games.q.view import View
 
 
 def imagine_state(view: View, seed: bytes) -> State:
-    """A state that this may be the view of.
+    """A possible state behind a view.
 
-    The scores of those who were ejected are in no view, and are 0 here. Whether anybody has placed a tile in a round
-    that has begun is drawn, too.
+    The scores of ejected players are in no view, and are 0 here. Whether a player has placed a tile in a round that has
+    begun is drawn, too.
     """
     lots, order = SeededRandom(seed), view.order
     hidden = unseen_tiles(view)
@@ -42,7 +42,7 @@ def imagine_state(view: View, seed: bytes) -> State:
 
 
 def unseen_tiles(view: View) -> list[int]:
-    """The kinds of all tiles that neither lie on the map nor are in the hand."""
+    """The kinds of all tiles that are neither on the map nor in the hand."""
     counts = [COPIES] * len(NAMES)
     for kind in (*view.map.tiles.values(), *view.kinds):
         counts[kind] -= 1

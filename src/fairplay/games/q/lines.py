@@ -1,4 +1,4 @@
-"""Sort the places for a hand of Q into lines, and say how much can be had there at most."""
+"""Sort the places for a hand of Q into lines, with upper bounds of their points."""
 
 from bisect import insort
 from collections import defaultdict
@@ -43,12 +43,12 @@ class Lane(msgspec.Struct, frozen=True, gc=False):
 
     step: int
     spots: FreeCells
-    values: dict[int, float]  # what a tile on each spot can add to a placement at most
-    bound: float  # what a placement can bring at most
+    values: dict[int, float]  # the most points that a tile on each spot can add to a placement
+    bound: float  # the most points of a placement
 
 
 class Geometry(msgspec.Struct, frozen=True):
-    """A map, a hand, and the bonuses: all that the value of a place depends on."""
+    """A map, a hand and the bonuses: everything that the value of a place depends on."""
 
     map: Map
     hand: Tiles
@@ -56,7 +56,7 @@ class Geometry(msgspec.Struct, frozen=True):
     finish_bonus: int
 
     def lines(self) -> list[Lane]:
-        """All lines in which something can be placed, the most promising first."""
+        """All lines in which a tile can be placed, those with the highest bound first."""
         tiles, frontier, wanted = self.map.tiles, self.map.frontier, mask_of(self.hand)
         rows: dict[int, FreeCells] = defaultdict(dict)
         columns: dict[int, FreeCells] = defaultdict(dict)
@@ -85,7 +85,7 @@ class Geometry(msgspec.Struct, frozen=True):
         return spots
 
     def bound_behind(self, line: Lane, cells: Iterable[int]) -> dict[int, list[float]]:
-        """For each cell, by how many tiles are used: what those that are left can add behind it at most."""
+        """For each cell, by the number of used tiles: the most points that the tiles left can add behind it."""
         size = len(self.hand)
         highest: list[float] = []  # of the values behind a cell, as many as there are tiles, ascending
         bounds = {}
@@ -103,11 +103,11 @@ class Geometry(msgspec.Struct, frozen=True):
         each = 2 + self.q_bonus / 2  # behind four tiles and a new one it may complete a Q
         bound: float = 0
         for value in highest:
-            bound += value  # not by sum(), which rounds otherwise from Python 3.12 on
+            bound += value  # not by sum(), which rounds differently from Python 3.12 on
         return Lane(step, spots, values, bound + opens * each + self.finish_bonus)
 
     def _value(self, cell: int, spot: FreeCell, step: int) -> float:
-        """What a tile here can add at most; the bonus for a Q along the line is shared by its new tiles."""
+        """The most points that a tile here can add; the new tiles of a Q along the line share its bonus."""
         along = spot.before + spot.after
         points: float = 2 + along + (1 + spot.across if spot.across else 0)
         if spot.across == Q_LENGTH - 1 and could_be_q(spot.across, spot.across_traits):
@@ -117,7 +117,7 @@ class Geometry(msgspec.Struct, frozen=True):
         return points
 
     def _short_of_q(self, cell: int, spot: FreeCell, step: int) -> float:
-        """How few new tiles could make a Q along the line, with one of them here?"""
+        """The fewest new tiles that make a Q along the line, with one of them here; infinity: none can."""
         tiles, fewest = self.map.tiles, inf
         for back in range(spot.before, Q_LENGTH - spot.after):
             first = cell - step * back

@@ -1,4 +1,4 @@
-"""Name the pieces of Q: tiles of six shapes in six colours, and which of them fit beside which."""
+"""Define the pieces of Q: tiles of six shapes in six colours, and which kinds fit beside each other."""
 
 from typing import Annotated
 
@@ -9,11 +9,11 @@ SHAPES = ("star", "8star", "square", "circle", "clover", "diamond")  # ascending
 COLOURS = ("red", "green", "blue", "yellow", "orange", "purple")  # ascending
 COPIES = 30  # of each kind of tile
 HAND_SIZE = 6  # tiles at the start
-Q_BONUS = 8  # if nothing else is said
+Q_BONUS = 8  # the defaults
 FINISH_BONUS = 4
 
-# A kind is a number: first by shape, then by colour, so that kinds are in the order of tiles (Q §1.2). Its name is
-# what people and players say.
+# A kind is a number: first by shape, then by colour, so that kinds are in the order of tiles (Q §1.2). Players and
+# people use its name.
 NAMES = tuple(f"{colour} {shape}" for shape in SHAPES for colour in COLOURS)
 KINDS = {name: kind for kind, name in enumerate(NAMES)}
 NONE = len(NAMES)  # in place of a kind: no tile

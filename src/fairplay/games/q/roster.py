@@ -1,4 +1,4 @@
-"""Say who plays Q, and how far it has come, for pictures and terminals."""
+"""List the players of Q with scores and status, for pictures and terminals."""
 
 from collections.abc import Mapping, Sequence
 
@@ -10,7 +10,7 @@ WAITS, ACTS, LEADS, OUT = Look(" ", "2", ""), Look(">", "30;103", ""), Look("*",
 
 
 def players_of(view: View, names: Sequence[str], seats: int = 0) -> dict[Seat, Player]:
-    """Everybody, by seat; of the ejected a view says nothing, so without their names they are not there."""
+    """All players, by seat; a view has no ejected players, so they are listed only if `names` has them."""
     scores = view.scores
     known = {*range(max(len(names), seats)), *view.order, *(() if view.seat is None else (view.seat,))}
     players, longest = {}, max((len(str(score)) for score in view.points), default=0)

@@ -1,17 +1,17 @@
-"""Find the placement of Q that brings the most points.
+"""Find the placement of Q that scores the most points.
 
-All tiles of a placement lie in one line. For each line there is a bound on what can be had in it; lines are searched
-from the highest bound down, until a bound is no better than the best placement found.
+All tiles of a placement lie in one line. Each line has an upper bound of its points; lines are searched from the
+highest bound down, until a bound is no better than the best placement found.
 
 A line is swept once from its first free cell to its last, keeping for each situation the best way to it. What a
-situation has to know follows from Q §3.4 and §3.5. In a block of new tiles side by side
+situation contains follows from Q §3.4 and §3.5. In a block of new tiles side by side
 - neighbours share a shape or a colour, for the later one had to fit beside the earlier;
 - with old tiles at both ends, one new tile came last, and shares the same trait with both of its neighbours;
 - with old tiles at neither end, some new tile has a neighbour across the line, from which the block could grow.
-And whatever looks like this can be put down tile by tile, in some order.
+Every block with these properties can be placed tile by tile, in some order.
 
-Hands of six tiles are nearly always searched to the end. Where so many tiles fit beside one another that this would
-take long, the search is cut short, and finds a good placement instead of the best; or none, if it may try but few.
+Hands of six tiles are nearly always searched completely. If so many tiles fit beside each other that this would take
+long, the search stops early with a good placement instead of the best; or with none, if it may try only few.
 """
 
 from collections import defaultdict
@@ -26,7 +26,7 @@ from fairplay.games.q.pieces import NAMES, NONE, colour_of, shape_of
 from fairplay.games.q.state import Tiles
 from fairplay.games.q.view import View
 
-DEFAULT_TILE_TRIES = 8_000  # tiles tried in a search, if nothing else is said
+DEFAULT_TILE_TRIES = 8_000  # tiles tried in a search
 WIDTH = 64  # situations pursued at a cell
 MAX_HAND_TILES = 8  # of a hand that are considered; given positions may have hands of any size
 TOO_LONG = Q_LENGTH + 1  # in place of the length of a run that cannot become a Q
@@ -44,7 +44,7 @@ Trail = tuple[int, int, "Trail"] | None  # the cell and the kind of the last til
 Way = tuple[int, Trail]  # the points so far, and how
 K = TypeVar("K")
 
-# A run of tiles up to a free cell: what is used of the hand; the kind before the cell; what that one, if it is new,
+# A run of tiles up to a free cell: the used tiles of the hand; the kind before the cell; what that one, if it is new,
 # shares with the one before it; may the block end at an old tile; may it end at the cell; the length and the traits.
 Situation = tuple[int, int, int, bool, bool, int, int]
 
@@ -57,7 +57,7 @@ def best_draft(view: View, q_bonus: int, finish_bonus: int, enough: int = DEFAUL
         if line.bound <= search.most or search.tried > enough:
             break
         Sweep(search, line).run()
-    return put_down(draft_of(view), search.placed) if search.placed else None
+    return place_in_order(draft_of(view), search.placed) if search.placed else None
 
 
 def considered_tiles(view: View) -> Tiles:
@@ -70,20 +70,20 @@ def considered_tiles(view: View) -> Tiles:
     return tuple(sorted(view.kinds, key=lambda kind: not fits >> kind & 1)[:MAX_HAND_TILES])
 
 
-def put_down(draft: Draft, rest: dict[int, int]) -> Draft | None:
+def place_in_order(draft: Draft, rest: dict[int, int]) -> Draft | None:
     """The draft with these tiles, by cell, in an order in which each of them fits; None: there is no such order."""
     if not rest:
         return draft
     for cell, kind in rest.items():
         if draft.is_valid(NAMES[kind], position_of(cell)):
             others = {other: rest[other] for other in rest if other != cell}
-            if (whole := put_down(draft.add(cell, kind), others)) is not None:
+            if (whole := place_in_order(draft.add(cell, kind), others)) is not None:
                 return whole
     return None
 
 
 class Search:
-    """The best placement so far, and how much was tried."""
+    """The best placement so far, and how many tiles were tried."""
 
     __slots__ = ("_left", "enough", "geometry", "most", "placed", "tried")
 
@@ -96,7 +96,7 @@ class Search:
         self._left: dict[int, dict[int, int]] = {}
 
     def tiles_left(self, used: int) -> dict[int, int]:
-        """The kinds that are left in the hand, and for each what is used once it is, too."""
+        """The kinds that are left in the hand, each with the used tiles after it is used, too."""
         if used not in self._left:
             hand = enumerate(self.geometry.hand)
             self._left[used] = {kind: used | 1 << place for place, kind in hand if not used >> place & 1}
@@ -132,7 +132,7 @@ class Sweep:
         search = self._search
         kinds = sorted(set(search.geometry.hand))
         for cell in sorted(self._spots):
-            if not self._idle and not self._active:  # nothing promises more than was found
+            if not self._idle and not self._active:  # nothing can be better than what was found
                 break
             fits, bounds = self._spots[cell].fits, self._bounds[cell]
             here = [kind for kind in kinds if fits >> kind & 1] if search.tried < search.enough else []
@@ -199,11 +199,11 @@ class Sweep:
 
 
 def q_part(length: int, traits: int) -> tuple[int, int]:
-    """What has to be known of a run: its length and traits, as long as it can become a Q."""
+    """The length and the traits of a run, as long as it can become a Q."""
     return (length, traits) if length <= Q_LENGTH and could_be_q(length, traits) else (TOO_LONG, 0)
 
 
 def best_of(ways: Iterable[tuple[K, Way]]) -> list[tuple[K, Way]]:
-    """Of many ways those with the most points."""
+    """The ways with the most points, if there are too many."""
     every = list(ways)
     return every if len(every) <= WIDTH else nlargest(WIDTH, every, key=lambda item: item[1][0])

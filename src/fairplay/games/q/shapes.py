@@ -19,7 +19,7 @@ from fairplay.render.svg import (
     use,
 )
 
-# People who do not see red or green, or blue, have these at different brightness; the letters help as well.
+# For people who do not see red or green, or blue, these differ in brightness; the letters help as well.
 PAINTS = {
     "red": "#e3253c",
     "green": "#22c27e",
@@ -56,16 +56,16 @@ LINEN = {False: ("#ece2cf", "#f5eee0", "#dccfb5"), True: ("#3d3749", "#443e51", 
 SLATE = "#2d2a37", "#1d1a26"  # of tiles, from top to bottom
 GAP = {False: "#f6efe1", True: "#4a4458"}  # where a tile fits
 RIM = {False: "#3b3745", True: "#7d7690"}  # around them
-PLAIN_LETTERS = 3.7  # from which grain on letters cannot be read any more
+PLAIN_LETTERS = 3.7  # the grain above which letters are too small to read
 
 
 def shape_id(kind: int) -> str:
-    """What a kind of tile is called in pictures."""
+    """The id of a kind of tile."""
     return NAMES[kind].replace(" ", "-")
 
 
 def definitions(kinds: Iterable[int], *, letters: bool, dark: bool, small: bool) -> Iterator[str]:
-    """Everything, with tiles of these kinds, and letters on them if there is room for some."""
+    """All definitions, with tiles of these kinds, and letters on them if there is room."""
     ground, across, along = LINEN[dark]
     yield colour_definition("thread", across)
     yield colour_definition("rim", RIM[dark])
@@ -105,7 +105,7 @@ def _tile(kind: int) -> tuple[str, ...]:
 
 
 def _bold(kind: int, *, letters: bool) -> tuple[str, ...]:
-    """A tile for small pictures: its shape as large as it can be, and the letter upon it if there is room for it."""
+    """A tile for small pictures: a large shape, with the letter on it if there is room."""
     colour = COLOURS[colour_of(kind)]
     paint = PAINTS[colour]
     ground = rectangle(-CELL / 2 + 1, -CELL / 2 + 1, CELL - 2, CELL - 2, rx=5.0, fill="url(#slate)", stroke="url(#rim)")

@@ -1,4 +1,4 @@
-"""Hold a position of Q: the map, the hands, the pile, and how far the round has come."""
+"""Define a position of Q: the map, the hands, the pile and the round."""
 
 import msgspec
 
@@ -10,7 +10,7 @@ Tiles = tuple[int, ...]  # kinds
 
 
 class State(msgspec.Struct, frozen=True, gc=False):
-    """Everything there is to know; only the referee does."""
+    """The whole position, which only the referee knows."""
 
     map: Map
     hands: tuple[Tiles, ...]  # by seat
@@ -18,27 +18,27 @@ class State(msgspec.Struct, frozen=True, gc=False):
     pile: Tiles  # drawn from the front, returned to the end
     order: tuple[Seat, ...]  # the seats still in, starting with the one on turn
     to_act: int  # how many of them have yet to act in this round
-    placed: bool = False  # has anybody placed a tile in this round?
+    placed: bool = False  # has a player placed a tile in this round?
     done: bool = False
-    fresh: Tiles = ()  # what was drawn for the last action: lost, if the player fails to take it
+    fresh: Tiles = ()  # the tiles drawn for the last action: lost, if the player does not acknowledge them
     lost: Tiles = ()
 
 
 def finish_turn(
     state: State,
     *,
-    shown: Map,
+    map: Map,
     hand: Tiles,
     scores: tuple[int, ...],
     pile: Tiles,
     fresh: Tiles = (),
     placed: bool = False,
 ) -> State:
-    """Whoever is on turn has acted, and the next seat follows."""
+    """End the turn of the seat on turn; the next seat follows."""
     seat = state.order[0]
     return next_turn(
         State(
-            shown,
+            map,
             (*state.hands[:seat], hand, *state.hands[seat + 1 :]),
             scores,
             pile,
@@ -53,7 +53,7 @@ def finish_turn(
 
 
 def next_turn(state: State) -> State:
-    """Whoever comes first is on turn; at the end of a round without a placement the game is over (Q §5.1)."""
+    """Begin a new round if this one is over, or end the game if no player placed a tile in it (Q §5.1)."""
     if state.done or (state.order and state.to_act):
         return state
     if not state.order or not state.placed:
@@ -62,12 +62,12 @@ def next_turn(state: State) -> State:
 
 
 def remove_seat(state: State, seat: Seat, *, lost: Tiles) -> State:
-    """A seat is out: its tiles go to the end of the pile, but for those that are lost."""
+    """Take a seat out: its tiles go to the end of the pile, except the lost ones."""
     check_seat(seat, len(state.scores))
     if seat not in state.order:
         raise BadRequest(f"seat {seat} is out already")
     place = state.order.index(seat)
-    hand = state.hands[seat][len(lost) :]  # what was just drawn comes first in a hand
+    hand = state.hands[seat][len(lost) :]  # the tiles just drawn come first in a hand
     return next_turn(
         msgspec.structs.replace(
             state,

@@ -1,4 +1,4 @@
-"""Play Q for the server: by the two recipes of the course, at random, for the most points, or for a win."""
+"""Define the built-in players of Q: random, dag, ldasg, best and foresight."""
 
 from collections.abc import Callable, Iterable, Iterator
 from hashlib import sha256
@@ -20,29 +20,29 @@ Step = Callable[[Map | MutableMap, Iterable[int]], tuple[int, int] | None]
 
 LADDER = ("random", "dag", "best:150", "best:500", "foresight")  # of built-in players, the weakest first
 
-TILES = range(1, DEFAULT_TILE_TRIES + 1)  # that best may try
+TILES = range(1, DEFAULT_TILE_TRIES + 1)  # tiles that best may try
 NODES = range(1, 1001)  # playouts of foresight
 DEFAULT_NODES = 200
-TRIES = 16  # to hit a place where a tile fits; they use up most of the 256 bits of a lot, but not all
+TRIES = 16  # random tries to find a place where a tile fits; they use most of the 256 bits of a lot
 
 
-def first_fit(shown: Map | MutableMap, hand: Iterable[int]) -> tuple[int, int] | None:
+def first_fit(map: Map | MutableMap, hand: Iterable[int]) -> tuple[int, int] | None:
     """The smallest tile that fits anywhere, on its smallest place: a step of dag."""
-    frontier = shown.frontier
+    frontier = map.frontier
     for kind in sorted(hand):
         wanted = 1 << kind
-        for cell in shown.edge:
+        for cell in map.edge:
             if frontier[cell] & wanted:
                 return cell, kind
     return None
 
 
-def tightest_fit(shown: Map | MutableMap, hand: Iterable[int]) -> tuple[int, int] | None:
-    """The smallest tile that fits anywhere, on the smallest of the places with most neighbours: a step of ldasg."""
-    frontier, tiles = shown.frontier, shown.tiles
+def tightest_fit(map: Map | MutableMap, hand: Iterable[int]) -> tuple[int, int] | None:
+    """The smallest tile that fits anywhere, on the smallest place with the most neighbours: a step of ldasg."""
+    frontier, tiles = map.frontier, map.tiles
     for kind in sorted(set(hand)):
         wanted, most, best = 1 << kind, 0, 0
-        for cell in shown.edge:
+        for cell in map.edge:
             if frontier[cell] & wanted:
                 near = (
                     (cell - ROW in tiles) + (cell + ROW in tiles) + (cell - COLUMN in tiles) + (cell + COLUMN in tiles)
@@ -55,7 +55,7 @@ def tightest_fit(shown: Map | MutableMap, hand: Iterable[int]) -> tuple[int, int
 
 
 def repeat_step(step: Step) -> Layer:
-    """Take a step again and again as long as the tiles lie in one line; if nothing fits, exchange or pass."""
+    """Repeat a step as long as the tiles lie in one line; if nothing fits, exchange or pass."""
 
     def choose(view: View) -> Action:
         found = step(view.map, view.kinds)
@@ -81,7 +81,7 @@ def repeat_step(step: Step) -> Layer:
 
 
 def exchange_or_pass(view: View) -> Action:
-    """What to do when nothing fits: exchange if that is allowed, else pass."""
+    """Exchange if that is legal, else pass."""
     return Exchange() if view.left >= len(view.kinds) else Pass()
 
 
@@ -90,7 +90,7 @@ RECIPES = {name: repeat_step(step) for name, step in STEPS.items()}
 
 
 def random_strategy(key: bytes) -> Layer:
-    """Any tile where it fits, each as likely as the others; then by the toss of a coin one more in line, and so on.
+    """Place a random tile where it fits; then, with probability 1/2, one more in line, and so on.
 
     The same key draws the same in the same position.
     """
@@ -110,9 +110,9 @@ def random_strategy(key: bytes) -> Layer:
 
 
 def draw(lot: int, view: View) -> tuple[int, tuple[int, int] | None]:
-    """The rest of a lot, and a cell with a kind that fits there; None: there is none."""
+    """The rest of a lot, and a random cell with a kind that fits there; None: no tile fits."""
     edge, frontier, kinds = view.map.edge, view.map.frontier, sorted(set(view.kinds))
-    for _ in range(TRIES if kinds else 0):  # most often one of them hits, and the frontier need not be gone through
+    for _ in range(TRIES if kinds else 0):  # usually one of them hits, which saves a scan of the frontier
         lot, pick = divmod(lot, len(edge) * len(kinds))
         cell, kind = edge[pick // len(kinds)], kinds[pick % len(kinds)]
         if frontier[cell] >> kind & 1:
@@ -127,26 +127,26 @@ def draw(lot: int, view: View) -> tuple[int, tuple[int, int] | None]:
 
 
 def line_ends(draft: Draft) -> Iterator[tuple[int, int]]:
-    """Where another tile can go at the ends of the run that the last one lies in."""
-    shown, new, last = draft.view.map, dict(draft.placed), draft.placed[-1][0]
+    """The cells and kinds that can extend the run of the last tile at its ends."""
+    map, new, last = draft.view.map, dict(draft.placed), draft.placed[-1][0]
     kinds = sorted(set(draft.hand))
     for step in AROUND:
         cell = last
-        while cell in new or cell in shown.tiles:
+        while cell in new or cell in map.tiles:
             cell += step
         if draft.is_in_line(position_of(cell)):
-            fits = fitting_kinds(shown, new, cell)
+            fits = fitting_kinds(map, new, cell)
             yield from ((cell, kind) for kind in kinds if fits >> kind & 1)
 
 
 def best(view: View, enough: int = DEFAULT_TILE_TRIES) -> Action:
-    """The placement that brings the most points now, as the bonuses are if nothing else is said."""
+    """The placement that scores the most points now, with the default bonuses."""
     found = best_draft(view, Q_BONUS, FINISH_BONUS, enough)
     return exchange_or_pass(view) if found is None else found.action
 
 
 def foresight(nodes: int, key: bytes) -> Layer:
-    """What wins most often in so many playouts; the same key throws the same dice in the same position."""
+    """The action that wins most often in so many playouts; the same key throws the same dice in the same position."""
 
     def choose(view: View) -> Action:
         return most_wins(view, Q_BONUS, FINISH_BONUS, nodes, key) or best(view)
@@ -158,11 +158,11 @@ BUILT_IN: dict[str, BuiltInPlayer] = {
     "random": built_in_player("random", "tiles where they fit, drawn from the seat's own key", random_strategy),
     "dag": built_in_player("dag", "the course's dag: the smallest tile on the first place", lambda key: RECIPES["dag"]),
     "ldasg": built_in_player(
-        "ldasg", "the course's ldasg: the place with most neighbours", lambda key: RECIPES["ldasg"]
+        "ldasg", "the course's ldasg: the place with the most neighbours", lambda key: RECIPES["ldasg"]
     ),
     "best": built_in_player_with_number(
         "best",
-        "the placement that brings the most points, as far as N tries find it",
+        "the placement with the most points found by trying N tiles",
         "tries {} tiles",
         TILES,
         DEFAULT_TILE_TRIES,
@@ -170,7 +170,7 @@ BUILT_IN: dict[str, BuiltInPlayer] = {
     ),
     "foresight": built_in_player_with_number(
         "foresight",
-        "what wins most often in N playouts",
+        "the action that wins most often in N playouts",
         "plays {} playouts",
         NODES,
         DEFAULT_NODES,

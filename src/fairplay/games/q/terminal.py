@@ -1,20 +1,20 @@
 """Draw a view of Q as text for a terminal.
 
-A tile is two signs, one for its shape and one for its colour; a dot is a place where some tile fits:
+A tile is two characters, one for its shape and one for its colour; a dot is a place where some tile fits:
 
        -1  0  1
     -1     ·
      0  · ✦r  ·
      1     ·
 
-What is new is in brackets.
+New tiles are in brackets.
 """
 
 from collections.abc import Collection, Iterator, Sequence
 from functools import partial
 
 from fairplay.games.q.board import Map
-from fairplay.games.q.layout import Index, extent, labelled, places_of, step_over, tiles_of
+from fairplay.games.q.layout import Index, extent, label_step, lines_to_label, places_of, tiles_of
 from fairplay.games.q.pieces import COLOURS, SHAPES, Position, colour_of, shape_of
 from fairplay.games.q.roster import format_stage, players_of
 from fairplay.games.q.view import View
@@ -25,9 +25,9 @@ from fairplay.render.text import CHANGED_COLOUR, add_colour, display_width, stri
 SIGNS = dict(zip(SHAPES, "✦✸■●♣◆", strict=True))
 LETTERS = {colour: colour[0] for colour in COLOURS}
 INKS = dict(zip(COLOURS, (203, 78, 75, 227, 214, 183), strict=True))  # of a terminal with 256 colours
-TILE = 235  # what tiles are made of, of the same
+TILE = 235  # the background of tiles, in the same palette
 PITCH = 3  # from tile to tile
-CARDS = 32  # beside a map of text: columns for the players and what signs stand for
+CARDS = 32  # columns for the players and the legend beside a map
 ROOM = Space()
 EDGES = {
     (False, True): "[",
@@ -53,7 +53,7 @@ def text(
     """
     hand = [hand_line(view.kinds, colour=colour), ""] if view.kinds else []
     players, room = [*players_of(view, names).values()], Space(width, height)
-    shown = partial(
+    draw = partial(
         map_lines,
         view.map,
         places=not view.done,
@@ -67,19 +67,17 @@ def text(
         panel = cards(players, colour=colour, width=CARDS - 2)
         beside = [format_stage(view), "", *hand, *panel, "", *legend(colour=colour, width=CARDS - 2)]
         if len(beside) <= height and all(display_width(strip_colours(line)) <= CARDS - 2 for line in hand):
-            return "\n".join(join_side_by_side(shown(room=room.minus_columns(CARDS)), beside))
-    return "\n".join([*shown(room=left), *below])
+            return "\n".join(join_side_by_side(draw(room=room.minus_columns(CARDS)), beside))
+    return "\n".join([*draw(room=left), *below])
 
 
-def map_lines(
-    shown: Map, *, places: bool, colour: bool, room: Space = ROOM, before: Map | None = None
-) -> Iterator[str]:
-    """The map with its numbers, line by line; with the places where tiles fit, if they are asked for.
+def map_lines(map: Map, *, places: bool, colour: bool, room: Space = ROOM, before: Map | None = None) -> Iterator[str]:
+    """The map with its numbers, line by line, with the places where tiles fit if `places` is true.
 
-    Where there is not enough room, it is the part around what is new since `before`, or around the middle of the tiles.
+    If there is not enough room, it is the part around the tiles that are new since `before`, or around all tiles.
     """
-    tiles, free = tiles_of(shown), set(places_of(shown)) if places else set()
-    rows, columns = extent(shown)
+    tiles, free = tiles_of(map), set(places_of(map)) if places else set()
+    rows, columns = extent(map)
     new = set() if before is None else tiles.keys() - tiles_of(before).keys()
     board, margin = (len(rows), len(columns)), margin_of(rows)
     part = visible_part(board, [scale_of(rows)], room, middle_of(rows, columns, new or tiles.keys()))
@@ -105,32 +103,32 @@ def map_lines(
 
 
 def margin_of(rows: Sequence[Index]) -> int:
-    """How wide the numbers of the rows are."""
+    """The width of the numbers of the rows."""
     return max(len(str(row)) for row in rows if row is not None)
 
 
 def scale_of(rows: Sequence[Index]) -> Scale:
-    """How large a map is drawn that has these rows."""
+    """The scale of a map with these rows."""
     return Scale(PITCH, 1, margin_of(rows) + 1, 1)
 
 
-def fits(shown: Map, room: Space) -> bool:
-    """Is there room for all of a map?"""
-    rows, columns = extent(shown)
+def fits(map: Map, room: Space) -> bool:
+    """Is there room for the whole map?"""
+    rows, columns = extent(map)
     return room.holds(scale_of(rows), len(rows), len(columns))
 
 
-def middle_of(rows: Sequence[Index], columns: Sequence[Index], there: Collection[Position]) -> tuple[float, float]:
-    """The middle of what is there, as places in these rows and columns."""
-    if not there:
+def middle_of(rows: Sequence[Index], columns: Sequence[Index], tiles: Collection[Position]) -> tuple[float, float]:
+    """The middle of these tiles, as places in these rows and columns."""
+    if not tiles:
         return 0, 0
-    down, right = [row for row, _ in there], [column for _, column in there]
+    down, right = [row for row, _ in tiles], [column for _, column in tiles]
     first, last = rows.index(min(down)), rows.index(max(down))
     return (first + last) / 2, (columns.index(min(right)) + columns.index(max(right))) / 2
 
 
 def legend(*, colour: bool, width: int | None = None) -> Iterator[str]:
-    """What the signs of shapes and the letters of colours stand for."""
+    """The meaning of the signs of shapes and the letters of colours."""
     yield from wrap_items((f"{SIGNS[shape]} {shape}" for shape in SHAPES), width)
     for line in wrap_items((f"{LETTERS[hue]} {hue}" for hue in COLOURS), width):
         yield "  ".join(_add_colour(item[0], item[2:]) + item[1:] for item in line.split("  ")) if colour else line
@@ -164,7 +162,7 @@ def _numbers(columns: Sequence[Index]) -> str:
     """The numbers of columns, as many as there is room for."""
     longest = max(len(str(column)) for column in columns if column is not None)
     line = ""
-    for place, column in labelled(columns, step_over(longest + 1, PITCH)):
+    for place, column in lines_to_label(columns, label_step(longest + 1, PITCH)):
         label, start = f"{column:2}", place * PITCH
         if start == 0 or start > len(line):
             line = line.ljust(start) + label

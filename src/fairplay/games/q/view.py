@@ -15,7 +15,7 @@ from fairplay.games.q.state import Tiles
 
 @immutable
 class Tile(StrEnum):
-    """A tile: its name, as in "red star", and more."""
+    """A tile: its name, as in "red star", with its colour and shape."""
 
     _ignore_ = "members name_"
     members = vars()
@@ -42,7 +42,7 @@ OF_KIND = tuple(Tile)  # the tile of each kind
 
 
 class Player(msgspec.Struct, frozen=True, gc=False):
-    """Somebody who is still in."""
+    """A player that is still in."""
 
     seat: Seat
     score: int
@@ -51,8 +51,8 @@ class Player(msgspec.Struct, frozen=True, gc=False):
 class Board(Mapping[Position, Tile]):
     """The tiles on the table, as in `board[row, column]`; `board.get((row, column))` is None where none lies."""
 
-    def __init__(self, shown: Map) -> None:
-        self._tiles = shown.tiles
+    def __init__(self, map: Map) -> None:
+        self._tiles = map.tiles
 
     def __getitem__(self, position: Position) -> Tile:
         kind = self._tiles.get(cell_at(position))
@@ -71,7 +71,7 @@ class Board(Mapping[Position, Tile]):
 
 
 class View(msgspec.Struct, frozen=True, gc=False):
-    """What a seat sees; None: a spectator. Of other hands and of the pile there is nothing in it.
+    """What a seat sees (None: a spectator); it contains neither other hands nor the pile.
 
     Positions are (row, column), from the first tile, and may be negative. `print(view)` draws the board.
     """
@@ -82,16 +82,17 @@ class View(msgspec.Struct, frozen=True, gc=False):
     order: tuple[Seat, ...]  # the seats still in, starting with the one on turn
     points: tuple[int, ...]  # their scores, in that order
     left: int  # how many tiles are in the pile
-    done: bool = False  # is the game over? Then nobody is on turn
+    done: bool = False  # is the game over? Then no player is on turn
 
     @property
     def me(self) -> Player:
-        """Whoever sees this, if it is still in."""
+        """The player that this view is for, if it is still in."""
         for player in self.players:
             if player.seat == self.seat:
                 return player
-        who = "this is what spectators see, and none of them" if self.seat is None else f"seat {self.seat} no longer"
-        raise BadRequest(f"{who} plays")
+        if self.seat is None:
+            raise BadRequest("this is the view of a spectator, which has no player")
+        raise BadRequest(f"seat {self.seat} is out")
 
     @property
     def opponents(self) -> tuple[Player, ...]:
@@ -100,17 +101,17 @@ class View(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def players(self) -> tuple[Player, ...]:
-        """Those who are still in, from whoever moves next."""
+        """The players that are still in, starting with the next to move."""
         return tuple(Player(seat, score) for seat, score in zip(self.order, self.points, strict=True))
 
     @property
     def scores(self) -> dict[Seat, int]:
-        """The points of those who are still in, by seat."""
+        """The points of the players that are still in, by seat."""
         return dict(zip(self.order, self.points, strict=True))
 
     @property
     def hand(self) -> tuple[Tile, ...]:
-        """The tiles that whoever sees this holds."""
+        """The tiles in the player's own hand."""
         return tuple(OF_KIND[kind] for kind in self.kinds)
 
     @property
@@ -124,7 +125,7 @@ class View(msgspec.Struct, frozen=True, gc=False):
         return None if self.done else self.order[0]
 
     def fits(self, tile: str) -> tuple[Position, ...]:
-        """Where a tile fits, beside those that lie there now."""
+        """The positions where a tile fits now."""
         mask, frontier = 1 << KINDS[tile], self.map.frontier
         return tuple(position_of(cell) for cell in self.map.edge if frontier[cell] & mask)
 

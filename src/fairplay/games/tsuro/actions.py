@@ -1,4 +1,4 @@
-"""List what a player of Tsuro can do."""
+"""Define the actions of Tsuro."""
 
 import msgspec
 
@@ -6,7 +6,7 @@ from fairplay.games.tsuro.pieces import Degrees, Port, Square, Tile
 
 
 class Place(msgspec.Struct, frozen=True, tag="place", forbid_unknown_fields=True):
-    """Put down the first tile, at the edge of the board, with the avatar on one of its ports."""
+    """Place the first tile at the edge of the board, with the avatar on one of its ports."""
 
     tile: Tile
     degrees: Degrees
@@ -18,7 +18,7 @@ class Place(msgspec.Struct, frozen=True, tag="place", forbid_unknown_fields=True
 
 
 class Lay(msgspec.Struct, frozen=True, tag="lay", forbid_unknown_fields=True):
-    """Put a tile on the square that the avatar faces."""
+    """Lay a tile on the square that the avatar faces."""
 
     tile: Tile
     degrees: Degrees

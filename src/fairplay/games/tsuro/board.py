@@ -1,4 +1,4 @@
-"""Follow paths over tiles, by tables worked out once per size of board.
+"""Follow paths over tiles, with tables that are cached per board size.
 
 A square is a number, row by row; a spot is a port of a square, 8 * square + port. A board is a string of bytes: for
 each square the code of the tile on it, or EMPTY.
@@ -14,7 +14,7 @@ from fairplay.games.tsuro.pieces import EXITS, PORTS, Square
 
 EMPTY = 255
 OUT = -1  # instead of a spot: off the board
-LOOP = -2  # instead of a spot: round and round for ever
+LOOP = -2  # instead of a spot: in an endless loop
 BYTES = tuple(bytes([value]) for value in range(256))
 
 # Where a port leads to (x, y), and which port it touches there (Tsuro §1.2).
@@ -46,9 +46,9 @@ class Grid(msgspec.Struct, frozen=True, eq=False):
         return self.squares[spot >> 3], PORTS[spot & 7]
 
     def follow(self, board: bytes, start: int) -> int:
-        """The spot where an avatar comes to rest that sets out from one; OUT and LOOP instead.
+        """The spot where an avatar that starts from a spot comes to rest; or OUT, or LOOP.
 
-        Two paths never join, so whoever goes round in circles comes by its own start.
+        Two paths never join, so a loop returns to its start.
         """
         ahead = self.ahead
         spot = start
@@ -86,16 +86,16 @@ def spot_ahead(size: int, x: int, y: int, port: int) -> int:
 
 
 class Prospect(msgspec.Struct, frozen=True, gc=False):
-    """What would come of a tile on a square."""
+    """The board and the avatars after a tile is laid."""
 
     board: bytes  # with the tile on it
     avatars: tuple[int, ...]  # by seat: their spots, or OUT
-    looping: tuple[int, ...]  # the seats that would go round for ever
+    looping: tuple[int, ...]  # the seats whose avatars would loop endlessly
 
 
 @lru_cache(maxsize=4096)
 def prospect(size: int, board: bytes, avatars: tuple[int, ...], square: int, code: int) -> Prospect:
-    """What comes of a tile; kept, so that rules, referee and strategies work it out once in a turn."""
+    """The prospect of a tile on a square; cached, as rules, referee and strategies ask for it in the same turn."""
     tables = grid(size)
     ahead = tables.ahead
     after = board[:square] + BYTES[code] + board[square + 1 :]
@@ -110,9 +110,9 @@ def prospect(size: int, board: bytes, avatars: tuple[int, ...], square: int, cod
 
 
 def dangers(size: int, board: bytes, avatars: tuple[int, ...], seat: int, codes: Iterable[int]) -> list[int]:
-    """What is wrong with each of these tiles on the square before a seat, found without making any of the boards.
+    """The danger of each of these tiles on the square before a seat, found without making the boards.
 
-    LOOP: somebody would go round for ever; else OUT: the seat itself would leave the board; else 0.
+    LOOP: an avatar would loop endlessly; else OUT: the seat itself would leave the board; else 0.
     """
     ahead = grid(size).ahead
     mine = avatars[seat]
@@ -123,7 +123,7 @@ def dangers(size: int, board: bytes, avatars: tuple[int, ...], seat: int, codes:
         danger = 0
         for start in facing:
             spot = start
-            while (entry := ahead[spot]) >= 0:  # as `follow` does it, but for the tile that is not there yet
+            while (entry := ahead[spot]) >= 0:  # as in `follow`, with the tile that is not on the board yet
                 lies = code if entry >> 3 == square else board[entry >> 3]
                 if lies == EMPTY:
                     break

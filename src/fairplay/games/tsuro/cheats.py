@@ -13,8 +13,8 @@ from fairplay.games.tsuro.view import View
 FAR = (10**6, -(10**6))
 
 
-def off_the_rim(view: View) -> Action | None:
-    """§3.3: the first tile where no board is."""
+def place_far_away(view: View) -> Action | None:
+    """§3.3: the first tile off the board."""
     return Place(view.dealt[0], 0, "A", FAR) if fine_place(view) else None
 
 
@@ -24,7 +24,7 @@ def lay_first(view: View) -> Action | None:
 
 
 def place_undealt(view: View) -> Action | None:
-    """§3.2: a first tile that was not dealt, where it would be fine."""
+    """§3.2: a first tile that was not dealt, on a legal square."""
     found = fine_place(view)
     return None if found is None else Place(undealt_tile(view), found.degrees, found.port, found.at)
 
@@ -65,17 +65,17 @@ def lay_undealt(view: View) -> Action | None:
 
 
 def lay_loop(view: View) -> Action | None:
-    """§4.3: a tile that sends somebody round for ever, where there is another choice."""
+    """§4.3: a tile that sends an avatar into an endless loop, although there is another choice."""
     return option_of(view, LOOP)
 
 
-def suicide(view: View) -> Action | None:
-    """§4.4: a tile that drives the player off the board, where there is another choice."""
+def lay_suicide(view: View) -> Action | None:
+    """§4.4: a tile that drives the player off the board, although there is another choice."""
     return option_of(view, SUICIDE)
 
 
 def is_placing(view: View) -> bool:
-    """Is it the first tile that is asked for?"""
+    """Is the first tile to be placed?"""
     return view.table.stage is PLACING
 
 
@@ -95,7 +95,7 @@ def undealt_tile(view: View) -> int:
 
 
 def option_of(view: View, kind: Kind) -> Lay | None:
-    """A way to lay a dealt tile that amounts to this, where another way is fine."""
+    """A way of this kind to lay a dealt tile, if another way is fine."""
     if is_placing(view):
         return None
     kinds = {option: kind_of(view, option) for option in options_of(view.dealt)}
@@ -103,7 +103,7 @@ def option_of(view: View, kind: Kind) -> Lay | None:
 
 
 CHEATS: Mapping[str, Cheat] = {
-    "places far away in tsuro": off_the_rim,
+    "places far away in tsuro": place_far_away,
     "lays the first tile": lay_first,
     "places a tile not dealt": place_undealt,
     "places inside": place_inside,
@@ -111,9 +111,9 @@ CHEATS: Mapping[str, Cheat] = {
     "faces outside": face_outside,
     "places again": place_again,
     "lays a tile not dealt": lay_undealt,
-    "sends somebody round": lay_loop,
-    "drives itself off": suicide,
+    "sends an avatar into a loop": lay_loop,
+    "drives itself off": lay_suicide,
 }
 RARE_CHEATS = frozenset(
-    {"places beside a tile", "sends somebody round"}
-)  # not for whoever goes first; in few positions
+    {"places beside a tile", "sends an avatar into a loop"}
+)  # impossible for the first player, and in most positions

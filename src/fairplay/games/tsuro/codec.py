@@ -1,4 +1,4 @@
-"""Write a position of Tsuro down as plain JSON, and read it back."""
+"""Convert positions of Tsuro to JSON and back."""
 
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -19,7 +19,7 @@ Spot = tuple[Count, Count, Port]  # (x, y, port)
 class PlayerSheet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One player, in the order of the seats.
 
-    `fell`: the round in which it left the board, 0: not yet; if it was ejected, minus one minus the round.
+    `fell`: the round in which it left the board; 0: it is still in; minus one minus the round, if it was ejected.
     """
 
     colour: Literal["white", "black", "red", "green", "blue"]
@@ -61,7 +61,7 @@ class StateSheet(Sheet, frozen=True, forbid_unknown_fields=True, kw_only=True):
     drawn: Count
 
 
-VIEW_SHEET = ViewSheet  # what the schema of the protocol says of views
+VIEW_SHEET = ViewSheet  # the type of views in the schema of the protocol
 
 AnySheet = TypeVar("AnySheet", bound=Sheet)
 
@@ -93,7 +93,7 @@ def _spot(table: Table, spot: int) -> list[Any] | None:
 
 
 def read(plain: Any, kind: type[AnySheet]) -> AnySheet:
-    """What is written in plain JSON, if it makes sense."""
+    """The sheet in plain JSON. Raises BadRequest if it is malformed."""
     try:
         return msgspec.convert(plain, kind)
     except (msgspec.ValidationError, UnicodeError) as error:  # half a character, as in "\\ud800", is the latter
@@ -101,28 +101,28 @@ def read(plain: Any, kind: type[AnySheet]) -> AnySheet:
 
 
 def state_from_sheet(page: StateSheet) -> State:
-    """The state that was written down, if there can be such a state."""
+    """The state on a sheet. Raises BadRequest if there is no such state."""
     return State(table_from_sheet(page), page.source, page.drawn)
 
 
 def view_from_sheet(page: ViewSheet) -> View:
-    """The view that was written down, if there can be such a view."""
+    """The view on a sheet. Raises BadRequest if there is no such view."""
     table = table_from_sheet(page)
     if page.seat is not None and page.seat not in range(len(page.players)):
-        raise BadRequest(f"not a position of Tsuro: nobody has seat {page.seat}")
+        raise BadRequest(f"not a position of Tsuro: there is no seat {page.seat}")
     if page.dealt and (table.waiting[:1] != (page.seat,) or len(page.dealt) != tiles_at(table.stage)):
-        raise BadRequest("not a position of Tsuro: only whoever is on turn has tiles, three to place or two to lay")
+        raise BadRequest("not a position of Tsuro: only the player on turn has tiles, three to place or two to lay")
     return View(page.seat, table, page.dealt)
 
 
 def table_from_sheet(page: Sheet) -> Table:
-    """The table that was written down, if there can be such a table."""
+    """The table on a sheet. Raises BadRequest if there is no such table."""
     size = page.size
     board = [EMPTY] * (size * size)
     for lying in page.tiles:
         x, y = lying.at
         if x >= size or y >= size or board[y * size + x] != EMPTY:
-            raise BadRequest(f"not a position of Tsuro: no tile can lie at {list(lying.at)}, or two do")
+            raise BadRequest(f"not a position of Tsuro: {list(lying.at)} is off the board, or has two tiles")
         board[y * size + x] = code_of(lying.tile, lying.degrees)
     table = Table(
         grid(size),
@@ -140,22 +140,22 @@ def table_from_sheet(page: Sheet) -> Table:
 
 
 def check_players(table: Table) -> None:
-    """Is everybody where somebody can be? Raises BadRequest."""
+    """Raise BadRequest unless the avatars, the waiting seats and the rounds fit together."""
     for avatar in table.avatars:
         ahead = OUT if avatar == OUT else table.grid.ahead[avatar]
         if avatar != OUT and (ahead == OUT or table.board[ahead >> 3] != EMPTY):
-            raise BadRequest("not a position of Tsuro: every avatar faces an empty square")
+            raise BadRequest("not a position of Tsuro: every avatar must face an empty square")
     waiting = set(table.waiting)
     if len(waiting) < len(table.waiting) or not waiting.issubset(table.alive):
-        raise BadRequest("not a position of Tsuro: those who wait are still in, each named once")
+        raise BadRequest("not a position of Tsuro: the waiting seats must still be in, each named once")
     if bool(waiting) == (table.stage is DONE):
-        raise BadRequest("not a position of Tsuro: somebody waits, until the game is over")
+        raise BadRequest("not a position of Tsuro: a seat must be waiting, until the game is over")
     yet_to_place = waiting if table.stage is PLACING else set[Seat]()
     for seat, (avatar, fell) in enumerate(zip(table.avatars, table.fell, strict=True)):
         if table.survived_to(seat) > table.round or (avatar != OUT) != (fell == STILL_IN and seat not in yet_to_place):
-            raise BadRequest("not a position of Tsuro: whoever is in has an avatar once it is placed, and nobody else")
+            raise BadRequest("not a position of Tsuro: exactly the players that are in and have placed have avatars")
     if len(set(table.colours)) < len(table.colours):
-        raise BadRequest("not a position of Tsuro: everybody has another colour")
+        raise BadRequest("not a position of Tsuro: each player must have another colour")
 
 
 def _number(spot: Spot | None, board: list[int], size: int) -> int:
@@ -163,5 +163,5 @@ def _number(spot: Spot | None, board: list[int], size: int) -> int:
         return OUT
     x, y, port = spot
     if x >= size or y >= size or board[y * size + x] == EMPTY:
-        raise BadRequest(f"not a position of Tsuro: an avatar stands on a tile, not at {[x, y]}")
+        raise BadRequest(f"not a position of Tsuro: an avatar must stand on a tile, and there is none at {[x, y]}")
     return 8 * (y * size + x) + PORTS.index(port)

@@ -33,9 +33,9 @@ from fairplay.render.svg import LETTER_STYLE, Value, circle, element, group, pat
 FRAME = 7.0
 TICK = 5.0  # where paths leave the board
 QUEUE = 15.0  # between avatars on the same port
-OWNER = 78.0  # beside the tiles dealt: room for a name
-DASH = 7.0  # of each, where several have gone along the same path
-READABLE = 1.1  # the grain up to which the letters on the ways can be read
+OWNER = 78.0  # beside the dealt tiles: room for a name
+DASH = 7.0  # of each colour, where several avatars have followed the same path
+READABLE = 1.1  # the grain up to which the letters on the ways are readable
 ICON = 4 * 7  # the code of the tile beside the title
 
 
@@ -48,11 +48,11 @@ def svg(
     dark: bool = False,
     small: bool = False,
 ) -> str:
-    """A picture of the board and the players, as a document of its own; what changed since `before` is marked.
+    """A picture of the board and the players, as an SVG document; what changed since `before` is marked.
 
-    The board never grows, so that there is always room for `around`.
+    The board never grows, so there is always room for `around`.
     """
-    owner = view.seat if view.dealt else None  # all others see the same
+    owner = view.seat if view.dealt else None  # the other views are all the same
     return _picture(
         view.table, view.dealt, owner, tuple(names), None if before is None else before.table, dark=dark, small=small
     )
@@ -73,9 +73,9 @@ def _picture(
     players = players_of(table, names)
     size = table.grid.size * SIDE
     bold = _bold(size, small=small)
-    said = ", ".join(" ".join(filter(None, (player.display_name, player.mark))) for player in players)
+    summary = ", ".join(" ".join(filter(None, (player.display_name, player.mark))) for player in players)
     now = format_stage(table)
-    frame = FRAME if small else 0.0  # else it reaches into what is around the board
+    frame = FRAME if small else 0.0  # else it overlaps the panels around the board
     return picture(
         Board(_board(table, before, small=small), size + 2 * frame, size + 2 * frame, origin=(frame, frame)),
         players,
@@ -93,7 +93,7 @@ def _picture(
             dark=dark,
             bold=bold,
         ),
-        label=f"Tsuro, {now}: {said}",
+        label=f"Tsuro, {now}: {summary}",
         ids=f"tsuro{table.grid.size}",
         tray=_tray(dealt, None if owner is None else players[owner].display_name, small=small),
         small=small,
@@ -101,13 +101,13 @@ def _picture(
 
 
 def _bold(size: float, *, small: bool) -> float:
-    """How much larger than usual avatars and marks are, so that they can be seen from any distance."""
+    """The scale of avatars and marks, which are larger on large boards."""
     return max(1.0, units_per_pixel(size, small=small) * 0.75)
 
 
 @lru_cache(maxsize=4)
 def _board(table: Table, before: Table | None, *, small: bool) -> tuple[str, ...]:
-    """The board, which is the same for everybody, by day and by night."""
+    """The board, which is the same in all views, light and dark."""
     size = table.grid.size * SIDE
     ways = [way_of(table, seat) for seat in range(len(table.colours))]
     units, bold = units_per_pixel(size, small=small), _bold(size, small=small)
@@ -148,7 +148,7 @@ def _tiles(table: Table) -> Iterator[str]:
 
 
 def _news(table: Table, before: Table | None, ways: Sequence[Sequence[Step]]) -> Iterator[str]:
-    """The tiles that were not there, and how far avatars have come since then."""
+    """The new tiles, and the paths of avatars since `before`."""
     if before is None:
         return
     for square, (now, then) in enumerate(zip(table.board, before.board, strict=True)):
@@ -166,7 +166,7 @@ def _path(one: int, other: int) -> str:
 
 
 def _seats_by_path(ways: Sequence[Sequence[Step]]) -> dict[Step, list[Seat]]:
-    """Who has gone along each path, whichever way."""
+    """The seats whose avatars have followed each path, in either direction."""
     walked: dict[Step, dict[Seat, None]] = {}
     for seat, way in enumerate(ways):
         for step in way:
@@ -175,7 +175,7 @@ def _seats_by_path(ways: Sequence[Sequence[Step]]) -> dict[Step, list[Seat]]:
 
 
 def _trails(table: Table, ways: Sequence[Sequence[Step]], bold: float) -> Iterator[str]:
-    """The ways, path by path; where several avatars have gone along one, their colours alternate."""
+    """The ways, path by path; where several avatars have followed one, their colours alternate."""
     for (one, other), seats in _seats_by_path(ways).items():
         curve, (x, y) = _path(one, other), _corner(table, one >> 3)
         yield use(curve, x, y, stroke=INK, stroke_width=7.0 + 2 * bold)
@@ -187,13 +187,13 @@ def _trails(table: Table, ways: Sequence[Sequence[Step]], bold: float) -> Iterat
 
 
 def _dashes(place: int, count: int) -> dict[str, Value]:
-    """Those of one of so many colours."""
+    """The dashes of one of so many colours."""
     gap = DASH * (count - 1)
     return {"stroke_dasharray": f"{DASH} {gap}", "stroke_dashoffset": -DASH * place} if gap else {}
 
 
 def _beads(table: Table, ways: Sequence[Sequence[Step]]) -> Iterator[str]:
-    """The letter of everybody who has gone along a path, upon it."""
+    """On each path, the letters of the avatars that have followed it."""
     for (one, other), seats in _seats_by_path(ways).items():
         left, top = _corner(table, one >> 3)
         for place, seat in enumerate(seats, 1):
@@ -202,7 +202,7 @@ def _beads(table: Table, ways: Sequence[Sequence[Step]]) -> Iterator[str]:
 
 
 def _marks(table: Table, ways: Sequence[Sequence[Step]], bold: float) -> Iterator[str]:
-    """The square to lay a tile on, where the avatars have started, and where they have been led off."""
+    """The square to lay a tile on, and where the avatars have started and left the board."""
     if (square := faced_square(table)) is not None:
         x, y = _corner(table, square)
         inside = rectangle(x + 4, y + 4, SIDE - 8, SIDE - 8, rx=5.0, fill="#fff3dc", fill_opacity=0.35)
@@ -223,7 +223,7 @@ def _spot(table: Table, spot: int) -> tuple[float, float]:
 
 
 def _queue_position(table: Table, spots: Sequence[int], bold: float) -> tuple[float, float]:
-    """Where the last of these spots is, behind those before it that are the same."""
+    """The position of the last of these spots, in a queue behind the same spots before it."""
     spot = spots[-1]
     (x, y), (right, down) = _spot(table, spot), inward(spot & 7)
     behind = QUEUE * bold * (spots.count(spot) - 1)
@@ -272,7 +272,7 @@ def _figure(player: Player, *, small: bool) -> tuple[str, ...]:
 
 
 def _tray(dealt: Sequence[int], owner: str | None, *, small: bool) -> Tray:
-    """Where the ports are, and the tiles to choose from, with the name of whoever chooses."""
+    """A key of the ports, and the dealt tiles with the name of their player."""
     if small and not dealt:
         return NO_TRAY
     tray, left = [], GAP
@@ -301,7 +301,7 @@ def _tray(dealt: Sequence[int], owner: str | None, *, small: bool) -> Tray:
 
 @cache
 def _ports(left: float) -> str:
-    """A tile on which the ports have their letters."""
+    """A tile with the letters of its ports."""
     shapes = [use("sheet", 0, 0)]
     for port, letter in enumerate(PORTS):
         (x, y), (right, down) = port_at(port), inward(port)

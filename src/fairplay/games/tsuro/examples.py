@@ -11,7 +11,7 @@ from fairplay.games.tsuro.state import State
 
 Spot = tuple[int, int, str]  # x, y and the port
 
-STRAIGHT, CORNERS, BACK = 2, 4, 34  # straight over; round the nearest corner; back to where one came from
+STRAIGHT, CORNERS, BACK = 2, 4, 34  # tiles: straight across; around the nearest corner; back to the same side
 
 QUICK: Mapping[str, int] = {"size": 5}
 
@@ -28,7 +28,7 @@ def position(
     *,
     waiting: Sequence[Seat] | None = None,
 ) -> State:
-    """Tiles by their squares, all at 0 degrees; avatars by seat, those without one fell in the first round."""
+    """Tiles by their squares, all at 0 degrees; avatars by seat. A seat without one fell in the first round."""
     return Tsuro().unpack_state(
         {
             "size": 10,
@@ -46,22 +46,22 @@ def position(
     )
 
 
-def in_the_corner(tile: int, *dealt: int) -> State:
-    """White stands in the corner on this tile and faces south, along the edge; black and red are far off."""
+def corner_position(tile: int, *dealt: int) -> State:
+    """White stands on this tile in the corner and faces south, along the edge; black and red are far away."""
     return position({(0, 0): tile, (5, 5): STRAIGHT, (8, 8): STRAIGHT}, [(0, 0, "F"), (5, 5, "A"), (8, 8, "A")], dealt)
 
 
 EXAMPLES: Mapping[str, State] = {
-    # Nobody has placed a tile yet.
+    # The board is empty.
     "start": Tsuro().deal(3, bytes(32)),
-    # White may lay the straight tile, and must not lay the other, which would lead it off the board.
-    "a choice": in_the_corner(STRAIGHT, STRAIGHT, CORNERS),
+    # White may lay the straight tile, but not the other, which would lead it off the board.
+    "a choice": corner_position(STRAIGHT, STRAIGHT, CORNERS),
     # Both tiles lead white off the board.
-    "forced suicide": in_the_corner(STRAIGHT, CORNERS, CORNERS),
-    # Both tiles send white round for ever.
-    "forced loop": in_the_corner(BACK, BACK, BACK),
-    # One tile sends white round for ever, the other leads it off the board: nothing is legal.
-    "no legal option": in_the_corner(BACK, BACK, CORNERS),
+    "forced suicide": corner_position(STRAIGHT, CORNERS, CORNERS),
+    # Both tiles send white into an endless loop.
+    "forced loop": corner_position(BACK, BACK, BACK),
+    # One tile sends white into an endless loop, the other leads it off the board: no action is legal.
+    "no legal option": corner_position(BACK, BACK, CORNERS),
     # White and black stand on the same port, and move together from now on.
     "together": position({(1, 1): STRAIGHT, (8, 8): STRAIGHT}, [(1, 1, "C"), (1, 1, "C"), (8, 8, "A")], (0, 1)),
     # White was led off before; black is the last one left, and still has its turn in this round.

@@ -1,8 +1,8 @@
-"""Play out what may come of a tile of Tsuro, with tiles drawn at random, and choose what turns out best.
+"""Search Tsuro by playouts with random tiles for the tile with the best results.
 
-Nobody knows the tiles to come, so each playout draws its own: from a bag without those just dealt. All options meet the
-same draws, and the worse half of them is dropped again and again, so that most is played of those that are hard to
-tell apart. A playout ends after some rounds; whoever is left then is weighed by the room that it has.
+The tiles to come are unknown, so each playout draws its own: from a bag without the tiles just dealt. All options meet
+the same draws, and the worse half of them is dropped again and again (sequential halving). A playout ends after some
+rounds; the players left then are evaluated by the room that they have.
 """
 
 from fairplay.core.chance import Dice
@@ -13,13 +13,13 @@ from fairplay.games.tsuro.pieces import CODES, TILES
 from fairplay.games.tsuro.rules import LAYS
 from fairplay.games.tsuro.view import View
 
-ROUNDS = 6  # after the one that is under way
-FIRST = 1000  # what it is worth to come first, shared by those who do so together
-MIN_ROOM = 5  # even whoever has no room may be lucky
+ROUNDS = 6  # of a playout, after the current one
+FIRST = 1000  # the value of the first place, which players that share it divide
+MIN_ROOM = 5  # even a player without room may be lucky
 
 
 def best_lay(view: View, nodes: int, seed: bytes) -> Lay | None:
-    """The legal option that comes out best, once so many tiles have been laid in playouts; None: none is legal."""
+    """The legal option with the best results, after so many tiles have been laid in playouts; None: none is legal."""
     table, dealt = view.table, view.dealt
     me, codes = table.waiting[0], [4 * tile + quarters for tile in dealt for quarters in range(4)]
     whats = prospects(table.grid, table.board, table.avatars, me, codes)
@@ -53,7 +53,7 @@ class Future:
 
     def __init__(self, grid: Grid, board: bytes, avatars: tuple[int, ...], fallen: tuple[int, ...] = ()) -> None:
         self.grid, self.board, self.avatars = grid, board, avatars
-        self.fallen = fallen  # the seats that were led off in this round
+        self.fallen = fallen  # the seats that left the board in this round
 
     def copy(self) -> "Future":
         return Future(self.grid, self.board, self.avatars, self.fallen)
@@ -63,7 +63,7 @@ class Future:
         return tuple(seat for seat, spot in enumerate(self.avatars) if spot != OUT)
 
     def take(self, what: Prospect) -> None:
-        """§4.6, §4.7: a tile is laid, or takes those out who would go round for ever."""
+        """§4.6, §4.7: lay a tile, or take out the seats that would loop endlessly."""
         before = self.alive
         if not what.looping:
             self.board, self.avatars = what.board, what.avatars
@@ -72,7 +72,7 @@ class Future:
         self.fallen += tuple(seat for seat in before if self.avatars[seat] == OUT)
 
     def play(self, me: int, waiting: tuple[int, ...], dealt: tuple[int, ...], dice: Dice) -> int:
-        """Finish this round and play some more, unless it is over sooner for a seat; how many tiles were laid."""
+        """Finish this round and play some more, or until the seat is out; return how many tiles were laid."""
         bag, laid = [tile for tile in range(TILES) if tile not in dealt], 0
         for left in range(ROUNDS, -1, -1):
             for seat in waiting:
@@ -96,7 +96,7 @@ class Future:
         return laid
 
     def worth(self, me: int) -> int:
-        """The share of the first place that a seat has, or can hope for by the room of all who are left."""
+        """The share of the first place that a seat has, or can expect by the room of all seats left."""
         alive = self.alive
         if me not in alive:
             return FIRST // len(self.fallen) if not alive and me in self.fallen else 0
@@ -113,7 +113,7 @@ class Future:
 
 
 def draw_tile(bag: list[int], dice: Dice) -> int:
-    """Any tile of the bag, which is filled again when it is empty (§2.3)."""
+    """Draw a tile from the bag, which is filled again when it is empty (§2.3)."""
     if not bag:
         bag += range(TILES)
     place = dice.below(len(bag))
@@ -123,27 +123,27 @@ def draw_tile(bag: list[int], dice: Dice) -> int:
 
 
 def prospects(grid: Grid, board: bytes, avatars: tuple[int, ...], seat: int, codes: list[int]) -> list[Prospect]:
-    """What would come of each of these tiles before a seat."""
+    """The prospects of these tiles on the square before a seat."""
     square = grid.ahead[avatars[seat]] >> 3
     return [prospect(grid.size, board, avatars, square, code) for code in codes]
 
 
 def legal_prospects(whats: list[Prospect], seat: int) -> list[int]:
-    """§4.3, §4.4, §4.5: which of them a seat may choose."""
+    """§4.3, §4.4, §4.5: the indices of the prospects that a seat may choose."""
     fine = [option for option, what in enumerate(whats) if not what.looping and what.avatars[seat] != OUT]
     loops = sum(1 for what in whats if what.looping)
     return fine or (list(range(len(whats))) if loops in (0, len(whats)) else [])
 
 
 def likely_lay(grid: Grid, board: bytes, avatars: tuple[int, ...], seat: int, codes: list[int]) -> Prospect | None:
-    """What a seat does in a playout: the first of the legal options that promise most; None: none is legal."""
+    """The action of a seat in a playout: the first of the most promising legal options; None: none is legal."""
     whats = prospects(grid, board, avatars, seat, codes)
     legal = legal_prospects(whats, seat)
     return whats[max(legal, key=lambda option: promise(grid, whats[option], avatars, seat))] if legal else None
 
 
 def promise(grid: Grid, what: Prospect, before: tuple[int, ...], seat: int) -> int:
-    """Two points for each way on and for each rival that is led off, and one for each step away from the rim."""
+    """Two points for each way on and for each rival that leaves the board, and one for each step away from the rim."""
     spot = what.avatars[seat]
     if what.looping or spot == OUT:
         return 0
@@ -153,6 +153,6 @@ def promise(grid: Grid, what: Prospect, before: tuple[int, ...], seat: int) -> i
 
 
 def ways_on(grid: Grid, board: bytes, spot: int) -> int:
-    """Of the seven ports by which the next tile may lead on, how many stay on the board."""
+    """How many of the seven ports where the next tile can lead stay on the board."""
     entry = grid.ahead[spot]
     return sum(1 for port in range(8) if port != entry & 7 and grid.follow(board, entry & -8 | port) >= 0)

@@ -30,11 +30,11 @@ from fairplay.games.tsuro.view import View
 
 Size = Annotated[int, Meta(ge=3, le=30)]
 Source = Literal["bag", "cycle"] | tuple[Tile, ...]
-GIVEN = "given"  # what players are told of tiles that the host hands over
+GIVEN = "given"  # what players are told instead of a list of tiles from the host
 
 
 class Tsuro(Game[State, View, Action], frozen=True, forbid_unknown_fields=True):
-    """Paths grow tile by tile, and whoever is led off the board is out."""
+    """Lay tiles to extend paths, and stay on the board longest."""
 
     name: ClassVar[str] = "tsuro"
     version: ClassVar[str] = "1"
@@ -48,7 +48,7 @@ class Tsuro(Game[State, View, Action], frozen=True, forbid_unknown_fields=True):
 
     @classmethod
     def with_tiles(cls, tiles: Iterable[int], seats: int, *, size: int = 10, rules: Rules = STANDARD) -> "Tsuro":
-        """A game with the tiles of the caller's iterator: as many are drawn as a match can need, if there are so many.
+        """A game with the tiles of the caller's iterator, of which as many are drawn as a match can need.
 
         >>> Tsuro.with_tiles(iter([3, 1, 4]), seats=3).tiles
         (3, 1, 4)
@@ -60,7 +60,7 @@ class Tsuro(Game[State, View, Action], frozen=True, forbid_unknown_fields=True):
         return cls(size, drawn, rules)
 
     def parameters(self) -> dict[str, Any]:
-        """With a variant's rules by the name under which they can be found."""
+        """The parameters, with a variant's rules by the name by which they can be imported."""
         kind = type(self.rules)
         rules = "standard" if kind is Rules else f"py:{kind.__module__}:{kind.__qualname__}"
         return {
@@ -71,30 +71,30 @@ class Tsuro(Game[State, View, Action], frozen=True, forbid_unknown_fields=True):
 
     @property
     def hidden(self) -> str:
-        """What is in the bag; all else follows from what everybody sees."""
+        """The tiles in the bag; everything else follows from what all players see."""
         return "all tiles to come" if self.tiles == "bag" else ""
 
     def public_parameters(self) -> dict[str, Any]:
-        """Without the tiles that are yet to come."""
+        """The parameters without the tiles to come."""
         return {**self.parameters(), **({} if isinstance(self.tiles, str) else {"tiles": GIVEN})}
 
     @classmethod
     def with_public_parameters(cls, parameters: Mapping[str, Any]) -> "Tsuro":
-        """Players need not know where the tiles come from."""
+        """The game for players, which need not know where the tiles come from."""
         known = {key: value for key, value in parameters.items() if (key, value) != ("tiles", GIVEN)}
         return cls.with_parameters(known)
 
     @classmethod
     def with_parameters(cls, parameters: Mapping[str, Any]) -> "Tsuro":
-        """Rules of others are not looked for: whoever has them hands them over."""
+        """The game with these parameters; the rules of a variant are not imported, but must be passed as a value."""
         rules = parameters.get("rules", "standard")
         if rules != "standard":
-            raise BadRequest(f"tsuro by the rules of {rules!r} needs these rules to be handed over")
+            raise BadRequest(f"the rules {rules!r} of tsuro are not imported: pass Tsuro(rules=...)")
         return super().with_parameters({key: value for key, value in parameters.items() if key != "rules"})
 
     def deal(self, seats: int, seed: bytes) -> State:
-        """§1.1, §2.1, §2.3: an empty board, and all tiles that can be needed in their order."""
-        if seats > 2 * (self.size - 1):  # §3.3: at best every other square of the rim is placed on
+        """§1.1, §2.1, §2.3: an empty board, and all tiles that a match can need, in their order."""
+        if seats > 2 * (self.size - 1):  # §3.3: at best every other square of the rim is usable
             raise BadRequest(f"a board of {self.size} x {self.size} is too small for {seats} players")
         count = max_tiles(self.size, seats)
         match self.tiles:
@@ -109,59 +109,59 @@ class Tsuro(Game[State, View, Action], frozen=True, forbid_unknown_fields=True):
                 pass
         nowhere = (OUT,) * seats
         board = BYTES[EMPTY] * self.size**2
-        everybody = tuple(range(seats))
+        waiting = tuple(range(seats))
         table = Table(
-            grid(self.size), board, nowhere, nowhere, PLACING, 0, everybody, (STILL_IN,) * seats, COLOURS[:seats]
+            grid(self.size), board, nowhere, nowhere, PLACING, 0, waiting, (STILL_IN,) * seats, COLOURS[:seats]
         )
         return State(table, source, 0)
 
     def turn(self, state: State) -> Seat | None:
-        """§2.2, §5.1: whoever waits longest in this round."""
+        """§2.2, §5.1: the first seat that has yet to act in this round."""
         waiting = state.table.waiting
         return waiting[0] if waiting else None
 
     def order(self, state: State) -> tuple[Seat, ...]:
-        """§2.2: who has yet to act in this round, then who already has."""
+        """§2.2: the seats that have yet to act in this round, then those that have acted."""
         waiting = state.table.waiting
         return (*waiting, *(seat for seat in state.table.alive if seat not in waiting))
 
     def view(self, state: State, seat: Seat | None) -> View:
-        """§2.4: the table, and to whoever is on turn the tiles dealt to it."""
+        """§2.4: the table, and for the seat on turn the tiles dealt to it."""
         waiting = state.table.waiting
         return View(seat, state.table, state.dealt if waiting and waiting[0] == seat else ())
 
     def actions(self, view: View) -> Iterator[Action]:
-        """§3 and §4, as the rule checker has them."""
+        """§3 and §4, as the rule checker lists them."""
         if not view.dealt:
             raise NotOnTurn(view.seat, view.turn)
         return self.rules.places(view) if view.table.stage is PLACING else iter(self.rules.lays(view))
 
     def imagine(self, view: View, seed: bytes = b"") -> State:
-        """§2.4: the table, and tiles drawn as they may come."""
+        """§2.4: the table, with possible tiles to come."""
         count = max_tiles(self.size, len(view.table.fell))
         tiles = tiles_from_cycle(view, count) if self.tiles == "cycle" else tiles_from_bag(view, count, seed)
         return State(view.table, tiles, 0)
 
     def check(self, view: View, action: Action) -> None:
-        """§2.2, §3 and §4: the rule checker is consulted for every action."""
+        """§2.2, §3 and §4: ask the rule checker."""
         if not view.dealt:
             raise IllegalAction("2.2", "it is not your turn")
         placing = view.table.stage is PLACING
         if isinstance(action, Lay):
             if placing:
-                raise IllegalAction("3.1", "the first tile is placed, with an avatar on it")
+                raise IllegalAction("3.1", "the first tile must be placed with an avatar on it")
             check_lay: Callable[[View, Lay], object] = self.rules.check_lay  # of a variant, which may return anything
             verdict = check_lay(view, action)
         else:
             if not placing:
-                raise IllegalAction("4.1", "after the first tile, tiles are laid before the avatar")
+                raise IllegalAction("4.1", "after the first tile, a tile is laid on the square that the avatar faces")
             check_place: Callable[[View, Place], object] = self.rules.check_place
             verdict = check_place(view, action)
         if verdict is not None:
-            raise HostFault(f"a rule checker returned {verdict!r:.40}: it returns None, or raises IllegalAction")
+            raise HostFault(f"a rule checker returned {verdict!r:.40}: it must return None or raise IllegalAction")
 
     def apply(self, state: State, action: Action) -> State:
-        """§3.5, §4.6, §4.7: the dealt tiles are used up in any case."""
+        """§3.5, §4.6, §4.7: carry out the action; the dealt tiles are used up in any case."""
         table = state.table
         if not isinstance(action, Lay):
             return State(next_turn(place_tile(table, action)), state.source, state.drawn + 3)
@@ -172,7 +172,7 @@ class Tsuro(Game[State, View, Action], frozen=True, forbid_unknown_fields=True):
         return State(apply_falls(table, table.board, stay), state.source, drawn)
 
     def eject(self, state: State, seat: Seat, moment: Moment) -> State:
-        """§6: the avatar goes, its path stays; on its turn the dealt tiles are used up."""
+        """§6: the avatar goes, its tiles stay; on its turn the dealt tiles are used up."""
         table = state.table
         check_seat(seat, len(table.fell))
         used = tiles_at(table.stage) if moment is Moment.TURN else 0
@@ -185,11 +185,11 @@ class Tsuro(Game[State, View, Action], frozen=True, forbid_unknown_fields=True):
         return State(next_turn(without), state.source, state.drawn + used)
 
     def fits(self, state: State) -> bool:
-        """§1.1: is the board as large as it should be?"""
+        """§1.1: has the board the size of this game?"""
         return state.table.grid.size == self.size
 
     def ranking(self, state: State) -> Ranking:
-        """§5.2, §5.3: who is still there, then who fell in the last round, and so on."""
+        """§5.2, §5.3: the seats still in, then those that fell in the last round, and so on."""
         fell = state.table.fell
         groups = [frozenset(state.table.alive)]
         groups += [
@@ -200,7 +200,7 @@ class Tsuro(Game[State, View, Action], frozen=True, forbid_unknown_fields=True):
         return tuple(group for group in groups if group)
 
     def scores(self, state: State) -> tuple[int, ...]:
-        """§5.4: the round that everybody survived to."""
+        """§5.4: the round that each seat survived to."""
         table = state.table
         return tuple(table.survived_to(seat) for seat in range(len(table.fell)))
 
@@ -220,12 +220,12 @@ class Tsuro(Game[State, View, Action], frozen=True, forbid_unknown_fields=True):
 
 
 def max_tiles(size: int, seats: int) -> int:
-    """How many tiles a match can need: every turn covers a square, or costs somebody the seat."""
+    """How many tiles a match can need: every turn covers a square or takes a player out."""
     return 3 * seats + 2 * (size * size + seats)
 
 
 def place_tile(table: Table, action: Place) -> Table:
-    """§3.5: the tile lies there, with the avatar on its port."""
+    """§3.5: put the first tile on the board, with the avatar on its port."""
     x, y = action.at
     square, seat = y * table.grid.size + x, table.waiting[0]
     spot = 8 * square + PORTS.index(action.port)

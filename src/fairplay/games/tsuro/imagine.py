@@ -1,4 +1,4 @@
-"""Draw the tiles of Tsuro that nobody has seen, as they may come."""
+"""Draw the tiles of Tsuro that may come."""
 
 from fairplay.core.chance import SeededRandom
 from fairplay.games.tsuro.board import EMPTY, OUT
@@ -8,15 +8,15 @@ from fairplay.games.tsuro.view import View
 
 
 def tiles_from_cycle(view: View, count: int) -> tuple[int, ...]:
-    """So many tiles: those that are dealt now, and how the cycle goes on behind them."""
+    """So many tiles: those dealt now, and the next ones of the cycle."""
     following = view.dealt[-1] + 1 if view.dealt else drawn_count(view.table)
     return view.dealt + tuple((following + number) % TILES for number in range(count - len(view.dealt)))
 
 
 def tiles_from_bag(view: View, count: int, seed: bytes) -> tuple[int, ...]:
-    """At least so many tiles: those that are dealt now, what may be left of their bag, and whole bags.
+    """At least so many tiles: those dealt now, the possible rest of their bag, and more whole bags.
 
-    Of a bag that has been filled again, what came out cannot be told from the board; of the first one it can.
+    The board tells which tiles came out of the first bag, but not which came out of a later one.
     """
     lots, dealt, before = SeededRandom(seed), list(view.dealt), drawn_count(view.table)
     left = TILES - before % TILES - len(dealt)
@@ -35,12 +35,12 @@ def tiles_from_bag(view: View, count: int, seed: bytes) -> tuple[int, ...]:
 def drawn_count(table: Table) -> int:
     """How many tiles were drawn for the turns before this one, as far as the board tells.
 
-    Somebody may have used up tiles that lie nowhere: whoever was ejected on its turn, or went round for ever.
+    It does not tell of tiles that were used up without being laid, by an ejection on a turn or by a loop.
     """
     placed = sum(start != OUT for start in table.starts)
     return 3 * placed + 2 * (len(tiles_on_board(table)) - placed)
 
 
 def tiles_on_board(table: Table) -> list[int]:
-    """The numbers of the tiles that lie there."""
+    """The numbers of the tiles on the board."""
     return [code >> 2 for code in table.board if code != EMPTY]

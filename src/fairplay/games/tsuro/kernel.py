@@ -1,4 +1,4 @@
-"""Choose for Tsuro: the kernel in C where it is here, else the function in Python."""
+"""Search Tsuro with the C kernels where they are available, else with the Python functions."""
 
 from fairplay.games.tsuro import futures, outlook
 from fairplay.games.tsuro.actions import Lay
@@ -11,7 +11,7 @@ TURNED = tuple(bytes(CODES[4 * tile : 4 * tile + 4]) for tile in range(TILES))  
 
 
 def best_lay(view: View) -> Lay | None:
-    """What `outlook.best_lay` finds."""
+    """The result of `outlook.best_lay`."""
     if kernels is None:
         return outlook.best_lay(view)
     table, (one, other) = view.table, view.dealt
@@ -21,7 +21,7 @@ def best_lay(view: View) -> Lay | None:
 
 
 def best_future(view: View, nodes: int, seed: bytes) -> Lay | None:
-    """What `futures.best_lay` finds."""
+    """The result of `futures.best_lay`."""
     if kernels is None:
         return futures.best_lay(view, nodes, seed)
     table, number = view.table, int.from_bytes(seed[:8], "little")

@@ -1,4 +1,4 @@
-"""Say an action of Tsuro in a few characters, read what a person typed, and foresee what comes of it."""
+"""Format, parse and preview actions of Tsuro, as people type them."""
 
 import re
 from typing import cast
@@ -13,7 +13,7 @@ from fairplay.games.tsuro.view import View
 HELP = """\
 TILE DEGREES            lay a tile before your avatar, turned clockwise by
                         0, 90, 180 or 270 degrees, as in 12 90
-TILE DEGREES X,Y PORT   put the first tile at the edge, with your avatar on a
+TILE DEGREES X,Y PORT   place the first tile at the edge, with your avatar on a
                         port, as in 12 90 3,0 E
 Ports are lettered clockwise: A B north, C D east, E F south, G H west.
 X,Y is a square, counted from 0,0 at the top left: first X to the right, then Y
@@ -45,7 +45,7 @@ def parse_action(view: View, words: str) -> Action:
     if int(tile) >= TILES:
         raise BadRequest(f"there is no tile {tile}; tiles are numbered from 0 to {TILES - 1}")
     if int(degrees) not in DEGREES:
-        raise BadRequest(f"no tile is turned by {degrees} degrees; write 0, 90, 180 or 270")
+        raise BadRequest(f"a tile cannot be turned by {degrees} degrees; write 0, 90, 180 or 270")
     turned = cast(Degrees, int(degrees))
     if port is None:
         return Lay(int(tile), turned)

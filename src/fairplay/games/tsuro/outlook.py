@@ -1,4 +1,4 @@
-"""Weigh what would come of a tile of Tsuro, for somebody who wants to live on."""
+"""Evaluate the tiles of a turn of Tsuro for a player that wants to survive."""
 
 from fairplay.games.tsuro.actions import Lay
 from fairplay.games.tsuro.board import EMPTY, OUT, Grid, Prospect
@@ -6,20 +6,20 @@ from fairplay.games.tsuro.rules import STANDARD, prospect_of
 from fairplay.games.tsuro.view import View
 
 TURNS_AHEAD = 2
-PER_SQUARE = 0.05  # for each square that nobody reaches sooner, against one turn survived
-PER_STEP = 0.25  # for each step away from the rim
+PER_SQUARE = 0.05  # the value of each square that no rival reaches sooner, compared with one turn survived
+PER_STEP = 0.25  # the value of each step away from the rim
 CHOSEN = (15 / 21, 5 / 21, 1 / 21)  # the chance that the best exit, the next best ... is the best of five out of seven
-DRIVEN = (1 / 7,) * 7  # where somebody else lays the tile, all exits are alike
+DRIVEN = (1 / 7,) * 7  # if another player lays the tile, all exits are equally likely
 
 
 def best_lay(view: View) -> Lay | None:
-    """The first of the legal options that are worth most; None: none is legal."""
+    """The first of the legal options with the highest value; None: none is legal."""
     grid, me = view.table.grid, view.table.waiting[0]
     return max(STANDARD.lays(view), key=lambda lay: worth(grid, prospect_of(view, lay), me), default=None)
 
 
 def worth(grid: Grid, what: Prospect, me: int) -> float:
-    """What a prospect is worth to a seat: turns to hope for, squares to itself, and distance from the rim."""
+    """The value of a prospect for a seat: expected turns, squares that it reaches first, and distance from the rim."""
     if what.looping:  # §4.7: a loop that takes only others
         return float(me not in what.looping)
     spot = what.avatars[me]
@@ -34,7 +34,7 @@ def worth(grid: Grid, what: Prospect, me: int) -> float:
 
 
 def expected_turns(grid: Grid, board: bytes, spot: int, turns: int, odds: tuple[float, ...] = CHOSEN) -> float:
-    """How many of so many turns an avatar can expect to survive, on a board that does not change meanwhile."""
+    """How many of so many turns an avatar can expect to survive on a board that does not change otherwise."""
     if not turns:
         return 0.0
     entry = grid.ahead[spot]
@@ -42,12 +42,12 @@ def expected_turns(grid: Grid, board: bytes, spot: int, turns: int, odds: tuple[
     lives = sorted((1 + expected_turns(grid, board, end, turns - 1) if end >= 0 else 0.0 for end in ends), reverse=True)
     total = 0.0
     for chance, life in zip(odds, lives, strict=False):  # the odds of the last may be none
-        total += chance * life  # not by sum(), which rounds otherwise from Python 3.12 on
+        total += chance * life  # not by sum(), which rounds differently from Python 3.12 on
     return total
 
 
 def territory(grid: Grid, board: bytes, mine: int, rivals: list[int]) -> int:
-    """How many empty squares, going from each to the next, are reached from mine sooner than from any rival's."""
+    """How many empty squares are reached step by step from mine sooner than from any rival's."""
     claimed = dict.fromkeys(rivals, False)
     claimed.setdefault(mine, True)
     frontier = list(claimed)  # rivals first, so that a tie goes to them

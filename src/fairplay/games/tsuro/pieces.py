@@ -1,4 +1,4 @@
-"""Name the pieces of Tsuro: ports, tiles and their rotations, colours."""
+"""Define the pieces of Tsuro: ports, tiles and their rotations, colours."""
 
 from typing import Annotated, Literal
 

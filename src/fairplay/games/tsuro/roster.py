@@ -1,4 +1,4 @@
-"""Say who plays Tsuro, and how far it has come, for pictures and terminals."""
+"""List the players of Tsuro with colours and status, for pictures and terminals."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,7 @@ from fairplay.games.tsuro.state import STILL_IN, Stage, Table
 from fairplay.games.tsuro.view import View
 from fairplay.render.roster import Look, Player, seat_name
 
-# People who do not see red or green have these at different brightness; the letters and patterns help as well.
+# For people who do not see red or green, these differ in brightness; the letters and patterns help as well.
 LOOKS = {
     "white": Look("W", "30;107", "#ffffff"),
     "black": Look("K", "97;40", "#26262c"),
@@ -19,7 +19,7 @@ LOOKS = {
 
 
 def looks(view: View) -> list[Look]:
-    """What everybody's avatar looks like, by seat."""
+    """The look of each seat's avatar."""
     return [LOOKS[colour] for colour in view.table.colours]
 
 
@@ -56,7 +56,7 @@ def _mark(table: Table, seat: Seat) -> str:
 
 
 def _is_first(table: Table, seat: Seat) -> bool:
-    """Has it come first? With nobody left, those do who left last (Tsuro §5.2)."""
+    """Has it come first? If no player is left, those that went out last have (Tsuro §5.2)."""
     latest = STILL_IN if table.alive else max(table.fell)
     return table.stage is Stage.DONE and table.fell[seat] == latest >= 0
 
@@ -70,7 +70,7 @@ def _where(table: Table, seat: Seat) -> str:
 
 
 def format_stage(table: Table) -> str:
-    """The stage, and how many rounds have come to it."""
+    """The stage, and the round."""
     match table.stage:
         case Stage.PLACING:
             return "placing"

@@ -1,7 +1,7 @@
-"""Lead the four paths of a tile over a few signs of a terminal, so that one can tell them apart.
+"""Route the four paths of a tile over a few characters of a terminal, so that they can be distinguished.
 
-A tile is a small grid of cells, each for one sign. Paths go from cell to cell, bend as seldom as they can, cross each
-other at right angles, and never share anything else. Not every tile has such routes on a grid of every size.
+A tile is a small grid of cells, each for one character. Paths go from cell to cell with as few bends as possible, cross
+each other at right angles, and share nothing else. Not every tile has such routes on a grid of every size.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,8 +16,8 @@ NORTH, SOUTH, WEST, EAST = 1, 2, 4, 8
 STEPS = {NORTH: (0, -1), SOUTH: (0, 1), WEST: (-1, 0), EAST: (1, 0)}
 FACING = {NORTH: SOUTH, SOUTH: NORTH, WEST: EAST, EAST: WEST}
 SIDES = (NORTH, NORTH, EAST, EAST, SOUTH, SOUTH, WEST, WEST)  # by port
-SIGNS = " ╵╷│╴╯╮┤╶╰╭├─┴┬┼"  # by the sides to which they lead
-TRIALS = ((False, 3), (True, 3), (True, 4))  # may paths use corners, and how often may each bend?
+SIGNS = " ╵╷│╴╯╮┤╶╰╭├─┴┬┼"  # by the mask of the sides to which they lead
+TRIALS = ((False, 3), (True, 3), (True, 4))  # may paths use corners, and how often may each of them bend?
 ALL = frozenset(range(8))
 
 
@@ -45,7 +45,7 @@ class Size(NamedTuple):
 
 
 class Route(NamedTuple):
-    """A way for one path: its cells, each with the sides to which it leads; and the same as masks of cells."""
+    """A route for one path: its cells, each with the sides to which it leads; and the same as masks of cells."""
 
     cells: tuple[tuple[Cell, int], ...]
     bends: int
@@ -56,9 +56,9 @@ class Route(NamedTuple):
 
 @cache
 def routes_of(code: int, size: Size, ports: frozenset[int] = ALL) -> Mapping[int, Route]:
-    """The routes of a tile as it lies, each by the lower of its two ports; none: there is no room for all of them.
+    """The routes of a tile as it lies, each by the lower of its two ports; empty: there is no room for all of them.
 
-    Only paths that begin at one of these ports are led. The corners stay free if that can be.
+    Only paths that begin at one of these ports get a route. The corners stay free if possible.
     """
     ends = [(port, EXITS[code << 3 | port]) for port in range(8) if port < EXITS[code << 3 | port] and port in ports]
     for corners, bends in TRIALS:
@@ -69,7 +69,7 @@ def routes_of(code: int, size: Size, ports: frozenset[int] = ALL) -> Mapping[int
 
 
 def fewest_bends(paths: Sequence[Sequence[Route]]) -> Sequence[Route]:
-    """A choice for each path, so that all keep clear of each other and bend as seldom as they can; empty: none does."""
+    """A route for each path, with the fewest bends in total and without overlaps; empty: there are none."""
     if not all(paths):
         return ()
     least = [sum(routes[0].bends for routes in paths[place:]) for place in range(len(paths) + 1)]
@@ -95,8 +95,8 @@ def fewest_bends(paths: Sequence[Sequence[Route]]) -> Sequence[Route]:
 
 @cache
 def choices(start: int, end: int, size: Size, corners: bool, most: int) -> Sequence[Route]:
-    """All routes from a port to another, those with few bends first, and of those the short ones."""
-    shut, ports = set() if corners else set(size.corners), size.ports
+    """All routes from a port to another, those with the fewest bends first, and of those the shortest."""
+    blocked, ports = set() if corners else set(size.corners), size.ports
     target, goal = ports[end], SIDES[end]
     found = []
 
@@ -109,7 +109,7 @@ def choices(start: int, end: int, size: Size, corners: bool, most: int) -> Seque
                 found.append(_route({**before, cell: back | side}, bent, size))
                 continue
             column, line = ahead = cell[0] + right, cell[1] + down
-            if ahead not in before and ahead not in shut and 0 <= column < size.wide and 0 <= line < size.high:
+            if ahead not in before and ahead not in blocked and 0 <= column < size.wide and 0 <= line < size.high:
                 lead(ahead, FACING[side], bent, {**before, cell: back | side})
 
     lead(ports[start], SIDES[start], 0, {})

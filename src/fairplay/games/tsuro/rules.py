@@ -1,4 +1,4 @@
-"""Check actions of Tsuro: the rule checker, which the referee is given and which others may replace."""
+"""Check actions of Tsuro: the rule checker, which variants may replace."""
 
 from collections.abc import Iterator
 from enum import Enum
@@ -15,11 +15,11 @@ from fairplay.games.tsuro.view import View
 
 
 class Kind(Enum):
-    """What an option amounts to, for whoever lays the tile."""
+    """The effect of an option for the player that lays the tile."""
 
     FINE = "fine"
     SUICIDE = "suicide"  # its own avatar leaves the board
-    LOOP = "loop"  # somebody's avatar goes round for ever
+    LOOP = "loop"  # an avatar loops endlessly
 
 
 FINE, SUICIDE, LOOP = Kind
@@ -28,13 +28,13 @@ LAYS = tuple(tuple(Lay(tile, degrees) for degrees in DEGREES) for tile in range(
 
 
 class Rules(msgspec.Struct, frozen=True):
-    """The rules as the rule book has them. A variant overrides what it changes.
+    """The rules of the rule book. A variant overrides what it changes.
 
-    What `lays` and `places` list is what `check_lay` and `check_place` accept.
+    `lays` and `places` list exactly what `check_lay` and `check_place` accept.
     """
 
     def lays(self, view: View) -> list[Lay]:
-        """The legal options of whoever is on turn (§4.2, §4.3, §4.4)."""
+        """The legal options of the player on turn (§4.2, §4.3, §4.4)."""
         table, options = view.table, options_of(view.dealt)
         found = dangers(table.grid.size, table.board, table.avatars, table.waiting[0], codes_of(view.dealt))
         if 0 in found:
@@ -42,28 +42,28 @@ class Rules(msgspec.Struct, frozen=True):
         return list(options) if len(set(found)) == 1 else []  # §4.5: between loops and suicides there is no choice
 
     def check_lay(self, view: View, lay: Lay) -> None:
-        """May whoever is on turn lay this tile like that? Raises IllegalAction."""
+        """May the player on turn lay this tile? Raises IllegalAction."""
         if lay.tile not in view.dealt:
-            raise IllegalAction("4.2", "this tile was not dealt to you")  # its number is not for the public
+            raise IllegalAction("4.2", "this tile was not dealt to you")  # the reason is public, the number is not
         kind = kind_of(view, lay)
         if kind is FINE:
             return
         kinds = {kind_of(view, option) for option in options_of(view.dealt)}
         if FINE in kinds:
-            clause, what = ("4.3", "sends an avatar round for ever") if kind is LOOP else ("4.4", "drives you off")
+            clause, what = ("4.3", "sends an avatar into a loop") if kind is LOOP else ("4.4", "drives you off")
             raise IllegalAction(clause, f"this {what}, and there is another choice")
         if len(kinds) > 1:
             raise IllegalAction("4.5", "no legal option: some of your choices are loops, all others suicides")
 
     def places(self, view: View) -> Iterator[Place]:
-        """The legal first placements of whoever is on turn (§3.2, §3.3, §3.4)."""
+        """The legal first placements of the player on turn (§3.2, §3.3, §3.4)."""
         tiles = sorted(set(view.dealt))
         size = view.table.grid.size
         free = (square for square in view.table.grid.rim if is_free(view, square))
         return chain.from_iterable(places_at(size, tile, square) for square in free for tile in tiles)
 
     def check_place(self, view: View, place: Place) -> None:
-        """May whoever is on turn place this tile and avatar like that? Raises IllegalAction."""
+        """May the player on turn place this tile and avatar there? Raises IllegalAction."""
         grid = view.table.grid
         if place.tile not in view.dealt:
             raise IllegalAction("3.2", "this tile was not dealt to you")
@@ -75,7 +75,7 @@ class Rules(msgspec.Struct, frozen=True):
         if not is_free(view, square):
             raise IllegalAction("3.3", f"{list(place.at)} or a square beside it is taken")
         if grid.ahead[8 * square + PORTS.index(place.port)] == OUT:
-            raise IllegalAction("3.4", f"port {place.port} at {list(place.at)} faces the outside")
+            raise IllegalAction("3.4", f"port {place.port} at {list(place.at)} faces off the board")
 
 
 STANDARD = Rules()
@@ -89,7 +89,7 @@ def options_of(dealt: tuple[int, ...]) -> tuple[Lay, ...]:
 
 @cache
 def codes_of(dealt: tuple[int, ...]) -> tuple[int, ...]:
-    """The codes of the tiles as they would lie, one for each of these options."""
+    """The codes of the tiles as they would lie, one for each option."""
     return tuple(code_of(option.tile, option.degrees) for option in options_of(dealt))
 
 
@@ -103,14 +103,14 @@ def places_at(size: int, tile: int, square: int) -> tuple[Place, ...]:
 
 
 def prospect_of(view: View, lay: Lay) -> Prospect:
-    """What would come of it, for whoever is on turn."""
+    """The prospect of an option of the player on turn."""
     table = view.table
     square = table.grid.ahead[table.avatars[table.waiting[0]]] >> 3
     return prospect(table.grid.size, table.board, table.avatars, square, CODES[4 * lay.tile + lay.degrees // 90])
 
 
 def kind_of(view: View, lay: Lay) -> Kind:
-    """What it would amount to, for whoever is on turn."""
+    """The kind of an option of the player on turn."""
     what = prospect_of(view, lay)
     if what.looping:
         return LOOP

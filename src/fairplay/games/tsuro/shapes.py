@@ -36,7 +36,7 @@ DARK = Skin(
 )
 FIELD = {False: ("#cfa770", "#bd915b"), True: ("#7a5a37", "#664826")}  # by darkness, from top to bottom
 SHEET = {False: ("#fdf5e0", "#f3e2bd"), True: ("#e2d3ae", "#cdb98c")}
-# What runs along the middle of a way, so that ways can be told apart without colour; the others have nothing there.
+# The pattern along the middle of a way, to distinguish ways without colour; the other letters have none.
 PATTERNS: Mapping[str, dict[str, Value]] = {
     "K": {"stroke_dasharray": "1.5 8"},
     "R": {"stroke_dasharray": "5 4"},
@@ -46,7 +46,7 @@ PATTERNS: Mapping[str, dict[str, Value]] = {
 
 
 def definitions(codes: Iterable[int], looks: Iterable[Look], *, dark: bool, bold: float) -> Iterator[str]:
-    """Everything, with the tiles of these codes; `bold`: how much larger than usual the avatars and marks are."""
+    """All definitions, with the tiles of these codes; `bold`: the scale of the avatars and marks."""
     yield gradient("field", *FIELD[dark])
     yield gradient("paper", *SHEET[dark])
     yield from _paths()
@@ -59,7 +59,7 @@ def definitions(codes: Iterable[int], looks: Iterable[Look], *, dark: bool, bold
 
 @cache
 def _paths() -> tuple[str, ...]:
-    """Every way across a tile, and a tile without any."""
+    """Every path across a tile, and a tile without paths."""
     curves = (path(_curve(one, other), id=PORTS[one] + PORTS[other]) for one in range(8) for other in range(one + 1, 8))
     sheet = rectangle(1, 1, SIDE - 2, SIDE - 2, rx=4.0, fill="url(#paper)", stroke="#8d6a43", stroke_width=1.0)
     return (*curves, element("g", sheet, id="sheet"))
@@ -74,18 +74,18 @@ def _tile(code: int) -> str:
 
 
 def port_at(port: int) -> tuple[float, float]:
-    """Where it is on a tile: two divide each side in three."""
+    """The position of a port on a tile: two ports divide each side in three."""
     near, far = SIDE / 3, SIDE * 2 / 3
     return ((near, 0), (far, 0), (SIDE, near), (SIDE, far), (far, SIDE), (near, SIDE), (0, far), (0, near))[port]
 
 
 def inward(port: int) -> tuple[int, int]:
-    """From a port across the tile."""
+    """The direction from a port into the tile."""
     return ((0, 1), (-1, 0), (0, -1), (1, 0))[port // 2]
 
 
 def along(one: int, other: int, part: float) -> tuple[float, float]:
-    """Where the path between two ports is, when so much of it is done, from 0 to 1."""
+    """The point on the path between two ports after a part of it, from 0 to 1."""
     points = [port_at(one), _control(one, other), _control(other, one), port_at(other)]
     weights = ((1 - part) ** 3, 3 * (1 - part) ** 2 * part, 3 * (1 - part) * part**2, part**3)
     x, y = (sum(weight * point[axis] for weight, point in zip(weights, points, strict=True)) for axis in (0, 1))
@@ -98,7 +98,7 @@ def _curve(one: int, other: int) -> str:
 
 
 def _end(port: int) -> str:
-    """A path's end at a port; it reaches a little further, so that no seam shows."""
+    """A path's end at a port, slightly extended so that no seam shows."""
     (x, y), (right, down) = port_at(port), inward(port)
     return at(x - right * SEAM, y - down * SEAM)
 

@@ -1,4 +1,4 @@
-"""Hold a position of Tsuro: what lies on the table for all to see, and the tiles that only the referee knows."""
+"""Define a position of Tsuro: the public table, and the tiles that only the referee knows."""
 
 from enum import StrEnum
 
@@ -14,7 +14,7 @@ STILL_IN = 0  # instead of the round in which a seat fell
 
 @immutable
 class Stage(StrEnum):
-    """How far a game has come."""
+    """The stage of a game."""
 
     PLACING = "placing"
     PLAYING = "playing"
@@ -25,7 +25,7 @@ PLACING, PLAYING, DONE = Stage  # looked up as `Stage.DONE` each takes as long a
 
 
 def encode_ejection_round(round: int) -> int:
-    """How an ejection in a round is kept in `Table.fell`: as a negative number, for rounds count from 0.
+    """The entry of an ejection in `Table.fell`: a negative number, as rounds count from 0.
 
     >>> encode_ejection_round(0), encode_ejection_round(3)
     (-1, -4)
@@ -39,7 +39,7 @@ def tiles_at(stage: Stage) -> int:
 
 
 class Table(msgspec.Struct, frozen=True, gc=False):
-    """What everybody sees."""
+    """The public part of a position."""
 
     grid: Grid
     board: bytes
@@ -47,7 +47,7 @@ class Table(msgspec.Struct, frozen=True, gc=False):
     starts: tuple[int, ...]  # by seat: the spot where the avatar was first put, or OUT
     stage: Stage
     round: int  # 0 while tiles are placed
-    waiting: tuple[Seat, ...]  # who has yet to act in this round, from whoever is on turn
+    waiting: tuple[Seat, ...]  # the seats that have yet to act in this round, starting with the one on turn
     fell: tuple[
         int, ...
     ]  # by seat: the round in which it left the board, or STILL_IN, or `encode_ejection_round` a round
@@ -67,24 +67,24 @@ class Table(msgspec.Struct, frozen=True, gc=False):
 
 
 class State(msgspec.Struct, frozen=True, gc=False):
-    """Everything there is to know."""
+    """The whole position."""
 
     table: Table
     source: tuple[int, ...]  # all tiles, in the order in which they are dealt
-    drawn: int  # how many of them have been
+    drawn: int  # how many of them have been dealt
 
     @property
     def dealt(self) -> tuple[int, ...]:
-        """The tiles for whoever is on turn: three to place, two to lay (Tsuro §3.1, §4.1)."""
+        """The tiles for the seat on turn: three to place, two to lay (Tsuro §3.1, §4.1)."""
         count = tiles_at(self.table.stage)
         dealt = self.source[self.drawn : self.drawn + count]
         if len(dealt) < count:
-            raise HostFault(f"the tiles have run out after {len(self.source)}: nobody can go on")
+            raise HostFault(f"the tiles have run out after {len(self.source)}: the match cannot go on")
         return dealt
 
 
 def next_turn(table: Table) -> Table:
-    """Whoever waits is on turn; else a new round begins, unless at most one is left (Tsuro §5.1)."""
+    """Begin a new round if no seat is waiting, or end the game if at most one is left (Tsuro §5.1)."""
     if table.waiting:
         return table
     alive = table.alive
@@ -94,7 +94,7 @@ def next_turn(table: Table) -> Table:
 
 
 def apply_falls(table: Table, board: bytes, avatars: tuple[int, ...]) -> Table:
-    """The table once whoever was on turn has acted: those without an avatar fall in this round."""
+    """End the turn of the seat on turn; seats that lost their avatars fall in this round."""
     fell = table.fell
     waiting = table.waiting[1:]
     if OUT in avatars:

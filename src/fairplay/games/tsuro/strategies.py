@@ -1,4 +1,4 @@
-"""Play Tsuro for the server: by the course's three recipes, at random, to survive, or by playouts."""
+"""Define the built-in players of Tsuro: first, second, third, random, survivor, careless and foresight."""
 
 from functools import cache
 from hashlib import sha256
@@ -18,13 +18,13 @@ Pathfinder = Strategy[View, Action]
 
 NODES = range(1, 100_001)  # tiles that foresight may lay in the playouts of a turn
 DEFAULT_NODES = 20_000
-CARELESSNESS = range(1, 100)  # turns of a hundred
+CARELESSNESS = range(1, 100)  # random turns in a hundred
 DEFAULT_CARELESSNESS = 50
 BACKWARDS = "AHGFEDCB"  # the ports counter-clockwise
 
 
 def first(view: View) -> Action:
-    """The third tile on the first free square, clockwise; then the first tile as it is, legal or not."""
+    """Place the third tile on the first free square, clockwise; then lay the first tile at 0 degrees, legal or not."""
     return place_along(view, clockwise(view.table.grid), PORTS) if is_placing(view) else LAYS[view.dealt[0]][0]
 
 
@@ -41,14 +41,14 @@ def third(view: View) -> Action:
 
 
 def is_placing(view: View) -> bool:
-    """Is it the first tile that is asked for?"""
+    """Is the first tile to be placed?"""
     return view.table.stage is PLACING
 
 
 def place_along(view: View, way: tuple[int, ...], ports: str) -> Place:
     """The third tile on the first free square along the way, and the first port that faces the board.
 
-    Where no square is free, the last one is said, and the referee ejects for it.
+    If no square is free, it is the last one of the way, and the referee ejects for it.
     """
     grid = view.table.grid
     square = next((square for square in way if is_free(view, square)), way[-1])
@@ -67,7 +67,7 @@ def clockwise(grid: Grid) -> tuple[int, ...]:
 
 @cache
 def counter_clockwise(grid: Grid) -> tuple[int, ...]:
-    """The same way in a mirror."""
+    """The squares of the rim counter-clockwise: the clockwise way in a mirror."""
     return tuple(square % grid.size * grid.size + square // grid.size for square in clockwise(grid))
 
 
@@ -83,7 +83,7 @@ def random_strategy(key: bytes) -> Pathfinder:
     """Any legal action, each as likely as the others; the same key draws the same in the same position."""
 
     def choose(view: View) -> Action:
-        # A seat acts once a round, so board and tiles tell its turns apart.
+        # A seat acts once a round, so board and tiles differ between its turns.
         lot = int.from_bytes(sha256(key + bytes(view.dealt) + view.table.board).digest(), "big")
         if is_placing(view):
             return random_placement(lot, view)
@@ -102,18 +102,18 @@ def random_placement(lot: int, view: View) -> Place:
         if number < len(places):
             return msgspec.structs.replace(places[number], tile=tiles[tile])
         number -= len(places)
-    return place_along(view, clockwise(grid), PORTS)  # nothing is free
+    return place_along(view, clockwise(grid), PORTS)  # no square is free
 
 
 def survivor(view: View) -> Action:
-    """Place towards the middle; then the legal option that leaves most room to live on."""
+    """Place towards the middle; then the legal option that leaves the most room."""
     if is_placing(view):
         return place_inwards(view)
     return best_lay(view) or LAYS[view.dealt[0]][0]
 
 
 def place_inwards(view: View) -> Place:
-    """The first tile where its avatar faces the middle most closely, and of such squares far from the others."""
+    """The first tile where its avatar faces nearest to the middle, and of such squares farthest from the others."""
     table, grid, end = view.table, view.table.grid, view.table.grid.size - 1
     others = [grid.squares[spot >> 3] for spot in table.avatars if spot != OUT]
 
@@ -131,18 +131,18 @@ def place_inwards(view: View) -> Place:
 
 
 def careless(turns: int, key: bytes) -> Pathfinder:
-    """Like survivor, but for so many turns of a hundred, in which any legal action will do."""
-    drawn = random_strategy(key)
+    """Like survivor, but at random in so many turns of a hundred."""
+    at_random = random_strategy(key)
 
     def choose(view: View) -> Action:
         lot = sha256(b"care" + key + bytes(view.dealt) + view.table.board).digest()
-        return (drawn if int.from_bytes(lot, "big") * 100 >> 256 < turns else survivor)(view)
+        return (at_random if int.from_bytes(lot, "big") * 100 >> 256 < turns else survivor)(view)
 
     return choose
 
 
 def foresight(nodes: int, key: bytes) -> Pathfinder:
-    """Place towards the middle; then the legal option that comes out best in playouts."""
+    """Place towards the middle; then the legal option with the best results in playouts."""
 
     def choose(view: View) -> Action:
         if is_placing(view):
@@ -154,22 +154,22 @@ def foresight(nodes: int, key: bytes) -> Pathfinder:
 
 
 BUILT_IN: dict[str, BuiltInPlayer] = {
-    "first": built_in_player("first", "the course's first: the first tile as it is, legal or not", lambda key: first),
+    "first": built_in_player("first", "the course's first: the first tile unrotated, legal or not", lambda key: first),
     "second": built_in_player("second", "the course's second: the first legal option", lambda key: second),
-    "third": built_in_player("third", "the course's third: the same, from the second tile on", lambda key: third),
+    "third": built_in_player("third", "the course's third: like second, the second tile first", lambda key: third),
     "random": built_in_player("random", "any legal action, drawn from the seat's own key", random_strategy),
-    "survivor": built_in_player("survivor", "the option that leaves most room to live on", lambda key: survivor),
+    "survivor": built_in_player("survivor", "the option that leaves the most room", lambda key: survivor),
     "careless": built_in_player_with_number(
         "careless",
-        "survivor, but for N turns of a hundred, which it plays at random",
-        "is so {} turns of a hundred",
+        "like survivor, but at random in N turns of a hundred",
+        "plays {} turns of a hundred at random",
         CARELESSNESS,
         DEFAULT_CARELESSNESS,
         careless,
     ),
     "foresight": built_in_player_with_number(
         "foresight",
-        "what comes out best once N tiles are laid in playouts",
+        "the option with the best results after N tiles are laid in playouts",
         "lays {} tiles in playouts",
         NODES,
         DEFAULT_NODES,

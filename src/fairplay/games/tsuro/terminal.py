@@ -1,18 +1,18 @@
 """Draw a view of Tsuro as text for a terminal.
 
-Where there is room, a tile shows its four paths, led so that they only cross at right angles:
+Where there is room, a tile shows its four paths, which cross only at right angles:
 
       │ │
     ──┼─┼──    A and F are connected, B and E, C and H, D and G
     ──┼─┼──
       │ │
 
-The few tiles for which that cannot be done have a number at each port instead, the same at both ends of a path, or the
-letter of whoever has come along it. In less room, tiles are shaded, and only the ways are drawn that somebody has come
-along.
+The few tiles for which this is impossible have a number at each port instead, the same at both ends of a path, or the
+letter of the avatar that has followed it. In less room, tiles are shaded, and only the paths are drawn that an avatar
+has followed.
 
-Avatars are capitals on the port where they stand, with an arrow before them. Their small letters are where they have
-come by, and `*` stands for several of them. The corners of a new tile are marked.
+Avatars are capitals on the port where they stand, with an arrow before them. Small letters show their ways, and `*`
+stands for several of them. The corners of a new tile are marked.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -37,12 +37,12 @@ Looks = Mapping[str, Look]
 LARGE, MIDDLE = Size(7, 4, 2, 4, 1, 2), Size(5, 4, 1, 3, 1, 2)  # with all paths
 SMALL = Size(5, 2, 1, 3, 0, 1)  # only with ways
 ARROWS = "↑↑→→↓↓←←"  # by port
-AHEAD = "▒"  # fills the square before whoever is on turn
-TILE, NO_TILE = "░", "·"  # where only ways are drawn, what tiles are made of; and a square without a tile
+AHEAD = "▒"  # fills the square before the avatar on turn
+TILE, NO_TILE = "░", "·"  # the shade of tiles where only ways are drawn; and a square without a tile
 CORNERS = "┌┐┘└"
 INKS = {"W": "1", "K": "38;5;245", "R": "31", "G": "32", "B": "94", "*": "1"}  # of ways, by letter
 DEFAULT_COLUMNS = 80  # columns of text
-CARDS = 28  # beside a board of text: columns for the players, and for the tiles to choose from
+CARDS = 28  # columns for the players and the dealt tiles beside a board
 BETWEEN = "  "  # tiles that are dealt
 SEVERAL = Look("*", "7", "")
 BLANK, DIM = (" ", ""), "2"
@@ -86,7 +86,7 @@ def board_lines(
 ) -> Iterator[str]:
     """The board with its numbers, line by line, or as much of it as there is room for.
 
-    That is the part around what is new, or around the avatar of whoever is `choosing` what to do.
+    That is the part around the new tiles, or around the avatar on turn if its player is `choosing`.
     """
     count = table.grid.size
     margin = len(str(count - 1))
@@ -110,40 +110,40 @@ def board_lines(
 
 
 def tile_size(table: Table, room: Space) -> Size | None:
-    """How large tiles are where there is so much room for the whole board; None: there is not."""
+    """The largest size of tiles with which the whole board fits; None: it does not fit."""
     count = table.grid.size
     return next((size for scale, size in scales_of(count).items() if room.holds(scale, count, count)), None)
 
 
 def legend_for(table: Table, size: Size | None) -> list[str]:
-    """What the signs of a board with tiles of this size stand for."""
+    """The legend of a board with tiles of this size."""
     tiles = [] if size in (LARGE, MIDDLE) else [TILE_LEGEND]
     return [*LEGEND, *tiles, *([] if faced_square(table) is None else [AHEAD_LEGEND])]
 
 
 def scales_of(count: int) -> dict[Scale, Size]:
-    """The scales for a board of this size, the largest first: with a line around it, but for the smallest."""
+    """The scales for a board of this size, the largest first; all but the smallest have a frame."""
     beside = len(str(count - 1)) + 1
     frames = {LARGE: 2, MIDDLE: 2, SMALL: 0}
     return {Scale(size.wide, size.high, beside + frame, 1 + frame): size for size, frame in frames.items()}
 
 
 def changed_squares(table: Table, before: Table | None) -> set[int]:
-    """The squares on which a tile is new."""
+    """The squares with a new tile."""
     if before is None or before.grid is not table.grid:
         return set()
     return {square for square, code in enumerate(table.board) if code != before.board[square]}
 
 
 def middle_of(table: Table, new: Collection[int]) -> tuple[float, float] | None:
-    """The row and the column to look at: of what is new, or else of the square before whoever is on turn."""
+    """The row and the column of the new tile, or else of the square before the avatar on turn."""
     ahead = faced_square(table)
     squares = [table.grid.squares[square] for square in new or ([] if ahead is None else [ahead])]
     return (squares[0][1], squares[0][0]) if squares else None
 
 
 def dealt_lines(dealt: Sequence[int], width: int | None = None) -> Iterator[str]:
-    """The tiles to choose from, as they lie at 0 degrees, with the letters of their ports around them."""
+    """The dealt tiles at 0 degrees, with the letters of their ports around them."""
     each = LARGE.wide + 2
     most = len(dealt) if width is None else max(1, (width + len(BETWEEN)) // (each + len(BETWEEN)))
     yield "dealt"
@@ -155,13 +155,13 @@ def dealt_lines(dealt: Sequence[int], width: int | None = None) -> Iterator[str]
 def panel_lines(
     view: View, now: str, players: Sequence[Player], legend: Sequence[str], width: int, height: int, *, colour: bool
 ) -> list[str]:
-    """What stands beside the board: the tiles to choose from, the players, and the signs if there is room."""
-    briefly = [player._replace(facts="") for player in players]
+    """The panel beside the board: the dealt tiles, the players, and the legend if there is room."""
+    brief = [player._replace(facts="") for player in players]
     if view.dealt:
-        short = [player._replace(mark=player.mark.partition(" in ")[0]) for player in briefly]
+        short = [player._replace(mark=player.mark.partition(" in ")[0]) for player in brief]
         panel = [*dealt_lines(view.dealt, width), now, *roster(short, colour=colour, width=width)]
     else:
-        panel = [now, "", *cards(briefly, colour=colour, width=width)]
+        panel = [now, "", *cards(brief, colour=colour, width=width)]
     signs = ["", *wrap_items(legend, width, " ")]
     return [*panel, *signs] if len(panel) + len(signs) <= height else panel
 
@@ -189,7 +189,7 @@ def numbers_of(code: int) -> str:
 
 
 def draw_squares(table: Table, looks: Looks, size: Size, new: Collection[int]) -> Canvas:
-    """All squares, with what lies there."""
+    """All squares, with their tiles and ways."""
     canvas, seats = Canvas(), seats_by_path(table)
     for square, code in enumerate(table.board):
         x, y = table.grid.squares[square]
@@ -221,7 +221,7 @@ def draw_squares(table: Table, looks: Looks, size: Size, new: Collection[int]) -
 
 
 def seats_by_path(table: Table) -> dict[int, set[Seat]]:
-    """Who has come along the path that begins at a spot, or ends there; by the lower of its ports."""
+    """The seats whose avatars have followed each path, by the lower of its spots."""
     seats: dict[int, set[Seat]] = {}
     for seat in range(len(table.starts)):
         for step in way_of(table, seat):
@@ -230,7 +230,7 @@ def seats_by_path(table: Table) -> dict[int, set[Seat]]:
 
 
 def draw_tile(code: int, size: Size, ports: frozenset[int] = ALL) -> Canvas:
-    """A tile with its paths, or with those that begin at some ports; with numbers, if there is no room for them."""
+    """A tile with its paths, or with those that begin at some ports; with numbers, if there is no room for paths."""
     sides: dict[Cell, int] = {}
     for route in routes_of(code, size, ports).values():
         for cell, leads in route.cells:
@@ -247,7 +247,7 @@ def connected_ports(code: int, ports: frozenset[int]) -> list[bool]:
 
 
 def _mark(canvas: Canvas, table: Table, looks: Looks, size: Size) -> None:
-    """The square to be played on, where everybody began, and the avatars."""
+    """Draw the square to lay a tile on, where the avatars started, and the avatars."""
 
     def cell_of(spot: int) -> Cell:
         (x, y), (column, line) = table.grid.squares[spot >> 3], size.ports[spot & 7]
@@ -268,7 +268,7 @@ def _mark(canvas: Canvas, table: Table, looks: Looks, size: Size) -> None:
 
 
 def _frame(canvas: Canvas, part: Part, count: int) -> None:
-    """A line around the board, or dots where there is more of it."""
+    """Draw a frame around the board, dotted where the board goes on."""
     wide, high = part.scale.wide, part.scale.high
     left, right = part.columns.start * wide - 1, part.columns.stop * wide
     top, bottom = part.rows.start * high - 1, part.rows.stop * high

@@ -16,7 +16,7 @@ from fairplay.games.tsuro.ways import way_of
 
 @immutable
 class Tile(int, Enum):
-    """A tile: its number, from 0 to 34, and more."""
+    """A tile: its number, from 0 to 34, with its paths."""
 
     _ignore_ = "members number"
     members = vars()
@@ -27,7 +27,7 @@ class Tile(int, Enum):
 
     @property
     def connections(self) -> tuple[str, ...]:
-        """Its four connections, as it lies at 0 degrees.
+        """Its four connections at 0 degrees.
 
         >>> Tile(4).connections
         ('AH', 'BC', 'DE', 'FG')
@@ -61,7 +61,7 @@ class LaidTile(msgspec.Struct, frozen=True, gc=False):
 
 
 class Avatar(msgspec.Struct, frozen=True, gc=False):
-    """Where somebody stands: on a port of the tile on a square."""
+    """The position of an avatar: on a port of the tile on a square."""
 
     square: Square
     port: str
@@ -69,11 +69,11 @@ class Avatar(msgspec.Struct, frozen=True, gc=False):
 
 
 class Player(msgspec.Struct, frozen=True, gc=False):
-    """Somebody who plays, or is out."""
+    """A player, even if it is out."""
 
     seat: Seat
     colour: str
-    avatar: Avatar | None  # None: it is not yet on the board, or not any more
+    avatar: Avatar | None  # None: not yet on the board, or no longer
     score: int  # the round that it has survived to
 
 
@@ -102,7 +102,7 @@ class Board(Mapping[Square, LaidTile]):
 
 
 class View(msgspec.Struct, frozen=True, gc=False):
-    """What a seat sees; None: a spectator. Only whoever is on turn sees the tiles dealt to it.
+    """What a seat sees (None: a spectator). Only the player on turn sees the tiles dealt to it.
 
     Squares are (x, y), from the top left corner. `print(view)` draws the board.
     """
@@ -132,12 +132,12 @@ class View(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def tiles(self) -> tuple[Tile, ...]:
-        """The tiles dealt to whoever sees this, to choose from; none if it is not its turn."""
+        """The tiles dealt to the player of this view; empty if it is not its turn."""
         return tuple(Tile(number) for number in self.dealt)
 
     @property
     def avatar(self) -> Avatar | None:
-        """Where whoever sees this stands; None: it is not yet on the board, or not any more."""
+        """The avatar of the player of this view; None: not yet on the board, or no longer."""
         return self.me.avatar
 
     @property
@@ -147,7 +147,7 @@ class View(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def paths(self) -> dict[Seat, tuple[Square, ...]]:
-        """The squares over which each avatar has come, from its first one; none of those who were ejected."""
+        """The squares that each avatar has visited, from its first one; without ejected players."""
         squares, starts = self.table.grid.squares, self.table.starts
         return {
             seat: tuple(squares[spot >> 3] for spot in (start, *(step.exit for step in way_of(self.table, seat))))
@@ -167,7 +167,7 @@ class View(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def stage(self) -> Stage:
-        """How far the game has come."""
+        """The stage of the game."""
         return self.table.stage
 
     @property
@@ -202,7 +202,7 @@ def player_at(table: Table, seat: Seat) -> Player:
 
 
 def avatar_of(table: Table, seat: Seat) -> Avatar | None:
-    """Where it stands."""
+    """The avatar of a seat, if it is on the board."""
     spot, grid = table.avatars[seat], table.grid
     if spot == OUT:
         return None

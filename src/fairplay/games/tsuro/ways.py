@@ -1,4 +1,4 @@
-"""Follow the ways that avatars have come, for pictures of them."""
+"""Find the ways that avatars have taken, for pictures."""
 
 from typing import NamedTuple
 
@@ -16,9 +16,9 @@ class Step(NamedTuple):
 
 
 def way_of(table: Table, seat: Seat) -> tuple[Step, ...]:
-    """How an avatar has come from its start to where it stands, or to where its path has led it off.
+    """The way of an avatar from its start to where it stands, or to where it left the board.
 
-    Nobody can tell how far the ejected came: others may have gone on with their paths.
+    It is empty for an ejected player: later tiles may have extended its path.
     """
     ahead, way = table.grid.ahead, list[Step]()
     start = spot = table.starts[seat]
@@ -33,6 +33,6 @@ def way_of(table: Table, seat: Seat) -> tuple[Step, ...]:
 
 
 def faced_square(table: Table) -> int | None:
-    """The square before whoever is on turn, if it has an avatar."""
+    """The square before the avatar on turn, if there is one."""
     spot = table.avatars[table.waiting[0]] if table.waiting else OUT
     return None if spot == OUT else table.grid.ahead[spot] >> 3

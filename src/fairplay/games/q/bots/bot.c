@@ -1,25 +1,25 @@
-/* Q: what a bot in C sees on its turn, and what it answers.
+/* Q: what a bot in C sees and answers on its turn.
  *
  *   print   {"type":"place","tiles":[{"tile":"red star","at":[row,column]},...]}, all in one row or in one column,
  *           or {"type":"exchange"} if as many tiles are left, or {"type":"pass"}
  *   hand    your tiles, as "red star"
- *   map     what lies there: tile, and at as [row,column]; rows and columns may be negative
+ *   map     the tiles on it: tile, and at as [row,column]; rows and columns may be negative
  *   left    how many tiles are in the pile
- *   order   the seats still in, from whoever moves next; scores are in that order, and seat is yours
+ *   order   the seats still in, starting with the next to move; scores are in that order; seat is yours
  */
-enum { TILES = 6 * 6 * 30, HAND = 6, MOST = 4 * TILES * HAND }; /* at most: on the map, in a hand, placements of one */
+enum { TILES = 6 * 6 * 30, HAND = 6, MOST = 4 * TILES * HAND }; /* the most tiles on the map, tiles in a hand, placements */
 
 typedef struct {
     char name[20]; /* as "red star" */
     int row, column;
 } Tile;
 
-static Tile map[TILES], hand[HAND], placements[MOST]; /* what lies there; your tiles; what can be done with them */
-static int lying, held;                               /* how many there are of them */
+static Tile map[TILES], hand[HAND], placements[MOST]; /* the tiles on the map; your tiles; how they can be placed */
+static int lying, held;                               /* the number of tiles on the map and in the hand */
 static int find_placements(const char *view);
 static int neighbours(int row, int column, const Tile *found[4]);
 
-/* Change this function: it puts down the tile that touches the most others, or if none fits exchanges the hand. */
+/* Change this function: it places the tile that touches the most others, or exchanges the hand if none fits. */
 static void choose(const char *view) {
     int count = find_placements(view), best = -1, most = 0;
     for (int i = 0; i < count; i++) {
@@ -49,7 +49,7 @@ static const Tile *tile_at(int row, int column) {
     return NULL;
 }
 
-/* The tiles beside a place: how many there are. The first two are in its row, the others in its column, or NULL. */
+/* Find the tiles beside a place (two in its row, two in its column, NULL: none) and return their number. */
 static int neighbours(int row, int column, const Tile *found[4]) {
     int count = 0;
     found[0] = tile_at(row, column - 1), found[1] = tile_at(row, column + 1);
@@ -58,7 +58,7 @@ static int neighbours(int row, int column, const Tile *found[4]) {
     return count;
 }
 
-/* May a tile lie between these two? It has the same colour as both, or the same shape; NULL is no neighbour. */
+/* May a tile lie between these two? It has the same colour as both, or the same shape; NULL: no neighbour. */
 static bool fits(const Tile *tile, const Tile *one, const Tile *other) {
     const Tile *beside[2] = {one, other};
     bool same_colour = true, same_shape = true;
@@ -71,8 +71,8 @@ static bool fits(const Tile *tile, const Tile *one, const Tile *other) {
     return same_colour || same_shape;
 }
 
-/* Read the map and the hand, and find each tile of the hand on each place where it fits: how many there are.
- * More is legal, for many tiles can be placed at once. */
+/* Read the map and the hand, find each tile of the hand on each place where it fits, and return their number.
+ * More placements are legal: many tiles can be placed at once. */
 static int find_placements(const char *view) {
     static const int around[4][2] = {{0, -1}, {0, 1}, {-1, 0}, {1, 0}};
     int count = 0;

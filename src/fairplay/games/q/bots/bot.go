@@ -1,11 +1,11 @@
-// Q: what a bot in Go sees on its turn, and what it answers.
+// Q: what a bot in Go sees and answers on its turn.
 
 type view struct {
 	Hand   []string    // your tiles, as "red star"
-	Map    []placement // what lies there; rows and columns may be negative
+	Map    []placement // the tiles on it; rows and columns may be negative
 	Left   int         // how many tiles are in the pile
 	Seat   int         // yours
-	Order  []int       // the seats still in, from whoever moves next
+	Order  []int       // the seats still in, starting with the next to move
 	Scores []int       // in that order
 }
 
@@ -21,7 +21,7 @@ type action struct {
 	Tiles []placement `json:"tiles,omitempty"` // of a place: all in one row, or all in one column
 }
 
-// Change this function: it puts down the tile that touches the most others, or if none fits exchanges the hand.
+// Change this function: it places the tile that touches the most others, or exchanges the hand if none fits.
 func choose(view view) (best action) {
 	most, lying := -1, tilesOn(view.Map)
 	for _, action := range actions(view) {
@@ -37,16 +37,16 @@ func choose(view view) (best action) {
 	return best
 }
 
-// Legal actions: each tile of the hand on each place where it fits; to exchange the hand, if that can be; to pass.
-// More is legal, for many tiles can be placed at once.
+// Legal actions: each tile of the hand on each place where it fits; to exchange the hand, if possible; to pass.
+// More placements are legal: many tiles can be placed at once.
 func actions(view view) (found []action) {
-	lying, seen := tilesOn(view.Map), map[position]bool{}
+	lying, visited := tilesOn(view.Map), map[position]bool{}
 	for _, lies := range view.Map {
 		for _, at := range around(lies.At) {
-			if lying[at] != "" || seen[at] {
-				continue // there is a tile, or we have been here before
+			if lying[at] != "" || visited[at] {
+				continue // there is a tile, or this place was visited
 			}
-			seen[at] = true
+			visited[at] = true
 			inRow, inColumn := neighbours(lying, at)
 			for _, tile := range view.Hand {
 				if fits(tile, inRow) && fits(tile, inColumn) {

@@ -1,13 +1,13 @@
-    // Q: what a bot in Java sees on its turn, and what it answers.
+    // Q: what a bot in Java sees and answers on its turn.
     //
     //   answer {"type": "place", "tiles": [{"tile": "red star", "at": [row, column]}, ...]}, all in one row or in one
     //          column, or {"type": "exchange"} if as many tiles are left, or {"type": "pass"}
     //   hand    your tiles, as "red star"
-    //   map     what lies there: tile, and at as [row, column]; rows and columns may be negative
+    //   map     the tiles on it: tile, and at as [row, column]; rows and columns may be negative
     //   left    how many tiles are in the pile
-    //   order   the seats still in, from whoever moves next; scores are in that order, and seat is yours
+    //   order   the seats still in, starting with the next to move; scores are in that order; seat is yours
 
-    /** Change this function: it puts down the tile that touches the most others, or if none fits exchanges the hand. */
+    /** Change this function: it places the tile that touches the most others, or exchanges the hand if none fits. */
     static String choose(Json view) {
         Map<Position, String> lying = tilesOn(view.get("map"));
         Action best = null;
@@ -49,12 +49,12 @@
     }
 
     /**
-     * Legal actions: each tile of the hand on each place where it fits; to exchange the hand, if that can be; to pass.
-     * More is legal, for many tiles can be placed at once.
+     * Legal actions: each tile of the hand on each place where it fits; to exchange the hand, if possible; to pass.
+     * More placements are legal: many tiles can be placed at once.
      */
     static List<Action> actions(Json view) {
         Map<Position, String> lying = tilesOn(view.get("map"));
-        Set<Position> places = new LinkedHashSet<>(); // free ones beside a tile
+        Set<Position> places = new LinkedHashSet<>(); // free places beside a tile
         for (Position at : lying.keySet()) at.around().forEach(places::addAll);
         places.removeAll(lying.keySet());
         List<Action> found = new ArrayList<>();

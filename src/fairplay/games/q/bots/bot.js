@@ -1,21 +1,21 @@
-// Q: what a bot in JavaScript sees on its turn, and what it answers.
+// Q: what a bot in JavaScript sees and answers on its turn.
 //
 //   answer { type: "place", tiles: [{ tile: "red star", at: [row, column] }, ...] }, all in one row or in one column,
 //          or { type: "exchange" } if view.left >= view.hand.length, or { type: "pass" }
 //   view.hand    your tiles, as "red star"
-//   view.map     what lies there: { tile, at: [row, column] }; rows and columns may be negative
+//   view.map     the tiles on it: { tile, at: [row, column] }; rows and columns may be negative
 //   view.left    how many tiles are in the pile
-//   view.order   the seats still in, from whoever moves next; view.scores is in that order, and view.seat is yours
+//   view.order   the seats still in, starting with the next to move; view.scores is in that order; view.seat is yours
 
-// Change this function: it puts down the tile that touches the most others, or if none fits exchanges the hand.
+// Change this function: it places the tile that touches the most others, or exchanges the hand if none fits.
 function choose(view) {
   const lying = tilesOn(view.map);
   const touched = ({ tiles }) => (tiles ?? []).flatMap(({ at }) => neighbours(lying, at).flat()).length;
   return actions(view).reduce((best, action) => (touched(action) > touched(best) ? action : best));
 }
 
-// Legal actions: each tile of the hand on each place where it fits; to exchange the hand, if that can be; to pass.
-// More is legal, for many tiles can be placed at once.
+// Legal actions: each tile of the hand on each place where it fits; to exchange the hand, if possible; to pass.
+// More placements are legal: many tiles can be placed at once.
 function actions(view) {
   const lying = tilesOn(view.map);
   const places = new Map(view.map.flatMap(({ at }) => around(at).flat()).map((at) => [String(at), at])); // each once

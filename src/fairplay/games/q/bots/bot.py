@@ -2,8 +2,8 @@
 
     $commands
 
-Change `take_turn`, right below: it is asked for an action on each of your turns. Print what you like, and
-`--bot-logs DIR` keeps it. `fairplay rules $name` prints the rules.
+Change `take_turn` below: it is called for an action on each of your turns. `--bot-logs DIR` keeps what you print.
+`fairplay rules $name` prints the rules.
 """
 
 from itertools import islice
@@ -11,11 +11,11 @@ from itertools import islice
 from fairplay.games.q import Action, Exchange, Q, View
 
 RULES = Q()
-MAX_ACTIONS = 100  # actions to look at; there may be very many, and those that place few tiles come first
+MAX_ACTIONS = 100  # actions to evaluate; there may be very many, and those that place few tiles come first
 
 
 def take_turn(view: View) -> Action:
-    """Change this function: it takes the most points that it finds, or if there are none exchanges the hand."""
+    """Change this function: it takes the action with the most points, or exchanges the hand if none scores."""
     state, me = RULES.imagine(view), view.me.seat  # to look ahead from
 
     def worth(action: Action) -> tuple[int, bool]:

@@ -1,4 +1,4 @@
-/* Tsuro: what a bot in C sees on its turn, and what it answers.
+/* Tsuro: what a bot in C sees and answers on its turn.
  *
  *   stage    "placing": print {"type":"place","tile":...,"degrees":...,"port":"A" to "H","at":[x,y]}
  *            "playing": print {"type":"lay","tile":...,"degrees":...}
@@ -9,7 +9,7 @@
  *   players  by seat: colour, avatar as [x,y,port] or null, and more
  */
 enum { SIDE = 30, SEATS = 5, MOST = 4 * SIDE * 8 * 3 * 4 }; /* squares a side, players and actions at most */
-enum { ON_BOARD, OFF, ROUND };                              /* the fate of an avatar: ROUND and round for ever */
+enum { ON_BOARD, OFF, LOOP };                               /* the fate of an avatar; LOOP: an endless loop */
 
 typedef struct {
     int x, y, port; /* ports from A to H are 0 to 7 */
@@ -18,7 +18,7 @@ typedef struct {
 
 typedef struct {
     int number, degrees;
-    bool lies; /* or else there is none */
+    bool lies; /* false: there is no tile */
 } Tile;
 
 typedef struct {
@@ -89,7 +89,7 @@ static int leads_to(Tile tile, int port) {
     return (pairs[place ^ 1] - 'A' + turned) % 8;
 }
 
-/* Where an avatar comes to rest that follows its path. */
+/* Where an avatar comes to rest at the end of its path. */
 static Spot follow(Spot start) {
     Spot spot = start;
     do {
@@ -99,7 +99,7 @@ static Spot follow(Spot start) {
         spot = there;
         spot.port = leads_to(board[there.x][there.y], there.port);
     } while (spot.x != start.x || spot.y != start.y || spot.port != start.port);
-    return (Spot){.fate = ROUND};
+    return (Spot){.fate = LOOP};
 }
 
 /* Where all avatars are after a tile was laid, by seat. */
@@ -107,10 +107,10 @@ static void lay(Tile tile, Spot after[SEATS]) {
     Spot before = ahead(avatars[seat]);
     board[before.x][before.y] = tile;
     for (int i = 0; i < players; i++) after[i] = avatars[i].fate == ON_BOARD ? follow(avatars[i]) : avatars[i];
-    board[before.x][before.y].lies = false; /* it was only tried */
+    board[before.x][before.y].lies = false; /* it was only a trial */
 }
 
-/* Read what lies on the table. */
+/* Read the board and the avatars. */
 static void read_view(const char *view) {
     size = number(field(view, "size"));
     seat = number(field(view, "seat"));
@@ -144,23 +144,23 @@ static int find_places(const Tile *options, int turned) {
     return count;
 }
 
-/* A tile may send nobody round for ever, nor its player off the board, unless every choice does. */
+/* A tile may neither send an avatar into an endless loop nor drive its player off the board, unless every choice does. */
 static int find_lays(const Tile *options, int turned) {
     int count = 0;
     for (int i = 0; i < turned; i++) {
         Spot after[SEATS];
         lay(options[i], after);
         bool fine = after[seat].fate == ON_BOARD;
-        for (int other = 0; other < players; other++) fine = fine && after[other].fate != ROUND;
+        for (int other = 0; other < players; other++) fine = fine && after[other].fate != LOOP;
         if (fine) actions[count++] = (Action){options[i], avatars[seat]};
     }
     for (int i = 0; i < turned && count == 0; i++) actions[i] = (Action){options[i], avatars[seat]};
     return count ? count : turned;
 }
 
-/* Read the view, and find all legal actions: how many there are. */
+/* Read the view, find all legal actions, and return their number. */
 static int find_actions(const char *view) {
-    Tile options[3 * 4]; /* the dealt tiles, turned in every way */
+    Tile options[3 * 4]; /* the dealt tiles in all rotations */
     int turned = 0;
     read_view(view);
     for (const char *tile = first(field(view, "dealt")); tile && turned < 3 * 4; tile = next(tile))

@@ -1,4 +1,4 @@
-    // Tsuro: what a bot in Java sees on its turn, and what it answers.
+    // Tsuro: what a bot in Java sees and answers on its turn.
     //
     //   stage    "placing": answer {"type": "place", "tile": ..., "degrees": ..., "port": "A" to "H", "at": [x, y]}
     //            "playing": answer {"type": "lay", "tile": ..., "degrees": ...}
@@ -15,7 +15,7 @@
         for (Action action : actions(view)) {
             Spot after = spotAfter(view, action);
             int far = Integer.MAX_VALUE;
-            if (after != OFF && after != ROUND)
+            if (after != OFF && after != LOOP)
                 far = Math.abs(2 * after.ahead().at().x() - last) + Math.abs(2 * after.ahead().at().y() - last);
             if (best == null || far < least) {
                 least = far;
@@ -92,19 +92,19 @@
         return found;
     }
 
-    /** A tile may send nobody round for ever, nor its player off the board, unless every choice does. */
+    /** A tile may neither send an avatar into an endless loop nor drive its player off, unless every choice does. */
     static List<Action> lays(Json view) {
         List<Action> all = new ArrayList<>(), fine = new ArrayList<>();
         for (Tile tile : options(view)) {
             List<Spot> after = spotsAfter(view, tile);
             Action action = new Action(tile, null);
             all.add(action);
-            if (after.get(view.get("seat").number()) != OFF && !after.contains(ROUND)) fine.add(action);
+            if (after.get(view.get("seat").number()) != OFF && !after.contains(LOOP)) fine.add(action);
         }
         return fine.isEmpty() ? all : fine;
     }
 
-    /** The dealt tiles, turned in every way. */
+    /** The dealt tiles in all rotations. */
     static List<Tile> options(Json view) {
         List<Tile> found = new ArrayList<>();
         for (Json number : view.get("dealt").list())
@@ -120,7 +120,7 @@
         return board;
     }
 
-    /** Where an avatar comes to rest that follows its path: a spot, or OFF or ROUND. */
+    /** Where an avatar comes to rest at the end of its path: a spot, or OFF or LOOP. */
     static Spot follow(Json view, Map<Square, Tile> board, Spot start) {
         Spot spot = start;
         do {
@@ -130,10 +130,10 @@
             if (tile == null) return spot;
             spot = new Spot(ahead.at(), tile.exit(ahead.port()));
         } while (!spot.equals(start));
-        return ROUND;
+        return LOOP;
     }
 
-    /** Where all avatars are after a tile was laid, by seat: spots, or OFF or ROUND. */
+    /** Where all avatars are after a tile was laid, by seat: spots, or OFF or LOOP. */
     static List<Spot> spotsAfter(Json view, Tile tile) {
         List<Spot> before = new ArrayList<>(), after = new ArrayList<>();
         for (Json player : view.get("players").list()) {
@@ -152,7 +152,7 @@
     }
 
     static final Spot OFF = new Spot(null, -1); // instead of a spot: off the board
-    static final Spot ROUND = new Spot(null, -2); // instead of a spot: round and round for ever
+    static final Spot LOOP = new Spot(null, -2); // instead of a spot: in an endless loop
     static final String PORTS = "ABCDEFGH"; // clockwise, from the left one of the north side
     static final String[] TILES = { // how each connects its ports, in four pairs
         "AEBFCHDG", "AEBFCGDH", "AFBECHDG", "AEBDCGFH", "AHBCDEFG", "AEBCDHFG", "AEBCDGFH",

@@ -1,4 +1,4 @@
-// Tsuro: what a bot in JavaScript sees on its turn, and what it answers.
+// Tsuro: what a bot in JavaScript sees and answers on its turn.
 //
 //   view.stage    "placing": answer { type: "place", tile, degrees, port: "A" to "H", at: [x, y] }
 //                 "playing": answer { type: "lay", tile, degrees }
@@ -12,7 +12,7 @@
 function choose(view) {
   const fromMiddle = (action) => {
     const spot = spotAfter(view, action);
-    if (spot === OFF || spot === ROUND) return Infinity;
+    if (spot === OFF || spot === LOOP) return Infinity;
     const [x, y] = ahead(spot);
     return Math.abs(2 * x - view.size + 1) + Math.abs(2 * y - view.size + 1);
   };
@@ -46,12 +46,12 @@ function places(view) {
   return found;
 }
 
-// A tile may send nobody round for ever, nor its player off the board, unless every choice does.
+// A tile may neither send an avatar into an endless loop nor drive its player off the board, unless every choice does.
 function lays(view) {
   const options = view.dealt.flatMap((tile) => DEGREES.map((degrees) => ({ type: "lay", tile, degrees })));
   const fine = options.filter((option) => {
     const spots = spotsAfter(view, option);
-    return spots[view.seat] !== OFF && !spots.includes(ROUND);
+    return spots[view.seat] !== OFF && !spots.includes(LOOP);
   });
   return fine.length ? fine : options;
 }
@@ -59,7 +59,7 @@ function lays(view) {
 const DEGREES = [0, 90, 180, 270];
 const PORTS = "ABCDEFGH"; // clockwise, from the left one of the north side
 const OFF = "off"; // instead of a spot: off the board
-const ROUND = "round"; // instead of a spot: round and round for ever
+const LOOP = "loop"; // instead of a spot: in an endless loop
 const TILES = [ // how each connects its ports, in four pairs
   "AEBFCHDG", "AEBFCGDH", "AFBECHDG", "AEBDCGFH", "AHBCDEFG", "AEBCDHFG", "AEBCDGFH",
   "ADBGCFEH", "ADBFCGEH", "ADBECHFG", "ADBECGFH", "ADBCEHFG", "ACBHDFEG", "ACBHDEFG",
@@ -95,7 +95,7 @@ function exit({ tile, degrees }, port) {
   return PORTS[(PORTS.indexOf(other) + turned) % 8];
 }
 
-// Where an avatar comes to rest that follows its path: a spot, or OFF or ROUND.
+// Where an avatar comes to rest at the end of its path: a spot, or OFF or LOOP.
 function follow(view, board, start) {
   for (let spot = start; ; ) {
     const [x, y, port] = ahead(spot);
@@ -103,11 +103,11 @@ function follow(view, board, start) {
     const tile = board.get(String([x, y]));
     if (!tile) return spot;
     spot = [x, y, exit(tile, port)];
-    if (String(spot) === String(start)) return ROUND;
+    if (String(spot) === String(start)) return LOOP;
   }
 }
 
-// Where all avatars are after a tile was laid, by seat: spots, or OFF or ROUND; null if there was none.
+// Where all avatars are after a tile was laid, by seat: spots, or OFF or LOOP; null if there was none.
 function spotsAfter(view, { tile, degrees }) {
   const [x, y] = ahead(view.players[view.seat].avatar);
   const board = boardOf(view).set(String([x, y]), { tile, degrees });

@@ -2,8 +2,8 @@
 
     $commands
 
-Change `take_turn`, right below: it is asked for an action on each of your turns. Print what you like, and
-`--bot-logs DIR` keeps it. `fairplay rules $name` prints the rules.
+Change `take_turn` below: it is called for an action on each of your turns. `--bot-logs DIR` keeps what you print.
+`fairplay rules $name` prints the rules.
 """
 
 from fairplay.games.tsuro import Action, Lay, State, Tsuro, View
@@ -14,7 +14,7 @@ RULES = Tsuro()
 def take_turn(view: View) -> Action:
     """Change this function: it keeps its avatar as near to the middle of the board as it can."""
     state = RULES.imagine(view)  # to look ahead from
-    nothing = Lay(view.dealt[0], 0)  # for now and then no action is legal
+    nothing = Lay(view.dealt[0], 0)  # the answer if no action is legal
     return min(
         RULES.actions(view), key=lambda action: from_middle(RULES.apply(state, action), view.me.seat), default=nothing
     )
