@@ -19,7 +19,7 @@ from tests.cli.command import refusal_line, run_fairplay
         (("fish", "--set", "rows=\udcff"), "'rows=\\udcff' is no text in UTF-8"),
         (("fisch",), "there is no game 'fisch': did you mean 'fish'?"),
         (("fish", "--fill", "./bot"), "'./bot' is no built-in player of fish"),
-        (("fish", "--tls", "no", "where"), "no TLS with no and where: "),
+        (("fish", "--tls", "no", "where"), "cannot use no and where for TLS: "),
         (("--tournament", "no.toml"), "no.toml: cannot be read: "),
         (("--config", "no.toml"), "no.toml: cannot be read: "),
         (

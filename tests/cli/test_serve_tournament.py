@@ -120,7 +120,7 @@ def test_when_the_time_is_up_it_begins_and_takes_nobody_else(tmp_path: Path) -> 
 
     with serving(file) as server:
         guests = [Guest(server.place, name, turn) for name in ("ann", "bob")]
-        when(lambda: any("tournament begins" in line for line in server.told))
+        when(lambda: any("tournament started" in line for line in server.told))
         late = Guest(server.place, "cyd").gone()
         goes_on.set()
         assert server.over() == 0
@@ -156,7 +156,7 @@ def test_where_guests_may_not_play_a_token_is_needed(tmp_path: Path) -> None:
         guest.gone()
 
     assert isinstance(stranger.last, wire.Goodbye)
-    assert stranger.last.why == "who has no token of this server cannot play here"
+    assert stranger.last.why == "this server accepts no guests: use a token"
     assert names_in(tmp_path / "cup") == ["ann", "bob"]
 
 

@@ -58,8 +58,8 @@ def test_a_token_that_is_revoked_counts_no_more_and_there_can_be_a_new_one(tmp_p
         (("ann", "--revoke", "-o", "file"), "-o makes no sense without a new token"),
         (("--revoke",), "for whom? Name a player, or say --list"),
         (("cyd", "--revoke"), "cyd has no token"),
-        (("ann",), "ann has a token already; revoke it, if it is lost"),
-        (("ANN",), "ANN is too much like ann, who has a token"),
+        (("ann",), "ann has a token already: revoke it if it is lost"),
+        (("ANN",), "ANN looks like ann, which has a token: choose another name"),
         (("a n n",), "'a n n' is no name: "),
         (("~ann",), "'~ann' is no name: "),
         (("",), "'' is no name: "),
@@ -83,7 +83,7 @@ def test_a_directory_that_is_none_is_refused_in_a_line(tmp_path: Path) -> None:
 
     assert "file" in refusal_line(run_fairplay("token", "ann", "--dir", str(tmp_path / "file")))
     assert refusal_line(run_fairplay("token", "ann", "--dir", "/proc/server")).startswith(
-        "no token can be kept in /proc/server"
+        "cannot write tokens to /proc/server"
     )
 
 

@@ -29,7 +29,7 @@ from tests.server.spectators import Spectator, play_match_events
 
 HELLO = wire.encode(wire.Hello(match="", turn=0, nonce="1-a", limit=5.0, protocol=wire.PROTOCOL_VERSION)) + b"\n"
 PLACE = {"type": "place", "at": [0, 0]}
-NO_LINE = "no line of a room: ValueError"
+NO_LINE = "not a line of a room: ValueError"
 LIES: dict[str, tuple[dict[str, Any], str]] = {
     "a patch that does not fit": (
         {"type": "patch", "seq": 1, "patch": [{"op": "replace", "path": "/view/\x1b[2J\n", "value": 1}]},
@@ -41,15 +41,15 @@ LIES: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "an operation that no server sends": (
         {"type": "patch", "seq": 1, "patch": [{"op": "move", "from": "/turn", "path": "/seq"}]},
-        "this is no JSON Patch: Invalid enum value 'move' - at `$[0].op`",
+        "not a JSON Patch: Invalid enum value 'move' - at `$[0].op`",
     ),
     "a patch of everything": (
         {"type": "patch", "seq": 1, "patch": [{"op": "replace", "path": "", "value": None}]},
-        "the patch does not fit: it leaves no snapshot",
+        "the patch does not fit: the result is not an object",
     ),
     "a patch of an event that was missed": (
         {"type": "patch", "seq": 2, "patch": []},
-        "after event 0 comes 1, and not 2",
+        "expected event 1 after 0, not 2",
     ),
     "an action of nobody": ({"seq": 1, "event": {"type": "acted", "seat": 99, "action": PLACE}}, NO_LINE),
     "scores of others": (
@@ -203,7 +203,7 @@ def test_the_lines_for_programs_are_ascii_whatever_the_server_says() -> None:
 
 
 def test_a_line_that_is_too_deep_is_refused() -> None:
-    with pytest.raises(BadRequest, match="no line of a room"):
+    with pytest.raises(BadRequest, match="not a line of a room"):
         escape_line(b"[" * 100_000 + b"]" * 100_000)
 
 

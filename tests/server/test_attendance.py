@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from fairplay.protocol.nonces import Nonces
-from fairplay.server.attendance import FORGET_S, MAX_TRACKED_IDENTITIES, MAX_VANISH_COUNT, Attendance
+from fairplay.server.attendance import VANISH_MEMORY_S, MAX_TRACKED_IDENTITIES, MAX_VANISH_COUNT, Attendance
 from fairplay.server.client import Client
 from fairplay.server.matchmaking import Trust
 from fairplay.transport.reconnecting import ReconnectingConnection
@@ -56,8 +56,8 @@ def test_it_is_forgotten_after_a_while() -> None:
     for _ in range(2 * MAX_VANISH_COUNT):
         attendance.record_vanish(one, 5.0)
 
-    assert attendance.vanish_count(one, 5.0 + FORGET_S - 1) == MAX_VANISH_COUNT
-    assert attendance.vanish_count(one, 5.0 + FORGET_S) == 0
+    assert attendance.vanish_count(one, 5.0 + VANISH_MEMORY_S - 1) == MAX_VANISH_COUNT
+    assert attendance.vanish_count(one, 5.0 + VANISH_MEMORY_S) == 0
 
 
 def test_no_more_is_remembered_than_fits() -> None:

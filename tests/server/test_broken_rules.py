@@ -35,7 +35,7 @@ async def come(server: Open) -> list[Visit]:
 def warned(caplog: pytest.LogCaptureFixture) -> list[tuple[str, str]]:
     """What whoever runs the server was warned of, and why."""
     return [
-        (record.message, vars(record)["about"]["why"]) for record in caplog.records if record.levelname == "WARNING"
+        (record.message, vars(record)["fields"]["why"]) for record in caplog.records if record.levelname == "WARNING"
     ]
 
 

@@ -23,7 +23,7 @@ from tests.server.test_server import AMPLE, Open, Visit, fish, opened
 
 LOOPBACK, ELSEWHERE = "127.0.0.1", "127.0.0.2"
 RACES, AT_ONCE = 1000, 3
-WHY = ("this is no ", "invalid token for ", "the name ann takes its token")
+WHY = ("this is no ", "invalid token for ", "the name ann requires its token")
 BAD_NAMES = (
     *NAMES,
     "",

@@ -137,7 +137,7 @@ def test_one_address_takes_no_more_than_its_share_of_the_spectators(tmp_path: Pa
                 writer.close()
         return heard
 
-    refused = wire.encode_goodbye("", Failed(Fault.FLOOD, "2 spectators from your address watch already"))
+    refused = wire.encode_goodbye("", Failed(Fault.FLOOD, "too many spectators from your address: 2 are allowed"))
     quiet = IDLE_LINE + b"\n"
     assert run(visits()) == [quiet, quiet, refused, quiet, quiet]
 

@@ -318,21 +318,21 @@ def test_a_state_of_ones_own_is_played_and_recorded(tmp_path: Path) -> None:
     assert snapshot["view"]["board"] == [[1, 1, 1], [1, 1, 1]]
     assert sum(result.match.state.scores) > 0
     assert verify(read_journal(tmp_path / "r1.jsonl")).state == result.match.state
-    with pytest.raises(BadRequest, match="the match in room r1 has begun"):
+    with pytest.raises(BadRequest, match="cannot set the state of room r1: its match has begun"):
         room.set_state(state)
 
 
 def test_what_makes_no_sense_is_refused() -> None:
     room = create_room("a room", options())
     for wrong, why in (
-        (lambda: room.set_state(GAME.deal(3, bytes(32))), "this is no state for 2 players"),
+        (lambda: room.set_state(GAME.deal(3, bytes(32))), "cannot set the state of room r1: it is not for 2 players"),
         (lambda: room.set_state(Fish(rows=5, columns=4).deal(2, bytes(32))), "or of a board of another size"),
-        (lambda: room.set_state(Q().deal(2, bytes(32))), "this state is of another game than room r1 plays"),
-        (lambda: room.kick("eve"), "nobody called 'eve' is told and answers in room r1"),
-        (lambda: create_room("x", options()), "there is a room r1 already: give each room an id of its own, or none"),
-        (lambda: room.on_message("eve", {}), "nobody called 'eve' is told and answers in room r1"),
+        (lambda: room.set_state(Q().deal(2, bytes(32))), "cannot set the state of room r1: it is of another game"),
+        (lambda: room.kick("eve"), "no player 'eve' is connected by function calls to room r1"),
+        (lambda: create_room("x", options()), "there is a room r1 already: choose another room_id, or none"),
+        (lambda: room.on_message("eve", {}), "no player 'eve' is connected by function calls to room r1"),
         (lambda: room.outcome(), "the match in room r1 has not begun"),
-        (lambda: create_room("x", options(player_ids=("ann", "ann"))), "every player has an id of its own"),
+        (lambda: create_room("x", options(player_ids=("ann", "ann"))), "player ids must be unique: ann, ann"),
         (lambda: create_room("x", options(player_ids=("ann",))), "fish is for 2 to 4 players, not for 1"),
         (lambda: create_room("x", options(room_id="../x")), "is no id of a match"),
     ):
@@ -394,7 +394,7 @@ def test_a_player_is_not_to_be_kicked_when_the_match_is_over() -> None:
         answering(room, player_id)
     played(room)
 
-    with pytest.raises(BadRequest, match="ann does not play in room r1 any more"):
+    with pytest.raises(BadRequest, match="ann is out of the match in room r1 already"):
         room.kick("ann")
 
 
@@ -416,7 +416,7 @@ def test_a_player_that_is_asked_is_kicked_at_once() -> None:
 
     played(room)
 
-    assert out(room) == [("ann", Fault.GONE, "kicked by whoever runs the room")]
+    assert out(room) == [("ann", Fault.GONE, "kicked from the room")]
     assert [line["type"] for line in heard if line["type"] != "snapshot"] == ["start", "take_turn", "goodbye"]
 
 
@@ -431,7 +431,7 @@ def test_a_player_that_is_kicked_while_it_thinks_leaves_before_its_time_is_up() 
         return loop.time() - begun
 
     assert run_in_virtual_time(work) == pytest.approx(1.0, abs=0.1)
-    assert out(room) == [("ann", Fault.GONE, "kicked by whoever runs the room")]
+    assert out(room) == [("ann", Fault.GONE, "kicked from the room")]
 
 
 def test_a_player_that_is_not_asked_is_kicked_when_it_is_asked_next() -> None:
@@ -447,8 +447,8 @@ def test_a_player_that_is_not_asked_is_kicked_when_it_is_asked_next() -> None:
 
     played(room)
 
-    assert out(room) == [("ann", Fault.GONE, "kicked by whoever runs the room")]
-    with pytest.raises(BadRequest, match="ann does not play in room r1 any more"):
+    assert out(room) == [("ann", Fault.GONE, "kicked from the room")]
+    with pytest.raises(BadRequest, match="ann is out of the match in room r1 already"):
         room.kick("ann")
 
 
@@ -495,5 +495,5 @@ def test_the_state_of_a_match_that_was_begun_before_is_not_to_be_set() -> None:
     prepared = new_match(spec)
     room = Room("a room", prepared._replace(resumed=True), IDS)
 
-    with pytest.raises(BadRequest, match="has begun, and its state is not to be set any more"):
+    with pytest.raises(BadRequest, match="cannot set the state of room .*: its match has begun"):
         room.set_state(prepared.match.state)

@@ -342,7 +342,7 @@ async def test_no_more_matches_than_one_may_play_in_a_visit(server: Open) -> Non
 
     last = await asyncio.gather(*(visit.play("suspended") for visit in visits))
 
-    assert {one["why"] for one in last} == {"2 matches are all that one may play in a visit"}
+    assert {one["why"] for one in last} == {"you have played 2 matches, the most that this server allows"}
     assert [len(visit.matches) for visit in visits] == [2, 2]
     assert [await visit.hear() for visit in visits] == [None, None]
     assert server.server.rooms == {}
@@ -375,7 +375,7 @@ async def test_who_waits_for_too_long_is_sent_away(server: Open) -> None:
 
     last = await ann.play("suspended")
 
-    assert last["why"] == "there was no game for you within 0.2 s"
+    assert last["why"] == "no match began for you within 0.2 s"
     await server.until(lambda: server.waiting == [])
     assert server.server.clients == {}
 
@@ -520,7 +520,7 @@ async def acknowledged(caller: Caller) -> list[str]:
 async def test_who_wants_to_watch_a_room_that_is_not_there_hears_so(server: Open) -> None:
     caller = await server.watch("fish-77")
 
-    assert [message["why"] async for message in the_rest(caller)] == ["there is no room fish-77"]
+    assert [message["why"] async for message in the_rest(caller)] == ["no room 'fish-77': see fairplay status"]
 
 
 @server_test(fish())

@@ -86,7 +86,7 @@ def test_the_directory_of_a_server_is_not_beside_the_file_unless_it_says_so(tmp_
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("", "server.toml: nothing is played here: name a game under [[games]]"),
+        ("", "server.toml: no game: add one under [[games]]"),
         ("prot = 1", "server.toml: unknown key 'prot': did you mean 'port'?"),
         ("port = 65536", "server.toml: port: expected int <= 65535"),
         ("reconnect_window = -1", "server.toml: reconnect_window: expected float > 0.0"),

@@ -34,7 +34,7 @@ max = 2
 parameters = { rows = 5, columns = 5 }
 limits = { move = 60, first = 60, start = 60 }
 """
-SUSPENDED = "the server closes the connection: the server stops for a while"
+SUSPENDED = "the server closes the connection: the server is stopping for a while"
 
 
 @pytest.fixture(autouse=True)

@@ -27,7 +27,7 @@ def openings() -> Iterator[list[set[str]]]:
     class Listening(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
             if record.getMessage() == "room opened":
-                found.append(set(record.about["players"]))  # type: ignore[attr-defined]
+                found.append(set(record.fields["players"]))  # type: ignore[attr-defined]
 
     log, handler = logging.getLogger("fairplay.server"), Listening()
     level = log.level

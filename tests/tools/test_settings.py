@@ -85,8 +85,8 @@ def test_a_field_is_all_that_a_new_setting_takes() -> None:
     )
 
     assert list(server_settings.setting_lines(new)) == [
-        "port_of_mine = 7        # Listen at this port; 0: any that is free.\n"
+        "port_of_mine = 7        # Listen at this port; 0: any free port.\n"
     ]
     assert option.opts == ["--port-of-mine"]
     assert isinstance(option, click.Option)
-    assert option.help == "Listen at this port; 0: any that is free.  [default: 7]"
+    assert option.help == "Listen at this port; 0: any free port.  [default: 7]"

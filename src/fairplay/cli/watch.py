@@ -61,7 +61,7 @@ def print_lines(lines: Iterable[bytes]) -> None:
     follower = Follower()
     event: Event | None = None
     for line in lines:
-        told = follower.read_line(line)  # which refuses whatever is no line of a room
+        told = follower.read_line(line)  # which refuses whatever is not a line of a room
         click.echo(escape_line(line))
         if told is not None:
             event = told[0]
@@ -75,7 +75,7 @@ def escape_line(line: bytes) -> str:
     try:
         return format_json(msgspec.json.decode(line))
     except RecursionError:  # which a few levels less do not raise where lines are heard
-        raise BadRequest("no line of a room: RecursionError") from None
+        raise BadRequest("not a line of a room: RecursionError") from None
 
 
 def read_events(host: str, lines: Iterable[bytes]) -> Iterator[EventAndMatch]:

@@ -1,4 +1,4 @@
-"""Let a match begin as soon as all who are to play in it are free, as nobody plays in two at once."""
+"""Start each match as soon as all of its players are free: a player plays one match at a time."""
 
 import asyncio
 from collections.abc import AsyncIterator, Set
@@ -6,15 +6,15 @@ from contextlib import asynccontextmanager
 
 
 class Allocation:
-    """Who is busy, and which matches wait for whom."""
+    """The players that are busy, and the matches that wait for players."""
 
     def __init__(self) -> None:
         self._busy: set[str] = set()
-        self._waiting: dict[asyncio.Future[None], Set[str]] = {}  # in the order in which they were asked for
+        self._waiting: dict[asyncio.Future[None], Set[str]] = {}  # in the order of the requests
 
     @asynccontextmanager
     async def reserve(self, ids: Set[str]) -> AsyncIterator[None]:
-        """Come in when all of them are free; they are busy until we leave. Who waits longest comes first."""
+        """Wait until all of these players are free, and hold them meanwhile. The oldest request comes first."""
         await self._acquire(ids)
         try:
             yield
@@ -30,7 +30,7 @@ class Allocation:
         try:
             await granted
         except asyncio.CancelledError:
-            if self._waiting.pop(granted, None) is None:  # it was granted in the same moment
+            if self._waiting.pop(granted, None) is None:  # granted in the same moment
                 self._release(ids)
             raise
 

@@ -1,4 +1,4 @@
-"""Seat the clients of a server for one match: those who are here, and those who come back to what was interrupted."""
+"""Seat clients for one match: those that are connected, and those that come back to an interrupted match."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
@@ -17,62 +17,62 @@ from fairplay.protocol.limits import Limits, limits_for_person
 from fairplay.referee.closing import close_all_async
 from fairplay.server.client import Client
 
-ABSENCE_FAULTS = (Fault.GONE, Fault.TIMED_OUT)  # the faults of clients that are not there
-ANSWER_POLL_INTERVAL_S = 0.01  # seconds between two looks whether somebody still has to answer
-WaitForClient = Callable[[], Awaitable[Client | None]]  # who is to sit here, once it is there; None: it does not come
+ABSENCE_FAULTS = (Fault.GONE, Fault.TIMED_OUT)  # of absent clients
+ANSWER_POLL_INTERVAL_S = 0.01  # while the server stops, and some answers are due
+WaitForClient = Callable[[], Awaitable[Client | None]]  # the client of a seat; None: it does not come
 
 
 class ClientsLeft(Exception):
-    """Clients that were to play have left before the match began, of which nothing is on record then."""
+    """Clients left before the match began, so there is no record of it."""
 
 
 class Pause:
-    """Lets a server stop between two questions: those that are open are answered, and no other is asked."""
+    """Stops a server between two questions: open ones may be answered, and no other is asked."""
 
     def __init__(self) -> None:
         self.is_on = False
         self.channels: WeakSet[ClientChannel] = WeakSet()
 
-    async def begin(self, within: float) -> None:
-        """Ask nobody any more, and come back when nobody is there who has to answer, or after so many seconds."""
+    async def begin(self, timeout_s: float) -> None:
+        """Ask no more questions, and wait until the open ones are answered, up to a timeout."""
         self.is_on = True
-        for seated in self.channels:
-            seated.is_paused = True
-        until = asyncio.get_running_loop().time() + within
-        while any(seated.must_answer for seated in self.channels) and asyncio.get_running_loop().time() < until:
+        for channel in self.channels:
+            channel.is_paused = True
+        until = asyncio.get_running_loop().time() + timeout_s
+        while any(channel.must_answer for channel in self.channels) and asyncio.get_running_loop().time() < until:
             await asyncio.sleep(ANSWER_POLL_INTERVAL_S)
 
 
 class ClientChannel(RemoteChannel, PersistentChannel):
-    """A channel to a client for one match. Who is out is cut off; all others stay for the next match."""
+    """A channel to a client for one match. An ejected client is disconnected; all others stay for the next match."""
 
     def __init__(
         self,
         client: Client,
         game: Game[Any, Any, Any],
         pause: Pause,
-        vanished: Callable[[Client], None],
+        on_vanished: Callable[[Client], None],
         **options: Any,
     ) -> None:
         super().__init__(client.connection, game, nonces=client.nonces, changes=client.wants_changes, **options)
         self._client = client
-        self._on_vanished = vanished
+        self._on_vanished = on_vanished
         self.is_paused = pause.is_on
         pause.channels.add(self)
 
     @property
     def must_answer(self) -> bool:
-        """Is it asked, and is it there?"""
+        """Has it an open question, and is it connected?"""
         return self.is_asking and self._client.connection.is_connected
 
     async def ask(self, message: Message) -> Answer:
-        """Say it, and wait for the answer; if nobody is asked any more, this waits to be called off."""
+        """Ask, and wait for the answer; while the server stops, wait to be cancelled instead."""
         if self.is_paused:
             await asyncio.get_running_loop().create_future()
         return await super().ask(message)
 
     def try_close(self, parting: CloseReason | Failed) -> bool:
-        """Hand over a receipt, if there is one. False: the line has to be cut."""
+        """Send the receipt, if there is one. False: the connection has to be closed."""
         if isinstance(parting, Ejected) or self._failed_answer is not None:
             return False
         if isinstance(parting, Receipt):
@@ -80,25 +80,25 @@ class ClientChannel(RemoteChannel, PersistentChannel):
         return True
 
     async def close(self, parting: CloseReason | Failed) -> float | None:
-        """Say why, and cut the line; or hand over a receipt."""
+        """Say why and close the connection, or send the receipt and keep it open."""
         if isinstance(parting, Ejected) and parting.moment is Moment.GREETING and parting.fault in ABSENCE_FAULTS:
             self._on_vanished(self._client)
         return None if self.try_close(parting) else await super().close(parting)
 
 
 class AbsentClientChannel:
-    """A channel to somebody who did not come back to a match that is over: it may well have heard so, and left."""
+    """A channel to a client that did not come back to a match that is over: it may have heard the result before."""
 
     async def ask(self, message: Message) -> Answer:
-        """Nobody is told, and nobody is missed."""
+        """Answer at once, as the client may be absent."""
         return Answered(None)
 
     async def close(self, parting: CloseReason) -> None:
-        """There is nothing to cut."""
+        """Do nothing: there is no connection."""
 
 
 class ClientsTable(Table):
-    """A table at which clients sit, and whoever else is of this machine."""
+    """A table for clients and for players of this machine."""
 
     def __init__(
         self,
@@ -107,8 +107,8 @@ class ClientsTable(Table):
         pause: Pause,
         limits: Limits,
         *,
-        is_over: bool,  # is nothing left but to tell the result?
-        on_vanished: Callable[[Client], None],  # is told of clients that do not stay until their first turn
+        is_over: bool,  # only the result has still to be sent
+        on_vanished: Callable[[Client], None],  # for clients that leave before their first turn
     ) -> None:
         super().__init__(others, limits=limits)
         self._on_vanished = on_vanished
@@ -117,14 +117,14 @@ class ClientsTable(Table):
         self._pause = pause
 
     async def seat_players(self, game: Game[Any, Any, Any], **known: Any) -> Seating:
-        """Wait until everybody sits, or does not come. Raises ClientsLeft if one of those who were here does not."""
+        """Wait until all clients are seated or absent. Raises ClientsLeft if one that was given a seat here left."""
         before = known.get("turn_times") or {}
         seating = await super().seat_players(game, **known)
         channels: dict[Seat, AsyncChannel] = dict(seating.channels)
         left: list[str] = []
 
-        async def sit_down(seat: Seat, awaited: WaitForClient) -> None:
-            client = await awaited()
+        async def seat_client(seat: Seat, wait_for_client: WaitForClient) -> None:
+            client = await wait_for_client()
             limits = self._limits
             if client is not None and client.is_person and limits.people is not None:
                 limits = limits_for_person(limits)
@@ -134,8 +134,8 @@ class ClientsTable(Table):
                     AbsentClientChannel() if self._is_over else RemoteChannel(AbsentConnection(), game, **options)
                 )
                 return
-            channels[seat] = seated = ClientChannel(client, game, self._pause, self._on_vanished, **options)
-            answer = await seated.hello()
+            channels[seat] = channel = ClientChannel(client, game, self._pause, self._on_vanished, **options)
+            answer = await channel.hello()
             if not client.is_seated and isinstance(answer, Failed) and answer.fault is Fault.GONE:
                 left.append(client.name)
                 self._on_vanished(client)
@@ -143,8 +143,8 @@ class ClientsTable(Table):
 
         try:
             async with asyncio.TaskGroup() as together:
-                for seat, awaited in self._clients.items():
-                    together.create_task(sit_down(seat, awaited))
+                for seat, wait_for_client in self._clients.items():
+                    together.create_task(seat_client(seat, wait_for_client))
             if left:
                 raise ClientsLeft(", ".join(left))
         except BaseException:

@@ -1,4 +1,4 @@
-"""Keep those who wait for a room, and open one as soon as a table is full or its time is up."""
+"""Queue the clients that wait for a room, and open one when a table is full or its waiting time is up."""
 
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
@@ -9,39 +9,39 @@ from fairplay.server.client import Client
 from fairplay.server.matchmaking import ROOMS_PER_PENALTY, Trust, WaitingClient, form_tables
 from fairplay.server.settings import Offer
 
-OpenRoom = Callable[[Offer, list[Client]], None]  # opens a room for these, in the order of their seats
+OpenRoom = Callable[[Offer, list[Client]], None]  # takes the clients in the order of their seats
 SYSTEM_RANDOM = SystemRandom()
 
 
 class Queue:
-    """Those who wait to play one of the games that are offered."""
+    """The clients that wait to play one of the offered games."""
 
     def __init__(self, offer: Offer, open_room: OpenRoom, attendance: Attendance) -> None:
         self.offer = offer
         self.waiting: dict[str, Client] = {}
         self._open_room = open_room
         self._attendance = attendance
-        self._room_count = 0  # rooms
-        self._rooms_at_arrival: dict[str, int] = {}  # how many rooms were open when somebody came, by its id
+        self._room_count = 0
+        self._rooms_at_arrival: dict[str, int] = {}  # the room count when a client came, by its id
         self._alarm: asyncio.TimerHandle | asyncio.Handle | None = None
 
     def add(self, client: Client) -> None:
-        """Let somebody wait from now on; all that come in the same moment are looked at together."""
+        """Queue a client; all that come in the same moment are considered together."""
         self.waiting[client.id] = client
         self._rooms_at_arrival[client.id] = self._room_count
         self.close()
         self._alarm = asyncio.get_running_loop().call_soon(self.open_ready_rooms)
 
     def remove(self, client: Client) -> None:
-        """Let somebody go."""
+        """Forget a client, if it waits here."""
         self.waiting.pop(client.id, None)
         self._rooms_at_arrival.pop(client.id, None)
 
     def open_ready_rooms(self) -> None:
-        """Open rooms for those who can begin, and look again when the time of the others is up."""
+        """Open rooms for the clients that can begin, and set the alarm for the others."""
         offer, now = self.offer, asyncio.get_running_loop().time()
         waiting = [self._waiting_client(client, now) for client in self.waiting.values()]
-        found = form_tables(
+        tables = form_tables(
             waiting,
             now,
             min_players=offer.min_players,
@@ -51,7 +51,7 @@ class Queue:
             has_fill=bool(offer.fill),
             random=SYSTEM_RANDOM,
         )
-        for table in found:
+        for table in tables:
             clients = [self.waiting[one.id] for one in table]
             for client in clients:
                 self.remove(client)
@@ -60,44 +60,44 @@ class Queue:
         self._set_alarm([one for one in waiting if one.id in self.waiting], now)
 
     def close(self) -> None:
-        """Open no room any more."""
+        """Open no more rooms."""
         if self._alarm is not None:
             self._alarm.cancel()
 
     def _waiting_client(self, client: Client, now: float) -> WaitingClient:
-        """Somebody who waits; rooms that opened without a suspect make up for its penalty."""
-        trust, vanished = self._attendance.trust(client, now), self._attendance.vanish_count(client, now)
-        if self._room_count - self._rooms_at_arrival[client.id] >= ROOMS_PER_PENALTY * vanished:
+        """A client as matchmaking sees it; enough rooms opened without a suspect end its penalty."""
+        trust, vanish_count = self._attendance.trust(client, now), self._attendance.vanish_count(client, now)
+        if self._room_count - self._rooms_at_arrival[client.id] >= ROOMS_PER_PENALTY * vanish_count:
             trust = Trust.FULL
-        return WaitingClient(client.id, client.free_since, client.met, trust, vanished)
+        return WaitingClient(client.id, client.free_since, client.met, trust, vanish_count)
 
     def _set_alarm(self, waiting: Sequence[WaitingClient], now: float) -> None:
         self.close()
         due = [at for one in waiting for at in (one.since + self.offer.wait, one.ready_at, one.mixes_at)]
         due = [at for at in due if at > now]
-        if due:  # else there are too few of them, and somebody has to come
+        if due:  # else there are too few clients, and a new one sets it again
             self._alarm = asyncio.get_running_loop().call_at(min(due), self.open_ready_rooms)
 
 
 class Lobby:
-    """Where clients wait, each for one of the games that a server offers."""
+    """The queues of a server, one for each offered game."""
 
     def __init__(self, offers: Sequence[Offer], open_room: OpenRoom, attendance: Attendance) -> None:
         self.queues = [Queue(offer, open_room, attendance) for offer in offers]
 
     def refusal(self, client: Client) -> str:
-        """Why somebody cannot play here; empty: it can. Whoever names no game plays any."""
+        """Why a client cannot play here; empty: it can. A client that names no game plays any."""
         known = ["", *(queue.offer.game for queue in self.queues)]
         return "" if client.game in known else f"{client.game} is not played here"
 
     def add(self, client: Client) -> None:
-        """Let somebody wait, in one place only: where it wants to now, or where the next room is nearest."""
+        """Queue a client for its game, or where the fewest players are missing; it leaves any other queue."""
         self.remove(client)
         queues = [queue for queue in self.queues if client.game in ("", queue.offer.game)]
         min(queues, key=lambda queue: queue.offer.min_players - len(queue.waiting)).add(client)
 
     def remove(self, client: Client) -> None:
-        """Let somebody go."""
+        """Forget a client, if it waits here."""
         for queue in self.queues:
             queue.remove(client)
 
@@ -106,6 +106,6 @@ class Lobby:
             yield from queue.waiting.values()
 
     def close(self) -> None:
-        """Open no room any more."""
+        """Open no more rooms."""
         for queue in self.queues:
             queue.close()

@@ -1,6 +1,6 @@
-"""Tell whoever runs a server what happens there: short lines for people, or one JSON object a line for programs.
+"""Log what happens in a server: short lines for people, or one JSON object a line for programs.
 
-Nobody waits for whoever reads it: lines are written by a thread, and what is too much is counted and dropped.
+Logging never blocks: a thread writes the lines, and lines beyond the limit are counted and dropped.
 """
 
 import json
@@ -17,37 +17,37 @@ from typing import Any
 
 from fairplay.render.text import printable
 
-MAX_QUEUED_LINES = 4096  # lines that nobody has read yet
-MAX_LOG_VALUE_CHARS = 400  # characters of a value
-LOG_FLUSH_TIMEOUT_S = 0.5  # seconds for what is not written yet, at the end
-SECRET_KEYS = frozenset({"token", "reconnect_token", "key", "seed", "answer"})  # what is never written, whoever says it
+MAX_QUEUED_LINES = 4096  # not yet written
+MAX_LOG_VALUE_CHARS = 400
+LOG_FLUSH_TIMEOUT_S = 0.5  # for the last lines, when logging ends
+SECRET_KEYS = frozenset({"token", "reconnect_token", "key", "seed", "answer"})  # never logged
 LOG = logging.getLogger("fairplay.server")
 
 
-def log_event(event: str, /, **about: Any) -> None:
-    """Something happened, in a few words that never change; what it is about has names."""
-    LOG.info(event, extra={"about": about})
+def log_event(event: str, /, **fields: Any) -> None:
+    """Log an event: a fixed phrase, and fields with the details."""
+    LOG.info(event, extra={"fields": fields})
 
 
-def log_warning(event: str, /, **about: Any) -> None:
-    """Something happened that whoever runs the server should look at."""
-    LOG.warning(event, extra={"about": about})
+def log_warning(event: str, /, **fields: Any) -> None:
+    """Log an event that the operator should look at."""
+    LOG.warning(event, extra={"fields": fields})
 
 
 def log_fields(record: logging.LogRecord) -> dict[str, Any]:
-    """What a line is about, cut to a length and without secrets; and what went wrong, if anything did."""
-    about: dict[str, Any] = dict(getattr(record, "about", {}))
+    """The fields of a record, shortened and without secrets; an exception is the field `error`."""
+    fields: dict[str, Any] = dict(getattr(record, "fields", {}))
     if record.exc_info and record.exc_info[0] is not None:
-        about["error"] = f"{record.exc_info[0].__name__}: {record.exc_info[1]}"
+        fields["error"] = f"{record.exc_info[0].__name__}: {record.exc_info[1]}"
     return {
         name: printable_value(value)
-        for name, value in about.items()
+        for name, value in fields.items()
         if name not in SECRET_KEYS and value not in ("", None, [])
     }
 
 
 def printable_value(value: Any) -> Any:
-    """A value as it may be written: a number, or a text that moves no terminal."""
+    """A value that is safe to print: a number, or text without control characters."""
     if isinstance(value, bool | int | float):
         return value
     if isinstance(value, list | tuple):
@@ -58,21 +58,19 @@ def printable_value(value: Any) -> Any:
 
 
 class TextFormatter(logging.Formatter):
-    """When, what, and what about."""
+    """Formats the time, the event and its fields."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """As one line."""
         at = f"{datetime.fromtimestamp(record.created):%H:%M:%S}"
-        about = "".join(f", {name} {format_value(value)}" for name, value in log_fields(record).items())
-        alarm = "! " if record.levelno >= logging.WARNING else ""
-        return f"{at} {alarm}{printable(record.getMessage(), MAX_LOG_VALUE_CHARS)}{about}"
+        fields = "".join(f", {name} {format_value(value)}" for name, value in log_fields(record).items())
+        alert = "! " if record.levelno >= logging.WARNING else ""
+        return f"{at} {alert}{printable(record.getMessage(), MAX_LOG_VALUE_CHARS)}{fields}"
 
 
 class JsonFormatter(logging.Formatter):
-    """The same as a JSON object; it is ASCII, with escapes for everything else."""
+    """Formats the same as a JSON object in ASCII."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """As one line."""
         at = f"{datetime.fromtimestamp(record.created, UTC):%Y-%m-%dT%H:%M:%S.%f}Z"
         head = {
             "at": at,
@@ -83,18 +81,18 @@ class JsonFormatter(logging.Formatter):
 
 
 def format_value(value: Any) -> str:
-    """A value behind its name."""
+    """A value as text; the items of a list are separated by spaces."""
     return " ".join(format_value(one) for one in value) if isinstance(value, list) else str(value)
 
 
 class DroppingQueueHandler(QueueHandler):
-    """Hands lines to a thread, and never waits; how many were dropped is said before the next one that fits."""
+    """Passes lines to a thread, and never waits; the next line that fits says how many were dropped before it."""
 
     _dropped = 0
 
     def prepare(self, record: logging.LogRecord) -> str:
         if self._dropped:
-            record.about = {**getattr(record, "about", {}), "dropped": self._dropped}  # lines, before this one
+            record.fields = {**getattr(record, "fields", {}), "dropped": self._dropped}
         return f"{self.format(record)}\n"
 
     def enqueue(self, record: Any) -> None:
@@ -106,15 +104,15 @@ class DroppingQueueHandler(QueueHandler):
 
 
 def write_lines(lines: Queue[Any], write: Callable[[str], object]) -> None:
-    """Write lines until None comes. (A QueueListener would wait at its end for whoever reads them, however long.)"""
+    """Write lines until None comes. (A QueueListener would wait at its end until all lines are read.)"""
     while (line := lines.get()) is not None:
-        with suppress(OSError):  # nobody reads it any more
+        with suppress(OSError):  # the reader is gone
             write(line)
 
 
 @contextmanager
 def log_to(write: Callable[[str], object], *, as_json: bool) -> Iterator[None]:
-    """While this lasts, lines are written by this, in a thread; warnings of the libraries that we stand on, too."""
+    """Log with this function, called in a thread, while the context lasts; libraries' warnings too."""
     lines = Queue[Any](MAX_QUEUED_LINES)
     writer = Thread(target=write_lines, args=(lines, write), name="fairplay-log", daemon=True)
     handler = DroppingQueueHandler(lines)
@@ -134,5 +132,5 @@ def log_to(write: Callable[[str], object], *, as_json: bool) -> Iterator[None]:
 
 
 def write_stderr(line: str) -> None:
-    """Write a line there, past all buffers: a thread that is stuck in one would keep this process from ending."""
+    """Write a line to stderr unbuffered: a thread stuck in a buffer would keep this process from ending."""
     os.write(sys.stderr.fileno(), line.encode(errors="replace"))

@@ -1,4 +1,4 @@
-"""Let a manager, which waits in a thread, have matches played in an event loop by those who are connected there."""
+"""Play the matches of a tournament's manager, which waits in a thread, in the event loop of a server."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -10,11 +10,11 @@ from fairplay.referee.closing import finish_despite_cancellation
 from fairplay.tournament.running.worker import Job, PlayedMatch, decode_job, encode
 
 Result = TypeVar("Result")
-PlayMatch = Callable[[MatchSpec], Awaitable[Outcome]]  # with those who are connected
+PlayMatch = Callable[[MatchSpec], Awaitable[Outcome]]  # with the connected clients
 
 
 class LoopExecutor(Executor):
-    """Plays jobs in an event loop; they are handed over from another thread."""
+    """Plays jobs in an event loop; another thread submits them."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, play: PlayMatch) -> None:
         self._loop = loop
@@ -24,7 +24,7 @@ class LoopExecutor(Executor):
         self._stopped = False
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """Play a job; whatever else a runner would have done in a worker makes no sense here."""
+        """Play a job; the function and other arguments are for workers, and ignored."""
         [job] = args
         playing = asyncio.run_coroutine_threadsafe(self._play(decode_job(job)), self._loop)
         self._playing.add(playing)
@@ -32,7 +32,7 @@ class LoopExecutor(Executor):
         return playing
 
     async def stop(self) -> None:
-        """Call off what is played, and whatever is still handed over; come back when none of it goes on."""
+        """Cancel all matches, and those submitted from now on; wait until none is played any more."""
         self._stopped = True
         for playing in list(self._playing):
             playing.cancel()
@@ -49,9 +49,11 @@ class LoopExecutor(Executor):
 
 
 async def run_manager(executor: LoopExecutor, manage: Callable[[], Result]) -> Result:
-    """What comes of a manager in a thread; when this is over, also because it was cancelled, nothing of it goes on."""
+    """Run a manager in a thread, and return its result; neither it nor its matches outlive this call."""
     managing = asyncio.get_running_loop().run_in_executor(None, manage)
-    managing.add_done_callback(lambda future: future.exception())  # if it was cancelled, nobody else looks at it
+    managing.add_done_callback(
+        lambda future: future.exception()
+    )  # else it is reported as never retrieved, if we are cancelled
 
     async def end() -> None:
         await executor.stop()

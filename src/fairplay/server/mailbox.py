@@ -1,4 +1,4 @@
-"""Let somebody answer by messages that are put into a mailbox, and be judged as anybody at the end of a line is."""
+"""Connect a player by function calls: messages are delivered to a function, and answers put into a mailbox."""
 
 import asyncio
 from collections.abc import Callable
@@ -14,13 +14,13 @@ from fairplay.protocol.wire import Malformed, Reply
 from fairplay.referee.local_channel import describe_exception
 from fairplay.transport.connection import Connection, ConnectionClosed, OnReceive, Received, TooMuchData
 
-Deliver = Callable[[bytes], object]  # takes a line
-KICKED_REASON = "kicked by whoever runs the room"
-TURN_TYPE = "take_turn"  # the type of what has to be answered
+Deliver = Callable[[bytes], object]  # takes a line of text
+KICKED_REASON = "kicked from the room"
+TURN_TYPE = "take_turn"  # the only type of question that has to be answered
 
 
 class QuestionHeader(msgspec.Struct, frozen=True):
-    """What has to be known of a question."""
+    """The fields of a question that a mailbox reads."""
 
     type: str
     nonce: str
@@ -31,31 +31,31 @@ read_anything = msgspec.json.Decoder().decode
 
 
 class Mailbox(Connection):
-    """A line to somebody who is told by a function, and answers by `put`.
+    """A connection to a player whose messages go to a function, and whose answers come by `put`.
 
-    Only turns have to be answered: all else is acknowledged for it. A message is a reply as on the wire, which names
-    its question by a nonce, or the bare answer to whatever is asked at the moment.
+    Only turns have to be answered: the mailbox acknowledges all else. An answer is a reply as on the wire, which names
+    its question by a nonce, or the bare answer to the open question.
     """
 
-    late_answer_timeout_s = 0.0  # what comes too late is not taken in
+    late_answer_timeout_s = 0.0  # late answers are not recorded
 
     def __init__(self, game: Game[Any, Any, Any]) -> None:
-        self.deliver: Deliver | None = None  # None: nobody hears what is said
+        self.deliver: Deliver | None = None  # None: messages are dropped
         self._decode = any_answer_decoder(type(game))
-        self._open_nonce = ""  # the nonce of the turn that has to be answered; empty: none has to
-        self._is_turn = False  # is the last question a turn?
-        self._invalid = b""  # what came otherwise and could be no answer to anything
+        self._open_nonce = ""  # of the turn that has to be answered; empty: there is none
+        self._is_turn = False  # the last question is a turn
+        self._invalid = b""  # a message that could answer no question
         self._answer = b""
-        self._failed: ConnectionClosed | None = None  # what went wrong when it was told the last question
+        self._failed: ConnectionClosed | None = None  # why the last question could not be delivered
         self._kicked = False
         self._on_receive: OnReceive | None = None  # is called with the answer
         self._loop: asyncio.AbstractEventLoop
 
     def put(self, message: Any) -> bool:
-        """Take a message, as bytes or as plain data. Is it taken for the answer?
+        """Take a message, as bytes or as plain data. True: it is the answer to the open question.
 
-        One that answers what is not asked now, or not any more, is discarded. One that could answer nothing gets its
-        sender ejected: now if it is asked, or else when it is asked next.
+        An answer to another question is discarded. A message that could answer no question gets its sender ejected: now
+        if a question is open, or else when the next one is asked.
         """
         text = message if isinstance(message, bytes) else encode_message(message)
         reply = wire.read_reply(text)
@@ -68,12 +68,12 @@ class Mailbox(Connection):
         return False
 
     def kick(self) -> None:
-        """Let its next answer be the last: now if it is asked, or else when it is asked next."""
+        """Eject the player: now if a question is open, or else when the next one is asked."""
         self._kicked = True
         self._wake()
 
     def send(self, text: bytes) -> None:
-        """Say it to whoever hears."""
+        """Deliver a message."""
         if self._kicked:
             return
         asked = read_question(text)
@@ -85,17 +85,17 @@ class Mailbox(Connection):
         self._failed = self._deliver(text)
 
     def on_receive(self, callback: OnReceive | None) -> None:
-        """Have this called with the answer."""
+        """Call this with the answer."""
         self._loop = asyncio.get_running_loop()
         self._on_receive = callback
         self._wake()
 
     def release(self) -> None:
-        """Whatever comes now is too late."""
+        """Discard whatever comes from now on."""
         self._open_nonce = ""
 
     async def close(self, last: bytes, within: float) -> None:
-        """Say some last words."""
+        """Deliver a last message."""
         if last:
             self._deliver(last)
         self.deliver = None
@@ -105,27 +105,27 @@ class Mailbox(Connection):
         self._wake()
 
     def _wake(self) -> None:
-        """Pass on what is here; an action not before others have heard what happened."""
+        """Pass on what is here; an action only after spectators were told what happened."""
         if self._on_receive is not None and self._is_turn:
             self._loop.call_soon(self._pass_on)
         else:
             self._pass_on()
 
     def _pass_on(self) -> None:
-        listener = self._on_receive
-        if listener is not None and (heard := self._next()) is not None:
+        callback = self._on_receive
+        if callback is not None and (received := self._next()) is not None:
             self._on_receive = None
-            listener(heard)
+            callback(received)
 
     def _next(self) -> Received | None:
-        """The answer, or why there is none; None: neither is here yet."""
+        """The answer, or why there will be none; None: neither is known yet."""
         if self._failed is not None or self._kicked:
             return self._failed or ConnectionClosed(Fault.GONE, KICKED_REASON)
         text, self._answer = self._answer, b""
         return TooMuchData(text) if len(text) > wire.MAX_LINE_BYTES else text or None
 
     def _deliver(self, text: bytes) -> ConnectionClosed | None:
-        """Say it; what went wrong, if something did."""
+        """Call the function; what went wrong, if it raises."""
         try:
             if self.deliver is not None:
                 self.deliver(text)
@@ -134,7 +134,7 @@ class Mailbox(Connection):
         return None
 
     def _is_invalid(self, text: bytes, reply: Reply | Malformed) -> bool:
-        """Could this be no answer to anything?"""
+        """Could this answer no question at all?"""
         if isinstance(reply, Malformed):
             text = as_reply(text, "")
             reply = wire.read_reply(text)
@@ -143,12 +143,12 @@ class Mailbox(Connection):
 
 @cache
 def any_answer_decoder(game: type[Game[Any, Any, Any]]) -> Callable[[msgspec.Raw], Any]:
-    """What makes an action, or nothing, from any answer that is ever due."""
+    """The decoder of any answer that a game may ask for: an action, or null."""
     return msgspec.json.Decoder(game.action | None).decode
 
 
 def as_reply(answer: bytes, nonce: str) -> bytes:
-    """An answer as the reply to a question; if it is no JSON, it is left as it is."""
+    """An answer as the reply to a question; text that is not JSON is left as it is."""
     try:
         read_anything(answer)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
@@ -157,8 +157,8 @@ def as_reply(answer: bytes, nonce: str) -> bytes:
 
 
 def encode_message(message: Any) -> bytes:
-    """Plain data as JSON; what is none becomes a text that is none."""
+    """Plain data as JSON; anything else becomes a text that is not JSON."""
     try:
         return wire.encode(message)
-    except Exception as error:  # whatever a foreign object does while it is taken apart
-        return f"no plain data: {describe_exception(error)[0]}".encode()
+    except Exception as error:  # raised by a foreign object
+        return f"not plain data: {describe_exception(error)[0]}".encode()

@@ -1,4 +1,4 @@
-"""Count what happens in a server, and tell it to a monitor in the format of Prometheus."""
+"""Export metrics of a server in the format of Prometheus."""
 
 import asyncio
 from collections import Counter
@@ -15,22 +15,22 @@ from fairplay.journal.append_file import max_unsynced_age_s
 from fairplay.server.status import ServerStatus
 from fairplay.transport.timer import get_loop_delay
 
-CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"  # of what is told
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 Family = GaugeMetricFamily | CounterMetricFamily
 
 
 class ServerCounts:
-    """What has happened since the server was opened; it watches every match there."""
+    """Counts since the server was started; an observer of every match there."""
 
     def __init__(self) -> None:
         self.turns = 0
-        self.matches = 0  # that are over
+        self.matches = 0  # ended
         self.ejections: Counter[Fault] = Counter()
-        self.refused: Counter[str] = Counter()  # strangers, by the reason
+        self.refused: Counter[str] = Counter()  # connections, by reason
 
     def observe(self, event: Event, match: Match[Any, Any, Any]) -> None:
-        """Count it."""
+        """Count an event."""
         if isinstance(event, Acted):
             self.turns += 1
         elif isinstance(event, Ejected):
@@ -40,20 +40,18 @@ class ServerCounts:
 
 
 class MetricsCollector(Collector):
-    """What a monitor is told, put together whenever it asks; so nothing is to be kept up to date."""
+    """Computes the metrics whenever a monitor asks for them."""
 
     def __init__(self, status: Callable[[], ServerStatus], counts: ServerCounts) -> None:
         self._status = status
         self._counts = counts
 
     def collect(self) -> Iterator[Family]:
-        """Every figure, with its name."""
+        """All metrics."""
         status, counts = self._status(), self._counts
         rooms = Counter(room.game for room in status.rooms)
         games = dict.fromkeys([*(offer.game for offer in status.offers), *rooms])
-        yield family_by_label(
-            GaugeMetricFamily, "rooms", "Rooms with a match.", "game", {game: rooms[game] for game in games}
-        )
+        yield family_by_label(GaugeMetricFamily, "rooms", "Open rooms.", "game", {game: rooms[game] for game in games})
         yield gauge("players", "Connected players.", len(status.players))
         yield gauge("waiting_players", "Players that wait for a room.", len(status.waiting))
         yield gauge("spectators", "Spectators in all rooms.", sum(room.spectators for room in status.rooms))
@@ -74,37 +72,37 @@ class MetricsCollector(Collector):
 
 
 def loop_delay() -> float:
-    """Seconds for which the running event loop was kept from its work, as far as anybody waited for a player."""
+    """By how many seconds the running event loop was late in all, measured while it waited for players."""
     loop = asyncio.get_running_loop()
     return get_loop_delay(loop).total_delay(loop.time())
 
 
-def gauge(name: str, about: str, value: float) -> Family:
-    """A figure that goes up and down."""
-    return GaugeMetricFamily(f"fairplay_{name}", about, value=value)
+def gauge(name: str, help: str, value: float) -> Family:
+    """A metric that goes up and down."""
+    return GaugeMetricFamily(f"fairplay_{name}", help, value=value)
 
 
-def counter(name: str, about: str, value: float) -> Family:
-    """A figure that only grows."""
-    return CounterMetricFamily(f"fairplay_{name}", about, value=value)
+def counter(name: str, help: str, value: float) -> Family:
+    """A metric that only grows."""
+    return CounterMetricFamily(f"fairplay_{name}", help, value=value)
 
 
-def family_by_label(kind: type[Any], name: str, about: str, label: str, values: dict[str, int]) -> Family:
-    """A figure for each value of a label."""
-    family: Family = kind(f"fairplay_{name}", about, labels=[label])
-    for value, number in values.items():
-        family.add_metric([value], number)
+def family_by_label(kind: type[Any], name: str, help: str, label: str, values: dict[str, int]) -> Family:
+    """A metric with a value for each value of a label."""
+    family: Family = kind(f"fairplay_{name}", help, labels=[label])
+    for value, count in values.items():
+        family.add_metric([value], count)
     return family
 
 
 def make_registry(status: Callable[[], ServerStatus], counts: ServerCounts) -> CollectorRegistry:
-    """All figures of a server, and of the process that it is."""
-    made = CollectorRegistry()
-    made.register(MetricsCollector(status, counts))
-    ProcessCollector(registry=made)
-    return made
+    """All metrics of a server and of its process."""
+    registry = CollectorRegistry()
+    registry.register(MetricsCollector(status, counts))
+    ProcessCollector(registry=registry)
+    return registry
 
 
-def format_metrics(figures: CollectorRegistry) -> bytes:
-    """The text that a monitor reads."""
-    return generate_latest(figures)
+def format_metrics(registry: CollectorRegistry) -> bytes:
+    """The metrics as text."""
+    return generate_latest(registry)

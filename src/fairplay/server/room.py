@@ -1,4 +1,4 @@
-"""Play a match in a room: whoever watches hears of every change, and whoever runs it gets the final state."""
+"""Play a match in a room, which tells its players and spectators of every change."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
@@ -28,15 +28,15 @@ from fairplay.server.spectating.hub import Hub
 
 
 class RoomOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """What a manager decides about a room; the size of the board is among the parameters of the game.
+    """The settings of a room; the size of the board is among the parameters of the game.
 
     Attributes:
         game: with its parameters, such as the size of the board.
         player_ids: in the order of the seats.
-        room_id: which no other room has; empty: one is drawn.
+        room_id: unique among rooms; empty: one is drawn.
         seed: of the deal; None: one is drawn.
         limits: of the players.
-        journal: the directory in which the match is recorded; None: it is not.
+        journal: the directory of the match's journal; None: the match is not recorded.
     """
 
     game: Game[Any, Any, Any]
@@ -48,7 +48,7 @@ class RoomOptions(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Room:
-    """A match with a hub: `play` plays it, whoever sits there."""
+    """A match with a hub for its spectators. `play` plays it."""
 
     def __init__(
         self,
@@ -56,10 +56,10 @@ class Room:
         prepared: PreparedMatch,
         player_ids: Sequence[str],
         *,
-        table: Table | None = None,  # None: one is made for the prepared
+        table: Table | None = None,  # None: the one of the prepared match
         observers: Sequence[Observer] = (),
         hub: Hub | None = None,
-        mailboxes: Mapping[str, Mailbox] | None = None,  # by player, if those who play are told and answer here
+        mailboxes: Mapping[str, Mailbox] | None = None,  # by player, if the players are connected by function calls
     ) -> None:
         self.id = prepared.match.id
         self.name = name
@@ -69,60 +69,65 @@ class Room:
         self._table = table
         self._observers = observers
         self._mailboxes = mailboxes or {}
-        self._hosted: HostedMatch | None = None  # None: it has not begun
-        self._callback_watchers: dict[str, list[CallbackWatcher]] = {}  # by player: what hears of changes on its behalf
+        self._hosted: HostedMatch | None = None  # None: the match has not begun
+        self._callback_watchers: dict[str, list[CallbackWatcher]] = {}  # by player
         self.is_over = False
 
     @property
     def match(self) -> AnyMatch:
-        """The match as it stands."""
+        """The current match."""
         return self._prepared.match if self.hub.last is None else self.hub.last.match
 
     @property
     def has_begun(self) -> bool:
-        """Did everybody sit, so that the match could begin?"""
+        """Were all players seated, so that the match could begin?"""
         return self.hub.last is not None
 
     @property
     def stage(self) -> str:
-        """How far the game has come: placing, in games that begin with that, then playing, then done."""
+        """How far the game has come: placing, in games that begin so, then playing, then done."""
         match = self.match
         if match.turn is None:
             return "done"
         return str(match.game.pack(match.view(None)).get("stage", "playing"))
 
     def set_state(self, state: Any) -> None:
-        """Begin with this state instead of the one that was dealt."""
+        """Begin with this state instead of the dealt one."""
         match = self._prepared.match
         if self._hosted is not None or self._prepared.resumed:
-            raise BadRequest(f"the match in room {self.id} has begun, and its state is not to be set any more")
+            raise BadRequest(f"cannot set the state of room {self.id}: its match has begun")
         if type(state) is not type(match.state) or not match.game.fits(state):
-            raise BadRequest(f"this state is of another game than room {self.id} plays, or of a board of another size")
+            raise BadRequest(
+                f"cannot set the state of room {self.id}: it is of another game, or of a board of another size"
+            )
         if frozenset().union(*match.game.ranking(state)) != frozenset(range(len(self.player_ids))):
-            raise BadRequest(f"this is no state for {len(self.player_ids)} players")
+            raise BadRequest(f"cannot set the state of room {self.id}: it is not for {len(self.player_ids)} players")
         self._prepared = self._prepared._replace(match=replace(match, state=state, seed=None))
 
     def on_state_change(self, deliver: Deliver, player_id: str | None = None) -> None:
-        """Let somebody hear how it stands, and of every change.
+        """Call a function with a snapshot, and then with every change.
 
-        One of the players hears what it is asked, too; and when it is out, nothing but what is said to its seat.
+        A player also gets the messages to its seat; once it is out, it gets nothing else.
         """
-        ear = CallbackWatcher(deliver)
+        watcher = CallbackWatcher(deliver)
         if player_id is not None:
             self._mailbox(player_id).deliver = deliver
-            self._callback_watchers.setdefault(player_id, []).append(ear)
-        self.hub.add(ear)
+            self._callback_watchers.setdefault(player_id, []).append(watcher)
+        self.hub.add(watcher)
 
     def kick(self, player_id: str) -> None:
-        """Eject a player, as `gone`: now if it is asked, or else when it is asked next. It hears of no more changes."""
+        """Eject a player, as `gone`: now if a question is open, or else when the next one is asked.
+
+        It hears of no more changes.
+        """
         mailbox = self._mailbox(player_id)
         if self.is_over or self.player_ids.index(player_id) not in self.match.remaining_seats:
-            raise BadRequest(f"{player_id} does not play in room {self.id} any more")
+            raise BadRequest(f"{player_id} is out of the match in room {self.id} already")
         mailbox.kick()
         self._unsubscribe(player_id)
 
     def on_message(self, player_id: str, message: Any) -> bool:
-        """Take what a player says, as JSON or as plain data. Is it taken for the answer to what the player is asked?"""
+        """Take a message of a player, as JSON or as plain data. True: it is the answer to the open question."""
         return self._mailbox(player_id).put(message)
 
     async def play(self) -> MatchResult:
@@ -134,7 +139,7 @@ class Room:
         for observer in observers:
             referee.subscribe(observer)
         self._hosted = HostedMatch(self._prepared, referee, self._mailbox_table() if self._mailboxes else self._table)
-        ready = asyncio.Event()  # so that nothing is on record before everybody sits
+        ready = asyncio.Event()  # so that nothing is recorded before all players are seated
         ready.set()
         try:
             final = await self._hosted.play_async(ready)
@@ -144,45 +149,43 @@ class Room:
         return result_of_outcome(self._hosted.outcome(), final)
 
     def outcome(self, host_fault: str = "") -> Outcome:
-        """What came of it, or why nothing did."""
+        """The outcome of the match."""
         if self._hosted is None:
             raise BadRequest(f"the match in room {self.id} has not begun")
         return self._hosted.outcome(host_fault)
 
     def _mailbox_table(self) -> Table:
-        """A table of those who are told and answer here."""
+        """A table for players connected by function calls."""
         game, limits = self._prepared.match.game, self._prepared.conditions.limits or DEFAULT_LIMITS
-        lines = [self._mailboxes[player_id] for player_id in self.player_ids]
-        remotes = [RemoteChannel(line, game, match_id=self.id, limits=limits) for line in lines]
-        return ConnectedTable(dict(enumerate(remotes)))
+        mailboxes = [self._mailboxes[player_id] for player_id in self.player_ids]
+        channels = [RemoteChannel(mailbox, game, match_id=self.id, limits=limits) for mailbox in mailboxes]
+        return ConnectedTable(dict(enumerate(channels)))
 
     def _drop_departed(self, match: AnyMatch) -> None:
-        """Let players that are out hear of no more changes."""
-        still_in = match.game.order(match.state)
+        """Tell players that are out of no more changes."""
+        remaining = match.game.order(match.state)
         for seat, player_id in enumerate(self.player_ids):
-            if seat not in still_in:
+            if seat not in remaining:
                 self._unsubscribe(player_id)
 
     def _unsubscribe(self, player_id: str) -> None:
-        for ear in self._callback_watchers.pop(player_id, ()):
-            self.hub.remove(ear)
+        for watcher in self._callback_watchers.pop(player_id, ()):
+            self.hub.remove(watcher)
 
     def _mailbox(self, player_id: str) -> Mailbox:
         if player_id not in self._mailboxes:
-            raise BadRequest(f"nobody called {player_id!r} is told and answers in room {self.id}")
+            raise BadRequest(f"no player {player_id!r} is connected by function calls to room {self.id}")
         return self._mailboxes[player_id]
 
 
-CREATED_ROOMS: WeakValueDictionary[str, Room] = (
-    WeakValueDictionary()
-)  # those that were created, for as long as they are used
+CREATED_ROOMS: WeakValueDictionary[str, Room] = WeakValueDictionary()  # for as long as they are used
 
 
 class CallbackWatcher:
     """A function as a watcher."""
 
-    def __init__(self, hear: Deliver) -> None:
-        self._deliver = hear
+    def __init__(self, deliver: Deliver) -> None:
+        self._deliver = deliver
 
     def offer(self, text: bytes) -> bool:
         self._deliver(text)
@@ -190,10 +193,10 @@ class CallbackWatcher:
 
 
 class DepartureObserver:
-    """An observer that calls a function after everything that can put a player out."""
+    """An observer that calls a function after each event that can put a player out."""
 
-    def __init__(self, then: Callable[[AnyMatch], None]) -> None:
-        self._callback = then
+    def __init__(self, callback: Callable[[AnyMatch], None]) -> None:
+        self._callback = callback
 
     def observe(self, event: Event, match: AnyMatch) -> None:
         if isinstance(event, Acted | Ejected):
@@ -201,16 +204,16 @@ class DepartureObserver:
 
 
 def create_room(name: str, options: RoomOptions, observers: Sequence[Observer] = ()) -> Room:
-    """A room with a state that is dealt, where players are told by functions and answer by messages."""
+    """A room with a dealt state, whose players are connected by function calls."""
     game, player_ids = options.game, options.player_ids
     if len(set(player_ids)) < len(player_ids):
-        raise BadRequest("every player has an id of its own")
+        raise BadRequest(f"player ids must be unique: {', '.join(player_ids)}")
     seats_by_age(game, len(player_ids))
     if options.room_id:
         check_match_id(options.room_id)
         other = CREATED_ROOMS.get(options.room_id)
         if other is not None and not other.is_over:
-            raise BadRequest(f"there is a room {options.room_id} already: give each room an id of its own, or none")
+            raise BadRequest(f"there is a room {options.room_id} already: choose another room_id, or none")
     match: AnyMatch = deal_match(game, player_ids, options.seed, match_id=options.room_id or None)
     addresses, conditions = (
         tuple(f"client:{player_id}" for player_id in player_ids),

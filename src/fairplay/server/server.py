@@ -1,4 +1,4 @@
-"""Keep a server: let players and spectators in, open rooms, go on with what was interrupted, and stop in good order."""
+"""Run a game server: seat clients, open rooms, resume interrupted matches, and stop in good order."""
 
 import asyncio
 import time
@@ -51,59 +51,61 @@ from fairplay.server.status import (
 )
 from fairplay.transport.connection import Connection
 
-MATCHES_DIRECTORY = "matches"  # the directory of the journals
-KEY_FILE = "key"  # the file that marks them
-STOP_GRACE_S = 8.0  # seconds in which open questions may be answered when the server stops
-STATUS_LINE_CACHE_S = 0.1  # seconds for which what was told of all this is good enough
-NO_ROOM_MESSAGE = "the server cannot play now"
-PERSON_TIMEOUT_S = 60.0  # for each answer of a person, if the host does not say
-RETRY_AFTER_S = 2.0  # seconds after which it makes sense to come again
+MATCHES_DIRECTORY = "matches"  # of the journals
+KEY_FILE = "key"  # of their MACs
+STOP_GRACE_S = 8.0  # for answers to open questions when the server stops
+STATUS_LINE_CACHE_S = 0.1
+NO_ROOM_MESSAGE = "the server cannot run matches now"
+PERSON_TIMEOUT_S = 60.0  # for each answer of a person, if the settings do not say
+RETRY_AFTER_S = 2.0  # after which clients should reconnect
 
 
 class ReservedSeat(NamedTuple):
-    """A seat to which somebody is to come back."""
+    """A seat that waits for its client to come back."""
 
     match: str  # its id
     arrival: asyncio.Future[Client]
 
 
 class WaitingClients(Protocol):
-    """Where clients wait who have no seat."""
+    """Where clients without a seat wait."""
 
     def refusal(self, client: Client) -> str:
-        """Why somebody cannot play here; empty: it can."""
+        """Why a client cannot play here; empty: it can."""
 
     def add(self, client: Client) -> None:
-        """Let somebody wait."""
+        """Let a client wait."""
 
     def remove(self, client: Client) -> None:
-        """Let somebody go, if it is here at all."""
+        """Forget a client, if it waits here."""
 
     def __iter__(self) -> Iterator[Client]: ...
 
     def close(self) -> None:
-        """Let nobody play any more."""
+        """Start no more matches."""
 
 
 class GameServer:
-    """One event loop with a lobby, rooms and whoever watches; a reception tells it who comes and goes."""
+    """A lobby, rooms and spectators in one event loop; its sign-in tells it of clients that come and go."""
 
     def __init__(self, settings: ServerSettings) -> None:
         self.settings = settings
         self.counts = ServerCounts()
         self.rooms: dict[str, Room] = {}  # by their ids
         self.clients: dict[str, Client] = {}  # by theirs
-        self.lobby: WaitingClients  # whoever opens the server says who plays with whom
+        self.lobby: WaitingClients  # set by the caller, before the listeners open
         self.finished: deque[FinishedStatus] = deque(maxlen=MAX_FINISHED_MATCHES)  # the newest first
         self._started_at = time.time()
-        self._cached_status_line = -inf, b""  # the last line of that, and when
-        self._room_count = 0  # rooms, so far
+        self._cached_status_line = -inf, b""  # and when it was made
+        self._room_count = 0  # so far
         self.attendance = Attendance()
         self._allocation = Allocation()
         self._pause = Pause()
-        self._tasks: dict[str, asyncio.Task[str]] = {}  # in which rooms are played
-        self._reserved_seats: dict[str, deque[ReservedSeat]] = {}  # seats to which somebody is to come back, by its id
-        self._absent: set[str] = set()  # who was waited for in vain, and is not waited for again until it comes
+        self._tasks: dict[str, asyncio.Task[str]] = {}  # of the rooms
+        self._reserved_seats: dict[str, deque[ReservedSeat]] = {}  # by client id
+        self._absent: set[str] = (
+            set()
+        )  # ids of clients that did not come back in time, and are not waited for again until they come
         self._pending_closes = PendingCloses()
         self._spectators = Spectators(self.rooms, settings.connection_limits, self._pending_closes)
         self._journal_directory = str(Path(settings.directory, MATCHES_DIRECTORY))
@@ -112,7 +114,7 @@ class GameServer:
     # Clients.
 
     def on_signed_in(self, client: Client) -> None:
-        """Somebody has signed up, or come back."""
+        """Seat or queue a client that has signed in or come back."""
         event = "reconnected" if client.id in self.clients else "signed in"
         log_event(event, name=client.name, address=client.endpoint)
         self.clients[client.id] = client
@@ -121,21 +123,21 @@ class GameServer:
             self._seat_or_queue(client)
 
     def on_lost(self, client: Client) -> None:
-        """The line of somebody is lost; if it has a seat, that is kept for a while."""
+        """Stop queueing a client whose connection is lost; its seat stays reserved for a while."""
         self.lobby.remove(client)
 
     def on_gone(self, client: Client) -> None:
-        """Somebody does not come back any more."""
+        """Forget a client that does not come back."""
         log_event("left", name=client.name)
         self.lobby.remove(client)
         self.clients.pop(client.id, None)
 
     def _on_vanished(self, client: Client) -> None:
-        """A client did not stay until its first turn."""
+        """Remember that a client did not stay until its first turn."""
         self.attendance.record_vanish(client, asyncio.get_running_loop().time())
 
     def _seat_or_queue(self, client: Client) -> None:
-        """Let somebody sit down where it is awaited, or wait, or go; a server that stops opens no room any more."""
+        """Give a client its reserved seat, or queue it, or disconnect it; do nothing while the server stops."""
         if self._pause.is_on:
             return
         for seat in self._reserved_seats.get(client.id, ()):
@@ -151,7 +153,7 @@ class GameServer:
     # Rooms.
 
     def open_room(self, offer: Offer, clients: list[Client]) -> None:
-        """Open a room for these, and for built-in players where there are too few of them."""
+        """Open a room for these clients, and fill it up with built-in players."""
         entrants = [Entrant(client.address, client.name) for client in clients]
         entrants += [Entrant(offer.fill)] * (offer.min_players - len(entrants))
         spec = MatchSpec(
@@ -170,7 +172,7 @@ class GameServer:
                 self.dismiss_client(client, NO_ROOM_MESSAGE)
 
     def resume_matches(self) -> None:
-        """Go on with all matches that were interrupted, as soon as their players are back."""
+        """Resume all interrupted matches, as soon as their players are back."""
         for path in find_unfinished(self._journal_directory, lambda opening: True):
             try:
                 prepared = resume_match(
@@ -181,7 +183,7 @@ class GameServer:
                 log_warning("cannot resume a match", match=path.stem, why=str(error))
 
     async def play(self, spec: MatchSpec) -> Outcome:
-        """Play a match of a tournament with those who are here, or come back in time, as soon as they are free."""
+        """Play a match of a tournament as soon as its clients are free; absent ones may still come back in time."""
         places = [parse_remote_address(address) for address in spec.addresses]
         async with self._allocation.reserve({place.place for place in places if isinstance(place, ListenAddress)}):
             try:
@@ -191,7 +193,7 @@ class GameServer:
             return room.outcome(await self._tasks[room.id])
 
     async def _wait_for_client(self, id: str, match: str) -> Client | None:
-        """Somebody who is to play in a match, if it is here, or comes back in time."""
+        """The client of a seat, if it is connected or comes back in time."""
         client = self.clients.get(id)
         if client is not None and client.room is None and client.connection.is_connected:
             self.lobby.remove(client)
@@ -213,9 +215,9 @@ class GameServer:
             if not awaited:
                 self._reserved_seats.pop(id, None)
 
-    def _start_room(self, prepared: PreparedMatch, here: Iterable[Client] = ()) -> Room:
-        """A room in which a match is played from now on, with these clients; others are waited for."""
-        match, present = prepared.match, {client.id: client for client in here}
+    def _start_room(self, prepared: PreparedMatch, connected: Iterable[Client] = ()) -> Room:
+        """Start a match in a new room with these clients; wait for the others."""
+        match, present = prepared.match, {client.id: client for client in connected}
         with as_host_fault(match.game):
             is_over = match.turn is None
         clients: dict[Seat, WaitForClient] = {}
@@ -242,7 +244,7 @@ class GameServer:
         return room
 
     async def _play(self, room: Room) -> str:
-        """Play a match to its end; then everybody in the room goes elsewhere. Why it failed, if we did."""
+        """Play a match to its end, and release the clients of its room; why it failed, if the host is to blame."""
         failed = ""
         log_event("room opened", room=room.name, match=room.id, players=room.match.names)
         self._spectators.assign_roaming()
@@ -251,12 +253,14 @@ class GameServer:
             match, result = room.match, room.match.result
             winners = [match.names[seat] for group in result.ranking[:1] for seat in sorted(group)]
             log_event("match ended", room=room.name, match=room.id, winners=winners)
-            shown = not match.sealed  # or the deal would be known to those who have yet to play it
-            seen = finished_status(room.id, match.game.name, match.names, result, ended_at=time.time(), recorded=shown)
-            self.finished.appendleft(seen)
+            is_shown = not match.sealed  # others may still have to play the same deal
+            finished = finished_status(
+                room.id, match.game.name, match.names, result, ended_at=time.time(), recorded=is_shown
+            )
+            self.finished.appendleft(finished)
         except ClientsLeft as left:
             log_event("room closed before the match began", room=room.name, left=str(left))
-        except Exception as error:  # of whatever kind: nobody is to be left prepared there
+        except Exception as error:  # of whatever kind: no client may be left in its seat
             failed = describe_rules_error(error, room.match.game)
             log_warning("match failed", room=room.name, match=room.id, why=failed)
         finally:
@@ -266,32 +270,34 @@ class GameServer:
         return failed
 
     def _release_clients(self, room: Room, why: str) -> None:
-        """Let those who played, or were to, wait for another match; or send them away, if there is a reason."""
+        """Queue the clients of a room for another match, or disconnect them, if there is a reason."""
         seated = [self.clients[id] for id in room.player_ids if id in self.clients]
-        rising = [client for client in seated if client.room == room.id]  # others left, and came again since
-        for client in rising:
+        released = [client for client in seated if client.room == room.id]  # others left, and came again since
+        for client in released:
             if room.has_begun:
                 client.met.update(other.id for other in seated if other is not client)
                 client.matches_played += 1
                 client.room = None
             else:
                 client.return_to_queue()
-        for client in rising:
+        for client in released:
             if why:
                 self.dismiss_client(client, why)
             elif client.matches_played >= self.settings.connection_limits.matches_per_client:
-                self.dismiss_client(client, f"{client.matches_played} matches are all that one may play in a visit")
+                self.dismiss_client(
+                    client, f"you have played {client.matches_played} matches, the most that this server allows"
+                )
             elif client.connection.is_connected:
                 self._seat_or_queue(client)
 
-    def watch(self, line: Connection, room: str, address: str) -> None:
-        """Let somebody watch a room, by its id or its name, or whatever is played."""
-        self._spectators.add(line, room, address)
+    def watch(self, connection: Connection, room: str, address: str) -> None:
+        """Add a spectator of a room, by its id or name; without one, it roams."""
+        self._spectators.add(connection, room, address)
 
-    # What is known of all this.
+    # Status.
 
     def status(self) -> ServerStatus:
-        """What goes on, as far as anybody may know."""
+        """The public status of the server."""
         now, loop = time.time(), asyncio.get_running_loop()
         return ServerStatus(
             name=self.settings.name,
@@ -306,35 +312,35 @@ class GameServer:
         )
 
     def status_line(self) -> bytes:
-        """The same as one line, made once for all who ask within a moment, however many they are."""
+        """The status as one line, cached for a moment."""
         now = asyncio.get_running_loop().time()
         if now - self._cached_status_line[0] > STATUS_LINE_CACHE_S:
             self._cached_status_line = now, encode_status(self.status())
         return self._cached_status_line[1]
 
     def hub(self, room: str) -> Hub | None:
-        """What passes on what happens in the room of this id; None: there is no such room."""
+        """The hub of the room of this id, or None."""
         return self.rooms[room].hub if room in self.rooms else None
 
     def journal(self, match: str) -> Path | None:
-        """Where a match of this id is recorded, which is over; None: there is none."""
-        known = any(one.match == match and one.recorded for one in self.finished)
-        return Path(self._journal_directory, f"{match}.jsonl") if known else None
+        """The journal of the finished match of this id, or None."""
+        is_known = any(one.match == match and one.recorded for one in self.finished)
+        return Path(self._journal_directory, f"{match}.jsonl") if is_known else None
 
     def on_refused(self, address: str, reason: str, why: str) -> None:
-        """Somebody was turned away at the listener."""
+        """Count and log a refused connection."""
         self.counts.refused[reason] += 1
         log_event("refused", address=address, reason=reason, why=why)
 
     # The end.
 
     def dismiss_client(self, client: Client, why: str, retry_after: float = RETRY_AFTER_S) -> None:
-        """Let somebody go, and say why."""
+        """Disconnect a client, and say why."""
         log_event("disconnected", name=client.name, why=why)
         self._pending_closes.close(client.connection, wire.encode_suspended(why, retry_after))
 
     async def stop(self, why: str, retry_after: float) -> None:
-        """Let open questions be answered, ask no more, and tell everybody; all that is played can be gone on with."""
+        """Wait for the open answers, ask no more, and disconnect all; every match can be resumed."""
         log_event("stopping", rooms=len(self.rooms), players=len(self.clients))
         self.lobby.close()
         try:
@@ -343,35 +349,36 @@ class GameServer:
             tasks = list(self._tasks.values())
             for task in tasks:
                 task.cancel()
-            for line in [*self._spectators.connections, *(client.connection for client in self.clients.values())]:
-                self._pending_closes.close(line, wire.encode_suspended(why, retry_after))
+            clients = (client.connection for client in self.clients.values())
+            for connection in (*self._spectators.connections, *clients):
+                self._pending_closes.close(connection, wire.encode_suspended(why, retry_after))
             await finish_despite_cancellation(wait_all(tasks))
             await self._pending_closes.wait()
 
 
 async def wait_all(tasks: Iterable[asyncio.Task[Any]]) -> None:
-    """Come back when all of them have ended, however they did."""
+    """Wait until all tasks have ended, in whatever way."""
     await asyncio.gather(*tasks, return_exceptions=True)
 
 
 async def present_client(client: Client) -> Client:
-    """Somebody who is here."""
+    """A client that is connected, as a `WaitForClient`."""
     return client
 
 
 def limits_for(clients: Iterable[Client], limits: Limits) -> Limits:
-    """The limits of a match; people get more time, unless the host says how much."""
+    """The limits of a match; people get more time, unless the limits say how much."""
     if limits.people is None and any(client.is_person for client in clients):
         return msgspec.structs.replace(limits, people=max(limits.move, PERSON_TIMEOUT_S))
     return limits
 
 
 def offer_status(offer: Offer) -> OfferStatus:
-    """An offer as everybody may see it."""
+    """The public status of an offer."""
     return OfferStatus(offer.game, offer.rules().public_parameters(), offer.min_players, offer.max_players)
 
 
 def current_room_status(room: Room) -> RoomStatus:
-    """A room as everybody may see it."""
+    """The public status of a room."""
     seq, spectators = 0 if room.hub.last is None else room.hub.last.seq, room.hub.watcher_count
     return room_status(room.id, room.name, room.match, stage=room.stage, seq=seq, spectators=spectators)

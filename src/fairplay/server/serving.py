@@ -1,4 +1,4 @@
-"""Open a server with all its listeners: for players and spectators, for browsers and monitors; and close them in order."""
+"""Open and close a server with all its listeners: for players, spectators, browsers and monitors."""
 
 import asyncio
 import fcntl
@@ -17,23 +17,20 @@ from fairplay.server.settings import ServerSettings
 from fairplay.server.sign_in.sign_in import SignIn
 from fairplay.transport.endpoint import describe_os_error
 
-LOCK_FILE = "lock"  # the file that shows that a server is open
-PAUSE_MESSAGE = "the server stops for a while"
-GC_THRESHOLD_OBJECTS = 20_000  # objects that are new and still there, before somebody looks whether they are garbage
+LOCK_FILE = "lock"  # stack by the server that uses the directory
+PAUSE_MESSAGE = "the server is stopping for a while"
+GC_THRESHOLD_OBJECTS = 20_000  # new objects until the next collection
 
 
 def reduce_garbage_collection() -> None:
-    """Have this process look for garbage seldom: of what a server makes, nearly all is gone as soon as it is not needed.
-
-    What is there by now is not looked at again.
-    """
+    """Collect garbage seldom: reference counts free nearly all that a server makes. Freeze what exists by now."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(GC_THRESHOLD_OBJECTS)
 
 
 async def serve(settings: ServerSettings) -> None:
-    """Keep a server open until this is cancelled; then it is closed in good order, and all can be gone on with."""
+    """Run a server until this is cancelled; then stop it in good order, so that every match can be resumed."""
     with lock_directory(settings.directory):
         server = GameServer(settings)
         server.lobby = Lobby(settings.offers, server.open_room, server.attendance)
@@ -44,19 +41,19 @@ async def serve(settings: ServerSettings) -> None:
 
 @contextmanager
 def lock_directory(directory: str) -> Iterator[None]:
-    """A server is kept in this directory. Raises BadRequest if another one is, or if nothing can be written there.
+    """Hold the directory of a server. Raises BadRequest if another server holds it, or if it cannot be written.
 
-    If a bad request keeps it from opening, as a port that is taken does, no new directory is left behind.
+    If a bad request follows, such as a port that is taken, a new directory is removed again.
     """
     is_new = not Path(directory).exists()
-    with ExitStack() as held:
+    with ExitStack() as stack:
         try:
             Path(directory).mkdir(parents=True, exist_ok=True)
-            fcntl.flock(held.enter_context(Path(directory, LOCK_FILE).open("a")), fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(stack.enter_context(Path(directory, LOCK_FILE).open("a")), fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise BadRequest(f"another server is open that keeps its matches in {directory}") from None
+            raise BadRequest(f"another server uses {directory}: stop it, or choose another --dir") from None
         except OSError as error:
-            raise BadRequest(f"nothing can be kept in {directory}: {describe_os_error(error)}") from None
+            raise BadRequest(f"cannot write to {directory}: {describe_os_error(error)}") from None
         try:
             yield
         except BadRequest:
@@ -66,7 +63,7 @@ def lock_directory(directory: str) -> Iterator[None]:
 
 
 def remove_unused(directory: Path) -> None:
-    """Remove a directory in which nothing has happened yet."""
+    """Remove a directory that holds no matches or tokens yet."""
     with suppress(OSError):
         files = list(directory.iterdir())
         if {file.name for file in files} <= {LOCK_FILE, KEY_FILE}:
@@ -77,15 +74,15 @@ def remove_unused(directory: Path) -> None:
 
 @asynccontextmanager
 async def open_listeners(server: GameServer, over: str = "", retry_after: float = RETRY_AFTER_S) -> AsyncIterator[None]:
-    """The listeners of a server are open; at the end nobody comes in any more, and the server stops.
+    """Open the listeners of a server; at the end, close them and stop the server.
 
-    If it is not interrupted, everybody is told that it is over, and when to come again.
+    If it ends by itself, all clients are told that it is `over`, and when to come again.
     """
     settings = server.settings
-    reception = SignIn(server, settings)
-    async with AsyncExitStack() as leaving:
-        await leaving.enter_async_context(reception)
-        over_tcp, *over_websocket = reception.addresses
+    sign_in = SignIn(server, settings)
+    async with AsyncExitStack() as stack:
+        await stack.enter_async_context(sign_in)
+        over_tcp, *over_websocket = sign_in.addresses
         log_event("listening", address=over_tcp, websocket=over_websocket)
         if settings.web is not None:
             web = serve_pages(
@@ -95,11 +92,11 @@ async def open_listeners(server: GameServer, over: str = "", retry_after: float 
                 hosts=settings.web_names,
                 limits=settings.connection_limits,
             )
-            log_event("serving web pages", address=f"http://{await leaving.enter_async_context(web)}")
+            log_event("serving web pages", address=f"http://{await stack.enter_async_context(web)}")
         why = PAUSE_MESSAGE
         try:
             yield
             why = over
         finally:
-            await finish_despite_cancellation(reception.stop_accepting())
+            await finish_despite_cancellation(sign_in.stop_accepting())
             await server.stop(why, RETRY_AFTER_S if why == PAUSE_MESSAGE else retry_after)

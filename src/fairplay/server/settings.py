@@ -1,4 +1,4 @@
-"""Declare every setting of a server, once: its type and bounds, its default, and what people are told of it.
+"""Declare every setting of a server once: its type and bounds, default, help and option.
 
 The options of `serve`, the table in docs/serving.md and examples/deploy/server.toml are made from that.
 """
@@ -28,42 +28,47 @@ Players = Annotated[int, msgspec.Meta(ge=1, le=10_000)]
 
 
 class Setting(msgspec.Struct, frozen=True):
-    """What people are told of a setting."""
+    """How a setting is documented."""
 
     help: str
-    metavar: str | None = None  # what its option takes
-    option: str = ""  # if it is not called like the key
-    example: str = ""  # in TOML, where the default says too little; behind a # it is not in force
+    metavar: str | None = None  # of its option
+    option: str = ""  # if its name differs from the key
+    example: str = ""  # in TOML, if the default says too little; after a # it is commented out
 
 
 class Offer(msgspec.Struct, frozen=True, kw_only=True):
-    """A game that is played at a server, and when a room for it is opened; with 0 players, the game decides."""
+    """A game offered by a server, and when a room for it opens."""
 
     game: Annotated[str, Setting("Play this game; see: fairplay games.", "GAME", "GAME")]
-    parameters: Annotated[dict[str, Any], Setting("Set a parameter of it, as rows=5.", "NAME=VALUE", "--set")] = {}
+    parameters: Annotated[
+        dict[str, Any], Setting("Set a parameter of the game, such as rows=5.", "NAME=VALUE", "--set")
+    ] = {}
     min_players: Annotated[
         Players, Setting("Seat at least N players; if not set, the game decides.", "N", example="2")
     ] = field(default=0, name="min")
     max_players: Annotated[
         Players, Setting("Seat at most N players; if not set, the game decides.", "N", example="4")
     ] = field(default=0, name="max")
-    wait: Annotated[Seconds, Setting("Seconds for which a table waits for more players.", "S")] = 10.0
+    wait: Annotated[Seconds, Setting("Wait S seconds for more players.", "S")] = 10.0
     policy: Annotated[str, Setting(f"Choose who plays with whom: {', '.join(POLICIES)}.", "POLICY")] = "order"
-    fill: Annotated[str, Setting("Built-in player for seats that are free then.", "PLAYER", example='"greedy"')] = ""
+    fill: Annotated[str, Setting("Fill free seats with this built-in player.", "PLAYER", example='"greedy"')] = ""
     limits: Annotated[
         Limits,
         Setting(
-            f"Seconds for answers: {', '.join(PROGRAM_LIMIT_NAMES)}.", "SECONDS", "--limit", example="{ move = 5 }"
+            f"Set time limits in seconds: {', '.join(PROGRAM_LIMIT_NAMES)}.",
+            "SECONDS",
+            "--limit",
+            example="{ move = 5 }",
         ),
     ] = Limits()
 
     def rules(self) -> Game[Any, Any, Any]:
-        """The game, with its parameters."""
+        """The rules of the game with its parameters."""
         return make_game(self.game, self.parameters)
 
 
 class ConnectionLimits(msgspec.Struct, frozen=True, kw_only=True):
-    """How much is borne of those whom nobody knows."""
+    """Limits for connections and their clients."""
 
     connections: Annotated[Count, Setting("Allow N connections in all; each takes a file descriptor.")] = 4096
     connections_per_address: Annotated[
@@ -80,49 +85,55 @@ class ConnectionLimits(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Tls(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Where the certificate and its key are."""
+    """The files of a certificate and its key."""
 
     certificate: str
     key: str
 
 
 class ServerSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """A server."""
+    """The settings of a server."""
 
-    name: Annotated[str, Setting("Call the server by this name.", "NAME")] = "server"
+    name: Annotated[str, Setting("Show this name of the server.", "NAME")] = "server"
     directory: Annotated[
-        str, Setting("Keep journals, the key and hashes of tokens in this directory.", "DIR", "--dir")
+        str, Setting("Write journals, the key and token hashes to this directory.", "DIR", "--dir")
     ] = "server-data"
-    host: Annotated[str, Setting("Listen at this address; 0.0.0.0: at all of them.", "HOST")] = "127.0.0.1"
-    port: Annotated[Port, Setting("Listen at this port; 0: any that is free.", "PORT")] = 4000
-    websocket: Annotated[Port | None, Setting("Let players in over WebSocket, too.", "PORT", example="#4001")] = None
+    host: Annotated[str, Setting("Listen at this address; 0.0.0.0: on all interfaces.", "HOST")] = "127.0.0.1"
+    port: Annotated[Port, Setting("Listen at this port; 0: any free port.", "PORT")] = 4000
+    websocket: Annotated[
+        Port | None, Setting("Accept WebSocket connections at this port.", "PORT", example="#4001")
+    ] = None
     tls: Annotated[
         Tls | None,
         Setting("Encrypt all connections.", "CERT KEY", example='#{ certificate = "cert.pem", key = "key.pem" }'),
     ] = None
-    web: Annotated[Port | None, Setting("Serve a page, /metrics and /healthz.", "PORT", example="8080")] = None
+    web: Annotated[
+        Port | None, Setting("Serve web pages, /metrics and /healthz at this port.", "PORT", example="8080")
+    ] = None
     web_host: Annotated[str, Setting("Listen for browsers at this address.", "HOST")] = "127.0.0.1"
-    web_names: Annotated[tuple[str, ...], Setting("Answer browsers that use this name.", "HOST", "--web-name")] = ()
-    guests: Annotated[bool, Setting("Let players in who have no token.")] = True
-    reconnect_window: Annotated[Seconds, Setting("Seconds to come back to a seat when a connection is lost.", "S")] = (
+    web_names: Annotated[
+        tuple[str, ...], Setting("Answer browsers that use this host name.", "HOST", "--web-name")
+    ] = ()
+    guests: Annotated[bool, Setting("Accept players without a token.")] = True
+    reconnect_window: Annotated[Seconds, Setting("Reserve a seat for S seconds after its connection is lost.", "S")] = (
         30.0
     )
-    restart_window: Annotated[Seconds, Setting("Seconds to come back when the server was restarted.", "S")] = 60.0
-    log: Annotated[Literal["lines", "json"], Setting("Log lines for people, or JSON objects.")] = "lines"
+    restart_window: Annotated[Seconds, Setting("Wait S seconds for players after a restart.", "S")] = 60.0
+    log: Annotated[Literal["lines", "json"], Setting("Log lines of text, or JSON objects.")] = "lines"
     connection_limits: Annotated[
-        ConnectionLimits, Setting("Set a limit for strangers; see docs/serving.md.", "NAME=N", "--connection-limit")
+        ConnectionLimits, Setting("Set a connection limit; see docs/serving.md.", "NAME=N", "--connection-limit")
     ] = ConnectionLimits()
     offers: tuple[Offer, ...] = field(default=(), name="games")
 
 
 def declared_settings(table: type[msgspec.Struct]) -> Iterator[tuple[FieldInfo, Setting]]:
-    """The settings that are declared in a table, with what people are told of each."""
-    for one in msgspec.structs.fields(table):
-        yield from ((one, said) for said in get_args(one.type) if isinstance(said, Setting))
+    """The fields of a table that are settings."""
+    for declared in msgspec.structs.fields(table):
+        yield from ((declared, setting) for setting in get_args(declared.type) if isinstance(setting, Setting))
 
 
 def read_settings(path: Path) -> ServerSettings:
-    """The server that a file describes. Raises BadRequest with the place."""
+    """Read the settings of a server from a file. Raises BadRequest that names the key."""
     with error_location(path):
         tables = read_tables(path)
         check_keys(tables, ServerSettings.__struct_encode_fields__, "")
@@ -130,7 +141,7 @@ def read_settings(path: Path) -> ServerSettings:
         found = convert_value(tables, ServerSettings, "")
         check_keys(tables.get("connection_limits", {}), ConnectionLimits.__struct_encode_fields__, "connection_limits")
         if not games:
-            raise BadRequest("nothing is played here: name a game under [[games]]")
+            raise BadRequest("no game: add one under [[games]]")
         offers = tuple(read_offer(number, table) for number, table in enumerate(games, 1))
         tls = found.tls and Tls(str(path.parent / found.tls.certificate), str(path.parent / found.tls.key))
         directory = str(path.parent / found.directory) if "directory" in tables else found.directory
@@ -138,28 +149,28 @@ def read_settings(path: Path) -> ServerSettings:
 
 
 def with_connection_limits(settings: ServerSettings, limits: Mapping[str, str]) -> ServerSettings:
-    """These settings with some limits for strangers, as text, in place of theirs. Raises BadRequest for bad ones."""
+    """Change some connection limits, given as text. Raises BadRequest for bad ones."""
     check_keys(limits, ConnectionLimits.__struct_encode_fields__, "")
-    usual = msgspec.structs.asdict(settings.connection_limits)
-    return replace(settings, connection_limits=convert_value({**usual, **limits}, ConnectionLimits, "", strict=False))
+    current = msgspec.structs.asdict(settings.connection_limits)
+    return replace(settings, connection_limits=convert_value({**current, **limits}, ConnectionLimits, "", strict=False))
 
 
 def read_offer(number: int, table: Any) -> Offer:
-    """The offer in the n-th [[games]] of a file."""
+    """Read the n-th [[games]] of a file."""
     with error_location(f"games {number}"):
-        told = convert_value(table, dict[str, Any], "")
-        check_keys(told, Offer.__struct_encode_fields__, "")
-        limits = parse_limits(convert_value(told.pop("limits", {}), dict[str, Any], "limits"))
-        return check_offer(replace(convert_value(told, Offer, ""), limits=limits or Limits()))
+        fields = convert_value(table, dict[str, Any], "")
+        check_keys(fields, Offer.__struct_encode_fields__, "")
+        limits = parse_limits(convert_value(fields.pop("limits", {}), dict[str, Any], "limits"))
+        return check_offer(replace(convert_value(fields, Offer, ""), limits=limits or Limits()))
 
 
 def make_offer(game: str, parameters: Mapping[str, Any], **options: Any) -> Offer:
-    """An offer that can be met. Raises BadRequest if it makes no sense."""
+    """Make a checked offer. Raises BadRequest if it makes no sense."""
     return check_offer(Offer(game=game, parameters=dict(parameters), **options))
 
 
 def check_offer(offer: Offer) -> Offer:
-    """The offer with all that its game decides. Raises BadRequest if it cannot be met."""
+    """Check an offer, and fill in the defaults of its game. Raises BadRequest if it cannot be met."""
     game, fill = offer.game, offer.fill
     if not is_known(game):
         raise BadRequest(unknown_game_message(game))
@@ -172,7 +183,7 @@ def check_offer(offer: Offer) -> Offer:
     if fill and not is_built_in(fill, game):
         raise BadRequest(f"{fill!r} is no built-in player of {game}{suggestion(fill, game_info(game).built_in)}")
     if fill:
-        built_in_strategy(game, fill)  # which knows whether its parameter makes sense
+        built_in_strategy(game, fill)  # raises if its parameter makes no sense
     for seats in range(fewest, largest + 1):
         rules.deal(seats, bytes(32))
     return replace(offer, parameters=rules.parameters(), min_players=fewest, max_players=largest)

@@ -1,4 +1,4 @@
-"""Say what goes on in a server, as far as anybody may know it: no addresses, no tokens, nothing that is hidden."""
+"""Describe the public status of a server: no addresses, no tokens, no hidden information."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -9,20 +9,20 @@ from fairplay.core.events import Result
 from fairplay.core.match import Match
 from fairplay.render.formatting import format_json
 
-MAX_FINISHED_MATCHES = 50  # matches that a status remembers
+MAX_FINISHED_MATCHES = 50
 
 
 class OfferStatus(msgspec.Struct, frozen=True):
-    """A game that is played at the server, and by how many."""
+    """A game that the server offers."""
 
     game: str
-    parameters: dict[str, Any]  # without what players may not know
+    parameters: dict[str, Any]  # the public ones
     min_players: int
     max_players: int
 
 
 class RoomStatus(msgspec.Struct, frozen=True):
-    """A room in which a match is played."""
+    """An open room."""
 
     id: str
     name: str
@@ -30,17 +30,17 @@ class RoomStatus(msgspec.Struct, frozen=True):
     names: tuple[str, ...]  # by seat
     stage: str
     seq: int  # the number of the last event, as on the spectators' wire
-    turn: int | None  # whose it is, as a seat; None: the game is over
+    turn: int | None  # the seat that is to act; None: the game is over
     scores: tuple[int, ...] | None  # by seat; None: the game has none
     ejected: tuple[int, ...]  # seats
     spectators: int
 
 
 class WaitingStatus(msgspec.Struct, frozen=True):
-    """Somebody who waits for a room."""
+    """A client that waits for a room."""
 
     name: str
-    game: str  # that it wants to play; empty: any
+    game: str  # the game that it wants to play; empty: any
     waited_s: float
 
 
@@ -54,11 +54,11 @@ class FinishedStatus(msgspec.Struct, frozen=True):
     ejected: tuple[int, ...]  # seats
     scores: tuple[int, ...] | None
     ended_at: float  # in seconds since 1970
-    recorded: bool  # is there a record, from which it can be shown again?
+    recorded: bool  # a replay can be shown
 
 
 class ServerStatus(msgspec.Struct, frozen=True, kw_only=True, tag="status"):
-    """What goes on in a server."""
+    """The public status of a server."""
 
     name: str
     version: str
@@ -67,8 +67,8 @@ class ServerStatus(msgspec.Struct, frozen=True, kw_only=True, tag="status"):
     offers: tuple[OfferStatus, ...] = ()
     rooms: tuple[RoomStatus, ...] = ()
     waiting: tuple[WaitingStatus, ...] = ()
-    players: tuple[str, ...] = ()  # the names of all who are connected
-    finished: tuple[FinishedStatus, ...] = ()  # the last ones, the newest first
+    players: tuple[str, ...] = ()  # the names of all connected clients
+    finished: tuple[FinishedStatus, ...] = ()  # the newest first
 
 
 encode = msgspec.json.Encoder().encode
@@ -76,14 +76,14 @@ decode = msgspec.json.Decoder(ServerStatus).decode
 
 
 def encode_status(status: ServerStatus) -> bytes:
-    """What is said to whoever asks at the listener; it is ASCII, which breaks no terminal."""
+    """The answer to a client that asks for the status, as a line of ASCII."""
     return format_json(status).encode() + b"\n"
 
 
 def room_status(
     room_id: str, name: str, match: Match[Any, Any, Any], *, stage: str, seq: int, spectators: int
 ) -> RoomStatus:
-    """A room as everybody may see it."""
+    """The public status of a room."""
     return RoomStatus(
         id=room_id,
         name=name,
@@ -101,7 +101,7 @@ def room_status(
 def finished_status(
     match_id: str, game: str, names: Sequence[str], result: Result, *, ended_at: float, recorded: bool
 ) -> FinishedStatus:
-    """A match that is over, as everybody may see it."""
+    """The public status of a finished match."""
     return FinishedStatus(
         match=match_id,
         game=game,

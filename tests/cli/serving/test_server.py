@@ -33,7 +33,7 @@ def test_a_directory_takes_one_server_at_a_time(tmp_path: Path) -> None:
     with running_server(*FISH, "--dir", tmp_path / "kept") as server:
         assert server.stop() == 0
 
-    assert why == f"another server is open that keeps its matches in {tmp_path / 'kept'}"
+    assert why == f"another server uses {tmp_path / 'kept'}: stop it, or choose another --dir"
 
 
 def test_a_directory_that_is_none_is_refused_before_anything_else(tmp_path: Path) -> None:
@@ -41,7 +41,7 @@ def test_a_directory_that_is_none_is_refused_before_anything_else(tmp_path: Path
 
     why = refusal_line(run_fairplay("serve", *FISH, "--dir", str(tmp_path / "file")))
 
-    assert why == f"nothing can be kept in {tmp_path / 'file'}: File exists"
+    assert why == f"cannot write to {tmp_path / 'file'}: File exists"
 
 
 @pytest.mark.parametrize("option", ["--port", "--web", "--websocket"])
@@ -72,9 +72,9 @@ def test_the_examples_in_the_help_are_understood(tmp_path: Path) -> None:
     assert len(lines) == 3
     for line in nonempty(lines):
         options = ("--dir", str(tmp_path), "--tls", "no", "where")  # which is looked at behind everything else
-        assert refusal_line(run_fairplay(*shlex.split(line)[1:], *options)).startswith("no TLS with no and where: "), (
-            line
-        )
+        assert refusal_line(run_fairplay(*shlex.split(line)[1:], *options)).startswith(
+            "cannot use no and where for TLS: "
+        ), line
 
 
 def test_who_watches_where_nothing_is_played_is_told_so(tmp_path: Path) -> None:
@@ -111,7 +111,7 @@ def test_no_more_watch_than_there_may_be(tmp_path: Path) -> None:
                 one.communicate()
         assert server.stop() == 0
 
-    assert refusal_line(seen) == f"{server.place}: too many watch already"
+    assert refusal_line(seen) == f"{server.place}: too many spectators: 1 are allowed"
 
 
 @pytest.mark.parametrize("scheme", ["tls", "wss"])

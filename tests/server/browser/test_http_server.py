@@ -143,7 +143,7 @@ def test_one_address_takes_no_more_than_its_share_of_the_live_boards(server: Run
     assert answers.count(200) == ConnectionLimits().viewers_per_address
     assert answers.count(503) == 300 - answers.count(200)
     assert other == 200
-    assert refused.text == "128 browsers at your address look on already\n"
+    assert refused.text == "too many viewers from your address: 128 are allowed\n"
 
 
 def test_the_share_of_an_address_is_free_again_when_its_browsers_have_left(tmp_path: Path) -> None:

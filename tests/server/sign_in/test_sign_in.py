@@ -246,7 +246,7 @@ def test_a_name_that_has_a_token_takes_it(tmp_path: Path) -> None:
             token = make_token(tmp_path, "ann")  # while the server is open
             _, welcome, ann = await listener.sign_up({"name": "ann", "token": token})
             assert (ann.id, ann.name, "reconnect_token" in welcome) == ("ann", "ann", False)
-            assert await listener.refusal({"name": "ann"}) == "the name ann takes its token"
+            assert await listener.refusal({"name": "ann"}) == "the name ann requires its token"
             for name, guess in (("ann", token[:-1]), ("bob", token)):
                 assert (await listener.refusal({"name": name, "token": guess})).startswith(
                     f"invalid token for '{name}' ("
@@ -256,7 +256,7 @@ def test_a_name_that_has_a_token_takes_it(tmp_path: Path) -> None:
             assert welcome["name"].startswith("Ann-")
             assert (
                 await listener.refusal({"name": "ann", "token": welcome["reconnect_token"]})
-                == "the name ann takes its token"
+                == "the name ann requires its token"
             )
             assert ann.connection.is_connected
             assert guest.connection.is_connected
@@ -294,7 +294,7 @@ def test_a_server_may_want_no_guests(tmp_path: Path) -> None:
         async with opened(tmp_path) as listener:
             _, welcome, _ = await listener.sign_up()
         async with opened(tmp_path, guests=False) as listener:
-            why = "who has no token of this server cannot play here"
+            why = "this server accepts no guests: use a token"
             assert [await listener.refusal(one) for one in (None, {"token": welcome["reconnect_token"]})] == [why, why]
             await listener.sign_up({"name": "ann", "token": token})
 
@@ -309,7 +309,10 @@ def test_a_pass_counts_after_a_restart_and_not_in_another_server(tmp_path: Path)
             _, _, after = await listener.sign_up({"token": welcome["reconnect_token"], "name": "bob"})
             assert (after.id, after.name) == (before.id, "bob")
         async with opened(tmp_path / "two") as listener:
-            assert await listener.refusal({"token": welcome["reconnect_token"]}) == "this is no pass of this server"
+            assert (
+                await listener.refusal({"token": welcome["reconnect_token"]})
+                == "invalid reconnect token: sign in again"
+            )
 
     run(host())
 
@@ -332,7 +335,7 @@ def test_a_right_pass_enters_after_wrong_ones_from_the_same_address(tmp_path: Pa
             _, welcome, before = await listener.sign_up()
             id = welcome["reconnect_token"].partition(".")[0]
             for _ in range(50):
-                assert await listener.refusal({"token": f"{id}.{'0' * 32}"}) == "this is no pass of this server"
+                assert await listener.refusal({"token": f"{id}.{'0' * 32}"}) == "invalid reconnect token: sign in again"
             _, _, after = await listener.sign_up({"token": welcome["reconnect_token"]})
             assert after is before
 
@@ -762,7 +765,7 @@ def test_lines_may_be_encrypted_and_who_does_not_do_so_is_let_go(tmp_path: Path,
 def test_files_that_are_no_certificate_are_refused_in_a_line(tmp_path: Path, certificate: tuple[str, str]) -> None:
     (tmp_path / "no.pem").write_text("no")
     for pair in (("missing.pem", certificate[1]), (str(tmp_path / "no.pem"), certificate[1])):
-        with pytest.raises(BadRequest, match=r"no TLS with .*pem"):
+        with pytest.raises(BadRequest, match=r"cannot use .*pem for TLS"):
             tls_context(*pair)
 
 
@@ -773,7 +776,7 @@ def test_a_key_that_is_locked_is_refused_and_its_password_not_asked_for(
     command = ["openssl", "ec", "-in", certificate[1], "-out", locked, "-aes256", "-passout", "pass:a secret"]
     subprocess.run(command, check=True, capture_output=True)
 
-    with pytest.raises(BadRequest, match="it is locked with a password"):
+    with pytest.raises(BadRequest, match="it is protected by a password"):
         tls_context(certificate[0], locked)
 
 

@@ -181,8 +181,8 @@ def test_an_operation_that_does_not_fit_is_refused_and_named(operation: Any) -> 
         ([7], "Expected `object`, got `int` - at `$[0]`"),
         ([{"path": "/a"}], "Object missing required field `op` - at `$[0]`"),
         ([remove("/7"), {"op": "remove"}], "Object missing required field `path` - at `$[1]`"),
-        ([{"op": "add", "path": "/x"}], "there is no `value` to add - at `$[0]`"),
-        ([{"op": "replace", "path": "/a"}], "there is no `value` to replace - at `$[0]`"),
+        ([{"op": "add", "path": "/x"}], "no `value` to add - at `$[0]`"),
+        ([{"op": "replace", "path": "/a"}], "no `value` to replace - at `$[0]`"),
         ([{"op": "move", "from": "/a", "path": "/x"}], "Invalid enum value 'move' - at `$[0].op`"),
         ([{"op": "copy", "from": "/a", "path": "/x"}], "Invalid enum value 'copy' - at `$[0].op`"),
         ([{"op": "test", "path": "/7", "value": 6}], "Invalid enum value 'test' - at `$[0].op`"),
@@ -198,7 +198,7 @@ def test_what_is_no_patch_or_has_another_operation_is_refused(patch: Any, why: s
     with pytest.raises(BadRequest) as refused:
         apply_patch(EXAMPLE, patch)
 
-    assert str(refused.value) == f"this is no JSON Patch: {why}"
+    assert str(refused.value) == f"not a JSON Patch: {why}"
 
 
 def test_a_patch_makes_the_next_snapshot_and_leaves_this_one_alone() -> None:
@@ -214,7 +214,7 @@ def test_a_patch_makes_the_next_snapshot_and_leaves_this_one_alone() -> None:
 
 @pytest.mark.parametrize("seq", [6, 7, 9])
 def test_a_patch_that_is_not_the_next_one_is_refused(seq: int) -> None:
-    with pytest.raises(BadRequest, match=f"after event 7 comes 8, and not {seq}"):
+    with pytest.raises(BadRequest, match=f"expected event 8 after 7, not {seq}"):
         apply_patch_line(SNAPSHOT, {**PATCH, "seq": seq, "patch": []})
 
 

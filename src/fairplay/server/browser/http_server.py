@@ -1,6 +1,6 @@
-"""Let browsers in only as far as they behave: whoever is slow, silent or too much is cut off, and delays nobody else.
+"""Serve HTTP with timeouts and limits: a slow, silent or excessive connection is closed, and delays no other.
 
-uvicorn waits for ever for the headers of a first request, and for whoever does not read its answer.
+uvicorn by itself waits for ever for the headers of a first request, and for a browser that does not read its answer.
 """
 
 import asyncio
@@ -12,21 +12,21 @@ from uvicorn import Config, Server
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 MAX_BROWSER_CONNECTIONS = 1024
-MAX_HEADER_BYTES = 16 * 1024  # bytes
-REQUEST_TIMEOUT_S = 10.0  # seconds for a whole request, and for the next bytes of an answer to be taken
-KEEP_ALIVE_TIMEOUT_S = 5.0  # seconds between two requests
-SHUTDOWN_TIMEOUT_S = 2  # seconds for open answers, when the server stops
+MAX_HEADER_BYTES = 16 * 1024
+REQUEST_TIMEOUT_S = 10.0  # for a whole request, and until the next bytes of an answer are read
+KEEP_ALIVE_TIMEOUT_S = 5.0  # between two requests
+SHUTDOWN_TIMEOUT_S = 2  # for open answers, when the server stops
 
 
 class BrowserConnection(H11Protocol):
-    """A connection of a browser with deadlines. If there are too many, the one that has been idle longest has to go."""
+    """A connection of a browser with deadlines. If there are too many, the one that is idle longest is closed."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Somebody has come."""
+        """Start the deadline of the first request."""
         super().connection_made(transport)
         self._deadline_start = self.loop.time()
-        self._header_bytes = 0  # bytes of a request that is not whole
-        self._alarm: asyncio.TimerHandle | None = None  # until it has asked, or while it does not read
+        self._header_bytes = 0  # of an incomplete request
+        self._alarm: asyncio.TimerHandle | None = None  # while a request is incomplete, or an answer is not read
         self._update_alarm()
         if len(self.connections) > MAX_BROWSER_CONNECTIONS:
             idle = [one for one in self.connections if isinstance(one, BrowserConnection) and not one.is_responding]
@@ -38,7 +38,7 @@ class BrowserConnection(H11Protocol):
         return self.cycle is not None and not self.cycle.response_complete
 
     def data_received(self, data: bytes) -> None:
-        """Something has come. (The limit of h11 is for what comes bit by bit, not for what is there at once.)"""
+        """Limit the bytes of headers. (The limit of h11 is not for bytes that come all at once.)"""
         self._header_bytes = 0 if self.is_responding else self._header_bytes + len(data)
         if self._header_bytes > MAX_HEADER_BYTES:
             self.transport.abort()
@@ -46,35 +46,35 @@ class BrowserConnection(H11Protocol):
         super().data_received(data)
 
     def handle_events(self) -> None:
-        """Look at what has come."""
+        """Update the deadline after complete requests."""
         super().handle_events()
         if self.is_responding:
             self._header_bytes = 0
         self._update_alarm()
 
     def on_response_complete(self) -> None:
-        """A request has been answered."""
+        """Start the deadline of the next request."""
         super().on_response_complete()
         self._update_alarm()
 
     def pause_writing(self) -> None:
-        """What was said is not taken."""
+        """Start a deadline: the browser does not read."""
         super().pause_writing()
         self._set_alarm()
 
     def resume_writing(self) -> None:
-        """It is taken again."""
+        """The browser reads again."""
         super().resume_writing()
         self._cancel_alarm()
         self._update_alarm()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """It has gone."""
+        """Cancel the deadline."""
         self._cancel_alarm()
         super().connection_lost(exc)
 
     def _update_alarm(self) -> None:
-        """Let the alarm run as long as a request is not whole; a byte now and then does not put it off."""
+        """Run the alarm while a request is incomplete; single bytes do not extend it."""
         if not self.is_responding:
             self._set_alarm()
         elif not self.flow.write_paused:
@@ -92,16 +92,16 @@ class BrowserConnection(H11Protocol):
 
 
 class SignalFreeServer(Server):
-    """A server that leaves signals to the server in whose event loop it runs."""
+    """An HTTP server that leaves signals to the game server in whose event loop it runs."""
 
     @contextmanager
     def capture_signals(self) -> Generator[None, None, None]:
-        """Capture none."""
+        """Capture no signals."""
         yield
 
 
 def make_http_server(app: Any) -> SignalFreeServer:
-    """A server for this application."""
+    """The HTTP server for an application."""
     return SignalFreeServer(
         Config(
             app,

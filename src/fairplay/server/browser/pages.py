@@ -1,6 +1,6 @@
-"""Show a server to browsers and monitors: what is played, a room while it is played, and what a monitor wants to know.
+"""Serve web pages of a server: its rooms, live boards, replays, status and metrics.
 
-It runs in the event loop of the server, and nothing that is asked here changes anything. docs/server.md has the paths.
+They are served in the event loop of the game server, and are read-only. docs/server.md lists the paths.
 """
 
 import asyncio
@@ -34,12 +34,12 @@ from fairplay.server.spectating.hub import Hub
 from fairplay.server.status import ServerStatus, encode
 from fairplay.transport.endpoint import LOOPBACK, format_endpoint
 
-STATUS_CACHE_INTERVAL_S = 0.5  # seconds for which a status is good enough for everybody who asks
+STATUS_CACHE_INTERVAL_S = 0.5
 MAX_VIEWERS = 512  # in all rooms
-MAX_REPLAY_PAGES = 8  # replays that are remembered, or drawn
-REPLAY_PROCESSES = 2  # processes, so that one long match does not keep all others waiting
-PAGE_CHUNK_BYTES = 64 * 1024  # bytes of a page that are sent at once
-DEFAULT_CONNECTION_LIMITS = ConnectionLimits()  # as usual
+MAX_REPLAY_PAGES = 8  # cached, or being rendered
+REPLAY_PROCESSES = 2  # so that one long match does not delay all others
+PAGE_CHUNK_BYTES = 64 * 1024
+DEFAULT_CONNECTION_LIMITS = ConnectionLimits()
 LOCAL_NAMES = frozenset({"localhost"})
 BASE_CONTENT_POLICY = "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 CONTENT_POLICY = f"default-src 'self'; img-src 'self' data:; object-src 'none'; {BASE_CONTENT_POLICY}"
@@ -52,7 +52,7 @@ SECURITY_HEADERS = {
     "cross-origin-resource-policy": "same-origin",
     "cache-control": "no-store",
 }
-PAGE_PARTS = {  # all that is given out, and what it is
+PAGE_PARTS = {  # all files that are served, and their types
     "elements.js": "text/javascript",
     "pictures.js": "text/javascript",
     "server.js": "text/javascript",
@@ -63,36 +63,36 @@ PAGE_PARTS = {  # all that is given out, and what it is
 
 
 class MonitoredServer(Protocol):
-    """A server as it is seen from outside."""
+    """A server as web pages show it."""
 
     @property
     def counts(self) -> metrics.ServerCounts:
-        """What has happened there."""
+        """What has happened there, in numbers."""
 
     def status(self) -> ServerStatus:
-        """What goes on."""
+        """Its public status."""
 
     def hub(self, room: str) -> Hub | None:
-        """What passes on what happens in the room of this id; None: there is no such room."""
+        """The hub of the room of this id, or None."""
 
     def journal(self, match: str) -> Path | None:
-        """Where a match of this id is recorded, which is over; None: there is none."""
+        """The journal of the finished match of this id, or None."""
 
 
 class WebPages:
-    """The answers to all that browsers and monitors ask."""
+    """The web application for browsers and monitors."""
 
     def __init__(
         self, server: MonitoredServer, hosts: Iterable[str] = (), limits: ConnectionLimits = DEFAULT_CONNECTION_LIMITS
     ) -> None:
         self._server = server
         self._max_viewers_per_address = limits.viewers_per_address
-        self._viewers: Counter[str] = Counter()  # streams that are open, by the address of the browser
+        self._viewers: Counter[str] = Counter()  # open streams, by the address of the browser
         self._status: tuple[float, ServerStatus] | None = None
         self._metrics = metrics.make_registry(self._current_status, server.counts)
         self._streams: dict[str, RoomStream] = {}
         self._boards, self._replays = RenderPool(), RenderPool(REPLAY_PROCESSES)
-        self._pages: OrderedDict[str, asyncio.Task[str]] = OrderedDict()  # the last replays that somebody asked for
+        self._pages: OrderedDict[str, asyncio.Task[str]] = OrderedDict()  # the replays that were requested last
         routes = [
             Route("/", self._front_page),
             Route("/parts/{name}", self._part),
@@ -108,19 +108,19 @@ class WebPages:
         self.app = guard(app, LOCAL_NAMES | {host.lower() for host in hosts})
 
     def stop(self) -> None:
-        """Let nobody look on any more."""
-        for showing in self._streams.values():
-            showing.stop()
+        """End all live boards."""
+        for stream in self._streams.values():
+            stream.stop()
 
     async def close(self) -> None:
-        """End what draws."""
+        """End the rendering processes."""
         for page in self._pages.values():
             page.cancel()
         await self._boards.close()
         await self._replays.close()
 
     def _current_status(self) -> ServerStatus:
-        """What goes on, or what went on a moment ago: it may be asked for very often."""
+        """The status, cached for a moment, as it may be requested very often."""
         now = asyncio.get_running_loop().time()
         if self._status is None or now - self._status[0] > STATUS_CACHE_INTERVAL_S:
             self._status = now, self._server.status()
@@ -146,30 +146,32 @@ class WebPages:
         if hub is None or theme not in THEMES or request.method != "GET":
             return not_found()
         address = client_network(format_endpoint(*(request.client or (LOOPBACK, 0))))
-        self._viewers = +self._viewers  # without those of whom there is none any more
+        self._viewers = +self._viewers  # without zero counts
         if self._viewers[address] >= self._max_viewers_per_address:
-            return PlainTextResponse(f"{self._max_viewers_per_address} browsers at your address look on already\n", 503)
+            return PlainTextResponse(
+                f"too many viewers from your address: {self._max_viewers_per_address} are allowed\n", 503
+            )
         if self._viewers.total() >= MAX_VIEWERS:
-            return PlainTextResponse("too many look on already\n", 503)
+            return PlainTextResponse(f"too many viewers: {MAX_VIEWERS} are allowed\n", 503)
         self._viewers[address] += 1  # at once, as many may ask at the same moment
         return LiveStream(self._frames(room, hub, theme), lambda: self._viewers.subtract([address]))
 
     async def _frames(self, room: str, hub: Hub, theme: str) -> AsyncIterator[bytes]:
-        """All that happens in a room, for one who looks at it."""
-        showing = self._streams.get(room)
-        if showing is None:
-            showing = self._streams[room] = RoomStream(hub, self._boards)
+        """The server-sent events of a room, for one viewer."""
+        stream = self._streams.get(room)
+        if stream is None:
+            stream = self._streams[room] = RoomStream(hub, self._boards)
         try:
             yield format_server_event("hello", {"version": VERSION, "name": hub.name})
-            async with aclosing(showing.frames(theme)) as frames:
+            async with aclosing(stream.frames(theme)) as frames:
                 async for frame in frames:
                     yield frame
                     if frame == HEARTBEAT and self._server.hub(room) is not hub:  # it was closed before its end
                         return
         finally:
-            if not showing.viewer_counts and self._streams.get(room) is showing:
+            if not stream.viewer_counts and self._streams.get(room) is stream:
                 del self._streams[room]
-                await showing.close()
+                await stream.close()
 
     async def _match(self, request: Request) -> Response:
         match = request.path_params["match"]
@@ -178,12 +180,12 @@ class WebPages:
             return not_found()
         if match not in self._pages:
             if sum(not page.done() for page in self._pages.values()) >= MAX_REPLAY_PAGES:
-                return PlainTextResponse("too many replays are asked for\n", 503)
+                return PlainTextResponse("too many replays are being rendered: try again\n", 503)
             self._pages[match] = asyncio.create_task(self._replays.render(ReplayJob(str(journal))))
         self._pages.move_to_end(match)
         try:
             page = await asyncio.shield(self._pages[match])
-        except FairplayError as error:  # it is sealed, or something is wrong with it
+        except FairplayError as error:  # the match is sealed, or its journal is damaged
             self._pages.pop(match, None)
             log_warning("cannot render a replay", match=match, why=str(error))
             return not_found()
@@ -204,20 +206,20 @@ class WebPages:
 
 
 class ClosingStream(StreamingResponse):
-    """An answer in pieces, whose source is closed whatever happens."""
+    """An answer in chunks, whose source is closed in any case."""
 
     async def stream_response(self, send: Send) -> None:
-        """Send it."""
+        """Send the chunks."""
         async with aclosing(self.body_iterator):  # type: ignore[type-var]  # ours are generators
             await super().stream_response(send)
 
 
 class LiveStream(ClosingStream):
-    """What happens in a room, for one browser; at its end this is called, whatever happens."""
+    """The live board of one browser; calls a function when it ends, in whatever way."""
 
-    def __init__(self, frames: AsyncIterator[bytes], ended: Callable[[], None]) -> None:
+    def __init__(self, frames: AsyncIterator[bytes], on_end: Callable[[], None]) -> None:
         super().__init__(frames, media_type="text/event-stream")
-        self._on_end = ended
+        self._on_end = on_end
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
@@ -227,20 +229,20 @@ class LiveStream(ClosingStream):
 
 
 async def split_page(page: bytes) -> AsyncIterator[bytes]:
-    """A page piece by piece: whoever takes one in time gets the next."""
+    """A page in chunks, so that each has a deadline of its own."""
     for at in range(0, len(page), PAGE_CHUNK_BYTES):
         yield page[at : at + PAGE_CHUNK_BYTES]
 
 
 def not_found() -> Response:
-    """What is said of whatever is not there, or may not be seen."""
-    return PlainTextResponse("there is nothing here\n", 404)
+    """The answer for a page that does not exist, or may not be shown."""
+    return PlainTextResponse("not found\n", 404)
 
 
 def guard(app: ASGIApp, hosts: frozenset[str]) -> ASGIApp:
-    """Let nobody ask who was led here by somebody else's page; and let browsers do nothing else with what is said.
+    """Refuse requests that pages of other sites cause, and add security headers to all answers.
 
-    A page elsewhere may have a name of its own lead to this machine: so this one has to be called by its own names.
+    Another site may point a name of its own at this machine (DNS rebinding), so only our own names are answered.
     """
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
@@ -251,12 +253,12 @@ def guard(app: ASGIApp, hosts: frozenset[str]) -> ASGIApp:
         async def send_guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
                 given = dict(message["headers"])
-                more = [
+                added = [
                     (name.encode(), value.encode())
                     for name, value in SECURITY_HEADERS.items()
                     if name.encode() not in given
                 ]
-                message = {**message, "headers": [*message["headers"], *more]}
+                message = {**message, "headers": [*message["headers"], *added]}
             await send(message)
 
         refused = refuse_request(scope["method"], headers, hosts)
@@ -269,21 +271,21 @@ def guard(app: ASGIApp, hosts: frozenset[str]) -> ASGIApp:
 
 
 def refuse_request(method: str, headers: dict[bytes, bytes], hosts: frozenset[str]) -> Response | None:
-    """What is answered to a request that is not looked at; None: it is."""
+    """The refusal of a request, or None."""
     host, origin = headers.get(b"host", b"").decode("latin-1").lower(), headers.get(b"origin")
     if method not in ("GET", "HEAD"):
-        return PlainTextResponse("nothing can be changed here\n", 405, {"allow": "GET, HEAD", "connection": "close"})
+        return PlainTextResponse("only GET and HEAD are allowed\n", 405, {"allow": "GET, HEAD", "connection": "close"})
     if b"transfer-encoding" in headers or headers.get(b"content-length", b"0") != b"0":
-        return PlainTextResponse("nothing is to be sent here\n", 400, {"connection": "close"})
+        return PlainTextResponse("requests may not have a body\n", 400, {"connection": "close"})
     if not is_own_name(host, hosts):
-        return PlainTextResponse("this is not what I am called\n", 421, {"connection": "close"})
+        return PlainTextResponse("unknown host name: add it with --web-name\n", 421, {"connection": "close"})
     if origin is not None and origin.decode("latin-1").lower() not in (f"http://{host}", f"https://{host}"):
-        return PlainTextResponse("pages from elsewhere may not ask\n", 403, {"connection": "close"})
+        return PlainTextResponse("cross-origin requests are not allowed\n", 403, {"connection": "close"})
     return None
 
 
 def is_own_name(host: str, hosts: frozenset[str]) -> bool:
-    """Does this name the server? A name of its own does, and an IP address, which no one else can point here.
+    """Is this a name of the server? So is any IP address, as no other site can point one here.
 
     >>> [is_own_name(host, LOCAL_NAMES) for host in ("localhost:80", "127.0.0.1", "[::1]:40")]
     [True, True, True]
@@ -311,7 +313,7 @@ async def serve_pages(
     hosts: Iterable[str] = (),
     limits: ConnectionLimits = DEFAULT_CONNECTION_LIMITS,
 ) -> AsyncIterator[str]:
-    """Show a server while this lasts, at the address that it gives; `hosts` are more names by which it is called."""
+    """Serve the pages of a server while the context lasts; yields the address. `hosts` are its other host names."""
     listener: socket.socket = listening_socket(host, port)
     web = WebPages(server, (host, *hosts), limits)
     http_server = make_http_server(web.app)

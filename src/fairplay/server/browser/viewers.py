@@ -1,7 +1,7 @@
-"""Show a room to all who look at it in browsers: each picture is drawn once for all of them, and not too often.
+"""Stream a room to browser viewers: each picture is drawn once for all of them, and not too often.
 
-A picture goes out as the lines that are new in it, for whoever has the one before. Nobody waits for whoever looks: one
-that is slow gets the newest when it can take it.
+A viewer that has the picture before gets only the lines that changed. No player waits for a viewer: a slow one gets the
+newest picture when it can take it.
 """
 
 import asyncio
@@ -20,10 +20,10 @@ from fairplay.server.browser.rendering import BoardJob, RenderPool
 from fairplay.server.logs import log_warning
 from fairplay.server.spectating.hub import Hub, NumberedEvent
 
-FRAME_INTERVAL_S = 0.25  # seconds from picture to picture
-HEARTBEAT_INTERVAL_S = 15.0  # seconds after which something is said in any case, so that a dead line is noticed
-HEARTBEAT = b": \n\n"  # which browsers pass over
-THEMES = {  # as room.js asks for them
+FRAME_INTERVAL_S = 0.25  # between pictures
+HEARTBEAT_INTERVAL_S = 15.0  # so that a dead connection is noticed
+HEARTBEAT = b": \n\n"  # ignored by browsers
+THEMES = {  # as room.js requests them
     "light": {"dark": False, "small": False},
     "dark": {"dark": True, "small": False},
     "light-small": {"dark": False, "small": True},
@@ -34,7 +34,7 @@ encode = msgspec.json.Encoder().encode
 
 
 class FactText(msgspec.Struct, frozen=True, array_like=True):
-    """A fact in words."""
+    """A fact as text for people."""
 
     number: int
     seat: int
@@ -43,24 +43,24 @@ class FactText(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Frame(msgspec.Struct, frozen=True):
-    """A moment of the match, as text for browsers."""
+    """A position of the match, as server-sent events."""
 
     number: int
-    previous: int  # the number of the one before
+    previous: int  # the number of the frame before
     full_event: bytes
-    delta_event: bytes  # for whoever has the one before
+    delta_event: bytes  # for a viewer that has the frame before
     is_last: bool
 
 
 class RoomStream:
-    """One room, from when somebody looks at it until nobody does."""
+    """The stream of one room, while it has viewers."""
 
-    def __init__(self, hub: Hub, studio: RenderPool) -> None:
-        self.viewer_counts: Counter[str] = Counter()  # how many there are, by theme
+    def __init__(self, hub: Hub, renderer: RenderPool) -> None:
+        self.viewer_counts: Counter[str] = Counter()  # by theme
         self._hub = hub
-        self._renderer = studio
+        self._renderer = renderer
         self._frames: dict[str, Frame] = {}
-        self._pictures: dict[str, tuple[int, Any, str]] = {}  # the event's number, what was seen, and the picture
+        self._pictures: dict[str, tuple[int, Any, str]] = {}  # by theme: the event's number, its view, and the picture
         self._number = 0
         self._stopped = False
         self._changed, self._rendered = asyncio.Event(), asyncio.Event()
@@ -68,23 +68,23 @@ class RoomStream:
         hub.add(self)
 
     def offer(self, text: bytes) -> bool:
-        """Note that something has happened; it is drawn when there is time."""
+        """Note that something has happened; it is drawn later."""
         self._changed.set()
         return True
 
     def stop(self) -> None:
-        """Let those who look go."""
+        """End the streams of all viewers."""
         self._stopped = True
         self._rendered.set()
 
     async def close(self) -> None:
-        """Nobody looks any more."""
+        """Stop drawing."""
         self._hub.remove(self)
         self._render_task.cancel()
         await finish_despite_cancellation(asyncio.wait([self._render_task]))
 
     async def frames(self, theme: str) -> AsyncGenerator[bytes, None]:
-        """What happens, as a stream of server-sent events, to the end of the match."""
+        """The server-sent events for one viewer, to the end of the match."""
         self.viewer_counts[theme] += 1
         self._changed.set()
         number = 0
@@ -107,7 +107,7 @@ class RoomStream:
                 self._pictures.pop(theme, None)
 
     async def _render_loop(self) -> None:
-        """Draw whatever is new, for every look that somebody wants."""
+        """Draw new positions in all themes that have viewers."""
         while True:
             await self._changed.wait()
             self._changed.clear()
@@ -148,7 +148,7 @@ class RoomStream:
 
 
 def describe_position(last: NumberedEvent, facts: tuple[FactText, ...]) -> dict[str, Any]:
-    """What is said of a moment beside its picture; nothing of it is hidden from spectators."""
+    """The public data that a page shows beside the picture."""
     match = last.match
     return {
         "seq": last.seq,
@@ -164,12 +164,12 @@ def describe_position(last: NumberedEvent, facts: tuple[FactText, ...]) -> dict[
 
 
 def format_server_event(name: str, value: Any) -> bytes:
-    """A server-sent event; there is no end of a line in JSON."""
+    """Format a server-sent event; JSON contains no line ends."""
     return b"event: %s\ndata: %s\n\n" % (name.encode(), encode(value))
 
 
 async def wait_for_event(event: asyncio.Event) -> bool:
-    """Wait for it; False: it took too long."""
+    """Wait for an event; False: it took too long."""
     try:
         async with asyncio.timeout(HEARTBEAT_INTERVAL_S):
             return await event.wait()

@@ -1,4 +1,4 @@
-"""Find out who somebody is, from the name and the token that it says."""
+"""Identify a client by its name and token."""
 
 from pathlib import Path
 from typing import Any
@@ -9,11 +9,11 @@ from fairplay.journal.key import load_key
 from fairplay.protocol.wire import Introduction
 from fairplay.server.sign_in.tokens import GUEST_PREFIX, ReconnectTokens, Tokens
 
-KEY_FILE = "key"  # the file in the directory of a server
+KEY_FILE = "key"  # in the directory of a server
 
 
 class Refused(Exception):
-    """Somebody is turned away: a word for whoever counts, and why, without secrets."""
+    """A connection is refused: a reason for metrics, and an explanation without secrets."""
 
     def __init__(self, reason: str, why: str, fault: Fault = Fault.ILLEGAL) -> None:
         super().__init__(why)
@@ -25,14 +25,14 @@ class Refused(Exception):
 
 
 class InvalidToken(Exception):
-    """What the operator is told of a wrong token: the whole path of the file."""
+    """An invalid token, for the operator: with the whole path of the file."""
 
 
 class Identities:
-    """Who has which id. A name that has a token takes it; guests come back by the pass that they were given.
+    """Gives clients their ids. A name with a token requires it; guests come back by their reconnect tokens.
 
-    A right token always enters, however many wrong ones came before it: tokens have 128 bits, so that no number of
-    guesses helps, and each guess costs a connection and one hash.
+    A valid token is always accepted, also after many invalid ones: tokens have 128 bits, so guessing is hopeless, and
+    each guess costs a connection and one hash.
     """
 
     def __init__(self, directory: Path | str, *, guests: bool) -> None:
@@ -40,28 +40,29 @@ class Identities:
         self._reconnect_tokens = ReconnectTokens(load_key(Path(directory, KEY_FILE)))
         self._guests = guests
 
-    def identify(self, said: Introduction) -> str:
-        """The id of somebody. Raises Refused if it is not whom it says, or may not be here."""
-        name = said.name if isinstance(said.name, str) else ""
-        is_guest = not said.token or said.token.startswith(GUEST_PREFIX)
+    def identify(self, introduction: Introduction) -> str:
+        """The id of a client. Raises Refused if its token is invalid, or guests are not allowed."""
+        name = introduction.name if isinstance(introduction.name, str) else ""
+        token = introduction.token
+        is_guest = not token or token.startswith(GUEST_PREFIX)
         if is_guest and not self._guests:
-            raise Refused("guests_not_allowed", "who has no token of this server cannot play here")
+            raise Refused("guests_not_allowed", "this server accepts no guests: use a token")
         try:
             if is_guest and self.tokens.has(name):
-                raise Refused("name_reserved", f"the name {name} takes its token")
-            return self._verify(name, said.token) if said.token else self._reconnect_tokens.new_id()
-        except BadRequest as error:  # somebody has spoilt the file
+                raise Refused("name_reserved", f"the name {name} requires its token")
+            return self._verify(name, token) if token else self._reconnect_tokens.new_id()
+        except BadRequest as error:  # the file is damaged
             raise Refused("unreadable_tokens", "the tokens of this server cannot be read") from error
 
     def reconnect_token(self, id: str) -> str:
-        """With what a guest can come back."""
+        """The token with which a guest can come back."""
         return self._reconnect_tokens.create(id)
 
     def _verify(self, name: str, token: str) -> str:
-        """The id of somebody with a token or a pass. The directory's name helps who made a token for another server."""
+        """The id for a token. The error names the directory, as the token may be of another server."""
         if token.startswith(GUEST_PREFIX):
             if (id := self._reconnect_tokens.client_id(token)) is None:
-                raise Refused("invalid_token", "this is no pass of this server")
+                raise Refused("invalid_token", "invalid reconnect token: sign in again")
             return id
         if not self.tokens.is_valid(name, token):
             path = self.tokens.path.absolute()

@@ -1,4 +1,4 @@
-"""Give people names that nobody takes for somebody else's."""
+"""Give clients names that cannot be mistaken for each other."""
 
 import secrets
 from collections.abc import Container
@@ -9,7 +9,7 @@ LOOK_ALIKES = str.maketrans({"1": "l", "i": "l", "0": "o", "m": "rn", "w": "vv",
 
 
 def look_alike_key(name: str) -> str:
-    """What is left of a name for somebody who looks at it briefly: two names with the same are too much alike.
+    """A key that is the same for names that look alike.
 
     >>> look_alike_key("Ann_1") == look_alike_key("annI"), look_alike_key("ann") == look_alike_key("anna")
     (True, False)
@@ -18,9 +18,9 @@ def look_alike_key(name: str) -> str:
 
 
 def unique_label(wanted: str, digits: str, taken: Container[str]) -> str:
-    """A name whose look-alike key is not taken: the one that is wanted, or with digits behind it.
+    """A name whose look-alike key is not taken: the wanted one, or with digits appended.
 
-    If somebody has taken that one too, on purpose even, the digits are drawn.
+    If that one is taken too, the digits are drawn.
 
     >>> unique_label("ann", "c0ffee00", {"bob"}), unique_label("ann", "c0ffee00", {"ann"})
     ('ann', 'ann-c0ff')

@@ -1,4 +1,4 @@
-"""Make and apply JSON Patches (RFC 6902), which tell spectators what an event changes."""
+"""Make and apply JSON Patches (RFC 6902), which show spectators the changes of an event."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,12 +10,12 @@ from fairplay.core.errors import BadRequest
 
 Pointer = Annotated[str, msgspec.Meta(pattern=r"\A(/([^~/]|~[01])*)*\Z")]  # RFC 6901
 ARRAY_INDEX = re.compile("0|[1-9][0-9]*")
-ARRAYS = (list, tuple)  # as games pack their views
+ARRAYS = (list, tuple)  # in packed views
 encode = msgspec.json.Encoder().encode
 
 
 class Operation(msgspec.Struct, frozen=True):
-    """A change at the end of a path; the empty path leads to the whole document."""
+    """A change at a path; the empty path is the whole document."""
 
     op: Literal["add", "remove", "replace"]
     path: Pointer
@@ -23,11 +23,11 @@ class Operation(msgspec.Struct, frozen=True):
 
     def __post_init__(self) -> None:
         if self.value is msgspec.UNSET and self.op != "remove":
-            raise ValueError(f"there is no `value` to {self.op}")
+            raise ValueError(f"no `value` to {self.op}")
 
 
 def make_patch(before: Any, after: Any, path: str = "") -> Iterator[Operation]:
-    """The operations that make one document of the other."""
+    """The operations that turn one document into another."""
     if is_same_json(before, after):
         return
     if isinstance(before, dict) and isinstance(after, dict):
@@ -43,12 +43,12 @@ def make_patch(before: Any, after: Any, path: str = "") -> Iterator[Operation]:
 
 
 def is_same_json(before: Any, after: Any) -> bool:
-    """Are they the same, as JSON has it? Here 1 equals true, too."""
+    """Are they the same in JSON? In Python, 1 equals true."""
     return bool(before == after) and encode(before) == encode(after)
 
 
 def array_operations(before: Sequence[Any], after: Sequence[Any], path: str) -> Iterator[Operation]:
-    """The operations item by item; the items with which both begin and end stay."""
+    """The operations item by item, without the common start and end."""
     start, shorter = 0, min(len(before), len(after))
     while start < shorter and is_same_json(before[start], after[start]):
         start += 1
@@ -63,28 +63,28 @@ def array_operations(before: Sequence[Any], after: Sequence[Any], path: str) -> 
 
 
 def join_pointer(path: str, key: Any) -> str:
-    """The path of a member; JSON makes a text of a key that is none."""
+    """The path of a member, whose key becomes text in JSON."""
     return f"{path}/{str(key).replace('~', '~0').replace('/', '~1')}"
 
 
 def apply_patch_line(snapshot: Mapping[str, Any], line: Mapping[str, Any]) -> dict[str, Any]:
-    """The snapshot after the line of a patch. Raises BadRequest if it does not fit, or another line comes before."""
+    """The snapshot after a line with a patch. Raises BadRequest if the line does not fit, or is not the next one."""
     missing = [key for key in ("seq", "at", "event", "patch") if key not in line]
     if missing:
-        raise BadRequest(f"this is no line of a patch: it has no {missing[0]!r}")
+        raise BadRequest(f"not a line with a patch: it has no {missing[0]!r}")
     if line["seq"] != snapshot["seq"] + 1:
-        raise BadRequest(f"after event {snapshot['seq']} comes {snapshot['seq'] + 1}, and not {line['seq']}")
+        raise BadRequest(f"expected event {snapshot['seq'] + 1} after {snapshot['seq']}, not {line['seq']}")
     patched = apply_patch(snapshot, line["patch"])
     if not isinstance(patched, dict):
-        raise BadRequest("the patch does not fit: it leaves no snapshot")
+        raise BadRequest("the patch does not fit: the result is not an object")
     return {**patched, **{key: line[key] for key in ("seq", "at", "event")}}
 
 
 def apply_patch(document: Any, patch: Sequence[Any]) -> Any:
-    """The document after a JSON Patch (RFC 6902); it is left as it was itself.
+    """The document after a JSON Patch (RFC 6902), as a new value.
 
-    The operations are those that fairplay sends: add, remove and replace. Raises BadRequest if there is another one, or
-    if one does not fit.
+    The operations are those that fairplay sends: add, remove and replace. Raises BadRequest for any other operation,
+    and for one that does not fit.
 
     >>> patch = [{"op": "remove", "path": "/order/0"}, {"op": "add", "path": "/a~1b", "value": [1]}]
     >>> apply_patch({"order": [0, 1]}, patch)
@@ -93,7 +93,7 @@ def apply_patch(document: Any, patch: Sequence[Any]) -> Any:
     try:
         operations = msgspec.convert(patch, list[Operation])
     except msgspec.ValidationError as error:
-        raise BadRequest(f"this is no JSON Patch: {error}") from None
+        raise BadRequest(f"not a JSON Patch: {error}") from None
     for operation in operations:
         try:
             document = apply_operation(document, operation)
@@ -105,7 +105,7 @@ def apply_patch(document: Any, patch: Sequence[Any]) -> Any:
 def apply_operation(document: Any, operation: Operation) -> Any:
     """The document after one operation. Raises an AttributeError, LookupError or ValueError if it does not fit."""
     *way, last = [token.replace("~1", "/").replace("~0", "~") for token in operation.path.split("/")]
-    top: dict[str, Any] = {"": document}  # to which the empty path leads
+    top: dict[str, Any] = {"": document}  # whose key is the empty path
     parent: Any = top
     for token in way:
         key = resolve_token(parent, token)
