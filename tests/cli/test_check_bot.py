@@ -104,7 +104,7 @@ def test_the_example_bots_are_ready(game: str, bot: str, monkeypatch: pytest.Mon
     assert done.out.splitlines()[-1] == "ready to play"
     assert not [line for line in made if line.startswith("no")]
     assert re.fullmatch(
-        r"ok   start: it said hello after [\d.]+ m?s, \d+ % of 10 s(, and would .* random-walk)?", made[0]
+        r"ok   start: it said hello after [\d.]+ m?s, \d+ % of 10 s(, with the name random-walk)?", made[0]
     )
     assert ("random-walk" in made[0]) == ("sdk" in bot)
     assert re.match(
@@ -119,7 +119,7 @@ def test_the_built_in_players_are_ready_but_for_the_one_that_does_not_care(game:
     done = check(game, player)
 
     assert done.err == ""
-    assert verdicts(done)[0] == "ok   start: it is loaded in this process, where no limits are enforced"
+    assert verdicts(done)[0] == "ok   start: loaded in this process, where no limits are enforced"
     if player == "first":
         assert done.code == 1
         assert f"rule 4.4  {clauses('tsuro')['4.4']}\n" in done.out
@@ -139,7 +139,7 @@ def test_there_are_games_of_the_fewest_and_of_the_most_and_every_position_with_s
     assert re.match(rf"ok   game 1.*, seat 0 of {least}, with ", made[1])
     assert re.match(rf"ok   game 2.*, seat [1-{least}] of {least + 1}, with ", made[2])
     assert re.match(rf"ok   game 3.*, seat {most - 1} of {most}, with ", made[3])
-    assert made[4].startswith("ok   alone: all others are out: ")
+    assert made[4].startswith("ok   alone: all other players are out: ")
     assert [line.split("'")[1] for line in made[5:-1]] == [name for name in views if any(rules.actions(views[name]))]
 
 
@@ -216,7 +216,7 @@ def test_the_match_that_shows_a_fault_again_has_the_limit_and_the_sandbox_of_the
     ("body", "said", "advice"),
     [
         ("raise ValueError('no idea')", "ValueError: no idea", ""),
-        ("sys.exit(0)", "ended with exit code 0", "it has to read its stdin to the end; "),
+        ("sys.exit(0)", "ended with exit code 0", "read stdin until it ends; "),
         ("import os\nos.kill(os.getpid(), 9)", "was killed by signal 9", ""),
     ],
 )
@@ -229,7 +229,7 @@ def test_who_crashes_at_the_start_is_not_tried_any_further(tmp_path: Path, body:
     assert said in told
     assert ("advice" in told) == bool(advice)
     assert advice in flat(told)
-    assert done.out.endswith("\nnot ready: 1 of 12 checks failed, and 11 were not tried\n")
+    assert done.out.endswith("\nnot ready: 1 of 12 checks failed, and 11 were skipped\n")
 
 
 @pytest.mark.parametrize(
@@ -247,16 +247,14 @@ def test_a_file_that_is_no_player_is_told_so(tmp_path: Path, source: str, said: 
     told = flat(wrong(check("fish", str(path))))
 
     assert said in told
-    assert (f'advice a program that speaks the protocol itself is named exec:"python3 {path}"' in told) == (
-        source == PLAIN
-    )
+    assert (f'advice name a program that speaks the protocol itself exec:"python3 {path}"' in told) == (source == PLAIN)
 
 
 def test_who_never_answers_hello_is_reminded_to_flush(tmp_path: Path) -> None:
     told = wrong(check("fish", program(tmp_path, "", before="import time; time.sleep(60)"), "--limit", "start=0.3"))
 
     assert told.startswith("no   start: timed out, no answer within 0.3 s\n")
-    assert "advice    a reply ends with a newline and is flushed" in told
+    assert "advice    end each reply with a newline and flush stdout" in told
 
 
 def test_who_sleeps_beyond_the_limit_is_told_by_how_much(tmp_path: Path) -> None:
@@ -274,9 +272,9 @@ def test_who_sleeps_beyond_the_limit_is_told_by_how_much(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("body", "before", "told"),
     [
-        (CHATTY, "", "something else than a reply came on stdout: 'thinking...'; print to stderr instead"),
-        ("", "print('hi', flush=True)", "something else than a reply came on stdout: 'hi'; print to stderr instead"),
-        ("", "print('x' * 10000)", "something else than a reply came on stdout: 'xxx"),
+        (CHATTY, "", "stdout got something other than a reply: 'thinking...'; print to stderr instead"),
+        ("", "print('hi', flush=True)", "stdout got something other than a reply: 'hi'; print to stderr instead"),
+        ("", "print('x' * 10000)", "stdout got something other than a reply: 'xxx"),
         (
             "",
             "print('{}', flush=True)",
@@ -298,7 +296,7 @@ def test_of_what_a_bot_said_on_stderr_the_end_is_told(tmp_path: Path) -> None:
     told = wrong(check("fish", program(tmp_path, body)))
 
     assert "the program ended with exit code 1; its stderr ends with:\n" in told
-    assert "lines are left out)\n" in told
+    assert "lines left out)\n" in told
     assert "thinking 39\n" in told
     assert "thinking 20\n" not in told
     assert "ValueError: 7\n" in told
@@ -313,7 +311,7 @@ def test_who_relies_on_others_is_told_before_they_are_out(game: str, tmp_path: P
     done = check(game, str(tmp_path / "bot.py"))
 
     refused = [line for line in verdicts(done) if line.startswith("no")]
-    assert refused[0] == "no   alone: all others are out: crashed, the program ended with exit code 1"
+    assert refused[0] == "no   alone: all other players are out: crashed, the program ended with exit code 1"
     assert {line.partition(":")[0].split("'")[0] for line in refused[1:]} <= {"no   position "}
     assert "IndexError" in done.out
 
@@ -335,7 +333,7 @@ def test_what_is_wrong_again_and_again_is_told_at_length_once(tmp_path: Path, mo
 
     assert done.out.endswith("not ready: 9 of 11 checks failed\n")
     assert done.out.count("evidence  ValueError: a bad day") == 1
-    assert done.out.count("this was told above\n") == 8
+    assert done.out.count("this was explained above\n") == 8
 
 
 def test_who_is_close_to_the_limit_or_ignores_the_end_of_its_line_is_only_warned(tmp_path: Path) -> None:
@@ -344,8 +342,8 @@ def test_who_is_close_to_the_limit_or_ignores_the_end_of_its_line_is_only_warned
     done = check("fish", program(tmp_path, SLOW.replace("SECONDS", "2.4"), after="time.sleep(60)"), "--limit", "4")
 
     assert (done.code, done.out.splitlines()[-1]) == (0, "ready to play")
-    assert re.search(r"^warn time: .*\n +advice +more than 50 % is too close", done.out, re.MULTILINE)
-    assert re.search(r"^warn end: it was killed, for it still ran 1 s after .*\n +advice ", done.out, re.MULTILINE)
+    assert re.search(r"^warn time: .*\n +advice +stay below 50 % of each limit", done.out, re.MULTILINE)
+    assert re.search(r"^warn end: it was killed, as it still ran 1 s after .*\n +advice ", done.out, re.MULTILINE)
     assert is_cleaned_up(before), new_holdings(before)
     assert becomes_true(lambda: not processes_marked(str(tmp_path)))
 
@@ -364,7 +362,7 @@ if not Path({str(tmp_path / "started")!r}).exists():
 
     assert (done.code, done.out.splitlines()[-1]) == (0, "ready to play")
     assert re.search(r"^warn time: .*; the slowest of 3 starts 2\.\d\d s, \d\d % of 4 s$", done.out, re.MULTILINE)
-    assert "more than 50 % is too close" in done.out
+    assert "stay below 50 % of each limit" in done.out
 
 
 @pytest.mark.parametrize(
@@ -405,8 +403,8 @@ REFUSED = {
     "a missing file": (("fish", "./nobody.py"), "there is no Python file ./nobody.py"),
     "a missing program": (("fish", "exec:nobody_there"), "there is no program 'nobody_there'"),
     "a missing module": (("fish", "py:nobody_there:Bot"), "No module named 'nobody_there'"),
-    "somebody who would join": (("fish", "tcp:4000"), "tcp:4000 cannot be checked: name the program"),
-    "somebody at a WebSocket": (("q", "ann=ws:4000"), "ws:4000 cannot be checked: name the program"),
+    "somebody who would join": (("fish", "tcp:4000"), "tcp:4000 cannot be checked: name a program"),
+    "somebody at a WebSocket": (("q", "ann=ws:4000"), "ws:4000 cannot be checked: name a program"),
     "no time limit": (("fish", "random", "--limit", "soon"), "'soon' is no time limit"),
     "an unknown parameter": (("fish", "random", "--set", "depth=3"), "fish has no parameter 'depth'"),
     "a parameter that is no text": (("fish", "random", "--set", "fish=\udcff"), "'fish=\\udcff' is no text in UTF-8"),

@@ -265,9 +265,9 @@ def test_whoever_fails_before_is_out_and_asked_no_more(how: str, line: str, tmp_
     assert len(told) == 1
     assert told[0].startswith(f"news after turn 1: fails: {line}")
     assert told[0].endswith("; the record has an acknowledgement")
-    assert verdict_lines(one)[-1] == "turn 3 was not asked: whoever fails is out of the match"
+    assert verdict_lines(one)[-1] == "turn 3 was not asked: a player that fails is out of the match"
     assert verdict_lines(every)[-1] == (
-        "1 turn: 2 different from the record; what came then was not asked, for whoever fails is out of the match"
+        "1 turn: 2 different from the record; the rest was not asked, as a player that fails is out of the match"
     )
     assert (one.code, every.code) == (1, 1)
 
@@ -298,7 +298,7 @@ def test_a_failure_at_the_greeting_is_told(tmp_path: Path) -> None:
     assert done.code == 1
     assert verdict_lines(done) == [
         "greeting: fails: crashed, the program ended with exit code 1, ValueError; the record has an acknowledgement",
-        "turn 1 was not asked: whoever fails is out of the match",
+        "turn 1 was not asked: a player that fails is out of the match",
     ]
 
 
@@ -350,7 +350,7 @@ def test_a_branch_is_heard_by_whoever_came_later_as_well(tmp_path: Path) -> None
 
     before, after = (run_fairplay("debug", str(path), "--seat", "ann", player).out for player in ("greedy", "random"))
 
-    seam = "the match was interrupted here, and resumed: the player is opened anew"
+    seam = "the match was interrupted here, and resumed: the player is started again"
     lines = [line.rpartition("; ")[2] for line in after.splitlines()]
     assert set(lines[lines.index(seam) + 1 : -1]) == {"the same as in the record"}
     assert all(line.endswith("same as in the record") for line in before.partition(seam)[0].splitlines())
@@ -375,7 +375,7 @@ def test_an_unfinished_match_can_be_looked_at_on_the_turn_that_nobody_answered(t
     every = run_fairplay("debug", str(path), "--seat", "1", "random")
     one = run_fairplay("debug", str(path), "--seat", "1", "--turn", "3", "random")
 
-    missing = "the record has no answer, for the match was interrupted there"
+    missing = "the record has no answer, as the match was interrupted here"
     assert every.code == 0
     assert verdict_lines(every)[2:] == [f"turn 3: not asked; {missing}", "2 turns: all the same as in the record"]
     assert one.code == 1

@@ -182,7 +182,7 @@ def test_nothing_that_a_record_names_is_loaded_or_run(address: str, tmp_path: Pa
 
     assert told.code == 0
     assert shown.code in (0, 1)
-    assert "the match goes on from turn 1" in played.out
+    assert "the match continues from turn 1" in played.out
     assert "\n1. " in played.out
     assert not mark.exists()
 
@@ -239,7 +239,7 @@ def test_a_flood_on_stderr_is_cut(tmp_path: Path) -> None:
 
     said = [line for line in connection_lines(done) if line.startswith("| ")]
     assert len(said) == 501
-    assert said[-1] == "| (what else it says now is left out)"
+    assert said[-1] == "| (the rest of its stderr is left out)"
     assert max(map(len, said)) <= 602
     assert "legal" in verdict_lines(done)
 

@@ -67,7 +67,7 @@ def test_whoever_fails_before_is_out_here_too(tmp_path: Path) -> None:
     assert done.code == 1
     assert verdict_lines(done)[-2:] == [
         f"news after turn 1: fails: {now}; the record has an acknowledgement",
-        "turn 3 was not asked: whoever fails is out of the match",
+        "turn 3 was not asked: a player that fails is out of the match",
     ]
 
 
@@ -121,7 +121,7 @@ def test_a_resumed_match_is_heard_again_as_it_was(tmp_path: Path, monkeypatch: p
     again = log.read_text().splitlines()
     resumed = [number for number, line in enumerate(live) if line.startswith("start")][1]
     assert done.code == 0
-    assert done.out.count("the match was interrupted here, and resumed: the player is opened anew\n") == 1
+    assert done.out.count("the match was interrupted here, and resumed: the player is started again\n") == 1
     assert live[resumed - 1].startswith("take_turn")  # which was never answered, and was put again
     assert again == live[: resumed - 1] + live[resumed:]
 
@@ -136,7 +136,7 @@ def test_whoever_sat_down_anew_has_no_memory_of_what_was_before(
 
     assert done.code == 0
     said = verdict_lines(done)
-    assert said[2] == "the match was interrupted here, and resumed: the player is opened anew"
+    assert said[2] == "the match was interrupted here, and resumed: the player is started again"
     assert said[5].startswith("turn 5 of bob")
     where = f"{bob.split(':')[1]}.py, line 25"
     assert said[-2:] == [f"RuntimeError: too much ({where})", "the same as in the record"]

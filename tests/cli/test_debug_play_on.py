@@ -29,11 +29,13 @@ def test_whoever_answers_the_same_sees_the_same_match(game: str, tmp_path: Path)
 
     done = run_fairplay("debug", str(path), "--seat", "1", "--turn", "1", PLAYERS_BY_GAME[game][1], "--play-on")
 
-    before, _, after = done.out.partition("\n\nthe match goes on from turn 1, and is not recorded\n")
+    before, _, after = done.out.partition("\n\nthe match continues from turn 1, and is not recorded\n")
     facts = len(read_journal(path).facts) - 1
     assert (done.code, done.err) == (0, "")
     assert before.endswith("the same as in the record")
-    assert after.splitlines()[0].startswith("the others answer as in the record; when it goes another way, they are: ")
+    assert after.splitlines()[0].startswith(
+        "the others answer as in the record, and from where the match differs they are: "
+    )
     assert after.splitlines()[2].startswith("at the table: ")
     assert [line for line in after.splitlines() if not line.startswith("  took ")][-facts:] == replayed[-facts:]
     assert list(tmp_path.iterdir()) == [path]
@@ -108,7 +110,7 @@ def test_the_player_is_neither_greeted_nor_asked_twice(tmp_path: Path) -> None:
 def others_of(path: Path, *arguments: str) -> tuple[list[str], list[str]]:
     """What cyd does when a match goes on, and what it did on record."""
     done = run_fairplay("debug", str(path), "--seat", "ann", "--turn", "3", *arguments, "--play-on")
-    assert "the match goes on" in done.out, done
+    assert "the match continues" in done.out, done
     then = [str(fact.action) for fact in read_journal(path).facts if isinstance(fact, Acted) and fact.seat == 1]
     return [line[4:] for line in done.out.splitlines() if line.startswith("cyd ")], then
 
@@ -167,7 +169,7 @@ def test_a_record_that_names_no_players_goes_on_with_those_of_the_server(tmp_pat
         done = run_fairplay(*start)
 
         assert done.code == 0, done
-        assert "when it goes another way, they are: bob=random\n" in done.out
+        assert "from where the match differs they are: bob=random\n" in done.out
 
 
 @pytest.mark.parametrize("other", ["tcp:4000", "ws:4000"])

@@ -494,7 +494,7 @@ def test_terminals_are_not_sent_what_they_cannot_show(environment: dict[str, str
     ("arguments", "why"),
     [
         (("play", "fish", "human", "greedy", "--games", "2"), "human plays single matches at a terminal, and no"),
-        (("check-bot", "fish", "human"), "human cannot be checked: name the program"),
+        (("check-bot", "fish", "human"), "human cannot be checked: name a program"),
     ],
 )
 def test_people_are_refused_where_they_cannot_play(arguments: tuple[str, ...], why: str) -> None:

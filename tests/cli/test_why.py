@@ -80,13 +80,13 @@ KINDS = {  # one of each fault at each moment of each game, and all that cheat
 TOLD = """\
 player-2 was ejected from a match of fish: illegal (turn)
 
-  who       player-2, seat 1, the player ./my bot.py
+  player    player-2, seat 1, ./my bot.py
   when      on turn 2 of its own
             after fact 3: player-1 places a penguin at [0, 2]
             2023-11-14 22:13:20 UTC; it took 0 µs
   fault     illegal: an action that breaks a rule
   why       rule 3.2: there is no tile at [99, 99]
-  rule 3.2  A penguin is put on a tile of the board, with any number of fish.
+  rule 3.2  A penguin is placed on a tile of the board, with any number of fish.
   answer    player-2 places a penguin at [99, 99]
             {{"type":"place","at":[99,99]}}
   evidence  none
@@ -214,7 +214,7 @@ def test_what_became_of_a_program_is_told_with_all_that_it_said(tmp_path: Path) 
     [one] = data(path)
     said = [line.strip() for line in evidence_of(one)]
     assert "  why       the program ended with exit code 1" in words
-    assert "  rule      none was broken" in words
+    assert "  rule      no rule was broken" in words
     assert said[0].startswith("limit 4.000 s, taken 0.")
     assert said[1:4] == [
         "the program ended with exit code 1; its stderr ends with:",
@@ -284,7 +284,7 @@ def test_a_record_that_does_not_say_who_played_says_so(tmp_path: Path) -> None:
 
     words = told(path)
 
-    assert "player-2, seat 1, whose address is not in the record\n" in words
+    assert "player-2, seat 1, its address is not in the record\n" in words
     assert "--seat 1 --turn 1 PLAYER\n" in words
 
 

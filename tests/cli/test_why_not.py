@@ -122,7 +122,7 @@ def test_a_refusal_says_what_would_be_legal(tmp_path: Path) -> None:
 
     assert done.out == (
         "no: rule 3.3: a penguin stands at [0, 0] already\n\n"
-        "  rule 3.3  Nobody may stand there already.\n"
+        "  rule 3.3  The tile must be free: no penguin stands on it.\n"
         "  action    player-2 places a penguin at [0, 0]\n"
         "  legal     13 actions, such as: player-2 places a penguin at [0, 3]\n"
         '            {"type":"place","at":[0,3]}\n'
@@ -157,7 +157,7 @@ def test_in_a_finished_match_nobody_is_to_move(tmp_path: Path) -> None:
     facts = len(read_legal(path).facts)
 
     assert run_fairplay("why-not", "fish", "--view", str(path), PLACE) == CommandResult(
-        1, f"no: nobody is to move after {facts} facts: the game is over\n", ""
+        1, f"no: no player is to move after {facts} facts: the game is over\n", ""
     )
 
 
@@ -229,19 +229,19 @@ def test_the_script_answers_the_same(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("action", "why"),
     [
-        ("", "the action is no JSON: Input data was truncated; write "),
-        ("place", "the action is no JSON: JSON is malformed: "),
-        ('{"type": "place"', "the action is no JSON: "),
-        (f"{PLACE} {PLACE}", "the action is no JSON: "),
-        ("\udcff", "the action is no JSON: "),
-        ("[" * 100_000, "this is no action of fish: "),
-        ("null", "this is no action of fish: Expected `object`, got `null`; one is "),
-        ("{}", "this is no action of fish: Object missing required field `type`; one is "),
-        ('{"type": "win"}', "this is no action of fish: Invalid value 'win' - at `$.type`; one is "),
-        ('{"type": "place"}', "this is no action of fish: Object missing required field `at`; one is "),
-        ('{"type": "place", "at": [0, 0], "x": 1}', "this is no action of fish: Object contains unknown field `x`"),
-        ('{"type": "place", "at": [0.5, 0]}', "this is no action of fish: Expected `int`, got `float`"),
-        ('{"type": "place", "at": ["\\ud800", 0]}', " is no "),
+        ("", "the action is not JSON: Input data was truncated; write "),
+        ("place", "the action is not JSON: JSON is malformed: "),
+        ('{"type": "place"', "the action is not JSON: "),
+        (f"{PLACE} {PLACE}", "the action is not JSON: "),
+        ("\udcff", "the action is not JSON: "),
+        ("[" * 100_000, "not an action of fish: "),
+        ("null", "not an action of fish: Expected `object`, got `null`; write "),
+        ("{}", "not an action of fish: Object missing required field `type`; write "),
+        ('{"type": "win"}', "not an action of fish: Invalid value 'win' - at `$.type`; write "),
+        ('{"type": "place"}', "not an action of fish: Object missing required field `at`; write "),
+        ('{"type": "place", "at": [0, 0], "x": 1}', "not an action of fish: Object contains unknown field `x`"),
+        ('{"type": "place", "at": [0.5, 0]}', "not an action of fish: Expected `int`, got `float`"),
+        ('{"type": "place", "at": ["\\ud800", 0]}', " is not "),
     ],
 )
 def test_what_is_no_action_is_refused_with_an_example(action: str, why: str, tmp_path: Path) -> None:
@@ -259,7 +259,7 @@ def test_where_nothing_is_legal_the_example_is_from_another_position(game: str, 
     line = refusal_line(run_fairplay("why-not", game, "--view", view, "{}"))
 
     kinds = set()
-    for example in line.partition("; one is ")[2].split(" or "):
+    for example in line.partition("; write ")[2].split(" or "):
         msgspec.json.decode(example, type=rules.action)
         kinds.add(json.loads(example)["type"])
     assert kinds == {kind.__struct_config__.tag for kind in rules.action.__args__}
@@ -268,7 +268,7 @@ def test_where_nothing_is_legal_the_example_is_from_another_position(game: str, 
 def test_in_a_finished_match_the_example_is_from_another_position(tmp_path: Path) -> None:
     line = refusal_line(run_fairplay("why-not", "fish", "--view", str(record_journal(tmp_path)), "{}"))
 
-    assert line.endswith('; one is {"type":"place","at":[0,0]} or {"type":"move","from":[3,1],"to":[4,2]}')
+    assert line.endswith('; write {"type":"place","at":[0,0]} or {"type":"move","from":[3,1],"to":[4,2]}')
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Let others take the seats of a recorded match that goes another way: only who is asked something sits down."""
+"""Replace the recorded players of a match that differs from its record: only those that are asked are greeted."""
 
 import asyncio
 from pathlib import Path
@@ -14,41 +14,41 @@ from tests.journal.journals import GAME, SEED, first_action
 from tests.journal_files import newest_journal
 
 
-class Other:
-    """A player that keeps what it hears."""
+class LivePlayer:
+    """A player that keeps the kinds of messages it gets."""
 
     def __init__(self) -> None:
-        self.heard: list[type[Message]] = []
+        self.messages: list[type[Message]] = []
 
     async def ask(self, message: Message) -> Answer:
-        self.heard.append(type(message))
+        self.messages.append(type(message))
         return Answered(first_action(message.view) if isinstance(message, TakeTurn) else None)
 
     async def close(self, parting: CloseReason) -> None:
         pass
 
 
-def heard_by_other(tmp_path: Path, *messages: str) -> list[type[Message]]:
-    """What another player hears in the place of seat 0, when a recorded match goes another way from the start."""
+def messages_to_live_player(tmp_path: Path, *messages: str) -> list[type[Message]]:
+    """What a live player in seat 0 is asked, in a match that differs from its record from the start."""
     match = Referee().run(GAME, [first_action, first_action], seed=SEED, record=Journal(tmp_path).begin)
-    recorded, begun, other = read_journal(newest_journal(tmp_path)), GAME.deal(2, SEED), Other()
+    recorded, dealt, live = read_journal(newest_journal(tmp_path)), GAME.deal(2, SEED), LivePlayer()
     assert isinstance(recorded.facts[0], Acted)
-    prompter = RecordedAnswers(recorded, 0, match)
-    understudy = RecordedThenLive(0, prompter, other)
-    said: dict[str, Message] = {"turn": TakeTurn(GAME.view(begun, 0)), "end": End(match.result)}
+    answers = RecordedAnswers(recorded, 0, match)
+    channel = RecordedThenLive(0, answers, live)
+    known: dict[str, Message] = {"turn": TakeTurn(GAME.view(dealt, 0)), "end": End(match.result)}
 
-    async def go_another_way() -> None:
-        prompter.write(Ejected(1, Fault.CRASHED, Moment.TURN, "another way"), None, None)
+    async def differ() -> None:
+        answers.write(Ejected(1, Fault.CRASHED, Moment.TURN, "not in the record"), None, None)
         for message in messages:
-            assert isinstance(await understudy.ask(said[message]), Answered)
+            assert isinstance(await channel.ask(known[message]), Answered)
 
-    asyncio.run(go_another_way())
-    return other.heard
-
-
-def test_who_never_sat_at_a_match_is_not_told_its_end(tmp_path: Path) -> None:
-    assert heard_by_other(tmp_path, "end") == []
+    asyncio.run(differ())
+    return live.messages
 
 
-def test_who_takes_a_seat_for_a_turn_is_greeted_first_and_told_the_end(tmp_path: Path) -> None:
-    assert heard_by_other(tmp_path, "turn", "end") == [Start, TakeTurn, End]
+def test_a_live_player_that_never_had_its_seat_is_not_told_the_end(tmp_path: Path) -> None:
+    assert messages_to_live_player(tmp_path, "end") == []
+
+
+def test_a_live_player_that_takes_over_a_seat_is_greeted_first_and_told_the_end(tmp_path: Path) -> None:
+    assert messages_to_live_player(tmp_path, "turn", "end") == [Start, TakeTurn, End]

@@ -58,9 +58,9 @@ def check_bot(
     options = [word for name, value in named.items() if value for word in (name, value)]
     bot = parse_bot(player, game, parse_limit_option(limit), sandbox, options, logs=bot_logs)
     trials = list_trials(bot, chosen)
-    gate = BotChecker(bot, FlushingWriter(sys.stdout), colour=supports_colour(sys.stdout))
+    checker = BotChecker(bot, FlushingWriter(sys.stdout), colour=supports_colour(sys.stdout))
     with redirect_stdout(sys.stderr):  # what players in this process print must not come between our lines
-        gate.check_all(trials)
+        checker.check_all(trials)
     if bot_logs is not None and bot.command is not None:
         click.echo(f"bot logs: {log_path(bot_logs, split_label(player)[0], 'start').parent}")
-    context.exit(1 if gate.checks_failed else 0)
+    context.exit(1 if checker.checks_failed else 0)

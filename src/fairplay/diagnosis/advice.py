@@ -1,4 +1,4 @@
-"""Explain to the author of a bot what it would be ejected for, and what may help."""
+"""Explain to the author of a bot why it would be ejected, and advise how to mend it."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -15,34 +15,34 @@ from fairplay.render.evidence import describe_evidence
 from fairplay.render.formatting import MAX_PRINTED_CHARS, format_duration, format_json, format_paragraph
 from fairplay.render.text import printable
 
-FIRST_LINES, LAST_LINES = 4, 16  # of evidence: what became of the program, and the end of what it said
+FIRST_LINES, LAST_LINES = 4, 16  # lines of evidence that are shown: how the program ended, and its last output
 
 
 class BotFailure(msgspec.Struct, frozen=True):
-    """What a bot was ejected for, and what led to it."""
+    """Why a bot was ejected, and what came before."""
 
     ejected: Ejected
-    message: Message | None  # None: it was hello
+    message: Message | None  # the question that it failed; None: hello
     answer: Answer
-    facts: tuple[Fact, ...] = ()  # that came before
+    facts: tuple[Fact, ...] = ()  # of the match before the ejection
 
 
-def explain_failure(trouble: BotFailure, trial: BotTrial, bot: Bot, *, colour: bool) -> Iterator[str]:
-    """What is wrong, as `fairplay why` tells it."""
-    ejected, message, game, names = trouble.ejected, trouble.message, trial.match.game, trial.match.names
+def explain_failure(failure: BotFailure, trial: BotTrial, bot: Bot, *, colour: bool) -> Iterator[str]:
+    """Explain what is wrong, line by line, in the layout of `fairplay why`."""
+    ejected, message, game, names = failure.ejected, failure.message, trial.match.game, trial.match.names
     name = printable_name(names[ejected.seat])
-    yield from format_paragraph("when", *describe_moment(trouble, names))
+    yield from format_paragraph("when", *describe_moment(failure, names))
     yield from format_paragraph("fault", f"{ejected.fault.description}: {FAULT_DESCRIPTIONS[ejected.fault]}")
     if ejected.clause:
         yield from describe_rule(ejected.clause, clauses(game.name).get(ejected.clause, ""))
-    match trouble.answer:
+    match failure.answer:
         case Answered(action):
             yield from format_paragraph("answer", f"{name} {action}", format_json(action))
         case Failed(evidence=evidence):
             yield from format_paragraph("evidence", *shorten_evidence(describe_evidence(evidence)))
     if isinstance(message, TakeTurn):
         yield from format_paragraph("legal", *describe_legal_actions(legal_actions(game, message.view), "answer", name))
-    yield from format_paragraph("advice", *advise(trouble, bot.address))
+    yield from format_paragraph("advice", *advise(failure, bot.address))
     if message is not None:
         yield from ("", f"  What {name} was {'told' if isinstance(message, Tell | End) else 'shown'}:", "")
         yield from (f"    {line}" for line in describe_message(message, bot.game_info, names, colour=colour))
@@ -53,52 +53,56 @@ def explain_failure(trouble: BotFailure, trial: BotTrial, bot: Bot, *, colour: b
         yield from ("  To play it again, and keep a journal for fairplay why:", "", f"    {trial.command}")
 
 
-def describe_moment(trouble: BotFailure, names: Sequence[str]) -> Iterator[str]:
-    """The moment, how long it took, and the fact before."""
-    facts, took = trouble.facts, format_duration(trouble.answer.took)
-    turns = sum(isinstance(fact, Acted) and fact.seat == trouble.ejected.seat for fact in facts)
-    moment = f"at the {trouble.ejected.moment.value}, after {format_count(turns, 'turn')} of its own"
-    if isinstance(trouble.message, TakeTurn):
+def describe_moment(failure: BotFailure, names: Sequence[str]) -> Iterator[str]:
+    """When the failure came, how long the answer took, and the fact before."""
+    facts, took = failure.facts, format_duration(failure.answer.took)
+    turns = sum(isinstance(fact, Acted) and fact.seat == failure.ejected.seat for fact in facts)
+    moment = f"at the {failure.ejected.moment.value}, after {format_count(turns, 'turn')} of its own"
+    if isinstance(failure.message, TakeTurn):
         moment = f"on turn {turns + 1} of its own"
-    yield f"{moment if trouble.message else 'at hello'}; it took {took}"
+    yield f"{moment if failure.message else 'at hello'}; it took {took}"
     if facts:
         yield f"after fact {len(facts)}: {' '.join(describe_event(facts[-1], names))}"
 
 
 def shorten_evidence(evidence: Sequence[str]) -> Sequence[str]:
-    """How evidence begins and ends."""
+    """The first and the last lines of evidence."""
     left_out = len(evidence) - FIRST_LINES - LAST_LINES
-    cut = [*evidence[:FIRST_LINES], f"({left_out} lines are left out)", *evidence[-LAST_LINES:]]
+    cut = [*evidence[:FIRST_LINES], f"({left_out} lines left out)", *evidence[-LAST_LINES:]]
     return cut if left_out > 1 else evidence
 
 
-def advise(trouble: BotFailure, address: str) -> Iterator[str]:
-    """What the author of the bot may have overlooked."""
-    why, evidence = trouble.ejected.why, trouble.answer.evidence if isinstance(trouble.answer, Failed) else NO_EVIDENCE
+def advise(failure: BotFailure, address: str) -> Iterator[str]:
+    """What the author of the bot may have overlooked, one line for each."""
+    why, evidence = failure.ejected.why, failure.answer.evidence if isinstance(failure.answer, Failed) else NO_EVIDENCE
     received = evidence.received.removeprefix("b")
-    match trouble.ejected.fault:
+    match failure.ejected.fault:
         case Fault.MALFORMED | Fault.FLOOD if received and not received[1:].startswith("{"):
-            yield f"something else than a reply came on stdout: {printable(received, 100)}; print to stderr instead"
+            yield f"stdout got something other than a reply: {printable(received, 100)}; print to stderr instead"
         case Fault.MALFORMED if why.startswith("not a reply"):
             yield 'a reply is {"nonce": "...", "answer": ...} on one line, with the nonce of the question'
-        case Fault.TIMED_OUT if trouble.message is None:
-            yield "a reply ends with a newline and is flushed: what stays in a buffer is never read"
-        case Fault.CRASHED if trouble.message is None and "defines no player" in (evidence.stderr or ""):
-            yield f'a program that speaks the protocol itself is named exec:"python3 {address}"'
-        case Fault.CRASHED if trouble.message is None and evidence.exit_code == 0 and address.startswith("exec:"):
-            yield "it has to read its stdin to the end; a file with a class Player or a function take_turn is ./file.py"
+        case Fault.TIMED_OUT if failure.message is None:
+            yield "end each reply with a newline and flush stdout: what stays in a buffer is never read"
+        case Fault.CRASHED if failure.message is None and "defines no player" in (evidence.stderr or ""):
+            yield f'name a program that speaks the protocol itself exec:"python3 {address}"'
+        case Fault.CRASHED if failure.message is None and evidence.exit_code == 0 and address.startswith("exec:"):
+            yield "read stdin until it ends; if the file has a class Player or a function take_turn, name it ./file.py"
 
 
-def describe_message(message: Message, shelf: GameInfo, names: tuple[str, ...], *, colour: bool) -> Iterable[str]:
-    """The board as the bot saw it, or the news, or the result."""
+def describe_message(message: Message, game_info: GameInfo, names: tuple[str, ...], *, colour: bool) -> Iterable[str]:
+    """The board that the bot was shown, or the news, or the result."""
     match message:
         case Tell(news):
             return [printable(format_json(news), MAX_PRINTED_CHARS)]
         case End(result):
             return format_standings(result, names)
-    return shelf.text(message.view, names, colour=colour).split("\n")
+    return game_info.text(message.view, names, colour=colour).split("\n")
 
 
 def format_count(number: int, what: str) -> str:
-    """A number of things, in words."""
+    """A number of things.
+
+    >>> format_count(1, "turn"), format_count(2, "turn")
+    ('1 turn', '2 turns')
+    """
     return f"{number} {what}{'' if number == 1 else 's'}"

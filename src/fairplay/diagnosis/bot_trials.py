@@ -1,4 +1,4 @@
-"""List the matches in which a bot shows itself before it matters: small games, and odd positions."""
+"""List the matches that check a bot: small games, a game without opponents, and unusual positions."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -33,24 +33,24 @@ class Bot(msgspec.Struct, frozen=True):
     address: str
     command: Command | None  # None: it is in this process
     conditions: MatchConditions
-    options: tuple[str, ...]  # that say so on a command line
+    options: tuple[str, ...]  # that ask for these conditions on a command line
     game_info: GameInfo
-    logs: str | None = None  # the directory where what it says on stderr is kept
+    logs: str | None = None  # the directory for its stderr
 
     @property
     def limits(self) -> Limits:
-        """How long it may take."""
+        """The limits of time, the usual ones unless others were chosen."""
         return self.conditions.limits or DEFAULT_LIMITS
 
 
 class BotTrial(msgspec.Struct, frozen=True):
-    """A match for a bot to show itself in: a whole one, or one turn of it."""
+    """A match that checks a bot: a whole one, or one turn of it."""
 
     name: str
     match: Match[Any, Any, Any]
     seat: Seat  # of the bot
-    players: tuple[str, ...]  # by seat, as they are named on a command line
-    single_turn: bool = False  # after its first turn it is over
+    players: tuple[str, ...]  # by seat, as arguments of a command
+    single_turn: bool = False  # the trial is over after the first turn
     command: str = ""  # the command that plays it again
 
 
@@ -64,33 +64,33 @@ def parse_bot(
     pondering: bool = False,
     logs: str | None = None,
 ) -> Bot:
-    """The bot that is named by PLAYER or NAME=PLAYER; the options say on a command line what its conditions are."""
-    shelf, (_, address) = game_info(game), split_label(text)
-    command = parse_remote_address(address, shelf.option)
+    """The bot that PLAYER or NAME=PLAYER names; `options` ask for the same conditions on a command line."""
+    info, (_, address) = game_info(game), split_label(text)
+    command = parse_remote_address(address, info.option)
     if isinstance(command, ListenAddress | Person):
-        raise BadRequest(f"{address} cannot be checked: name the program, for it is started anew for every check")
+        raise BadRequest(f"{address} cannot be checked: name a program, as it is started again for every check")
     hidden = [] if logs is None else [logs]
     conditions = match_conditions([address], limits, sandbox, hidden, [game], pondering=pondering)
-    return Bot(text, address, command, conditions, tuple(options) if command else (), shelf, logs)
+    return Bot(text, address, command, conditions, tuple(options) if command else (), info, logs)
 
 
 def list_trials(bot: Bot, chosen: Mapping[str, Any]) -> list[BotTrial]:
-    """All trials of a bot: small matches with these parameters, one of them alone at the table, and odd positions."""
+    """All trials of a bot: small matches with these parameters, one without opponents, and unusual positions."""
     rules = bot.game_info.rules.with_parameters(chosen)
     small = list(trial_games(bot, {**bot.game_info.quick, **chosen}))
     return [*small, *solo_trials(small[0]), *position_trials(bot, rules)]
 
 
 def trial_games(bot: Bot, chosen: Mapping[str, Any]) -> Iterator[BotTrial]:
-    """Matches with built-in players: one of the fewest whom these parameters allow, one of some, one of the most."""
-    game, server = bot.game_info.rules.with_parameters(chosen), list(bot.game_info.built_in)
+    """Matches with built-in players: of the fewest players that these parameters allow, of some, and of the most."""
+    game, built_in = bot.game_info.rules.with_parameters(chosen), list(bot.game_info.built_in)
     sizes = [seats for seats in game.seats if can_deal(game, seats)] or [game.seats[0]]
     parameters = [f"{name}={value}" for name, value in chosen.items()]
     kind = f" ({', '.join(parameters)})" if parameters else ""
     for number in range(TRIAL_GAMES):
         seats, seed = sizes[ceil((len(sizes) - 1) * number / (TRIAL_GAMES - 1))], f"{TRIAL_SEED}-{number + 1}"
         seat = ceil((seats - 1) * number / (TRIAL_GAMES - 1))
-        players = [server[other % len(server)] for other in range(seats)]
+        players = [built_in[other % len(built_in)] for other in range(seats)]
         others = ", ".join(player for other, player in enumerate(players) if other != seat)
         players[seat] = bot.player
         names = distinct_names([split_label(player)[0] for player in players])
@@ -103,23 +103,23 @@ def trial_games(bot: Bot, chosen: Mapping[str, Any]) -> Iterator[BotTrial]:
 
 
 def can_deal(game: Game[Any, Any, Any], seats: int) -> bool:
-    """Do the parameters of a game allow so many players?"""
+    """Whether the parameters of a game allow so many players."""
     with suppress(BadRequest):
         return game.deal(seats, seed_from_text(TRIAL_SEED)) is not None
     return False
 
 
 def solo_trials(trial: BotTrial) -> Iterator[BotTrial]:
-    """The same match, but all others are out before it begins; unless it is over then."""
+    """The same match with all other players ejected before it begins, unless that ends it."""
     match = trial.match
     for other in set(match.remaining_seats) - {trial.seat}:
         match = match.after(Ejected(other, Fault.GONE, Moment.GREETING, "left the table"))
     if match.turn == trial.seat and legal_actions(match.game, match.view(trial.seat)).count:
-        yield BotTrial("alone: all others are out", match, trial.seat, trial.players)
+        yield BotTrial("alone: all other players are out", match, trial.seat, trial.players)
 
 
 def position_trials(bot: Bot, rules: Game[Any, Any, Any]) -> Iterator[BotTrial]:
-    """The examples of a game, wherever there is something to do."""
+    """The example positions of a game in which a player has a legal action."""
     for name, state in bot.game_info.examples.items():
         seat = rules.turn(state)
         if seat is None or not legal_actions(rules, rules.view(state, seat)).count:

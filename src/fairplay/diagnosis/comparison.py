@@ -1,4 +1,4 @@
-"""Hold what a player answers now against what the record has, and put it into words."""
+"""Compare the answers of a player with those in a record, and describe the difference."""
 
 from typing import Any
 
@@ -12,23 +12,23 @@ from fairplay.journal.transcript import TranscriptEntry
 from fairplay.render.evidence import describe_evidence
 from fairplay.render.text import printable
 
-MAX_ANSWER_CHARS = 600  # characters of an answer or a reason
-NO_RECORDED_ANSWER = "the record has no answer, for the match was interrupted there"
+MAX_ANSWER_CHARS = 600  # of an answer or a reason
+NO_RECORDED_ANSWER = "the record has no answer, as the match was interrupted here"
 
 
 class Comparison(msgspec.Struct, frozen=True):
-    """What a player answers now, beside what the record has."""
+    """An answer of a player beside the one in the record."""
 
     entry: TranscriptEntry
     answer: Answer
-    fact: Fact | None  # what the referee makes of it; None: an acknowledgement, as it should be
-    recorded: Fact | None  # what it made of the answer in the record
+    fact: Fact | None  # that follows from the answer; None: it acknowledges, as it should
+    recorded: Fact | None  # that followed from the answer in the record
 
     @property
     def is_same(self) -> bool:
-        """Is it the same? Of two failures only the fault has to be, and the rule if one is broken.
+        """Whether both answers have the same effect: of two failures only fault, moment and rule are compared.
 
-        The reason may be another one: a crash is an exception in this process, and an exit code in one of its own.
+        The reason may differ: a crash is an exception in this process, and an exit code of a program.
         """
         if self.entry.answer is None:
             return False
@@ -38,16 +38,16 @@ class Comparison(msgspec.Struct, frozen=True):
         return self.fact == self.recorded
 
 
-def format_moment(heard: TranscriptEntry) -> str:
-    """At which moment of the match."""
-    moment = MOMENT_OF_MESSAGE[type(heard.message)]
+def format_moment(entry: TranscriptEntry) -> str:
+    """The moment of the match at which a seat was asked."""
+    moment = MOMENT_OF_MESSAGE[type(entry.message)]
     if moment is Moment.TURN:
-        return f"turn {heard.turn}"
-    return f"{moment.value} after turn {heard.turn}" if heard.turn else moment.value
+        return f"turn {entry.turn}"
+    return f"{moment.value} after turn {entry.turn}" if entry.turn else moment.value
 
 
 def describe_answer(comparison: Comparison) -> list[str]:
-    """What the player does, and what is wrong with it."""
+    """The answer of the player, and what is wrong with it, as parts of a sentence."""
     match comparison.fact, comparison.answer:
         case None, _:
             return ["acknowledged"]
@@ -60,7 +60,7 @@ def describe_answer(comparison: Comparison) -> list[str]:
 
 
 def describe_record(comparison: Comparison) -> str:
-    """What the record has."""
+    """How the answer in the record compares."""
     match comparison.recorded, comparison.entry.answer, comparison.answer:
         case _, None, _:
             return NO_RECORDED_ANSWER
@@ -79,17 +79,17 @@ def describe_record(comparison: Comparison) -> str:
 
 
 def ejection_reason(ejected: Ejected) -> str:
-    """Why a player is out."""
+    """The fault of an ejected player, and why."""
     return f"{ejected.fault.value.replace('_', ' ')}, {printable_text(ejected.why)}"
 
 
 def key_evidence(answer: Answer) -> list[str]:
-    """What else is known of a failure, in a line: where a program crashed, the last of what it said."""
+    """The most telling line of the evidence of a failure: after a crash, the last one."""
     if not isinstance(answer, Failed) or not (lines := describe_evidence(answer.evidence)):
         return []
     return [printable_text(lines[-1 if answer.fault is Fault.CRASHED else 0])]
 
 
-def printable_text(words: Any) -> str:
-    """Something that is fit for a terminal."""
-    return printable(str(words), MAX_ANSWER_CHARS)
+def printable_text(value: Any) -> str:
+    """A value as text that is safe to print to a terminal."""
+    return printable(str(value), MAX_ANSWER_CHARS)

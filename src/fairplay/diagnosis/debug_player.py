@@ -1,4 +1,4 @@
-"""Let a player hear again what a seat heard in a recorded match, in the way in which it would hear it in a real one."""
+"""Ask a player again what a seat was asked in a recorded match, with the channel and sandbox of a real match."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -14,7 +14,7 @@ from fairplay.hosting.records import turn_times
 from fairplay.hosting.table import NO_SANDBOX, AsyncLocalChannel
 from fairplay.journal.reenactment import MOMENT_OF_MESSAGE
 from fairplay.journal.replay import RecordedMatch
-from fairplay.journal.transcript import TranscriptEntry as HeardThen
+from fairplay.journal.transcript import TranscriptEntry
 from fairplay.players.location import BuiltInAddress, Command, LocalAddress, Location
 from fairplay.players.process import PIPE_READ_BYTES, ProgramConnection
 from fairplay.players.process_pool import PooledChannel
@@ -26,16 +26,16 @@ from fairplay.render.text import printable
 from fairplay.sandbox.policy import SandboxPolicy
 from fairplay.transport.connection import Callback, Connection, OnReceive, Received
 
-MAX_STDERR_LINE_CHARS = 600  # characters of a line on stderr
-MAX_STDERR_LINES = 500  # of stderr, for one question
-STDERR_WAIT_S = 0.01  # seconds for what was said on stderr before a reply
+MAX_STDERR_LINE_CHARS = 600
+MAX_STDERR_LINES = 500  # for each question
+STDERR_WAIT_S = 0.01  # after a reply, for stderr that was written before it
 
 
 class TracedConnection(Connection):
-    """A line to a program that is told, line by line: what it is asked (>), says on stderr (|) and replies (<)."""
+    """A connection to a program that writes down questions (>), stderr (|) and replies (<), line by line."""
 
-    def __init__(self, tell: Callable[[str], None]) -> None:
-        self._tell = tell
+    def __init__(self, write: Callable[[str], None]) -> None:
+        self._write = write
         self._connection: Connection
         self._partial_line = b""  # a line on stderr without its end
         self._lines_left = MAX_STDERR_LINES
@@ -43,13 +43,13 @@ class TracedConnection(Connection):
 
     @classmethod
     async def start(
-        cls, words: Sequence[str], sandbox: SandboxPolicy, tell: Callable[[str], None]
+        cls, words: Sequence[str], sandbox: SandboxPolicy, write: Callable[[str], None]
     ) -> "TracedConnection":
         """Start a program."""
-        overheard = cls(tell)
-        overheard._connection = await ProgramConnection.start(words, sandbox=sandbox, on_stderr=overheard._on_stderr)
-        overheard.late_answer_timeout_s = overheard._connection.late_answer_timeout_s
-        return overheard
+        traced = cls(write)
+        traced._connection = await ProgramConnection.start(words, sandbox=sandbox, on_stderr=traced._on_stderr)
+        traced.late_answer_timeout_s = traced._connection.late_answer_timeout_s
+        return traced
 
     def acquire(self, then: Callback) -> None:
         self._connection.acquire(then)
@@ -59,30 +59,30 @@ class TracedConnection(Connection):
 
     def send(self, text: bytes) -> None:
         self._lines_left = MAX_STDERR_LINES
-        self._tell(f"  > {printable_line(text)}")
+        self._write(f"  > {printable_line(text)}")
         self._connection.send(text)
 
     def on_receive(self, callback: OnReceive | None) -> None:
-        def note(heard: Received) -> None:
-            if isinstance(heard, bytes):
-                self._replies.append(heard)
+        def keep(received: Received) -> None:
+            if isinstance(received, bytes):
+                self._replies.append(received)
             if callback is not None:
-                callback(heard)
+                callback(received)
 
-        self._connection.on_receive(None if callback is None else note)
+        self._connection.on_receive(None if callback is None else keep)
 
     def offer(self, text: bytes) -> bool:
-        taken = self._connection.offer(text)
-        if taken:
-            self._tell(f"  > {printable_line(text)}")
-        return taken
+        accepted = self._connection.offer(text)
+        if accepted:
+            self._write(f"  > {printable_line(text)}")
+        return accepted
 
     def on_lost(self, callback: Callback) -> None:
         self._connection.on_lost(callback)
 
     async def close(self, last: bytes, within: float) -> None:
         if last:
-            self._tell(f"  > {printable_line(last)}")
+            self._write(f"  > {printable_line(last)}")
         await self._connection.close(last, within)
         self.flush()
 
@@ -90,30 +90,30 @@ class TracedConnection(Connection):
         return self._connection.evidence()
 
     def flush(self) -> None:
-        """Tell of a line on stderr that may never end, and then the replies, for these came later."""
+        """Write an unfinished line of stderr, and then the replies, which came later."""
         self._on_stderr(b"\n" if self._partial_line else b"")
         for reply in self._replies:
-            self._tell(f"  < {printable_line(reply)}")
+            self._write(f"  < {printable_line(reply)}")
         self._replies.clear()
 
-    def _on_stderr(self, said: bytes) -> None:
+    def _on_stderr(self, text: bytes) -> None:
         if self._lines_left <= 0:
             return
-        *lines, self._partial_line = (self._partial_line + said).split(b"\n")
+        *lines, self._partial_line = (self._partial_line + text).split(b"\n")
         if len(self._partial_line) > PIPE_READ_BYTES:
             lines, self._partial_line = [*lines, self._partial_line], b""
         for line in lines[: self._lines_left]:
-            self._tell(f"  | {printable(line.decode(errors='replace').rstrip(), MAX_STDERR_LINE_CHARS)}")
+            self._write(f"  | {printable(line.decode(errors='replace').rstrip(), MAX_STDERR_LINE_CHARS)}")
         self._lines_left -= len(lines)
         if self._lines_left <= 0:
             self._partial_line = b""
-            self._tell("  | (what else it says now is left out)")
+            self._write("  | (the rest of its stderr is left out)")
 
 
 class DebugPlayer:
-    """A player in the place of a seat, who hears the same again. Programs are shut in and timed as in a match.
+    """A player in the place of a seat that is asked the same again. Programs are sandboxed and timed as in a match.
 
-    With each greeting it is opened anew, because that is what it was: whoever resumes a match opens the players again.
+    Each greeting opens the player again, as resuming a match does.
     """
 
     def __init__(
@@ -122,46 +122,46 @@ class DebugPlayer:
         seat: Seat,
         find: Callable[[], Location],
         conditions: MatchConditions,
-        tell: Callable[[str], None],
+        write: Callable[[str], None],
     ) -> None:
         self._recorded = recorded
         self.seat = seat
         self._find_location = find
         self._conditions = conditions
-        self._tell = tell
-        self.hello: Answer | None = None  # what a program answered to it
-        self._channel: AsyncChannel | None = None  # nobody, before the first greeting
+        self._write = write
+        self.hello: Answer | None = None  # of a program
+        self._channel: AsyncChannel | None = None  # None: before the first greeting
         self._connection: TracedConnection | None = None  # if it is a program
-        self._known_facts = 0  # facts that the player could have heard of
+        self._known_facts = 0  # that the player was shown
 
     @property
     def on_change(self) -> Callable[[Change], None] | None:
-        """What tells the player of changes, if it wants to hear of them."""
+        """Informs the player of changes, if it listens to them."""
         return self._channel.on_change if is_change_listener(self._channel) else None
 
-    async def replay_message(self, heard: HeardThen) -> Comparison:
-        """Say to the player what the seat heard."""
+    async def replay_message(self, entry: TranscriptEntry) -> Comparison:
+        """Ask the player what the seat was asked."""
         if self.on_change is not None:
-            for facts in range(self._known_facts, heard.facts):
+            for facts in range(self._known_facts, entry.facts):
                 match = self._recorded.match_after(facts + 1)
-                if self.seat in match.game.order(match.state):  # or it is eliminated, and hears no more of them
+                if self.seat in match.game.order(match.state):  # otherwise it is eliminated, and is not informed
                     self.on_change(Change(match))
-        self._known_facts = heard.facts
-        if isinstance(heard.message, Start):
+        self._known_facts = entry.facts
+        if isinstance(entry.message, Start):
             await self.close(None)
-            await self._open(turn_times(self._recorded.entries[: heard.facts]).get(self.seat, ()))
-        answer = await self.ask(heard.message)
-        return Comparison(heard, answer, self._judge(heard, answer), self._judge(heard, heard.answer))
+            await self._open(turn_times(self._recorded.entries[: entry.facts]).get(self.seat, ()))
+        answer = await self.ask(entry.message)
+        return Comparison(entry, answer, self._judge(entry, answer), self._judge(entry, entry.answer))
 
     async def ask(self, message: Message) -> Answer:
-        """Say something to the player, and tell all that it says to that."""
+        """Ask the player something, and write down its stderr and reply."""
         assert self._channel is not None, "every transcript begins with a greeting"
         answer = await self._channel.ask(message)
         await self._flush_output()
         return answer
 
     async def close(self, parting: CloseReason) -> None:
-        """Let the player go, as at the end of a match; it may be closed already."""
+        """Close the player's channel, as at the end of a match; it may be closed already."""
         channel, self._channel = self._channel, None
         if channel is not None:
             await channel.close(parting)
@@ -171,7 +171,7 @@ class DebugPlayer:
         match self._find_location():
             case Command(words):
                 self._connection = await TracedConnection.start(
-                    words, self._conditions.sandbox or NO_SANDBOX, self._tell
+                    words, self._conditions.sandbox or NO_SANDBOX, self._write
                 )
                 match_id = self._recorded.opening.match
                 remote = RemoteChannel(self._connection, game, match_id=match_id, limits=limits, took=took)
@@ -188,15 +188,15 @@ class DebugPlayer:
             await asyncio.sleep(STDERR_WAIT_S)
             self._connection.flush()
 
-    def _judge(self, heard: HeardThen, answer: Answer | None) -> Fact | None:
+    def _judge(self, entry: TranscriptEntry, answer: Answer | None) -> Fact | None:
         if answer is None:
             return None
-        if isinstance(heard.message, TakeTurn):
-            return judge(self._recorded.game, heard.message.view, self.seat, answer)
-        return judge_acknowledgement(self.seat, MOMENT_OF_MESSAGE[type(heard.message)], answer)
+        if isinstance(entry.message, TakeTurn):
+            return judge(self._recorded.game, entry.message.view, self.seat, answer)
+        return judge_acknowledgement(self.seat, MOMENT_OF_MESSAGE[type(entry.message)], answer)
 
 
 def printable_line(line: bytes) -> str:
-    """A whole line of the protocol, fit for a terminal."""
+    """A whole line of the protocol as text that is safe to print to a terminal."""
     text = line.decode(errors="replace").rstrip()
     return printable(text, len(text))

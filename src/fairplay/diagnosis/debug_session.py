@@ -1,4 +1,4 @@
-"""Show a player that hears a recorded match again: what it says, what the referee makes of it, and how it goes on."""
+"""Run a player on a recorded match: print its answers, their effects, and how the match could continue."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
@@ -35,7 +35,7 @@ from fairplay.render.formatting import format_duration, format_paragraph
 
 
 class DebugSession:
-    """Where a player in the place of a seat hears what was said to it, up to a turn of its own or to the end."""
+    """Asks a player in the place of a seat what the seat was asked, up to one of its turns or to the end."""
 
     def __init__(
         self,
@@ -43,18 +43,18 @@ class DebugSession:
         seat: Seat,
         turn: int | None,  # None: to the end
         transcript: Sequence[TranscriptEntry],
-        match: AnyMatch,  # as it stood when the last of this was heard
-        tell: Callable[[str], None],
+        match: AnyMatch,  # at the last message of the transcript
+        write: Callable[[str], None],
         *,
         colour: bool,
     ) -> None:
-        self.timing = TimingRecord()  # of the match that goes on
+        self.timing = TimingRecord()  # of the continued match
         self._recorded = recorded
         self._seat = seat
         self._turn = turn
         self._transcript = transcript
         self._match = match
-        self._tell = tell
+        self._write = write
         self._draw = partial(game_info(match.game.name).text, colour=colour)
 
     async def run(
@@ -65,29 +65,35 @@ class DebugSession:
         table: Table,
         others: Mapping[Seat, str] | None,
     ) -> bool:
-        """Let the player hear it all, and play on with the others at the table, if they are named. Was it the same?"""
-        rehearsal, out = DebugPlayer(self._recorded, self._seat, find, conditions, self._say), None
+        """Ask the player everything, and continue the match with other players, if they are named.
+
+        Returns whether its answers are those of the record.
+        """
+        player, out = DebugPlayer(self._recorded, self._seat, find, conditions, self._say), None
         try:
-            *_, last = compared = await self._replay_transcript(rehearsal, address)
+            *_, last = compared = await self._replay_transcript(player, address)
             out = last.fact if isinstance(last.fact, Ejected) else None
             if self._turn is None:
                 return self._report_sameness(compared)
             if last.entry is not self._transcript[-1]:
-                self._say(f"turn {self._turn} was not asked: whoever fails is out of the match")
+                self._say(f"turn {self._turn} was not asked: a player that fails is out of the match")
                 return False
             if others is not None:
                 then = ", ".join(
                     f"{printable_name(self._match.names[seat])}={printable_name(one)}" for seat, one in others.items()
                 )
-                self._say("", f"the match goes on from turn {self._turn}, and is not recorded")
-                self._say(f"the others answer as in the record; when it goes another way, they are: {then or 'nobody'}")
-                await self._play_on(rehearsal, last, table)
+                self._say("", f"the match continues from turn {self._turn}, and is not recorded")
+                self._say(
+                    "the others answer as in the record, and from where the match differs they are: "
+                    f"{then or 'no players'}"
+                )
+                await self._play_on(player, last, table)
             return last.is_same
         finally:
-            await finish_despite_cancellation(rehearsal.close(out))
+            await finish_despite_cancellation(player.close(out))
 
-    async def _replay_transcript(self, rehearsal: DebugPlayer, address: str) -> list[Comparison]:
-        """Say it all to the player until it fails, and tell what comes of it; draw the board on the last turn."""
+    async def _replay_transcript(self, player: DebugPlayer, address: str) -> list[Comparison]:
+        """Ask the player everything until it fails, and print the effects; draw the board on the last turn."""
         compared: list[Comparison] = []
         for one in self._transcript:
             is_turn = isinstance(one.message, TakeTurn)
@@ -96,64 +102,64 @@ class DebugSession:
                 self._say(f"turn {one.turn}: not asked; {NO_RECORDED_ANSWER}")
                 break
             if compared and isinstance(one.message, Start):
-                self._say("the match was interrupted here, and resumed: the player is opened anew")
+                self._say("the match was interrupted here, and resumed: the player is started again")
             if in_question:
                 self._say(*self._draw_turn(one))
-            comparison = await rehearsal.replay_message(one)
+            comparison = await player.replay_message(one)
             compared.append(comparison)
-            *words, record = (
+            *parts, record = (
                 *describe_answer(comparison),
                 f"took {format_duration(comparison.answer.took)}",
                 describe_record(comparison),
             )
             if in_question:
-                self._say(*words, record)
+                self._say(*parts, record)
             elif is_turn or not comparison.is_same or isinstance(comparison.fact, Ejected):
-                self._say(f"{format_moment(one)}: {', '.join(words)}; {record}")
+                self._say(f"{format_moment(one)}: {', '.join(parts)}; {record}")
             if isinstance(comparison.fact, Ejected):
-                message = None if comparison.answer is rehearsal.hello else one.message
+                message = None if comparison.answer is player.hello else one.message
                 self._say(*self._advise(BotFailure(comparison.fact, message, comparison.answer), address))
             if isinstance(comparison.answer, Failed):
                 break
         return compared
 
     def _report_sameness(self, compared: Sequence[Comparison]) -> bool:
-        """Say whether all answers are the same as in the record; are they?"""
+        """Print and return whether all answers are those of the record."""
         different, last = sum(not one.is_same for one in compared), compared[-1].entry
         verdict = f"{different} different from the record" if different else "all the same as in the record"
         out = last is not [one for one in self._transcript if one.answer is not None][-1]
-        rest = "; what came then was not asked, for whoever fails is out of the match" if out else ""
+        rest = "; the rest was not asked, as a player that fails is out of the match" if out else ""
         self._say(f"{format_count(last.turn, 'turn')}: {verdict}{rest}")
         return not different
 
     def _draw_turn(self, last: TranscriptEntry) -> Iterator[str]:
-        """What the seat sees on a turn."""
+        """The view of the seat on a turn, as lines."""
         match, seat = self._match, self._seat
         yield f"turn {last.turn} of {printable_name(match.names[seat])} (seat {seat}), after {last.facts} facts"
         yield ""
         yield self._draw(match.view(seat), match.names)
         yield ""
 
-    def _advise(self, trouble: BotFailure, address: str) -> Iterator[str]:
-        """What may help the author of a player that fails."""
-        if isinstance(trouble.message, TakeTurn):
+    def _advise(self, failure: BotFailure, address: str) -> Iterator[str]:
+        """Advice to the author of a player that fails, as lines."""
+        if isinstance(failure.message, TakeTurn):
             legal, name = (
-                legal_actions(self._match.game, trouble.message.view),
+                legal_actions(self._match.game, failure.message.view),
                 printable_name(self._match.names[self._seat]),
             )
             yield from format_paragraph("legal", *describe_legal_actions(legal, "answer", name))
-        yield from format_paragraph("advice", *advise(trouble, address))
+        yield from format_paragraph("advice", *advise(failure, address))
 
-    async def _play_on(self, rehearsal: DebugPlayer, last: Comparison, table: Table) -> None:
-        """Play the match on to its end, and show it."""
+    async def _play_on(self, player: DebugPlayer, last: Comparison, table: Table) -> None:
+        """Continue the match to its end, and print it."""
         match, referee = self._match, Referee()
-        referee.subscribe(Reporter(self._tell, self._draw))
-        self.timing = prompter = RecordedAnswers(self._recorded, last.entry.facts, match)
+        referee.subscribe(Reporter(self._write, self._draw))
+        self.timing = recorded = RecordedAnswers(self._recorded, last.entry.facts, match)
         with referee.match_observers() as inform:
-            seating = await table.seat_players(match.game, match_id=match.id, clock=prompter.clock)
-            channels: dict[Seat, AsyncChannel] = {self._seat: DebugChannel(rehearsal, last.answer, self._say)}
-            channels |= {seat: RecordedThenLive(seat, prompter, channel) for seat, channel in seating.channels.items()}
-            await play_async(match, channels, prompter, prompter.track_match(inform), resumed=True)
+            seating = await table.seat_players(match.game, match_id=match.id, clock=recorded.clock)
+            channels: dict[Seat, AsyncChannel] = {self._seat: DebugChannel(player, last.answer, self._say)}
+            channels |= {seat: RecordedThenLive(seat, recorded, channel) for seat, channel in seating.channels.items()}
+            await play_async(match, channels, recorded, recorded.track_match(inform), resumed=True)
 
     def _say(self, *lines: str) -> None:
-        self._tell("".join(f"{line}\n" for line in lines))
+        self._write("".join(f"{line}\n" for line in lines))

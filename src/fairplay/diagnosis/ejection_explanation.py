@@ -1,4 +1,4 @@
-"""Tell why a player was ejected, and how to see it again, in words."""
+"""Explain an ejection: the player, the fault, the rule, the evidence, and the commands that show it again."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -25,23 +25,23 @@ from fairplay.render.text import printable
 
 FAULT_DESCRIPTIONS = {
     Fault.ILLEGAL: "an action that breaks a rule",
-    Fault.MALFORMED: "no answer to what was asked",
+    Fault.MALFORMED: "not an answer to the question",
     Fault.TIMED_OUT: "no answer in time",
     Fault.CRASHED: "the player's program failed",
-    Fault.GONE: "the line was dead, or nobody ever came",
-    Fault.FLOOD: "far too much was said",
+    Fault.GONE: "the connection was lost, or no player connected",
+    Fault.FLOOD: "the player sent far too much",
 }
-MAX_EVIDENCE_LINES = 50  # of evidence
+MAX_EVIDENCE_LINES = 50
 
 
 def explain_ejection(
     report: EjectionReport, recorded: RecordedMatch, file: str, *, colour: bool = False
 ) -> Iterator[str]:
-    """An ejection in words, line by line."""
+    """Explain an ejection, line by line."""
     name, fault = printable_name(report.name), report.fault.description
     yield f"{name} was ejected from a match of {report.game}: {fault} ({report.moment.value})"
     yield ""
-    yield from format_paragraph("who", f"{name}, seat {report.seat}, {describe_origin(report)}")
+    yield from format_paragraph("player", f"{name}, seat {report.seat}, {describe_origin(report)}")
     yield from format_paragraph("when", *describe_time(report, recorded.names))
     yield from format_paragraph("fault", f"{fault}: {FAULT_DESCRIPTIONS[report.fault]}")
     yield from format_paragraph("why", report.why)
@@ -60,8 +60,8 @@ def explain_ejection(
 
 
 def describe_origin(report: EjectionReport) -> str:
-    """Where the player came from."""
-    return f"the player {report.address}" if report.address else "whose address is not in the record"
+    """The address of the player."""
+    return report.address or "its address is not in the record"
 
 
 def describe_time(report: EjectionReport, names: Sequence[str]) -> Iterator[str]:
@@ -83,7 +83,7 @@ def describe_time(report: EjectionReport, names: Sequence[str]) -> Iterator[str]
 
 
 def answer_lines(report: EjectionReport) -> Iterator[str]:
-    """What the player said."""
+    """The answer of the player."""
     if report.fault is Fault.ILLEGAL:
         yield f"{report.name} {report.answer}"
         yield format_json(report.answer)
@@ -94,11 +94,11 @@ def answer_lines(report: EjectionReport) -> Iterator[str]:
     elif report.moment is Moment.TURN:
         yield f"no action of {report.game}"
     else:
-        yield "something, where nothing was to be said"
+        yield "something, where no answer was due"
 
 
 def evidence_lines(report: EjectionReport) -> Iterable[str]:
-    """What else is known, but not everything if it is very long."""
+    """The first lines of the evidence."""
     lines = describe_evidence(report.evidence)
     left_out = len(lines) - MAX_EVIDENCE_LINES
     return [*lines[:MAX_EVIDENCE_LINES], *([f"and {left_out} more lines: see --json"] if left_out > 0 else [])] or [
@@ -106,21 +106,21 @@ def evidence_lines(report: EjectionReport) -> Iterable[str]:
     ]
 
 
-def describe_legal_actions(legal: LegalActions | None, what: str, who: str) -> Iterator[str]:
+def describe_legal_actions(legal: LegalActions | None, what: str, player: str) -> Iterator[str]:
     """How many actions are legal, and one of them."""
     match legal:
         case None:
-            yield "only an acknowledgement was due: null, or nothing at all"
+            yield "only an acknowledgement was due: null, or nothing"
         case LegalActions(0):
             yield "none: no legal option"
         case LegalActions(count, example):
             number = f"{count} or more" if count == MAX_COUNTED_ACTIONS else str(count)
-            yield f"{number} {what if count == 1 else f'{what}s'}, such as: {who} {example}"
+            yield f"{number} {what if count == 1 else f'{what}s'}, such as: {player} {example}"
             yield format_json(example)
 
 
 def describe_shown(report: EjectionReport, recorded: RecordedMatch, *, colour: bool = False) -> Iterable[str]:
-    """The board as the player saw it, or the news, or the result."""
+    """The board that the player was shown, or the news, or the result."""
     names = recorded.names
     match report.moment:
         case Moment.GREETING | Moment.TURN:
@@ -133,12 +133,12 @@ def describe_shown(report: EjectionReport, recorded: RecordedMatch, *, colour: b
 
 
 def text_fields(report: EjectionReport, recorded: RecordedMatch, file: str) -> dict[str, Any]:
-    """What is not in a report, because it is for people: what was shown as text, and what to type."""
+    """What a report does not hold, as it is for people: the text that was shown, and commands."""
     return {"text": "\n".join(describe_shown(report, recorded)), "commands": list(debug_commands(report, file))}
 
 
 def debug_commands(report: EjectionReport, file: str) -> Iterator[str]:
-    """What to type to see it again."""
+    """Commands that show the ejection again."""
     path = shell_quote(f"./{file}" if file.startswith("-") else file)
     turn = f" --turn {report.turn}" if report.moment is Moment.TURN else ""
     path = " ".join([path, *game_info(report.game).option])
@@ -147,42 +147,42 @@ def debug_commands(report: EjectionReport, file: str) -> Iterator[str]:
         yield f"fairplay replay {path} --at {report.facts}"
     if report.fault is Fault.ILLEGAL:
         action = format_json(report.answer)
-        said = (
+        argument = (
             shell_quote(action)
             if len(action) <= MAX_PRINTED_CHARS
-            else "-  # and the answer, which --json has, as its input"
+            else "-  # with the answer, which --json prints, as input"
         )
-        yield f"fairplay why-not {report.game} --view {path} --at {report.facts} {said}"
+        yield f"fairplay why-not {report.game} --view {path} --at {report.facts} {argument}"
 
 
 def player_argument(report: EjectionReport) -> str:
-    """The player as `debug` takes it, so that whoever pastes it is safe from what a record names.
+    """The player as an argument of `debug` that is safe to paste, whatever the record names.
 
-    A program is shut in, or not run at all; what would be loaded in this process, or is elsewhere, is not named.
+    A program runs in a sandbox. What would be loaded in this process, or comes over a network, is not named.
     """
     address = report.address
-    is_server = is_built_in(address, report.game)
+    built_in = is_built_in(address, report.game)
     is_program = address.startswith("exec:") or "/" in address or address.endswith(".py")
     if (
         len(address) > MAX_PRINTED_CHARS
-        or not (is_server or is_program)
+        or not (built_in or is_program)
         or address.startswith(("py:", IN_PROCESS_PREFIX, "tcp:", "ws:"))
     ):
         return "PLAYER"
     no_option = "-- " if address.startswith("-") else ""
-    player = shell_quote(f"player={address}" if "=" in address else address)  # or else it would be taken for a label
-    return f"{'' if is_server else '--sandbox strict '}{no_option}{player}"
+    player = shell_quote(f"player={address}" if "=" in address else address)  # otherwise it would be read as a label
+    return f"{'' if built_in else '--sandbox strict '}{no_option}{player}"
 
 
 def describe_rule(clause: str, text: str) -> Iterator[str]:
     """A clause of the rule book, quoted."""
     if clause:
-        yield from format_paragraph(f"rule {clause}", text or "is not in the rule book")
+        yield from format_paragraph(f"rule {clause}", text or "not in the rule book")
     else:
-        yield from format_paragraph("rule", "none was broken")
+        yield from format_paragraph("rule", "no rule was broken")
 
 
 def describe_failure(ejected: Ejected, evidence: Evidence) -> str:
-    """Why a player was ejected; of a crash with the last line of stderr, which names the error."""
+    """Why a player was ejected; after a crash with the last line of its stderr, which names the error."""
     last = (evidence.stderr or "").strip().splitlines()[-1:] if ejected.fault is Fault.CRASHED else []
     return ": ".join([ejected.why, *(line for line in last if ejected.why not in line)])

@@ -1,4 +1,4 @@
-"""Let a recorded match go on otherwise: the others answer from the record as long as it goes, and then make room."""
+"""Continue a recorded match differently: seats answer from the record while it agrees, and live after that."""
 
 from collections.abc import Callable
 
@@ -18,7 +18,7 @@ from fairplay.render.formatting import format_duration
 
 
 class RecordedAnswers(TimingRecord):
-    """Knows what everybody answered, as long as all that happens is what happened then."""
+    """Knows the recorded answers of all seats, for as long as the match goes as it went in the record."""
 
     def __init__(self, recorded: RecordedMatch, facts: int, match: AnyMatch) -> None:
         super().__init__()
@@ -29,37 +29,37 @@ class RecordedAnswers(TimingRecord):
         self._agrees = True
 
     def write(self, event: Event, message: Message | None, answer: Answer | None) -> bool:
-        """Hold a fact against the record."""
+        """Compare a fact with the record."""
         if isinstance(event, Acted | Ejected):
             self._agrees = self._agrees and self._facts[self._checker.position :][:1] == (event,)
             self._checker.position += self._agrees
         return super().write(event, message, answer)
 
     def track_match(self, inform: OnEvent) -> OnEvent:
-        """What informs others, and keeps the match as it stands."""
+        """Inform observers by a function that also keeps the match as it stands."""
 
-        def told(event: Event, match: AnyMatch) -> None:
+        def observe(event: Event, match: AnyMatch) -> None:
             self.match = match
             inform(event, match)
 
-        return told
+        return observe
 
     def answer(self, call: Call) -> Answer | None:
-        """What the record has for an answer; None: it does not go so far, or goes another way."""
+        """The recorded answer to a call; None: the record is over, or the match differs from it."""
         try:
             return self._checker.answer(call) if self._agrees else None
-        except BadJournal:  # here the record ends, or the match was resumed
+        except BadJournal:  # the record ends here, or the match was resumed
             self._agrees = False
             return None
 
 
 class RecordedThenLive:
-    """A channel that answers from the record; when that is over, somebody else takes the seat and is greeted."""
+    """A channel that answers from the record and then from a live channel, which is greeted first."""
 
-    def __init__(self, seat: Seat, prompter: RecordedAnswers, other: AsyncChannel) -> None:
+    def __init__(self, seat: Seat, recorded: RecordedAnswers, live: AsyncChannel) -> None:
         self._seat = seat
-        self._recorded_answers = prompter
-        self._live_channel = other
+        self._recorded_answers = recorded
+        self._live_channel = live
         self._is_live = False
 
     async def ask(self, message: Message) -> Answer:
@@ -67,7 +67,7 @@ class RecordedThenLive:
             known = self._recorded_answers.answer(Call(self._seat, message))
             if known is not None:
                 return known
-            if isinstance(message, End):  # it never sat there
+            if isinstance(message, End):  # the live player never had the seat
                 return Answered(None)
             self._is_live, match = True, self._recorded_answers.match
             greeted = await self._live_channel.ask(Start(self._seat, match.names, match.view(self._seat)))
@@ -80,13 +80,13 @@ class RecordedThenLive:
 
 
 class DebugChannel(ChangeListener):
-    """A channel to a player that was greeted and asked already: the match goes on with the answer that it gave."""
+    """A channel to a player that was greeted and asked already: its first answer is the one that it gave."""
 
-    def __init__(self, rehearsal: DebugPlayer, given: Answer, tell: Callable[[str], None]) -> None:
-        self._player = rehearsal
-        self.on_change = rehearsal.on_change
-        self._first_answer: Answer | None = given
-        self._tell = tell
+    def __init__(self, player: DebugPlayer, first_answer: Answer, write: Callable[[str], None]) -> None:
+        self._player = player
+        self.on_change = player.on_change
+        self._first_answer: Answer | None = first_answer
+        self._write = write
 
     async def ask(self, message: Message) -> Answer:
         if isinstance(message, Start):
@@ -96,7 +96,7 @@ class DebugChannel(ChangeListener):
             return answer
         answer = await self._player.ask(message)
         if isinstance(message, TakeTurn):
-            self._tell(f"  took {format_duration(answer.took)}")
+            self._write(f"  took {format_duration(answer.took)}")
         return answer
 
     async def close(self, parting: CloseReason) -> None:

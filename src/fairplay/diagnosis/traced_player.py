@@ -1,4 +1,4 @@
-"""Open a player in this process, so that a debugger can stop in it."""
+"""Open a player in this process, so that a debugger can stop in it, and print its tracebacks."""
 
 import signal
 import traceback
@@ -16,13 +16,13 @@ from fairplay.players.address import AnyPlayer, open_player
 
 
 def open_traced_player(game: str, address: str, seat: Seat, seed: bytes) -> AnyPlayer:
-    """The player at an address, as it is, which shows where it was when it raised something."""
+    """The player at an address, which prints a traceback when it raises an exception."""
     with raise_on_sigint():
         return TracedPlayer(open_player(address, game_info(game), seat_key(seed, seat)))
 
 
 class TracedPlayer:
-    """A player that shows where it was when it raised something; Ctrl-C ends it wherever it is."""
+    """A player that prints a traceback when it raises an exception; Ctrl-C interrupts it at any point."""
 
     def __init__(self, player: AnyPlayer) -> None:
         self._player = player
@@ -36,13 +36,13 @@ class TracedPlayer:
         return self._call(self._player, view)
 
     def _call(self, method: Any, *arguments: Any) -> Any:
-        with raise_on_sigint(), ExitStack() as leaving:
-            leaving.push(print_traceback)
+        with raise_on_sigint(), ExitStack() as stack:
+            stack.push(print_traceback)
             return method(*arguments)
 
 
 def print_traceback(kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-    """Print where a player was when it raised something; who quits the debugger quits us too."""
+    """Print the traceback of a player; quitting the debugger ends the command, too."""
     if isinstance(error, BdbQuit):
         raise KeyboardInterrupt
     if trace is not None and not isinstance(error, KeyboardInterrupt):
@@ -51,7 +51,7 @@ def print_traceback(kind: type[BaseException] | None, error: BaseException | Non
 
 @contextmanager
 def raise_on_sigint() -> Iterator[None]:
-    """Ctrl-C ends at once what is done here, also in an event loop, which would wait for it to come back."""
+    """Let Ctrl-C interrupt this block at once, even in an event loop, which would wait for the block to return."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         yield

@@ -254,7 +254,7 @@ def failures(done: CommandResult) -> list[str]:
 def test_who_prints_is_told_what_to_do_about_it(tmp_path: Path, mark: str) -> None:
     done, _ = against_greedy(bot(tmp_path, mark, "def turn(view): os.write(1, b'hm\\n')"))
 
-    assert said(done)[-1] == "    something else than a reply came on stdout: 'hm'; print to stderr instead"
+    assert said(done)[-1] == "    stdout got something other than a reply: 'hm'; print to stderr instead"
 
 
 def test_a_program_that_ends_at_hello_is_told_to_read_its_stdin(tmp_path: Path, mark: str) -> None:
@@ -262,7 +262,7 @@ def test_a_program_that_ends_at_hello_is_told_to_read_its_stdin(tmp_path: Path, 
         done = run_script("join", host.listener.address, bot(tmp_path, mark, "sys.exit(0)"))
         host.give_up()
 
-    assert said(done)[-1].startswith("    it has to read its stdin to the end; ")
+    assert said(done)[-1].startswith("    read stdin until it ends; ")
 
 
 def test_what_is_illegal_the_host_says(tmp_path: Path, mark: str) -> None:

@@ -36,9 +36,9 @@ def check_entrant(tournament: TournamentSpec, source: str, entrant: Entrant) -> 
     usual = tournament.rules().with_parameters({}).parameters()
     chosen = {name: value for name, value in tournament.parameters.items() if value != usual.get(name)}
     bot = make_bot(tournament, entrant)
-    gate = BotChecker(bot, lambda text: None, colour=False)
-    gate.check_all(list_trials(bot, chosen))
-    return printable(gate.why, MAX_PRINTED_CHARS)
+    checker = BotChecker(bot, lambda text: None, colour=False)
+    checker.check_all(list_trials(bot, chosen))
+    return printable(checker.first_failure, MAX_PRINTED_CHARS)
 
 
 def make_bot(tournament: TournamentSpec, entrant: Entrant) -> Bot:
