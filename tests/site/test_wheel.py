@@ -29,7 +29,7 @@ def command(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def install(what: str, python: Path, place: Path) -> Path:
     """The command, in a new environment of this Python."""
     subprocess.run([python, "-m", "venv", place], check=True, env=alone())
-    pip = [place / "bin/python", "-m", "pip", "--disable-pip-version-check", "install", "--quiet", what]
+    pip: list[str | Path] = [place / "bin/python", "-m", "pip", "--disable-pip-version-check", "install", "--quiet", what]
     done = subprocess.run(pip, capture_output=True, text=True, check=False, env=alone())
     assert done.returncode == 0, done.stderr
     return place / "bin/fairplay"
@@ -43,7 +43,7 @@ def other_pythons() -> list[Path]:
     ]
     versions: dict[tuple[int, int], Path] = {}
     for python in found:
-        asked = [python, "-c", "import sys; print(*sys.version_info[:2])"]
+        asked: list[str | Path] = [python, "-c", "import sys; print(*sys.version_info[:2])"]
         answer = subprocess.run(asked, capture_output=True, text=True, check=False, env=alone())
         if answer.returncode == 0:
             major, minor = map(int, answer.stdout.split())
