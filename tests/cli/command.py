@@ -172,8 +172,8 @@ def forge_journal(path: Path) -> Path:
 
 DAMAGE_MESSAGES = {
     "edited": "{path}: line 3 (byte {third}): the hash does not fit: this line or the one before was changed",
-    "a line is missing": "{path}: line 3 (byte {third}): this line says it is number 3, but it is 2",
-    "binary": "{path}: line 1 (byte 0): this is no whole line of a journal",
+    "a line is missing": "{path}: line 3 (byte {third}): this line has the number 3, but should have 2",
+    "binary": "{path}: line 1 (byte 0): this is not a whole line of a journal",
     "empty": "{path}: the file is empty",
     "missing": "{path}: cannot be read: No such file or directory",
     "a directory": "{path}: cannot be read: Is a directory; see: fairplay library list {path}",

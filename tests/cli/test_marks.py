@@ -346,7 +346,7 @@ def spoil_key(how: str, file: Path) -> str:
         case "open to all":
             file.write_bytes(bytes(32))
             file.chmod(0o644)
-            return "others may use it (mode 0644); it has to be 0600"
+            return "other users may access it (mode 0644); set its mode to 0600"
         case "a link":
             other = file.with_name("other")
             other.write_bytes(bytes(32))
@@ -361,12 +361,12 @@ def spoil_key(how: str, file: Path) -> str:
             file.write_bytes(bytes(32))
             file.chmod(0o600)
             os.chown(file, 12345, 12345)
-            return "it belongs to somebody else"
+            return "it belongs to another user"
         case _:
             file.write_bytes(b"short")
             file.chmod(0o600)
-            return "it has 5 bytes, and not 32"
-    return "it is no file"
+            return "it has 5 bytes, not 32"
+    return "it is not a file"
 
 
 @pytest.mark.parametrize("how", ["open to all", "a link", "a pipe", "a directory", "of somebody else", "short"])
@@ -380,7 +380,7 @@ def test_a_key_that_cannot_be_relied_on_is_refused(how: str, tmp_path: Path, mon
     games = ("--journal", str(tmp_path / "games"))
 
     for command in ((*PLAY, *games), ("resume", str(path)), ("resume", str(path), "random", "greedy", *games)):
-        assert refusal_line(run_fairplay(*command)) == f"{user_key_file()} cannot be our key: {why}"
+        assert refusal_line(run_fairplay(*command)) == f"{user_key_file()} cannot be used as a key: {why}"
     assert not (tmp_path / "games").exists()
     assert run_fairplay("resume", str(path), "random", "greedy", "--quiet").code == 0  # where nobody needs it
 
@@ -398,7 +398,7 @@ def test_where_no_key_can_be_kept_matches_are_played_all_the_same(tmp_path: Path
     nowhere = {"XDG_STATE_HOME": "/proc/nowhere"}
     warning = (
         "fairplay: the match is recorded WITHOUT A MARK, so that only --trust can go on with it: "
-        "no key can be kept in /proc/nowhere/fairplay/key: No such file or directory\n"
+        "cannot store a journal key in /proc/nowhere/fairplay/key: No such file or directory\n"
     )
     play = (*PLAY, "--journal", str(tmp_path))
 

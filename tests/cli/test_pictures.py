@@ -171,7 +171,7 @@ def test_a_record_of_somebody_else_names_no_other_directory(tmp_path: Path) -> N
 
     done = run_fairplay("resume", str(path), "--trust", "--quiet", "--pictures", str(shown))
 
-    assert "'../../outside' is no id of a match" in refusal_line(done)
+    assert "'../../outside' is not a match id" in refusal_line(done)
     assert not (tmp_path.parent / "outside").exists()
 
 

@@ -380,7 +380,7 @@ def test_a_directory_that_cannot_be_written_is_a_fault_of_the_host(tmp_path: Pat
 
     done = run_fairplay("play", "fish", "random", "random", "--journal", str(directory))
 
-    assert refusal_line(done, 3) == f"the journals in {directory} cannot be read: Not a directory"
+    assert refusal_line(done, 3) == f"cannot read the journals in {directory}: Not a directory"
 
 
 def test_a_disk_that_fills_up_is_a_fault_of_the_host(tmp_path: Path) -> None:

@@ -207,7 +207,7 @@ def test_output_that_cannot_be_written_is_a_fault_of_the_host() -> None:
 def test_where_nothing_could_be_written_there_is_nothing_to_go_on_with() -> None:
     done = run_fairplay(*GAMES, "--quiet", "--out", "/proc/nowhere")
 
-    assert refusal_line(done, 3) == "no journal can be written in /proc/nowhere: No such file or directory"
+    assert refusal_line(done, 3) == "cannot write journals in /proc/nowhere: No such file or directory"
 
 
 def test_an_extra_that_is_missing_is_named_and_one_match_needs_none(monkeypatch: pytest.MonkeyPatch) -> None:

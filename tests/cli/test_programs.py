@@ -205,7 +205,7 @@ def test_a_directory_that_cannot_be_made_is_a_fault_of_the_host(tmp_path: Path) 
 
     done = run_fairplay("play", "fish", "greedy", bot, *SMALL_BOARD, "--journal", str(directory))
 
-    assert refusal_line(done, 3) == f"the journals in {directory} cannot be read: Not a directory"
+    assert refusal_line(done, 3) == f"cannot read the journals in {directory}: Not a directory"
 
 
 def test_what_was_received_of_an_illegal_answer_is_kept_in_the_journal(tmp_path: Path) -> None:

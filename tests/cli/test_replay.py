@@ -100,8 +100,8 @@ def test_no_forged_match_is_shown(arguments: tuple[str, ...], tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("at", "why"),
     [
-        ("-1", "there is nothing after -1 facts: the match has "),
-        ("10000", "there is nothing after 10000 facts: the match has "),
+        ("-1", "there is no position after -1 facts: the match has "),
+        ("10000", "there is no position after 10000 facts: the match has "),
         ("9" * 5000, "Invalid value for '--at': '999"),
         ("last", "Invalid value for '--at': 'last' is not a valid integer."),
         ("", "Invalid value for '--at': '' is not a valid integer."),

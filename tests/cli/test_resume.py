@@ -100,14 +100,14 @@ def test_a_torn_tail_is_gone_for_good_before_anything_is_written_behind_it(
 
         monkeypatch.setattr(Disk, name, call)
 
-    for name in ("cut", "sync", "write"):
+    for name in ("truncate", "sync", "write"):
         noted(name)
 
     assert run_fairplay("resume", str(path), "--quiet").code == 0
 
-    cut = done.index("cut")
-    assert "write" not in done[:cut]
-    assert done[cut : cut + 3] == ["cut", "sync", "write"]
+    at = done.index("truncate")
+    assert "write" not in done[:at]
+    assert done[at : at + 3] == ["truncate", "sync", "write"]
     assert verify(read_journal(path)).result.ejected == ()
 
 
@@ -237,7 +237,7 @@ def test_a_point_beyond_the_end_is_refused(tmp_path: Path) -> None:
 
     done = run_fairplay("resume", str(path), "--at", "1000", "random", "random")
 
-    assert refusal_line(done).startswith("there is nothing after 1000 facts")
+    assert refusal_line(done).startswith("there is no position after 1000 facts")
 
 
 @pytest.mark.parametrize("how", DAMAGE_MESSAGES)

@@ -129,7 +129,7 @@ def test_an_id_that_leads_out_of_a_directory_writes_nothing_there(tmp_path: Path
     done = run_fairplay(*resume, "--quiet", "--bot-logs", str(out / "logs"))
 
     assert refused.code == 2
-    assert "'../../escaped' is no id of a match" in refused.err
+    assert "'../../escaped' is not a match id" in refused.err
     assert done.code == 0
     assert {found.parent for found in tmp_path.rglob("*escaped*")} == {out / "logs" / "ann"}
 

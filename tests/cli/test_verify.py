@@ -73,7 +73,7 @@ def test_what_stands_in_a_journal_reaches_no_terminal_raw(tmp_path: Path) -> Non
     opening, *rest = read_lines(path)
     path.write_bytes(seal_lines([{**opening, "rules": "\x1b[2J\n"}, *rest]))
 
-    assert refusal_line(run_fairplay("verify", str(path))).startswith(f"{path}: line 1: played by version �[2J�")
+    assert refusal_line(run_fairplay("verify", str(path))).startswith(f"{path}: line 1: recorded with version �[2J�")
 
 
 def receipt_of(path: Path, line: int = -1) -> str:
@@ -134,7 +134,7 @@ def test_lines_that_are_missing_are_found_by_the_receipt(tmp_path: Path) -> None
 def test_what_is_no_receipt_is_refused(receipt: str, tmp_path: Path) -> None:
     done = run_fairplay("verify", str(record_journal(tmp_path)), "--receipt", receipt)
 
-    assert refusal_line(done) == f"{receipt!r} is no receipt; it is a number, a colon and 64 hex digits"
+    assert refusal_line(done) == f"{receipt!r} is not a receipt: expected a number, a colon and 64 hex digits"
 
 
 def test_a_receipt_is_for_one_match(tmp_path: Path) -> None:
@@ -149,7 +149,7 @@ def test_a_receipt_is_for_one_match(tmp_path: Path) -> None:
 def test_no_verb_waits_for_a_pipe_or_reads_an_endless_file(verb: str, tmp_path: Path) -> None:
     pipe = tmp_path / "pipe.jsonl"
     os.mkfifo(pipe)
-    for path, why in ((str(pipe), "it is a named pipe and no file"), ("/dev/zero", "it is a device and no file")):
+    for path, why in ((str(pipe), "it is a named pipe, not a file"), ("/dev/zero", "it is a device, not a file")):
         more = {
             "draw": [path, "-o", str(tmp_path / "board.svg")],
             "why-not": ["fish", "{}", "--view", path],

@@ -452,7 +452,7 @@ def test_nothing_is_told_of_a_forged_match(tmp_path: Path) -> None:
     ("change", "why"),
     [
         ({"shown": None}, "this is not what the player was shown"),
-        ({"answer": {"type": "place", "at": [0, 1]}}, "this was legal, and nobody can be ejected for it"),
+        ({"answer": {"type": "place", "at": [0, 1]}}, "this was legal and cannot lead to an ejection"),
         ({"answer": {"type": "place", "at": [0, 0]}}, "this is not how the referee judges it"),
         ({"fact": {"clause": "3.3"}}, "this is not how the referee judges it"),
         ({"fact": {"why": "it was rude"}}, "this is not how the referee judges it"),

@@ -83,8 +83,8 @@ def test_a_key_that_is_named_has_to_be_had(tmp_path: Path) -> None:
     outcome = run(make_spec(journal=str(tmp_path / "games"), key="/proc/nowhere/key"))
 
     assert outcome.result is None
-    assert outcome.host_fault == "no key can be kept in /proc/nowhere/key: No such file or directory"
-    with pytest.raises(BadRequest, match="cannot be our key: it is no file"):
+    assert outcome.host_fault == "cannot store a journal key in /proc/nowhere/key: No such file or directory"
+    with pytest.raises(BadRequest, match="cannot be used as a key: it is not a file"):
         run(make_spec(journal=str(tmp_path / "games"), key=str(tmp_path)))
     assert not (tmp_path / "games").exists()
 
@@ -96,7 +96,7 @@ def test_a_key_that_was_used_before_is_refused_once_others_may_read_it(tmp_path:
 
     key.chmod(0o640)
 
-    with pytest.raises(BadRequest, match=r"others may use it \(mode 0640\)"):
+    with pytest.raises(BadRequest, match=r"other users may access it \(mode 0640\)"):
         open_journal(tmp_path, Durability.OFF, str(key))
 
 
@@ -108,7 +108,7 @@ def test_a_key_that_was_used_before_is_refused_once_it_belongs_to_somebody_else(
 
     os.chown(key, 12345, 12345)
 
-    with pytest.raises(BadRequest, match="it belongs to somebody else"):
+    with pytest.raises(BadRequest, match="it belongs to another user"):
         open_journal(tmp_path, Durability.OFF, str(key))
 
 

@@ -208,7 +208,7 @@ def test_a_journal_that_cannot_be_written_is_a_fault_of_the_host(way: Any, playe
 
     outcome = way(spec, [listening])
 
-    why = f"no journal can be written in {directory}: Not a directory"
+    why = f"cannot write journals in {directory}: Not a directory"
     assert outcome == Outcome(id="m", names=("ann", "bob"), result=None, host_fault=why)
     assert listening.events == []
 
@@ -259,10 +259,10 @@ BAD: dict[str, tuple[MatchSpec, str]] = {
     "board": (make_spec(parameters={"rows": 1, "columns": 1}), "too small"),
     "nobody": (replace(make_spec(), entrants=()), "fish is for 2 to 4 players, not for 0"),
     "a crowd": (make_spec("fish", *["greedy"] * 5), "fish is for 2 to 4 players, not for 5"),
-    "id": (make_spec(id="a match"), "'a match' is no id of a match"),
-    "id of a file elsewhere": (make_spec(id="../m"), r"'\.\./m' is no id of a match"),
-    "long id": (make_spec(id="x" * 65), "is no id of a match"),
-    "seed": (make_spec(seed=b"seven"), "a seed is 32 bytes, not 5"),
+    "id": (make_spec(id="a match"), "'a match' is not a match id"),
+    "id of a file elsewhere": (make_spec(id="../m"), r"'\.\./m' is not a match id"),
+    "long id": (make_spec(id="x" * 65), "is not a match id"),
+    "seed": (make_spec(seed=b"seven"), "a seed has 32 bytes, not 5"),
     "sandbox": (make_spec("fish", "greedy", "exec:cat", sandbox="leaky"), "there is no sandbox 'leaky'"),
     "half a character": (make_spec("fish", "greedy", "ann\ud800=random"), "half a character"),
     "observer without a scheme": (make_spec(observers=("Reporter",)), "'Reporter' names no observer"),
@@ -294,7 +294,7 @@ def test_an_id_leads_to_no_file_outside_of_the_directory(tmp_path: Path) -> None
     path.write_bytes(torn)
     (tmp_path / "games").mkdir()
 
-    with pytest.raises(BadRequest, match="is no id of a match"):
+    with pytest.raises(BadRequest, match="is not a match id"):
         run(make_spec(id="../m", journal=str(tmp_path / "games")))
 
     assert path.read_bytes() == torn

@@ -17,7 +17,7 @@ from tests.kit.countdown import EXPECTED_ERROR, FIXED_NEXT, GAME_ADDRESS
 
 __all__ = ["forget_external_games"]
 pytestmark = pytest.mark.usefixtures("forget_external_games")
-STUCK = f"line 5: nobody could go on here: {EXPECTED_ERROR}"  # behind the opening, who sat down, and two facts
+STUCK = f"line 5: the match cannot continue here: {EXPECTED_ERROR}"  # behind the opening, who sat down, and two facts
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ def test_so_it_is_if_they_cannot_even_deal(path: Path, monkeypatch: pytest.Monke
 
     monkeypatch.setattr(countdown.Countdown, "start", fail)
 
-    with pytest.raises(BadJournal, match=r"line 1: no match can begin like this: ZeroDivisionError\(\) in "):
+    with pytest.raises(BadJournal, match=r"line 1: no match can start like this: ZeroDivisionError\(\) in "):
         read_journal(path).match_after(0)
 
 

@@ -193,7 +193,7 @@ def test_nobody_is_told_of_a_match_without_ejections(tmp_path: Path) -> None:
 def test_a_fact_that_is_no_ejection_is_refused(tmp_path: Path) -> None:
     recorded = read_legal(record_match(tmp_path, [first_action, first_action])[0])
 
-    with pytest.raises(BadRequest, match=r"^nobody was ejected on line 3$"):
+    with pytest.raises(BadRequest, match=r"^line 3 is not an ejection$"):
         ejection_report(recorded, recorded.entries[0])
 
 
@@ -312,8 +312,8 @@ def test_a_text_is_all_of_its_clause_and_nothing_else(game: str) -> None:
 
 def test_a_text_goes_over_several_lines() -> None:
     assert clauses("fish")["4.4"] == (
-        "The tile it left is taken off the board, and its fish are added to the player's score. The tile it stands on "
-        "is never scored."
+        "The tile that the penguin left is removed from the board, and its fish are added to the player's score. "
+        "The tile that the penguin stands on is not scored."
     )
 
 

@@ -28,10 +28,10 @@ def a_large_file(path: Path) -> None:
 
 
 ODD: dict[str, tuple[Callable[[Path], object], str]] = {
-    "a named pipe": (os.mkfifo, "it is a named pipe and no file"),
-    "a socket": (a_socket, "it is a socket and no file"),
-    "a device": (lambda path: path.symlink_to("/dev/zero"), "it is a device and no file"),
-    "a terminal": (lambda path: path.symlink_to("/dev/tty"), "it is a device and no file"),
+    "a named pipe": (os.mkfifo, "it is a named pipe, not a file"),
+    "a socket": (a_socket, "it is a socket, not a file"),
+    "a device": (lambda path: path.symlink_to("/dev/zero"), "it is a device, not a file"),
+    "a terminal": (lambda path: path.symlink_to("/dev/tty"), "it is a device, not a file"),
     "a directory": (Path.mkdir, "Is a directory"),
     "a link to itself": (lambda path: path.symlink_to(path), os.strerror(errno.ELOOP)),
     "a large file": (a_large_file, "it is larger than 256 MB"),

@@ -85,7 +85,7 @@ def test_what_is_no_action_of_the_game_is_named(action: Plain, path: Path) -> No
     number, why = refusal_of_forgery(path, edit_line(6, fact=acted_line(0, **action)))
 
     assert number == 6
-    assert why.startswith("this is no action of fish: ")
+    assert why.startswith("this is not an action of fish: ")
 
 
 def test_another_ranking_is_named(path: Path) -> None:
@@ -112,13 +112,13 @@ def test_nobody_is_ejected_for_a_legal_action(path: Path) -> None:
 
     forgery = edit_line(6, fact=ejected_line(0, "illegal", "turn"), answer=action)
 
-    assert refusal_of_forgery(path, forgery) == (6, "this was legal, and nobody can be ejected for it")
+    assert refusal_of_forgery(path, forgery) == (6, "this was legal and cannot lead to an ejection")
 
 
 def test_nobody_is_ejected_as_a_cheat_without_what_it_did(path: Path) -> None:
     number, why = refusal_of_forgery(path, edit_line(6, fact=ejected_line(0, "illegal", "turn")))
 
-    assert (number, why[:27]) == (6, "this is no action of fish: ")
+    assert (number, why[:31]) == (6, "this is not an action of fish: ")
 
 
 def test_the_reason_for_an_illegal_action_is_the_one_that_the_rules_give(path: Path) -> None:
@@ -195,25 +195,25 @@ def test_a_result_before_the_end_is_named(path: Path) -> None:
     ("changes", "why"),
     [
         ({"format": 2}, "journal format 2 is not supported; this version of fairplay reads format 5"),
-        ({"rules": "0"}, "played by version 0 of fish's rules; these are 1"),
+        ({"rules": "0"}, "recorded with version 0 of fish's rules; this is version 1"),
         ({"game": "chess"}, "there is no game 'chess'; there is "),
         ({"parameters": {"rows": 0}}, "fish cannot be played with"),
         ({"parameters": {"rows": 10**30}}, "fish cannot be played with"),
         ({"parameters": {"rows": [[[[]]]]}}, "fish cannot be played with"),
         ({"parameters": {"depth": 3}}, "fish has no parameter 'depth'"),
-        ({"parameters": {"rows": 2, "columns": 2}}, "no match can begin like this: a board of 2 x 2"),
-        ({"names": "ann"}, "this is no line of a journal"),
-        ({"seed": "not hex"}, "no match can begin like this"),
-        ({"seed": None}, "no match can begin like this"),
-        ({"seed": "00" * 31}, "a seed is 32 bytes, not 31"),
-        ({"seed": "00" * 32}, "the deal is not proved: the seed does not fit the commitment to it"),
-        ({"commitment": "00" * 32}, "the deal is not proved: the seed does not fit the commitment to it"),
-        ({"commitment": None}, "the deal is not proved: the seed does not fit the commitment to it"),
-        ({"seed": None, "state": {}}, "no match can begin like this"),
-        ({"seq": "0"}, "this is no line of a journal"),
-        ({"at": None}, "this is no line of a journal"),
-        ({"type": "fact"}, "this is no line of a journal"),
-        ({"type": "closing"}, "this is no line of a journal"),
+        ({"parameters": {"rows": 2, "columns": 2}}, "no match can start like this: a board of 2 x 2"),
+        ({"names": "ann"}, "this is not a line of a journal"),
+        ({"seed": "not hex"}, "no match can start like this"),
+        ({"seed": None}, "no match can start like this"),
+        ({"seed": "00" * 31}, "a seed has 32 bytes, not 31"),
+        ({"seed": "00" * 32}, "the seed does not fit the commitment"),
+        ({"commitment": "00" * 32}, "the seed does not fit the commitment"),
+        ({"commitment": None}, "the seed does not fit the commitment"),
+        ({"seed": None, "state": {}}, "no match can start like this"),
+        ({"seq": "0"}, "this is not a line of a journal"),
+        ({"at": None}, "this is not a line of a journal"),
+        ({"type": "fact"}, "this is not a line of a journal"),
+        ({"type": "closing"}, "this is not a line of a journal"),
     ],
 )
 def test_an_opening_from_which_no_match_can_begin_is_named(changes: Plain, why: str, path: Path) -> None:
@@ -285,7 +285,7 @@ def test_a_second_opening_is_named(path: Path) -> None:
 def test_a_journal_begins_with_its_opening(path: Path) -> None:
     path.write_bytes(seal_lines(renumber_lines([{**read_lines(path)[1], "match": ""}])))
 
-    with pytest.raises(BadJournal, match="line 1: a journal begins with its opening"):
+    with pytest.raises(BadJournal, match="line 1: the first line of a journal must be its opening"):
         verify(read_journal(path))
 
 
@@ -293,7 +293,7 @@ def test_a_journal_begins_with_its_opening(path: Path) -> None:
 def test_a_line_with_another_number_is_named(seq: int, path: Path) -> None:
     path.write_bytes(seal_lines(edit_line(3, seq=seq)(read_lines(path))))
 
-    with pytest.raises(BadJournal, match=rf"^line 3 \(byte \d+\): this line says it is number {seq}, but it is 2$"):
+    with pytest.raises(BadJournal, match=rf"^line 3 \(byte \d+\): this line has the number {seq}, but should have 2$"):
         read_journal(path)
 
 

@@ -50,7 +50,7 @@ def test_a_second_match_with_the_same_id_is_refused(tmp_path: Path) -> None:
                 journal.begin(called("again"))
         record.write(Started(match.names), None, None)  # the first goes on as if nothing had been
 
-    with pytest.raises(BadRequest, match="there is a journal of a match with this id already"):
+    with pytest.raises(BadRequest, match="a journal of a match with this id exists already"):
         Journal(tmp_path).begin(called("again"))
 
     assert [line["type"] for line in read_lines(record.path)] == ["opening", "seated"]
@@ -60,7 +60,7 @@ def test_a_second_match_with_the_same_id_is_refused(tmp_path: Path) -> None:
 def test_a_match_whose_id_was_wanted_again_can_be_resumed(tmp_path: Path) -> None:
     with Journal(tmp_path).begin(called("again")) as record:
         pass
-    with pytest.raises(BadRequest, match="there is a journal of a match with this id already"):
+    with pytest.raises(BadRequest, match="a journal of a match with this id exists already"):
         Journal(tmp_path).begin(called("again"))
 
     resumed, recorded = Journal(tmp_path).resume(record.path)
@@ -77,7 +77,7 @@ def test_a_match_whose_id_was_wanted_again_can_be_resumed(tmp_path: Path) -> Non
 def test_what_is_no_id_is_refused_and_nothing_is_written(match_id: str, tmp_path: Path) -> None:
     directory = tmp_path / "journals"
 
-    with pytest.raises(BadRequest, match=r"is no id of a match: it has 1 to 64 letters, digits, - and _$"):
+    with pytest.raises(BadRequest, match=r"is not a match id: use 1 to 64 letters, digits, - and _$"):
         Journal(directory).begin(called(match_id))
 
     assert list(tmp_path.rglob("*")) == []

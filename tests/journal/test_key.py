@@ -65,7 +65,7 @@ def test_a_key_that_the_group_or_others_may_use_is_refused(mode: int, tmp_path: 
     load_key(path)
     path.chmod(mode)
 
-    with pytest.raises(BadRequest, match=rf"others may use it \(mode {mode:04o}\); it has to be 0600"):
+    with pytest.raises(BadRequest, match=rf"other users may access it \(mode {mode:04o}\); set its mode to 0600"):
         load_key(path)
 
 

@@ -56,7 +56,7 @@ def test_a_seat_has_pictures_of_its_own(recorded: RecordedMatch) -> None:
 
 
 def test_beyond_the_end_there_is_nothing_to_draw(recorded: RecordedMatch) -> None:
-    with pytest.raises(BadRequest, match="there is nothing after"):
+    with pytest.raises(BadRequest, match="there is no position after"):
         picture_at(recorded, len(recorded.facts) + 1)
 
 

@@ -328,7 +328,7 @@ def test_where_no_journal_can_be_made_nobody_is_called(tmp_path: Path) -> None:
     called: list[Any] = []
     watcher = EventCollector()
 
-    with pytest.raises(HostFault, match="no journal can be written in"):
+    with pytest.raises(HostFault, match="cannot write journals in"):
         record_match(tmp_path / "file" / "games", [called.append, called.append], watcher)
 
     assert called == []
@@ -340,7 +340,7 @@ def test_a_file_that_is_there_already_is_never_written_to(tmp_path: Path, monkey
     before = path.read_bytes()
     monkeypatch.setattr("fairplay.referee.referee.new_match_id", lambda: path.stem)
 
-    with pytest.raises(BadRequest, match="there is a journal of a match with this id already"):
+    with pytest.raises(BadRequest, match="a journal of a match with this id exists already"):
         record_match(tmp_path, [first_action, first_action])
 
     assert path.read_bytes() == before

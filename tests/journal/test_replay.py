@@ -97,7 +97,9 @@ def test_there_is_nothing_before_the_first_fact_and_after_the_last(facts: int, t
     path, _ = record_match(tmp_path, [first_action, first_action])
     recorded = read_journal(path)
 
-    with pytest.raises(BadRequest, match=f"there is nothing after {facts} facts: the match has {len(recorded.facts)}"):
+    with pytest.raises(
+        BadRequest, match=f"there is no position after {facts} facts: the match has {len(recorded.facts)}"
+    ):
         recorded.match_after(facts)
 
 

@@ -28,7 +28,7 @@ from tests.journal.journals import (
     record_match,
 )
 
-OUT_OF_PLACE = "a new seating, or one with other names than the host gave, cannot stand here"
+OUT_OF_PLACE = "a second seating, or one with other names than the host gave, cannot stand here"
 
 
 @pytest.fixture
@@ -65,7 +65,7 @@ def test_nobody_sits_down_twice(path: Path) -> None:
 def test_nothing_happens_before_everybody_sits(path: Path) -> None:
     assert refusal_of_forgery(path, lambda lines: [lines[0], *lines[2:]]) == (
         2,
-        "a fact before anybody was seated cannot stand here",
+        "a fact before the players were seated cannot stand here",
     )
 
 
@@ -74,7 +74,7 @@ def test_nothing_happens_before_everybody_sits_again(path: Path) -> None:
 
     assert refusal_of_forgery(path, lambda lines: [*lines[:5], resumed, *lines[5:]]) == (
         7,
-        "a fact before anybody was seated cannot stand here",
+        "a fact before the players were seated cannot stand here",
     )
 
 

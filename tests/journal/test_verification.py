@@ -141,7 +141,7 @@ def test_a_match_whose_opening_is_torn_never_began(path: Path) -> None:
 
     for length in nonempty(range(1, len(first))):
         path.write_bytes(first[:length])
-        assert str(check(path)) == "line 1 (byte 0): the match never began"
+        assert str(check(path)) == "line 1 (byte 0): the match never started"
 
 
 def test_a_last_line_that_lost_its_end_to_another_byte_is_not_torn(path: Path) -> None:

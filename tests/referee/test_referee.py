@@ -248,7 +248,7 @@ def test_what_is_no_player_is_refused_before_anything_is_recorded(player: Any, w
 @pytest.mark.parametrize("seed", [7, "seven", 1.5])
 def test_what_is_no_seed_is_refused_with_how_to_make_one(seed: Any) -> None:
     with pytest.raises(
-        BadRequest, match=re.escape(f"a seed is 32 bytes, not {seed!r}: fairplay.core.chance.seed_from_text")
+        BadRequest, match=re.escape(f"a seed has 32 bytes, not {seed!r}: fairplay.core.chance.seed_from_text")
     ):
         Referee().run(FISH, [first, first], seed=seed)
 

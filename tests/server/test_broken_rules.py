@@ -119,7 +119,7 @@ def test_a_match_on_which_the_rules_raise_is_left_as_it_is_and_gone_on_with_once
         async with opened(tmp_path, countdown_offer()) as server:
             server.server.resume_matches()
             assert server.server.rooms == {}
-            assert warned(caplog) == [("cannot resume a match", f"{path}: line 4: nobody could go on here: {at(4)}")]
+            assert warned(caplog) == [("cannot resume a match", f"{path}: line 4: the match cannot continue here: {at(4)}")]
         monkeypatch.setattr(countdown, "NEXT", FIXED_NEXT)
         async with opened(tmp_path, countdown_offer()) as server:
             server.server.resume_matches()

@@ -334,7 +334,7 @@ def test_what_makes_no_sense_is_refused() -> None:
         (lambda: room.outcome(), "the match in room r1 has not begun"),
         (lambda: create_room("x", options(player_ids=("ann", "ann"))), "player ids must be unique: ann, ann"),
         (lambda: create_room("x", options(player_ids=("ann",))), "fish is for 2 to 4 players, not for 1"),
-        (lambda: create_room("x", options(room_id="../x")), "is no id of a match"),
+        (lambda: create_room("x", options(room_id="../x")), "is not a match id"),
     ):
         with pytest.raises(BadRequest, match=why):
             wrong()

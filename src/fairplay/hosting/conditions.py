@@ -66,7 +66,7 @@ def match_conditions(
             if not Path(place).is_file():  # as the key is
                 Path(place).mkdir(parents=True, exist_ok=True)  # what is not there cannot be hidden
         except OSError as error:
-            raise HostFault(f"no journal can be written in {place}: {error.strerror}") from error
+            raise HostFault(f"cannot write journals in {place}: {error.strerror}") from error
     unseen, shut_in = (*hidden, *user_key_directories()), parse_sandbox(sandbox or "auto")
     shut_in = msgspec.structs.replace(
         shut_in, visible_paths=game_files(games), hidden_paths=unseen, pondering=pondering

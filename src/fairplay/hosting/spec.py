@@ -115,7 +115,7 @@ class MatchSpec(msgspec.Struct, frozen=True, kw_only=True):
         if self.id:
             check_match_id(self.id)
         if self.seed is not None and len(self.seed) != SEED_BYTES:
-            raise BadRequest(f"a seed is {SEED_BYTES} bytes, not {len(self.seed)}")
+            raise BadRequest(f"a seed has {SEED_BYTES} bytes, not {len(self.seed)}")
         return game
 
 

@@ -1,4 +1,4 @@
-"""Append to a file that one process at a time may write, and make it durable as was asked for."""
+"""Append to a file that one process at a time may write, and make it durable."""
 
 import errno
 import fcntl
@@ -15,46 +15,44 @@ from fairplay.journal.files import NotAFile, check_journal_file
 from fairplay.journal.options import ALWAYS, BATCH, OFF, Durability, InUse
 from fairplay.journal.syncer import OnSynced, Syncer, load_syncfs, sync_filesystem
 
-MAX_UNSYNCED_AGE_S = (
-    0.05  # seconds: no fact that is older than this is lost to a power cut, unless syncing was switched off
-)
+MAX_UNSYNCED_AGE_S = 0.05  # a power cut loses no fact that is older, unless syncing is off
 
 
 class Disk:
-    """The calls to the operating system, all in one place: tests have disks that fail and that forget."""
+    """All calls to the operating system, so that tests can bring disks that fail or forget."""
 
     def create(self, path: str) -> int:
-        """Open a new file that only its owner may read."""
+        """Create a file that only its owner may read."""
         return os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o600)
 
     def open(self, path: str) -> int:
-        """Open a file that is there."""
+        """Open an existing file."""
         return os.open(path, os.O_RDWR | os.O_APPEND)
 
     def lock(self, file: int) -> None:
-        """Keep others from writing for as long as it is open; BlockingIOError if somebody else does."""
+        """Lock a file until it is closed. Raises BlockingIOError if another process holds the lock."""
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
     def size(self, file: int) -> int:
-        """How many bytes are there."""
+        """The size of a file in bytes."""
         return os.lseek(file, 0, os.SEEK_END)
 
-    write: Callable[[int, bytes], int] = staticmethod(os.write)  # appends, and says how many bytes of it are there
+    write: Callable[[int, bytes], int] = staticmethod(os.write)  # appends, and returns the number of bytes written
 
     def truncate(self, file: int, size: int) -> None:
-        """Throw away what is behind so many bytes."""
+        """Cut a file after so many bytes."""
         os.ftruncate(file, size)
 
     def sync(self, file: int) -> None:
-        """Come back when all of it would survive a power cut."""
+        """Return when the file would survive a power cut."""
         os.fsync(file)
 
     def sync_filesystem(self, file: int) -> None:
-        """The same for all files on the file system of this one."""
+        """Return when all files on the file system of this one would survive a power cut."""
         sync_filesystem(file)
 
     def sync_directory(self, path: str) -> None:
-        """The same for the names of the files in a directory."""
+        """Return when the names of the files in a directory would survive a power cut."""
         directory = os.open(path, os.O_RDONLY)
         try:
             os.fsync(directory)
@@ -62,26 +60,26 @@ class Disk:
             os.close(directory)
 
     def close(self, file: int) -> None:
-        """Let go of it, and of its lock."""
+        """Close a file and release its lock."""
         os.close(file)
 
     def sync_later(self, file: "AppendFile") -> None:
-        """Let the background sync this file soon."""
+        """Sync this file in the background soon."""
         SYNCER.sync_later(file)
 
     def sync_now(self, file: "AppendFile", on_synced: OnSynced) -> None:
-        """Let the background sync this file at once, and call this when it has."""
+        """Sync this file in the background at once, then call `on_synced`."""
         SYNCER.sync_now(file, on_synced)
 
-    clock: Callable[[], float] = staticmethod(time.monotonic)  # tells how long ago something was written
+    clock: Callable[[], float] = staticmethod(time.monotonic)  # for the age of what was written
 
 
 SYNCER = Syncer()
-OPEN_FILES: "set[AppendFile]" = set()  # those that are open
+OPEN_FILES: "set[AppendFile]" = set()
 
 
 def detach_after_fork() -> None:
-    """Leave to the parent what is the parent's: its thread, its files, and its locks on them."""
+    """Drop in a forked child what belongs to its parent: the thread, the files, and the locks on them."""
     SYNCER.reset()
     while OPEN_FILES:
         OPEN_FILES.pop().detach_after_fork()
@@ -91,26 +89,26 @@ os.register_at_fork(after_in_child=detach_after_fork)
 
 
 class AppendFile:
-    """A file that grows at its end. Whatever goes wrong is a fault of the host, and nothing can be appended any more.
+    """A file that grows at its end. Any error is a HostFault, and closes the file for good.
 
-    Two threads use it: the one that appends, and one in the background that syncs.
+    Two threads use it: one appends, and one in the background syncs.
     """
 
     def __init__(self, path: str, file: int, disk: Disk, sync: Durability, size: int) -> None:
         self.path = path
-        self.unsynced_directories: list[str] = []  # directories that do not durably hold the file yet
+        self.unsynced_directories: list[str] = []  # directories whose entry of the file is not durable yet
         self._file = file
         self._disk = disk
         self._durability = sync
-        self._size = self._durable = size  # bytes: all of them, and those that were synced
-        self._unsynced_since = 0.0  # no byte that was not synced is older than this
+        self._size = self._durable = size  # bytes written, and bytes synced
+        self._unsynced_since = 0.0  # all unsynced bytes were written after this
         self._sync_lock = threading.Lock()
-        self._device: int | None = None  # the number of its file system, once somebody asked
+        self._device: int | None = None  # the id of its file system, once known
         self._failure: OSError | None = None
         OPEN_FILES.add(self)
 
     def detach_after_fork(self) -> None:
-        """Let go of it in a process that was forked, or else it stayed locked for as long as that lives."""
+        """Close the file in a forked child, which would keep it locked otherwise."""
         self._sync_lock = threading.Lock()
         file, self._file = self._file, -1
         if file >= 0:
@@ -118,13 +116,13 @@ class AppendFile:
                 os.close(file)
 
     def append(self, text: bytes) -> bool:
-        """Add to the end; when this returns, the text survives the end of this process. True: sync before you go on."""
+        """Append text, which then survives the end of this process. True: sync before the match proceeds."""
         size, disk = self._size, self._disk
         now = disk.clock()
         if self._failure is not None:
             self._raise_write_error(self._failure)
         try:
-            # If all was synced, some time has passed, unless the file is new: did anybody write here behind our back?
+            # If all is synced, some time has passed, unless the file is new: did another process write here?
             if (self._durable == size or self._durability is OFF) and size and disk.size(self._file) != size:
                 self._close_and_raise(f"another process has written to {self.path}; this one stops")
             written = disk.write(self._file, text)
@@ -140,45 +138,45 @@ class AppendFile:
                 self._unsynced_since = now
                 disk.sync_later(self)
                 return False
-            return now - self._unsynced_since > MAX_UNSYNCED_AGE_S  # the disk is slow, so the match waits for it
+            return now - self._unsynced_since > MAX_UNSYNCED_AGE_S  # the disk is slow, so the match waits
         return self._durability is ALWAYS
 
     def sync(self) -> None:
-        """Make everything durable that was appended so far, if that was asked for at all."""
+        """Make everything durable that was appended so far, unless syncing is off."""
         self.sync_pending()
         if self._failure is not None:
             self._raise_write_error(self._failure)
 
     async def sync_async(self) -> None:
-        """The same, awaited."""
+        """`sync` without blocking the event loop."""
         if (
             self._durability is not OFF
             and (self._durable != self._size or self.unsynced_directories)
             and self._failure is None
         ):
-            import asyncio  # where all players are in this process, nobody needs it
+            import asyncio  # not needed where all players are in this process
 
             loop = asyncio.get_running_loop()
             done = asyncio.Event()
 
-            def told() -> None:
-                with suppress(RuntimeError):  # the loop is closed, so nobody waits any more
+            def set_done() -> None:
+                with suppress(RuntimeError):  # the loop is closed, so nothing waits any more
                     loop.call_soon_threadsafe(done.set)
 
-            self._disk.sync_now(self, told)
+            self._disk.sync_now(self, set_done)
             await done.wait()
         if self._failure is not None:
             self._raise_write_error(self._failure)
 
     def has_unsynced(self) -> bool:
-        """Was anything appended, or the file created, that was not synced?"""
+        """Is there anything to sync: bytes, or the entry of a new file?"""
         return self._file >= 0 and (self._durable != self._size or bool(self.unsynced_directories))
 
     def sync_pending(self) -> bool:
-        """The same for the thread in the background: if it fails, whoever appends next is told. True: more has come."""
+        """Sync in the background; the next append raises its error. True: more was appended meanwhile."""
         with self._sync_lock:
             since = self._disk.clock()
-            target = self._size  # read after the clock: what is not in it is younger than `since`
+            target = self._size  # read after the clock: what comes later is younger than `since`
             done = self._durable == target and not self.unsynced_directories
             if done or self._durability is OFF or self._file < 0 or self._failure is not None:
                 return False
@@ -190,12 +188,12 @@ class AppendFile:
                 self._unsynced_since = since
                 self._durable = target
             except OSError as error:
-                self._failure = error  # for good: to sync again would succeed, and prove nothing
+                self._failure = error  # for good: a second sync would succeed and prove nothing
                 return False
         return self._size != target
 
     def filesystem_id(self) -> int | None:
-        """The number of the file system it is on; None: it has to be synced by itself."""
+        """The id of the file system that holds the file; None: the file has to be synced by itself."""
         if self._device is not None and self._file >= 0 and self._failure is None:
             return self._device
         with self._sync_lock:
@@ -206,19 +204,19 @@ class AppendFile:
             return self._device
 
     def sync_filesystem(self) -> bool:
-        """Make everything durable that is on the same file system; False: this file is closed. Raises OSError."""
+        """Sync the file system that holds the file. False: this file is closed. Raises OSError."""
         with self._sync_lock:
             if self._file >= 0:
                 self._disk.sync_filesystem(self._file)
             return self._file >= 0
 
     def timestamped_size(self) -> tuple[float, int]:
-        """When, and how many bytes there are; what comes later is younger."""
+        """The time now, and the size; what comes later is younger."""
         since = self._disk.clock()
         return since, self._size
 
     def mark_durable(self, since: float, size: int) -> bool:
-        """So many bytes are, as they were then. True: more has come."""
+        """Note that so many bytes, the size at that time, are durable. True: more was appended meanwhile."""
         with self._sync_lock:
             if size > self._durable:
                 self._unsynced_since = since
@@ -227,12 +225,12 @@ class AppendFile:
         return self._size != size
 
     def unsynced_age_s(self) -> float:
-        """Seconds since the oldest line that somebody was told of and a power cut would lose, where lines may wait."""
+        """The age in seconds of the oldest line that a power cut would lose, where lines are synced later."""
         waits = self._durability is BATCH and self._durable != self._size and self._file >= 0
         return self._disk.clock() - self._unsynced_since if waits else 0.0
 
     def truncate(self, size: int) -> None:
-        """Throw away what is behind so many bytes, and never see it again."""
+        """Cut the file durably after so many bytes."""
         if size == self._size:
             return
         try:
@@ -244,7 +242,7 @@ class AppendFile:
         self._size = self._durable = size
 
     def close(self) -> None:
-        """Sync, and let go of the file."""
+        """Sync and close the file."""
         if self._file < 0:
             return
         self.sync()
@@ -267,7 +265,7 @@ class AppendFile:
         )
 
     def _close_and_raise(self, why: str) -> NoReturn:
-        """Stop for good: nothing may follow a torn line."""
+        """Close the file for good: nothing may follow a torn line."""
         try:
             self._close_file()
         except OSError as error:
@@ -276,12 +274,12 @@ class AppendFile:
 
 
 def max_unsynced_age_s() -> float:
-    """The longest of those of all files here."""
+    """The age in seconds of the oldest line of all open files that a power cut would lose."""
     return max((file.unsynced_age_s() for file in tuple(OPEN_FILES)), default=0.0)
 
 
 def create_file(directory: Path, name: str, disk: Disk, sync: Durability) -> AppendFile:
-    """A new file, in a directory that is made if it is not there."""
+    """Create a file, and its directory if there is none."""
     directory_path = str(directory)
     path, unnamed = f"{directory_path}/{name}", [directory_path]
     try:
@@ -293,29 +291,29 @@ def create_file(directory: Path, name: str, disk: Disk, sync: Durability) -> App
             file = disk.create(path)
     except FileExistsError:
         return reclaim_unstarted_file(path, disk, sync)
-    except ValueError as error:  # no file can be called like that
-        raise BadRequest(f"no journal can be written in {str(directory)!r}: {error}") from None
+    except ValueError as error:  # no file can have this name
+        raise BadRequest(f"cannot write journals in {str(directory)!r}: {error}") from None
     except OSError as error:
-        raise HostFault(f"no journal can be written in {directory}: {error.strerror}") from error
+        raise HostFault(f"cannot write journals in {directory}: {error.strerror}") from error
     made = lock_file(path, file, disk, sync, new=True)
     made.unsynced_directories = unnamed
     return made
 
 
 def reclaim_unstarted_file(path: str, disk: Disk, sync: Durability) -> AppendFile:
-    """A file that is there, but without a whole first line: whoever made it came to a sudden end, and told nobody."""
+    """Reuse a file without a whole first line: its process ended before the match was announced."""
     file = reopen_file(path, disk, sync)
     if b"\n" in Path(path).read_bytes():
         file.close()
-        raise BadRequest(f"{path}: there is a journal of a match with this id already")
+        raise BadRequest(f"{path}: a journal of a match with this id exists already")
     file.truncate(0)
     return file
 
 
 def reopen_file(path: str, disk: Disk, sync: Durability) -> AppendFile:
-    """A file that is there, unless another process writes to it.
+    """Open an existing file, unless another process writes to it, and make it durable.
 
-    Whoever wrote it may have come to a sudden end, so nobody knows what of it is durable; from here on all of it is.
+    Its last process may have ended suddenly, so it is unknown how much of it is durable.
     """
     try:
         check_journal_file(Path(path).stat())
@@ -324,7 +322,7 @@ def reopen_file(path: str, disk: Disk, sync: Durability) -> AppendFile:
         raise BadRequest(f"{path}: cannot be read: {error.strerror}") from None
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError, PermissionError) as error:
         raise BadRequest(f"{path} cannot be opened: {error.strerror}") from None
-    except ValueError as error:  # no file can be called like that
+    except ValueError as error:  # no file can have this name
         raise BadRequest(f"{path} cannot be opened: {error}") from None
     except OSError as error:
         if error.errno == errno.ELOOP:
@@ -337,7 +335,7 @@ def reopen_file(path: str, disk: Disk, sync: Durability) -> AppendFile:
 
 
 def lock_file(path: str, file: int, disk: Disk, sync: Durability, *, new: bool) -> AppendFile:
-    """The file, for this process alone; of a new one it is known that nothing is in it."""
+    """Lock an open file for this process; a new one is known to be empty."""
     try:
         disk.lock(file)
         return AppendFile(path, file, disk, sync, 0 if new else disk.size(file))

@@ -21,25 +21,25 @@ CLAUSE = re.compile(r"^- \*\*(\d+(?:\.\d+)*)\*\* (.+(?:\n {2}.+)*)", re.MULTILIN
 
 
 class LegalActions(msgspec.Struct, frozen=True):
-    """What the rules allow in a view: how many actions, and the first of them."""
+    """The legal actions in a view: their number, and the first of them."""
 
     count: int  # MAX_COUNTED_ACTIONS: that many or more
     example: Any = None
 
 
 class EjectionReport(msgspec.Struct, frozen=True):
-    """One ejection: whose, when, for what, and what else could have been done."""
+    """One ejection: the player, the time, the fault, and the legal alternatives."""
 
     match: str  # its id
     game: str
-    parameters: dict[str, Any]  # without what players may not know
+    parameters: dict[str, Any]  # without parameters that players may not know
     seat: Seat
     name: str
     address: str  # empty: the record does not say
-    facts: int  # that came before
-    last: Fact | None  # of these
-    turn: int  # its own, from 1: this one, or the last before this moment; 0: it had none
-    resumed: bool  # the match was interrupted before this, and everybody was greeted again
+    facts: int  # before it
+    last: Fact | None  # the last of these facts
+    turn: int  # the number of its own turn, from 1: this one or the last one; 0: it had none
+    resumed: bool  # the match was resumed before this, with new greetings
     moment: Moment
     fault: Fault
     why: str
@@ -47,11 +47,11 @@ class EjectionReport(msgspec.Struct, frozen=True):
     rule: str  # the text of this clause
     at: float  # wall time, in seconds
     took: float  # seconds that the player took
-    overrun: float | None  # seconds by which its answer came too late; None: none came, or it was in time
-    shown: Any  # the view, packed; the news; None: the result
-    answer: Any  # the action that was refused; None: there was none
+    overrun: float | None  # seconds by which a late answer missed its deadline; None: there was none
+    shown: Any  # the packed view, or the news; None: the result
+    answer: Any  # the refused action; None: there was none
     evidence: Evidence
-    legal: LegalActions | None  # None: nothing but an acknowledgement was due
+    legal: LegalActions | None  # None: only an acknowledgement was due
 
 
 def ejection_reports(recorded: RecordedMatch) -> tuple[EjectionReport, ...]:
@@ -60,10 +60,10 @@ def ejection_reports(recorded: RecordedMatch) -> tuple[EjectionReport, ...]:
 
 
 def ejection_report(recorded: RecordedMatch, entry: Entry) -> EjectionReport:
-    """The ejection on a line of a record, which somebody made sure is legal."""
+    """The ejection on a line of a record that was verified before."""
     ejected, opening, game = entry.fact, recorded.opening, recorded.game
     if not isinstance(ejected, Ejected):
-        raise BadRequest(f"nobody was ejected on line {entry.seq + 1}")
+        raise BadRequest(f"line {entry.seq + 1} is not an ejection")
     seat, on_turn = ejected.seat, ejected.moment is Moment.TURN
     earlier = [line for line in recorded.middle if line.seq < entry.seq]
     facts = [line.fact for line in earlier if isinstance(line, Entry)]
@@ -96,19 +96,19 @@ def ejection_report(recorded: RecordedMatch, entry: Entry) -> EjectionReport:
 
 
 def legal_actions(game: Game[Any, Any, Any], view: Any) -> LegalActions:
-    """What whoever sees this may do; counted no further than it is quick.
+    """The legal actions in a view, counted up to a limit.
 
     >>> from fairplay.games.fish import Fish
     >>> game = Fish(rows=3, columns=3)
     >>> legal_actions(game, game.view(game.deal(2, bytes(32)), 0))
-    Legal(count=9, example=Place(at=(0, 0)))
+    LegalActions(count=9, example=Place(at=(0, 0)))
     """
     found = first_legal_actions(game, view)
     return LegalActions(len(found), found[0] if found else None)
 
 
 def first_legal_actions(game: Game[Any, Any, Any], view: Any) -> list[Any]:
-    """What whoever sees this may do: as much of it as is quick, and nothing if it is not its turn."""
+    """The first legal actions in a view, up to a limit; none if its seat is not on turn."""
     try:
         return list(islice(game.actions(view), MAX_COUNTED_ACTIONS))
     except NotOnTurn:
@@ -117,7 +117,7 @@ def first_legal_actions(game: Game[Any, Any, Any], view: Any) -> list[Any]:
 
 @cache
 def clauses(game: str) -> Mapping[str, str]:
-    """The numbered clauses of a game's rule book; none if it is not on the shelf.
+    """The numbered clauses of a game's rule book; none if the game is not registered.
 
     >>> clauses("fish")["3.3"]
     'Nobody may stand there already.'

@@ -1,4 +1,4 @@
-"""Decide what can be a journal at all, a regular file of a sane size; and lock a directory of files."""
+"""Open only regular files of a sane size as journals, and lock directories of journals."""
 
 import errno
 import fcntl
@@ -10,35 +10,35 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-MAX_JOURNAL_BYTES = 2**28  # bytes of a file that is read at all; journals have some ten thousand
-LOCK_RETRY_INTERVAL_S = 0.01  # seconds between two tries to lock
+MAX_JOURNAL_BYTES = 2**28  # larger files are refused; a usual journal has ten thousand bytes
+LOCK_RETRY_INTERVAL_S = 0.01
 FILE_KINDS = {
-    stat.S_IFIFO: "it is a named pipe and no file",
-    stat.S_IFSOCK: "it is a socket and no file",
-    stat.S_IFCHR: "it is a device and no file",
-    stat.S_IFBLK: "it is a device and no file",
+    stat.S_IFIFO: "it is a named pipe, not a file",
+    stat.S_IFSOCK: "it is a socket, not a file",
+    stat.S_IFCHR: "it is a device, not a file",
+    stat.S_IFBLK: "it is a device, not a file",
 }
 
 
 class NotAFile(OSError):
-    """What is there is no file that could be a journal."""
+    """This path is not a file that could be a journal."""
 
 
 def read_content(path: Path | str) -> bytes:
-    """What is in the file of a journal when it is opened; what is appended meanwhile is left out.
+    """The bytes of a journal at the time it is opened, without what is appended meanwhile.
 
-    Raises OSError, which says what is wrong, for whatever can be no journal.
+    Raises OSError, which says what is wrong, for anything that cannot be a journal.
     """
     with open_journal_file(path) as file:
         return file.read(os.fstat(file.fileno()).st_size)
 
 
 def open_journal_file(path: Path | str) -> BinaryIO:
-    """The file of a journal, to be read. Raises OSError for whatever else is there; nothing is waited for."""
-    check_journal_file(Path(path).stat())  # whoever writes to a pipe would notice if it was opened
+    """Open a journal for reading, without blocking. Raises OSError for anything that cannot be a journal."""
+    check_journal_file(Path(path).stat())  # opening a pipe would be seen by its writer
     file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
-        check_journal_file(os.fstat(file))  # it may be another one by now
+        check_journal_file(os.fstat(file))  # it may be another file by now
         return open(file, "rb")  # noqa: PTH123  # it is open already
     except BaseException:
         os.close(file)
@@ -46,18 +46,18 @@ def open_journal_file(path: Path | str) -> BinaryIO:
 
 
 def check_journal_file(status: os.stat_result) -> None:
-    """Raise NotAFile unless this is a file, and not too large to be a journal."""
+    """Raise NotAFile unless this is a regular file that is not too large for a journal."""
     if stat.S_ISDIR(status.st_mode):
         raise NotAFile(errno.EISDIR, os.strerror(errno.EISDIR))
     if not stat.S_ISREG(status.st_mode):
-        raise NotAFile(errno.EINVAL, FILE_KINDS.get(stat.S_IFMT(status.st_mode), "it is no file"))
+        raise NotAFile(errno.EINVAL, FILE_KINDS.get(stat.S_IFMT(status.st_mode), "it is not a file"))
     if status.st_size > MAX_JOURNAL_BYTES:
         raise NotAFile(errno.EFBIG, f"it is larger than {MAX_JOURNAL_BYTES >> 20} MB")
 
 
 @contextmanager
 def lock_directory(directory: Path, timeout_s: float) -> Iterator[int]:
-    """The directory as a file, while no other process has it locked; TimeoutError: one has, for so many seconds."""
+    """Lock a directory and yield its descriptor. Raises TimeoutError if another process holds the lock too long."""
     until = time.monotonic() + timeout_s
     held = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
@@ -67,7 +67,7 @@ def lock_directory(directory: Path, timeout_s: float) -> Iterator[int]:
                 break
             except BlockingIOError:
                 if time.monotonic() > until:
-                    raise TimeoutError("somebody else is at it") from None
+                    raise TimeoutError(f"{directory} is locked by another process") from None
                 time.sleep(LOCK_RETRY_INTERVAL_S)
         yield held
     finally:

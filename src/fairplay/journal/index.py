@@ -1,13 +1,13 @@
 """Keep an index of a directory of journals in SQLite, up to date with the directory.
 
-The directory may come from anywhere, and the index with it, so it is opened like what a stranger sent: what is no plain
-file of ours with exactly our tables in it, or takes too long over anything, is thrown away and made anew. One process
-at a time uses it, and nobody who holds a lock is waited for longer than a moment; then memory has to do.
+The directory may come from another machine, and the index with it, so the index is untrusted: anything but a plain file
+of ours with exactly our tables in it, or anything that takes too long, is deleted and made anew. One process at a time
+uses it; if another process holds a lock for longer than a moment, the index is built in memory.
 
-What a well-formed index says of a journal is believed as long as the size and the times of the file are those that it
-has: the ctime is among them, which the kernel sets, so that no index fits journals that it came along with. A liar has
-to write here as us, once the journals are here, and could as well write other journals. All that is gained is a wrong
-line in a list: whoever wants to know reads the journal itself (`fairplay verify`), which knows nothing of an index.
+A well-formed index is believed about a journal as long as the size and the times of the file match. The ctime is among
+them, which the kernel sets, so no index fits journals that it was copied with. A forger has to write here as our user
+after the journals arrived, and could forge the journals as well. All that is gained is a wrong line in a list:
+`fairplay verify` reads the journal itself and uses no index.
 """
 
 import json
@@ -33,17 +33,15 @@ from fairplay.journal.lines import FORMAT
 from fairplay.journal.summary import Status, Summary, summarise_journal
 
 INDEX_FILE = ".index.sqlite"
-SQLITE_SUFFIXES = ("-journal", "-wal", "-shm")  # where SQLite looks for what is to be done before it reads a file
-SCHEMA_VERSION = 2  # to be counted up with every change of the tables, or of what a summary is
-VERSION_CHECKSUM = (
-    crc32(f"{SCHEMA_VERSION} {FORMAT} {VERSION}".encode()) >> 1
-)  # another fairplay may read the journals differently
-INDEX_LOCK_TIMEOUT_S = 0.5  # seconds to wait for others who hold a lock
-MAX_INDEX_BYTES = 2**30  # bytes of what can be an index: a match takes about a thousand
-STATEMENT_TIMEOUT_S = 5.0  # seconds for one statement
-SQLITE_STEPS_PER_CHECK = 10_000  # of SQLite's machine between two looks at the clock
-JOURNALS_PER_TRANSACTION = 200  # journals per transaction: whoever interrupts us loses no more
-TRANSIENT_ERRORS = (  # SQLite's codes for an index that others are using, or that we may not write
+SQLITE_SUFFIXES = ("-journal", "-wal", "-shm")  # files that SQLite would read and apply first
+SCHEMA_VERSION = 3  # increase it with every change of the tables or of Summary
+VERSION_CHECKSUM = crc32(f"{SCHEMA_VERSION} {FORMAT} {VERSION}".encode()) >> 1  # versions may read journals differently
+INDEX_LOCK_TIMEOUT_S = 0.5
+MAX_INDEX_BYTES = 2**30  # larger files are no index; a match takes about a thousand bytes
+STATEMENT_TIMEOUT_S = 5.0
+SQLITE_STEPS_PER_CHECK = 10_000  # instructions of SQLite's virtual machine between two looks at the clock
+JOURNALS_PER_TRANSACTION = 200  # an interruption loses no more than these
+TRANSIENT_ERRORS = (  # of an index that other processes are using, or that we may not write
     sqlite3.SQLITE_BUSY,
     sqlite3.SQLITE_CANTOPEN,
     sqlite3.SQLITE_FULL,
@@ -70,28 +68,20 @@ DELETE_MATCH = (
     "delete from parameters where id = ?",
 )
 
-FileStamp = tuple[int, int, int]  # size, mtime_ns, ctime_ns: no journal changes without one of them
-RECHECK_STAMP: FileStamp = (
-    -1,
-    0,
-    0,
-)  # of a file that could not be opened, or of no game of ours, and perhaps can be the next time
-ReportProgress = Callable[
-    [Sequence[str]], Iterable[str]
-]  # hands on the ids of the journals to be read, and shows how far it is
+FileStamp = tuple[int, int, int]  # size, mtime_ns, ctime_ns: every change of a journal changes one of them
+RECHECK_STAMP: FileStamp = (-1, 0, 0)  # of a file that could not be read, or of an unknown game: try again next time
+ReportProgress = Callable[[Sequence[str]], Iterable[str]]  # passes on the ids of journals to read, and shows progress
 QueryResult = TypeVar("QueryResult")
-IndexQuery = Callable[
-    [sqlite3.Connection, list[str]], QueryResult
-]  # of the index, and the ids of all journals in their order
+IndexQuery = Callable[[sqlite3.Connection, list[str]], QueryResult]  # of the index and the sorted ids of all journals
 decode_summary = msgspec.json.Decoder(Summary).decode
 
 
 class UnusableIndex(Exception):
-    """An index that is not ours, not of this version, or not what it was."""
+    """An index that is not ours, of another version, or damaged."""
 
 
 class TimedConnection(sqlite3.Connection):
-    """An index in a file: a statement that takes too long is called off, whatever the file makes of it."""
+    """A connection to an index file that interrupts statements after a timeout."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path, timeout=INDEX_LOCK_TIMEOUT_S, isolation_level=None)
@@ -99,18 +89,18 @@ class TimedConnection(sqlite3.Connection):
         self.set_progress_handler(lambda: time.monotonic() > self._deadline, SQLITE_STEPS_PER_CHECK)
 
     def execute(self, *statement: Any) -> sqlite3.Cursor:
-        """Begin a statement; its rows have to be fetched by then, too."""
+        """Execute a statement; the timeout includes fetching its rows."""
         self._deadline = time.monotonic() + STATEMENT_TIMEOUT_S
         return super().execute(*statement)
 
     def executemany(self, *statement: Any) -> sqlite3.Cursor:
-        """The same, for many parameters."""
+        """Execute a statement for many parameters."""
         self._deadline = time.monotonic() + STATEMENT_TIMEOUT_S
         return super().executemany(*statement)
 
 
 def query_index(directory: Path, query: IndexQuery[QueryResult], progress: ReportProgress) -> QueryResult:
-    """Ask the index once it is up to date. One that is broken is made anew; where none can be, memory has to do."""
+    """Update the index and query it. A broken one is made anew; where that fails, it is built in memory."""
     for anew in (False, True):
         try:
             with (
@@ -129,7 +119,7 @@ def query_index(directory: Path, query: IndexQuery[QueryResult], progress: Repor
 
 
 def open_index(path: Path, *, recreate: bool) -> sqlite3.Connection:
-    """The index in this file, which is made if it is not there, or if there is something else."""
+    """Open the index in this file; create it if it is missing or unusable."""
     if not recreate:
         try:
             return connect_index(path)
@@ -142,7 +132,7 @@ def open_index(path: Path, *, recreate: bool) -> sqlite3.Connection:
 
 
 def connect_index(path: Path) -> sqlite3.Connection:
-    """The index in this file. Raises Unusable, or whatever SQLite does, if it is none of ours."""
+    """Connect to the index in this file. Raises UnusableIndex or an error of SQLite if it is not ours."""
     ensure_private(path)
     index = TimedConnection(path)
     try:
@@ -158,10 +148,10 @@ def connect_index(path: Path) -> sqlite3.Connection:
 
 
 def ensure_private(path: Path) -> None:
-    """Let the index be a file of ours that nobody else may read, and the only one. Raises Unusable if it is not.
+    """Create the index file if needed, and make it private. Raises UnusableIndex if it is not a plain file of ours.
 
-    SQLite would follow links, wait for whoever writes to a pipe, and believe what another file says is to be undone, or
-    even deleted, before this one can be read. We leave such a file behind only if we are killed while we write.
+    SQLite would follow links, wait for the writer of a pipe, and apply what a file beside this one says is to be undone
+    or even deleted. We leave such a file behind only if we are killed while we write.
     """
     with suppress(FileExistsError):
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
@@ -174,7 +164,7 @@ def ensure_private(path: Path) -> None:
 
 
 def has_tables(index: sqlite3.Connection) -> bool:
-    """Are our tables there, and nothing else? False: nothing is. Raises Unusable if it is another file."""
+    """Does the index have exactly our tables? False: it is empty. Raises UnusableIndex if it has anything else."""
     found = frozenset(index.execute(SELECT_SCHEMA).fetchmany(2 * len(CREATE_TABLES)))
     (made_by,) = index.execute("pragma user_version").fetchone()
     (mode,) = index.execute("pragma journal_mode").fetchone()
@@ -185,14 +175,14 @@ def has_tables(index: sqlite3.Connection) -> bool:
 
 @cache
 def expected_tables() -> frozenset[tuple[str, ...]]:
-    """What SQLite says of our tables."""
+    """The schema of our tables as SQLite reports it."""
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as index:
         create_tables(index)
         return frozenset(index.execute(SELECT_SCHEMA))
 
 
 def create_tables(index: sqlite3.Connection) -> None:
-    """Make the tables where there is nothing yet."""
+    """Create the tables in an empty index."""
     with index:
         index.execute("begin immediate")
         for table in CREATE_TABLES:
@@ -201,7 +191,7 @@ def create_tables(index: sqlite3.Connection) -> None:
 
 
 def update_index(index: sqlite3.Connection, directory: Path, progress: ReportProgress) -> list[str]:
-    """Take in what is new or has changed, and forget what has gone; the ids of all that are there, in their order."""
+    """Add new and changed journals, and delete missing ones; return the sorted ids of all journals."""
     there = scan_directory(directory)
     known = {id: (*stamp,) for id, *stamp in index.execute("select id, size, mtime_ns, ctime_ns from matches")}
     gone = [(id,) for id in known.keys() - there.keys()]
@@ -215,7 +205,7 @@ def update_index(index: sqlite3.Connection, directory: Path, progress: ReportPro
     while batch := list(islice(rest, JOURNALS_PER_TRANSACTION)):
         read = []
         for id in batch:
-            with suppress(FileNotFoundError):  # it has gone in the meantime
+            with suppress(FileNotFoundError):  # it was deleted meanwhile
                 read.append((summarise_journal(directory / f"{id}.jsonl"), there[id]))
         with index:
             index.execute("begin immediate")
@@ -225,7 +215,7 @@ def update_index(index: sqlite3.Connection, directory: Path, progress: ReportPro
 
 
 def scan_directory(directory: Path) -> dict[str, FileStamp]:
-    """The journals in a directory: files, and no links to any, with printable names that end in .jsonl."""
+    """The journals in a directory: regular files, not links, with printable names that end in .jsonl."""
     found = {}
     try:
         with os.scandir(directory) as entries:
@@ -242,8 +232,8 @@ def scan_directory(directory: Path) -> dict[str, FileStamp]:
 
 
 def store_summary(index: sqlite3.Connection, one: Summary, stamp: FileStamp) -> None:
-    """Put a summary in the place of what was known before."""
-    if one.status is Status.UNREADABLE and not (one.match and one.game in GAMES):  # others may be handed over
+    """Store a summary in place of the old one."""
+    if one.status is Status.UNREADABLE and not (one.match and one.game in GAMES):  # it may be registered later
         stamp = RECHECK_STAMP
     row = (one.id, *stamp, one.status.value, one.game, one.started, pack_summary(one))
     seats = [
@@ -259,13 +249,13 @@ def store_summary(index: sqlite3.Connection, one: Summary, stamp: FileStamp) -> 
 
 
 def pack_summary(one: Summary) -> bytes:
-    """A summary with a checksum before it, for SQLite has none."""
+    """Encode a summary behind a checksum, as SQLite has none."""
     text = msgspec.json.encode(one)
     return crc32(text).to_bytes(4) + text
 
 
 def unpack_summary(id: object, summary: object) -> Summary:
-    """The summary of a match in the index. Raises Unusable if it was changed there, or is that of another."""
+    """Decode the summary of a match. Raises UnusableIndex if it was changed, or is of another match."""
     if not isinstance(summary, bytes) or crc32(summary[4:]).to_bytes(4) != summary[:4]:
         raise UnusableIndex
     one = decode_summary(summary[4:])
@@ -275,7 +265,7 @@ def unpack_summary(id: object, summary: object) -> Summary:
 
 
 def parameter_text(value: Any) -> str:
-    """A parameter as it is looked for.
+    """Format a parameter for searches.
 
     >>> parameter_text("Random"), parameter_text(5), parameter_text(True), parameter_text([1, 2])
     ('random', '5', 'true', '[1,2]')

@@ -1,4 +1,4 @@
-"""Answer questions about a directory of journals."""
+"""Search a directory of journals."""
 
 import json
 import sqlite3
@@ -15,8 +15,8 @@ from fairplay.core.events import Fault
 from fairplay.journal.index import ReportProgress, query_index, unpack_summary
 from fairplay.journal.summary import Status, Summary
 
-MIN_SHORT_ID_CHARS = 7  # signs of an id, as git has it
-MAX_LISTED_IDS = 4  # ids that are named when it is not clear which is meant
+MIN_SHORT_ID_CHARS = 7  # as in git
+MAX_LISTED_IDS = 4  # in the error about an ambiguous id
 
 FIND_SQL = """
     select id, summary from matches as one where
@@ -43,32 +43,32 @@ LOOK_UP_SQL = (
 
 
 class Query(msgspec.Struct, frozen=True):
-    """Which matches are asked for: those of which all of this is true."""
+    """A filter of matches: all of these conditions hold."""
 
     game: str | None = None
     status: Status | None = None
-    players: tuple[str, ...] = ()  # names or addresses: all of them were at the table
-    winner: str | None = None  # the name of one with rank 1
-    fault: Fault | None = None  # of somebody; of one of the players, if some are asked for
-    any_fault: bool = False  # the same, whatever it was
+    players: tuple[str, ...] = ()  # names or addresses: all of them played
+    winner: str | None = None  # the name of a player with rank 1
+    fault: Fault | None = None  # of any player, or of one of `players` if there are some
+    any_fault: bool = False  # like `fault`, for any fault
     since: float | None = None  # the match started then, or later
     until: float | None = None  # it started before
-    parameters: dict[str, str] = {}  # capital and small letters are the same
-    limit: int | None = None  # only so many, the newest
+    parameters: dict[str, str] = {}  # case is ignored
+    limit: int | None = None  # only the newest so many
 
 
 ALL_MATCHES = Query()
 
 
 def no_progress(ids: Sequence[str]) -> Iterable[str]:
-    """Show nobody how far it is."""
+    """Report no progress."""
     return ids
 
 
 def find_matches(
     directory: Path | str, query: Query = ALL_MATCHES, *, progress: ReportProgress = no_progress
 ) -> list[Summary]:
-    """The matches in a directory that a query asks for, the newest first."""
+    """The matches in a directory that fit a query, the newest first."""
     fault = "any" if query.any_fault else None
     asked = {
         "game": query.game,
@@ -101,14 +101,14 @@ def find_match(directory: Path | str, prefix: str, *, progress: ReportProgress =
 
 
 def summaries(index: sqlite3.Connection, ids: Sequence[str], select: str, asked: dict[str, Any]) -> list[Summary]:
-    """What was asked for; each summary with so much of its id as tells it from all others."""
+    """The selected summaries, each with the shortest unique prefix of its id."""
     short = short_ids(ids)
     found = [unpack_summary(id, summary) for id, summary in index.execute(select, asked)]
     return [msgspec.structs.replace(one, short=short[one.id]) for one in found if one.id in short]
 
 
 def short_ids(ids: Sequence[str]) -> dict[str, str]:
-    """For each of the sorted ids a beginning that no other has.
+    """The shortest unique prefix of each of the sorted ids.
 
     >>> short_ids(["0123456789", "0123456889", "abc", "ffffffffff"])
     {'0123456789': '01234567', '0123456889': '01234568', 'abc': 'abc', 'ffffffffff': 'fffffff'}
@@ -119,4 +119,4 @@ def short_ids(ids: Sequence[str]) -> dict[str, str]:
             enough[one] += 1
         while one[: enough[other]] == other[: enough[other]] and enough[other] < len(other):
             enough[other] += 1
-    return {id: id[:signs] for id, signs in enough.items()}
+    return {id: id[:length] for id, length in enough.items()}

@@ -1,4 +1,4 @@
-"""Say what the lines of a journal hold, how they are chained, and how whoever wrote them knows them again."""
+"""Define the lines of a journal, the hashes that chain them, and the MACs that a key adds."""
 
 import re
 from binascii import hexlify
@@ -13,19 +13,19 @@ from fairplay.core.game import Seat
 from fairplay.core.messages import Evidence
 
 FORMAT = 5
-NO_HASH = b"0" * 64  # what the first line is chained to
+NO_HASH = b"0" * 64  # the hash before the first line
 MAC_PATTERN = re.compile(rb'(\{.*)(,"mac":"[0-9a-f]{32}")', re.DOTALL)
 
 
 class Parent(msgspec.Struct, frozen=True):
-    """Where a branch comes from: the id of another match, and after how many of its facts it goes its own way."""
+    """Where a branch comes from: the id of its parent match, and the number of facts that both share."""
 
     match: str
     facts: int
 
 
 class Opening(msgspec.Struct, frozen=True, tag="opening", omit_defaults=True):
-    """The first line: all that is needed to begin the match again."""
+    """The first line: everything that is needed to start the match again."""
 
     seq: int
     at: float  # wall time, in seconds
@@ -35,59 +35,59 @@ class Opening(msgspec.Struct, frozen=True, tag="opening", omit_defaults=True):
     game: str
     rules: str  # the version of the game's rules
     parameters: dict[str, Any]
-    names: tuple[str, ...]  # the labels that were asked for
+    names: tuple[str, ...]  # the requested labels
     players: tuple[str, ...] = ()  # their addresses
-    limits: dict[str, float] | None = None  # the time control; None: nobody was timed
-    sandbox: str = ""  # how programs were kept apart; empty: there were none
-    pondering: bool = False  # might they think while others were asked?
+    limits: dict[str, float] | None = None  # the time control; None: there was none
+    sandbox: str = ""  # the sandbox of programs; empty: there were none
+    pondering: bool = False  # may programs think during the turns of others?
     seed: str | None = None  # in hex; None: the state was given
-    commitment: str | None = None  # the hash of the seed and the id, which was published at the start
+    commitment: str | None = None  # the hash of the seed and the id, as published at the start
     random_seed: bool = False  # was the seed drawn at random, not chosen by the host?
     guessable: bool = False  # was the seed made from a short text?
-    sealed: bool = False  # is the seed not revealed with the result, but later?
+    sealed: bool = False  # is the seed revealed later than the result?
     state: Any = None
     parent: Parent | None = None
 
 
 class Seated(msgspec.Struct, frozen=True, tag="seated", omit_defaults=True):
-    """A line behind the opening, or behind `resumed`: the table is ready, and everybody is about to be greeted."""
+    """A line after the opening or after `resumed`: all players are connected and are greeted next."""
 
     seq: int
     at: float
-    names: tuple[str, ...]  # that people really have
-    enforced: tuple[str, ...] = ()  # by seat: what keeps a program in; empty: nothing is said of it
+    names: tuple[str, ...]  # the final names: a guest without a label brings its own
+    enforced: tuple[str, ...] = ()  # by seat: what confines a program; empty: unknown
 
 
 class Entry(msgspec.Struct, frozen=True, gc=False, tag="fact", omit_defaults=True):
-    """A line in the middle: what changed the match, when, and how long the player took."""
+    """A line in the middle: a fact, its time, and how long the player took."""
 
     seq: int
     at: float
     took: float
     fact: Fact
-    shown: Any = None  # to a player that was ejected: the view, or the news
-    answer: Any = None  # the action that was refused, so that it can be judged again
-    evidence: Evidence | None = None  # what else is known of the failure
+    shown: Any = None  # the view or the news that an ejected player was shown
+    answer: Any = None  # the refused action, so that it can be judged again
+    evidence: Evidence | None = None  # more about the failure
 
 
 class LateAnswer(msgspec.Struct, frozen=True, tag="late_answer"):
-    """A line in the middle: an ejected player did answer, too late. It changes nothing."""
+    """A line in the middle: the late answer of a player that timed out. It changes nothing."""
 
     seq: int
     at: float
     seat: Seat
-    overrun: float  # seconds behind its deadline, without the host's own delays
+    overrun: float  # seconds after its deadline, without the host's own delays
 
 
 class Resumed(msgspec.Struct, frozen=True, tag="resumed", omit_defaults=True):
-    """A line in the middle: the match was interrupted, and goes on here; everybody is seated and greeted again."""
+    """A line in the middle: the match was interrupted and resumes here; all players are seated and greeted again."""
 
     seq: int
     at: float
     fairplay: str
-    epoch: int  # who writes from here on: 1 began the match, and each that goes on with it is one more
+    epoch: int  # counts the processes that wrote the match: 1 started it, each that resumes it adds one
     limits: dict[str, float] | None = None  # the time control from here on; None: as before
-    sandbox: str = ""  # how programs are kept apart from here on; empty: as before
+    sandbox: str = ""  # the sandbox of programs from here on; empty: as before
 
 
 class Closing(msgspec.Struct, frozen=True, tag="result"):
@@ -105,7 +105,7 @@ decode_line = msgspec.json.Decoder(JournalLine).decode
 
 
 class OpeningFormat(msgspec.Struct, frozen=True, tag="opening"):
-    """The format of a journal, which is read before all else: the rest of another format may not fit."""
+    """The format alone of a journal: it is read first, as other formats may not decode."""
 
     format: int
 
@@ -114,7 +114,7 @@ decode_format = msgspec.json.Decoder(OpeningFormat).decode
 
 
 def line_hash(chained: bytes) -> bytes:
-    """The hash of a line, from the hash before, the id of the match, and the line's bytes up to its own hash."""
+    """The hash of a line: of the hash before it, the match id, and the line's bytes up to its own hash."""
     return hexlify(sha256(chained).digest())
 
 

@@ -9,7 +9,7 @@ from fairplay.journal.replay import RecordedMatch
 
 
 def picture_at(recorded: RecordedMatch, facts: int | None, seat: Seat | None = None, **look: Any) -> str:
-    """The picture after so many facts, or after all of them, as this seat sees it; None: as spectators do."""
+    """The picture after so many facts (default: all) as this seat sees it (default: as spectators do)."""
     after = len(recorded.entries) if facts is None else facts
     match = recorded.match_after(after)
     before = recorded.match_after(after - 1).view(seat) if after else None
@@ -17,7 +17,7 @@ def picture_at(recorded: RecordedMatch, facts: int | None, seat: Seat | None = N
 
 
 def pictures(recorded: RecordedMatch, seat: Seat | None = None, **look: Any) -> Iterator[str]:
-    """The pictures of the beginning and after each fact, in order."""
+    """The pictures of the start and after each fact, in order."""
     svg, match, before = game_info(recorded.opening.game).svg, recorded.match_after(0), None
     yield svg(match.view(seat), match.names, **look)
     for fact in recorded.facts:

@@ -1,4 +1,4 @@
-"""Write matches down as they happen: a directory with a file for each match, and one chained line for each fact."""
+"""Record matches as they are played: a file for each match, with one chained line for each fact."""
 
 import os
 import time
@@ -43,13 +43,13 @@ REAL_DISK = Disk()
 class MatchRecord:
     """The record of one match: a file of its own, to which one process at a time writes.
 
-    A line is handed to the operating system before anybody is told of it; when it is safe from a power cut is the
-    journal's choice. If either fails, the match stops as a fault of ours and can be resumed. Close it, or use it in a
-    `with` statement.
+    A line is given to the operating system before any player or observer hears of it; when it is safe from a power cut
+    is the journal's choice. If either fails, the match stops with a host fault and can be resumed. Close the record, or
+    use it in a `with` statement.
     """
 
-    enforced: tuple[str, ...] = ()  # by seat: what keeps a program in, once everybody sits
-    over = False  # is the result written down?
+    enforced: tuple[str, ...] = ()  # by seat: what confines a program, once all are seated
+    over = False  # is the result written?
 
     def __init__(
         self,
@@ -63,23 +63,23 @@ class MatchRecord:
         now: Callable[[], float],
     ) -> None:
         self.clock = clock
-        self.mac_key = mac_key  # of the lines from here on; None: they have none
+        self.mac_key = mac_key  # for the lines from here on; None: they have no MAC
         self._file = file
         self._game = match.game
         self._id = match.id.encode()
         self._hash = head
         self._seq = lines
         self._now = now
-        self._resumed: Resumed | None = None  # to be written once the table is ready again
+        self._resumed: Resumed | None = None  # is written once all players are connected again
 
     @property
     def path(self) -> Path:
-        """Its file."""
+        """The file of the record."""
         return Path(self.file)
 
     @property
     def file(self) -> str:
-        """The same, as text."""
+        """The path of the file, as text."""
         return self._file.path
 
     def __enter__(self) -> Self:
@@ -89,8 +89,8 @@ class MatchRecord:
         self.close()
 
     def write(self, event: Event, message: Message | None, answer: Answer | None) -> bool:
-        """Add the line of an event. True: settle before anybody is told."""
-        took = 0.0 if answer is None else answer.took * 1e6 // 1 / 1e6  # digits that mean something
+        """Add the line of an event. True: make it durable before the event is announced."""
+        took = 0.0 if answer is None else answer.took * 1e6 // 1 / 1e6  # no digits below the clock's precision
         if isinstance(event, Acted):
             return self.append(Entry(self._seq, self._now(), took, event))
         match event:
@@ -113,23 +113,23 @@ class MatchRecord:
         self.append(LateAnswer(self._seq, self._now(), seat, overrun * 1e6 // 1 / 1e6))
 
     def make_durable(self) -> None:
-        """Come back when all of it is durable, if that was asked for."""
+        """Return when all lines are durable, as far as the journal's `sync` asks for it."""
         self._file.sync()
 
     async def make_durable_async(self) -> None:
-        """The same, awaited."""
+        """`make_durable` without blocking the event loop."""
         await self._file.sync_async()
 
     def receipt(self) -> Receipt:
-        """Where the record stands."""
+        """A receipt for all lines so far."""
         return Receipt(self._seq - 1, self._hash.decode())
 
     def close(self) -> None:
-        """Make the file durable and let go of it; a match that did not end stays unfinished."""
+        """Make the file durable and close it; a match that did not end stays unfinished."""
         self._file.close()
 
     def set_resumed(self, epoch: int, limits: dict[str, float] | None = None, sandbox: str = "") -> None:
-        """Mark that the match was interrupted, once the table is ready again; with conditions that are new from here on."""
+        """Write a line `resumed`, with the new limits and sandbox if they changed, once all players are connected."""
         self._resumed = Resumed(0, 0.0, VERSION, epoch, limits, sandbox)
 
     def append(self, line: JournalLine) -> bool:
@@ -147,10 +147,10 @@ class MatchRecord:
 
 
 class Journal:
-    """A directory of records, one file for each match, named by the match's id and private to whoever runs it.
+    """A directory of records: one file for each match, named by the match's id and readable by its owner alone.
 
-    Any number of matches can be recorded at once. With a key every line is marked, so that whoever has it knows again
-    what was written here.
+    Any number of matches can be recorded at once. With a key every line has a MAC, by which the owner of the key
+    recognises its own journals.
     """
 
     def __init__(
@@ -181,7 +181,7 @@ class Journal:
         random_seed: bool = False,
         guessable: bool = False,
     ) -> MatchRecord:
-        """A new file with the opening of a match; `players` are the addresses."""
+        """Create the file of a match and write its opening; `players` are the addresses."""
         seed = match.seed
         if seed is None and not match.id:
             match = replace(match, id=new_match_id())
@@ -218,10 +218,10 @@ class Journal:
         limits: dict[str, float] | None = None,
         sandbox: str = "",
     ) -> MatchRecord:
-        """A new file with what another holds up to so many facts, for the match as it stands there (see `branched`).
+        """Create the file of a match that starts after so many facts of another (see `branch_match`).
 
-        What was copied is not marked, for it says who was ejected, and names those whom nobody here has named; the
-        first line of our own is. Nor are the conditions of others kept.
+        The lines up to there are copied without MACs, as they may name ejections and players that are not ours; our
+        own lines have them. The limits and sandbox of the parent are not copied.
         """
         before = recorded.lines_before(facts)
         opening = replace(
@@ -246,7 +246,7 @@ class Journal:
     def read_own(
         self, path: Path | str, game: Game[Any, Any, Any] | None = None, *, trusted: bool = False
     ) -> RecordedMatch:
-        """The legal journal in this file, finished or not. Raises WithoutMac unless it has our MAC or is trusted."""
+        """Read a legal journal, finished or not. Raises WithoutMac unless it has our MAC or is trusted."""
         text = read_bytes(path)
         check_format(text)
         if not (trusted or (self._mac_key and has_valid_mac(text, os.fsencode(Path(path).stem), self._mac_key))):
@@ -260,11 +260,11 @@ class Journal:
     def resume(
         self, path: Path | str, game: Game[Any, Any, Any] | None = None, *, trusted: bool | None = None
     ) -> tuple[MatchRecord, RecordedMatch]:
-        """The file of an unfinished match, to be gone on with behind its last whole line; and what it holds.
+        """Reopen the file of an unfinished match after its last whole line; also return what it holds.
 
-        Nothing is written before the table is ready again. Raises InUse if another process plays the match, Unmarked if
-        it is neither ours nor trusted (if nothing is said, all are where there is no key), Finished if it has ended,
-        BadJournal if the file is damaged or illegal.
+        Nothing is written before all players are connected again. Raises InUse if another process plays the match,
+        WithoutMac if it is neither ours nor trusted (by default all are trusted where there is no key), Finished if it
+        has ended, BadJournal if the file is damaged or illegal.
         """
         with ExitStack() as undo:
             file = reopen_file(str(path), self._disk, self._sync)
@@ -274,27 +274,28 @@ class Journal:
                 raise Finished(f"{path}: this match is finished")
             file.truncate(recorded.whole_bytes)
             undo.pop_all()
-        match, head = recorded.match_after(None), recorded.heads[-1].encode()
-        lines, marks = len(recorded.heads), self._mac_key
-        record = MatchRecord(file, match, mac_key=marks, head=head, lines=lines, clock=self._clock, now=self._now)
+        match, head, lines = recorded.match_after(None), recorded.heads[-1].encode(), len(recorded.heads)
+        record = MatchRecord(
+            file, match, mac_key=self._mac_key, head=head, lines=lines, clock=self._clock, now=self._now
+        )
         record.set_resumed(2 + len(recorded.resumptions))
         return record, recorded
 
-    def _create_record(self, match: Match[Any, Any, Any], opening: Opening, marks: MacKey | None) -> MatchRecord:
+    def _create_record(self, match: Match[Any, Any, Any], opening: Opening, mac_key: MacKey | None) -> MatchRecord:
         check_match_id(match.id)
         file = create_file(self.directory, f"{match.id}.jsonl", self._disk, self._sync)
-        record = MatchRecord(file, match, mac_key=marks, clock=self._clock, now=self._now)
+        record = MatchRecord(file, match, mac_key=mac_key, clock=self._clock, now=self._now)
         record.append(opening)
         return record
 
 
 def branch_match(recorded: RecordedMatch, facts: int | None, names: tuple[str, ...]) -> Match[Any, Any, Any]:
-    """A match of its own that begins where another stood after so many facts."""
+    """A new match that starts from another after so many of its facts."""
     return replace(recorded.match_after(facts), id=new_match_id(), names=names)
 
 
 def failure_evidence(answer: Answer) -> Evidence | None:
-    """What else is known of an answer for which somebody was ejected; None: nothing."""
+    """The evidence of an answer that led to an ejection; None: there is none."""
     if isinstance(answer, Failed):
         return None if answer.evidence == NO_EVIDENCE else answer.evidence
     return None if answer.evidence is None else answer.evidence()

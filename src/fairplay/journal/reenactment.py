@@ -1,4 +1,4 @@
-"""Put a record through the conversation again, with the answers that it holds."""
+"""Run the conversation of a recorded match again, with the recorded answers."""
 
 from collections.abc import Generator
 from typing import Any
@@ -41,7 +41,7 @@ Exchange = tuple[Call, Answer]
 
 
 def reenact(recorded: RecordedMatch) -> Generator[Exchange, None, AnyMatch]:
-    """Every call of the match with the answer to it; the final match is returned.
+    """Yield every call of the match with its answer; return the final match.
 
     Raises BadJournal with the first line that is not what the referee makes of the answers.
     """
@@ -62,45 +62,45 @@ def reenact(recorded: RecordedMatch) -> Generator[Exchange, None, AnyMatch]:
     except StopIteration as end:
         final: AnyMatch = end.value
         return final
-    except HostFault as fault:  # what the host had handed over ran out, then as now
+    except HostFault as fault:  # the host's own supply ran out, then as now
         if again.is_at_end and recorded.closing is None:
             raise Unfinished(again.position, recorded.torn_bytes) from None
         raise BadJournal(again.line_number, f"{CANNOT_CONTINUE}: {fault}") from None
     except BadJournal:
         raise
-    except Exception as error:  # the rules are not what they were, or never knew what comes here
+    except Exception as error:  # the rules have changed, or never allowed what comes here
         raise BadJournal(
             again.line_number, f"{CANNOT_CONTINUE}: {describe_rules_error(error, recorded.game)}"
         ) from error
 
 
 class RecordChecker(NullRecord):
-    """A record that does not write but compares, and knows the answers."""
+    """A record that compares instead of writing, and supplies the recorded answers."""
 
     def __init__(self, recorded: RecordedMatch) -> None:
-        self.position = 0  # how many facts have happened again
+        self.position = 0  # the number of facts so far
         self._recorded = recorded
         self._entries = recorded.entries
-        self._names = dict(recorded.seatings)  # the last to sit down after so many facts are those who went on
+        self._names = dict(recorded.seatings)  # by facts: of several seatings at one point the last one counts
         self._match = begin_match(recorded.opening, recorded.game)
 
     @property
     def is_at_end(self) -> bool:
-        """Have all facts happened?"""
+        """Are there no more facts?"""
         return self.position == len(self._entries)
 
     @property
     def line_number(self) -> int:
-        """The number of the line of the next fact; of the result, if there is none."""
+        """The line number of the next fact, or of the result if there is none."""
         return len(self._recorded.heads) if self.is_at_end else self._entries[self.position].seq + 1
 
     def conversation(self, *, resumed: bool) -> Conversation:
-        """The conversation from where the match stands, with those who sat down there."""
+        """The conversation from the current point on, with the names that were seated there."""
         seated = replace(self._match, names=self._names.get(self.position, self._match.names))
         return conversation(seated, self, self._inform, resumed=resumed)
 
     def write(self, event: Event, message: Message | None, answer: Answer | None) -> bool:
-        """Hold an event against the record. Raises BadJournal if it is another one."""
+        """Compare an event with the record. Raises BadJournal if it differs."""
         recorded = self._recorded
         match event:
             case Acted() | Ejected():
@@ -122,7 +122,7 @@ class RecordChecker(NullRecord):
         return False
 
     def answer(self, call: Call) -> Answer:
-        """What the record has for an answer to a call."""
+        """The recorded answer to a call."""
         if self.is_at_end:
             if isinstance(call.message, TakeTurn):
                 if self._recorded.closing is not None:
@@ -133,7 +133,7 @@ class RecordChecker(NullRecord):
         match entry.fact:
             case Acted(_, action) if isinstance(call.message, TakeTurn):
                 return Answered(action)
-            case Ejected(fault=Fault.ILLEGAL):  # nothing but an action can be
+            case Ejected(fault=Fault.ILLEGAL):  # only an action can be illegal
                 if isinstance(call.message, TakeTurn):
                     return Answered(entry.answer)
             case Ejected(seat, fault, moment, why) if (seat, moment) == (call.seat, moment_of(call.message, entry)):
@@ -147,16 +147,16 @@ class RecordChecker(NullRecord):
 
 
 def moment_of(message: Message, entry: Entry) -> Moment:
-    """At which moment somebody is ejected who fails to answer this, if that is what the entry tells of."""
+    """The moment of an ejection for failing to answer this message, if the entry is about that."""
     moment = MOMENT_OF_MESSAGE[type(message)]
-    greeted_when_over = moment is Moment.GREETING and entry.shown is not None  # nothing is shown at the end itself
+    greeted_when_over = moment is Moment.GREETING and entry.shown is not None  # the end itself shows nothing
     if greeted_when_over and isinstance(entry.fact, Ejected) and entry.fact.moment is Moment.END:
         return Moment.END
     return moment
 
 
 def shown_value(game: Game[Any, Any, Any], message: Message | None) -> Any:
-    """What a record keeps of a message to a player that failed to answer it."""
+    """The part of a message that a record keeps for a player that failed to answer it."""
     match message:
         case Start(view=view) | TakeTurn(view):
             return game.pack(view)
@@ -167,17 +167,17 @@ def shown_value(game: Game[Any, Any, Any], message: Message | None) -> Any:
 
 
 def json_round_trip(value: Any) -> Any:
-    """A value as it is read from a journal."""
+    """A value as it would be read from a journal."""
     return msgspec.json.decode(encode_line(value))
 
 
 def describe_difference(written: Acted | Ejected, judged: Acted | Ejected) -> str:
-    """In what a fact is not what the referee makes of it."""
+    """How a recorded fact differs from the judgement of the referee."""
     if written.seat != judged.seat:
         return f"it was the turn of seat {judged.seat}, not of seat {written.seat}"
     match written, judged:
         case Acted(), Ejected(why=why):
             return f"this is not legal: {why}"
         case Ejected(), Acted():
-            return "this was legal, and nobody can be ejected for it"
+            return "this was legal and cannot lead to an ejection"
     return "this is not how the referee judges it"

@@ -1,4 +1,4 @@
-"""Read a journal, and live its facts again."""
+"""Read a journal and replay its facts."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -36,13 +36,13 @@ from fairplay.referee.host_faults import describe_rules_error
 OPENING_PREFIX = b'{"type":"opening",'
 MISPLACED_LINES = {
     Opening: "a second opening",
-    Seated: "a new seating, or one with other names than the host gave,",
-    Entry: "a fact before anybody was seated",
-    LateAnswer: "a late answer of a player that did not time out, or gave it before,",
+    Seated: "a second seating, or one with other names than the host gave,",
+    Entry: "a fact before the players were seated",
+    LateAnswer: "a late answer of a player that did not time out, or a second one,",
     Closing: "a result that is not the last line",
 }
-CANNOT_CONTINUE = "nobody could go on here"
-GUEST_NAME = re.compile(r"[A-Za-z0-9_-]{1,30}")  # that a guest gave itself, and perhaps a number behind it
+CANNOT_CONTINUE = "the match cannot continue here"
+GUEST_NAME = re.compile(r"[A-Za-z0-9_-]{1,30}")  # chosen by the guest, perhaps with a number behind it
 HASH_PATTERN = re.compile(rb',"hash":"([0-9a-f]{64})"\}')
 HASHED_LINE = re.compile(rb'(\{.*),"hash":"([0-9a-f]{64})"\}', re.DOTALL)
 
@@ -75,33 +75,33 @@ class RecordedMatch(msgspec.Struct, frozen=True):
 
     @property
     def facts(self) -> tuple[Fact, ...]:
-        """What happened, in order."""
+        """The facts, in order."""
         return tuple(entry.fact for entry in self.entries)
 
     @property
     def resumptions(self) -> tuple[int, ...]:
-        """After how many facts the match was interrupted and resumed, each time."""
+        """The number of facts before each resumption."""
         return tuple(facts for facts, line in self._numbered_lines if isinstance(line, Resumed))
 
     @property
     def seatings(self) -> tuple[tuple[int, tuple[str, ...]], ...]:
-        """After how many facts everybody was seated, each time, and under which names."""
+        """For each seating: the number of facts before it, and the names."""
         return tuple((facts, line.names) for facts, line in self._numbered_lines if isinstance(line, Seated))
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What people were called last; the labels that were asked for, if nobody ever sat down."""
+        """The last names of the players; before any seating, the requested labels."""
         return self.seatings[-1][1] if self.seatings else self.opening.names
 
     @property
     def limits(self) -> dict[str, float] | None:
-        """The time control that was in force last; None: nobody was timed."""
+        """The last time control; None: there was none."""
         changed = [line.limits for line in self.middle if isinstance(line, Resumed) and line.limits is not None]
         return changed[-1] if changed else self.opening.limits
 
     @property
     def sandbox(self) -> str:
-        """How programs were kept apart last; empty: there were none."""
+        """The last sandbox of programs; empty: there were none."""
         changed = [line.sandbox for line in self.middle if isinstance(line, Resumed) and line.sandbox]
         return changed[-1] if changed else self.opening.sandbox
 
@@ -114,55 +114,54 @@ class RecordedMatch(msgspec.Struct, frozen=True):
             facts += isinstance(line, Entry)
 
     def lines_before(self, facts: int | None) -> tuple[MiddleLine, ...]:
-        """The lines up to so many facts; all of them if not said."""
+        """The lines up to so many facts (default: all)."""
         entries = self.entries
         return self.middle if facts is None or facts >= len(entries) else self.middle[: entries[facts].seq - 1]
 
     def match_after(self, facts: int | None) -> Match[Any, Any, Any]:
-        """The match after so many facts; after all of them if not said."""
+        """The match after so many facts (default: all)."""
         if facts is not None and not 0 <= facts <= len(self.entries):
-            raise BadRequest(f"there is nothing after {facts} facts: the match has {len(self.entries)}")
+            raise BadRequest(f"there is no position after {facts} facts: the match has {len(self.entries)}")
         return msgspec.structs.replace(replay_facts(self.opening, self.entries[:facts], self.game), names=self.names)
 
     def _repr_svg_(self) -> str:
-        """What a notebook shows of it: its last position, as spectators see it."""
-        from fairplay.journal.pictures import picture_at  # only if somebody wants to see it
+        """The last position as spectators see it, for notebooks."""
+        from fairplay.journal.pictures import picture_at  # only loaded if it is displayed
 
         return picture_at(self, None)
 
 
 def read_journal(path: Path | str, game: Game[Any, Any, Any] | None = None) -> RecordedMatch:
-    """The journal in this file. Raises BadJournal, which names the line, unless every line is in its place.
+    """Read the journal in this file. Raises BadJournal, which names the line, unless every line is in its place.
 
-    A last line that was torn is left out: nobody was ever told what it says. The game is made from the opening, or is
-    handed over by whoever has the rules that were played by.
+    A torn last line is left out: it was never announced. The game is made from the opening, unless it is given.
     """
     return parse_journal(read_bytes(path), game)
 
 
 def read_bytes(path: Path | str) -> bytes:
-    """The bytes in this file, if it can be a journal at all."""
+    """Read the bytes of a file that can be a journal."""
     try:
         return read_content(path)
-    except (OSError, ValueError) as error:  # ValueError: no file can be called like that
+    except (OSError, ValueError) as error:  # ValueError: no file can have this name
         raise BadJournal(0, f"cannot be read: {getattr(error, 'strerror', error)}") from None
 
 
 def parse_journal(text: bytes, game: Game[Any, Any, Any] | None = None) -> RecordedMatch:
-    """The journal of these bytes."""
+    """Parse the bytes of a journal."""
     lines, heads, torn = parse_lines(text)
     if not lines:
         if not text:
             raise BadJournal(0, "the file is empty")
         begun = text.startswith(OPENING_PREFIX) or OPENING_PREFIX.startswith(text)
-        raise BadJournal(1, "the match never began" if begun else "this is no whole line of a journal", 0)
+        raise BadJournal(1, "the match never started" if begun else "this is not a whole line of a journal", 0)
     opening, *middle = lines
     if not isinstance(opening, Opening):
-        raise BadJournal(1, "a journal begins with its opening")
+        raise BadJournal(1, "the first line of a journal must be its opening")
     game = load_game(opening, game)
     closing = middle.pop() if middle and isinstance(middle[-1], Closing) else None
     if closing is not None and torn:
-        raise BadJournal(len(lines) + 1, "nothing can stand behind the result", len(text) - torn)
+        raise BadJournal(len(lines) + 1, "nothing may follow the result", len(text) - torn)
     return RecordedMatch(
         opening,
         check_middle_lines(middle, opening, game),
@@ -175,7 +174,7 @@ def parse_journal(text: bytes, game: Game[Any, Any, Any] | None = None) -> Recor
 
 
 def parse_lines(text: bytes) -> tuple[list[JournalLine], tuple[str, ...], int]:
-    """The whole lines, each held against the hash of the one before; their hashes; the bytes of a torn last line."""
+    """Parse and check the whole lines; return them, their hashes, and the bytes of a torn last line."""
     check_format(text)
     *whole, tail = text.split(b"\n")
     lines: list[JournalLine] = []
@@ -184,23 +183,23 @@ def parse_lines(text: bytes) -> tuple[list[JournalLine], tuple[str, ...], int]:
     for number, line in enumerate(whole, 1):
         sealed = HASHED_LINE.fullmatch(line)
         if sealed is None:
-            raise BadJournal(number, "this is no whole line of a journal", byte)
+            raise BadJournal(number, "this is not a whole line of a journal", byte)
         body, digest = sealed.groups()
         try:
             value = decode_line(body + b"}")
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-            raise BadJournal(number, f"this is no line of a journal: {error}", byte) from None
+            raise BadJournal(number, f"this is not a line of a journal: {error}", byte) from None
         if number == 1 and isinstance(value, Opening):
             match = value.match.encode()
         if value.seq != number - 1:
-            raise BadJournal(number, f"this line says it is number {value.seq}, but it is {number - 1}", byte)
+            raise BadJournal(number, f"this line has the number {value.seq}, but should have {number - 1}", byte)
         if line_hash(before + match + body) != digest:
             raise BadJournal(number, "the hash does not fit: this line or the one before was changed", byte)
         before = digest
         lines.append(value)
         heads.append(digest.decode())
         byte += len(line) + 1
-    for end in HASH_PATTERN.finditer(tail):  # a line of which all was written, so its end was there once
+    for end in HASH_PATTERN.finditer(tail):  # the line was written completely, so it is not torn
         if end.end() < len(tail) and line_hash(before + match + tail[: end.start()]) == end[1]:
             raise BadJournal(len(whole) + 1, "the end of this line was changed", byte)
     return lines, tuple(heads), len(tail)
@@ -219,7 +218,7 @@ def check_format(text: bytes) -> None:
 def has_valid_mac(text: bytes, match: bytes, mac_key: MacKey) -> bool:
     """Does the last whole line of a journal have a valid MAC, which covers all lines before it?
 
-    Nothing else is looked at: that the chain is whole is for others to say.
+    Nothing else is checked, not even the chain.
     """
     *_, before, last, _ = [b"", b"", *text.split(b"\n")]
     above, sealed = HASHED_LINE.fullmatch(before), HASHED_LINE.fullmatch(last)
@@ -229,7 +228,7 @@ def has_valid_mac(text: bytes, match: bytes, mac_key: MacKey) -> bool:
 def check_middle_lines(
     lines: Iterable[JournalLine], opening: Opening, game: Game[Any, Any, Any]
 ) -> tuple[MiddleLine, ...]:
-    """The lines between the opening and the result; nothing can happen before everybody sits."""
+    """Check the order of the lines between the opening and the result, and decode their actions."""
     known: list[MiddleLine] = []
     prepared = False
     timed_out: set[Seat] = set()
@@ -254,10 +253,10 @@ def check_middle_lines(
 
 
 def are_valid_names(line: Seated, opening: Opening) -> bool:
-    """Can these be the names at the table? All are different, and where the host gave a label, it is kept."""
+    """Are these names possible? They are distinct, and players with a label have that name."""
     names, labels, addresses = line.names, opening.names, opening.players
     whole = len(set(names)) == len(names) == len(labels) and len(line.enforced) in (0, len(names))
-    if not whole or opening.parent is not None:  # a branch has lines of its parent, where others may have sat
+    if not whole or opening.parent is not None:  # lines of the parent of a branch may name other players
         return whole
     for seat, (name, label) in enumerate(zip(names, labels, strict=True)):
         address = addresses[seat] if seat < len(addresses) else label
@@ -268,21 +267,23 @@ def are_valid_names(line: Seated, opening: Opening) -> bool:
 
 
 def load_game(opening: Opening, game: Game[Any, Any, Any] | None = None) -> Game[Any, Any, Any]:
-    """The game that an opening names, if these are its rules; also if it was handed over."""
+    """The game of an opening, made or given. Raises BadJournal if its rules differ."""
     if game is None:
         try:
             game = make_game(opening.game, opening.parameters)
         except BadRequest as error:
             raise BadJournal(1, str(error)) from None
     elif (game.name, game.parameters()) != (opening.game, opening.parameters):
-        raise BadJournal(1, f"this is not the game that was played: {opening.game} with {opening.parameters}")
+        raise BadJournal(1, f"this is not the recorded game: {opening.game} with {opening.parameters}")
     if opening.rules != game.version:
-        raise BadJournal(1, f"played by version {opening.rules} of {game.name}'s rules; these are {game.version}")
+        raise BadJournal(
+            1, f"recorded with version {opening.rules} of {game.name}'s rules; this is version {game.version}"
+        )
     return game
 
 
 def decode_actions(entry: Entry, game: Game[Any, Any, Any]) -> Entry:
-    """The entry with actions of the game in it, which in the file are plain JSON."""
+    """Decode the actions of an entry, which are plain JSON in the file."""
     fact, refused = entry.fact, entry.answer
     try:
         if isinstance(fact, Acted):
@@ -290,12 +291,12 @@ def decode_actions(entry: Entry, game: Game[Any, Any, Any]) -> Entry:
         elif fact.fault is Fault.ILLEGAL:
             refused = msgspec.convert(refused, game.action)
     except msgspec.ValidationError as error:
-        raise BadJournal(entry.seq + 1, f"this is no action of {game.name}: {error}") from None
+        raise BadJournal(entry.seq + 1, f"this is not an action of {game.name}: {error}") from None
     return msgspec.structs.replace(entry, fact=fact, answer=refused)
 
 
 def begin_match(opening: Opening, game: Game[Any, Any, Any] | None = None) -> Match[Any, Any, Any]:
-    """The match as it was before anything happened; the game is made from the opening, unless it was read with it."""
+    """The match before its first fact; the game is made from the opening, unless it is given."""
     game, seats = load_game(opening) if game is None else game, len(opening.names)
     if seats not in game.seats:
         raise BadJournal(1, f"{game.name} is not for {seats} players")
@@ -309,46 +310,46 @@ def begin_match(opening: Opening, game: Game[Any, Any, Any] | None = None) -> Ma
     except (BadJournal, HostFault):
         raise
     except (BadRequest, ValueError) as error:
-        raise BadJournal(1, f"no match can begin like this: {error}") from None
+        raise BadJournal(1, f"no match can start like this: {error}") from None
     except Exception as error:
-        raise BadJournal(1, f"no match can begin like this: {describe_rules_error(error, game)}") from error
+        raise BadJournal(1, f"no match can start like this: {describe_rules_error(error, game)}") from error
     if any(seat >= seats for seat in order):
-        raise BadJournal(1, "there are more seats in the state than names")
+        raise BadJournal(1, "the state has more seats than there are names")
     return Match(game, state, opening.names, seed=seed, id=opening.match, sealed=opening.sealed)
 
 
 def verify_seed(opening: Opening) -> bytes:
-    """The seed, if it is the one that the host was bound to."""
+    """The seed. Raises BadJournal unless it fits the commitment."""
     seed = bytes.fromhex(opening.seed or "")
     if len(seed) != SEED_BYTES:
-        raise BadJournal(1, f"a seed is {SEED_BYTES} bytes, not {len(seed)}")
+        raise BadJournal(1, f"a seed has {SEED_BYTES} bytes, not {len(seed)}")
     if seed_commitment(seed, opening.match) != opening.commitment:
-        raise BadJournal(1, "the deal is not proved: the seed does not fit the commitment to it")
+        raise BadJournal(1, "the seed does not fit the commitment")
     return seed
 
 
 def replay_facts(
     opening: Opening, entries: Iterable[Entry], game: Game[Any, Any, Any] | None = None
 ) -> Match[Any, Any, Any]:
-    """The match after the facts of these lines; trusts that they are legal."""
+    """The match after the facts of these lines, which are trusted to be legal."""
     match = begin_match(opening, game)
     for entry in entries:
         try:
             match = match.after(entry.fact)
         except HostFault:
             raise
-        except Exception as error:  # the rules are not what they were, or the facts not legal
+        except Exception as error:  # the rules have changed, or a fact is illegal
             raise BadJournal(entry.seq + 1, f"{CANNOT_CONTINUE}: {describe_rules_error(error, match.game)}") from error
     return match
 
 
 def journal_errors(file: Path | str) -> AbstractContextManager[None]:
-    """Whatever is wrong with a journal is said with the name of its file."""
+    """Add the name of the file to each BadJournal."""
     return error_location(file, BadJournal)
 
 
 def find_seat(recorded: RecordedMatch, text: str) -> Seat:
-    """The seat that a person means, by its number or by the name of who sat there."""
+    """The seat with this number or player's name."""
     names = recorded.names
     known = {name: seat for seat, name in enumerate(names)} | {str(seat): seat for seat in range(len(names))}
     if text not in known:

@@ -1,4 +1,4 @@
-"""Say in short what a journal holds, whatever state it is in."""
+"""Summarise a journal, also a damaged or unreadable one."""
 
 from enum import Enum
 from pathlib import Path
@@ -18,16 +18,16 @@ MAX_OPENING_BYTES = 2**20
 
 
 class Status(Enum):
-    """How far a match can be trusted and looked at."""
+    """The state of a journal."""
 
     FINISHED = "finished"
-    UNFINISHED = "unfinished"  # sound as far as it goes
-    DAMAGED = "damaged"  # no journal, or one whose chain is broken
-    UNREADABLE = "unreadable"  # of rules or a format that are not known here, or a file that cannot be opened
+    UNFINISHED = "unfinished"  # intact so far
+    DAMAGED = "damaged"  # not a journal, or a broken chain
+    UNREADABLE = "unreadable"  # unknown rules, another format, or a file that cannot be opened
 
 
 class SeatSummary(msgspec.Struct, frozen=True):
-    """Who sat at a seat, and what became of them."""
+    """The player at a seat, and its outcome."""
 
     name: str
     address: str = ""
@@ -39,21 +39,21 @@ class SeatSummary(msgspec.Struct, frozen=True):
 
 
 class Summary(msgspec.Struct, frozen=True):
-    """What a library says of one journal. There is no seed in it, and nothing of the state."""
+    """What the library lists of one journal, without the seed and the state."""
 
-    id: str  # the name of the file, which is the id of the match unless somebody renamed it
+    id: str  # the name of the file: the match id, unless the file was renamed
     status: Status
-    reason: str = ""  # why it is damaged or unreadable; what follows is then only what the file says, if it says it
-    match: str = ""  # its id in the journal
+    reason: str = ""  # why it is damaged or unreadable; the other fields are then unverified or missing
+    match: str = ""  # the id in the journal
     game: str = ""
     rules: str = ""
-    parameters: dict[str, Any] = {}  # of an unfinished match those that players may know
+    parameters: dict[str, Any] = {}  # of an unfinished match, only those that players may know
     started: float | None = None  # wall time in seconds, as in the journal
-    last: float | None = None  # when the last fact was written
+    last: float | None = None  # time of the last fact
     ended: float | None = None
     facts: int | None = None
     seats: tuple[SeatSummary, ...] = ()
-    short: str = ""  # what is enough of the id to tell it from the others in the directory
+    short: str = ""  # the shortest unique prefix of the id in the directory
 
     @property
     def file(self) -> str:
@@ -62,7 +62,7 @@ class Summary(msgspec.Struct, frozen=True):
 
 
 class OpeningHeader(msgspec.Struct, frozen=True, tag="opening"):
-    """What can be said of a journal from its first line alone, of whatever format it is."""
+    """What the first line of a journal of any format says."""
 
     format: int
     match: str
@@ -75,7 +75,7 @@ class OpeningHeader(msgspec.Struct, frozen=True, tag="opening"):
 
 
 def summarise_journal(path: Path) -> Summary:
-    """What the journal in this file holds. Raises FileNotFoundError if it has gone; whatever else is wrong is said."""
+    """Summarise the journal in this file; other problems are its reason. Raises FileNotFoundError if it is gone."""
     try:
         check_journal_file(path.stat())
         return summarise_sound(path.stem, read_journal(path))
@@ -88,7 +88,7 @@ def summarise_journal(path: Path) -> Summary:
 
 
 def summarise_sound(id: str, recorded: RecordedMatch) -> Summary:
-    """The summary of a journal whose chain is whole."""
+    """Summarise a journal with a whole chain."""
     opening, entries, closing, game = recorded.opening, recorded.entries, recorded.closing, recorded.game
     ranks = ranks_by_seat(closing.result.ranking) if closing else {}
     scores = (closing.result.scores if closing else None) or ()
@@ -109,7 +109,7 @@ def summarise_sound(id: str, recorded: RecordedMatch) -> Summary:
 
 
 def summarise_unsound(path: Path, error: BadJournal) -> Summary:
-    """The summary of a file that is no journal for us, with what its first line says if that can be made out."""
+    """Summarise a file that cannot be read as a journal, from its first line if that can be decoded."""
     try:
         with open_journal_file(path) as file:
             head = msgspec.json.decode(file.readline(MAX_OPENING_BYTES), type=OpeningHeader)
@@ -132,7 +132,7 @@ def summarise_unsound(path: Path, error: BadJournal) -> Summary:
 
 
 def is_supported(head: OpeningHeader) -> bool:
-    """Is the journal of our format, and its game one of ours?"""
+    """Are the format and the rules of the journal known here?"""
     try:
         return head.format == FORMAT and make_game(head.game, head.parameters).version == head.rules
     except BadRequest:
@@ -140,7 +140,7 @@ def is_supported(head: OpeningHeader) -> bool:
 
 
 def ranks_by_seat(ranking: Ranking) -> dict[Seat, int]:
-    """The rank of each seat: ties share one, and an emptied group keeps its place.
+    """The rank of each seat: tied seats share one, and an emptied group keeps its place.
 
     >>> ranks_by_seat((frozenset({2}), frozenset({0, 1}), frozenset({3})))
     {2: 1, 0: 2, 1: 2, 3: 4}
@@ -159,7 +159,7 @@ def seat_summaries(
     out: dict[Seat, Ejected],
     scores: tuple[int, ...] = (),
 ) -> tuple[SeatSummary, ...]:
-    """Everybody at the table; what cannot be, in a journal that nobody has verified, is passed over."""
+    """The players by seat; impossible values of an unverified journal are ignored."""
     table = []
     for seat, name in enumerate(names):
         address = addresses[seat] if seat < len(addresses) else ""

@@ -1,4 +1,4 @@
-"""Tell what one seat heard in a recorded match, and what it answered."""
+"""List the messages to one seat of a recorded match, and its answers."""
 
 from collections.abc import Iterator
 from contextlib import suppress
@@ -18,19 +18,19 @@ class TranscriptEntry(msgspec.Struct, frozen=True):
     """A message to a seat, and the answer to it in the record."""
 
     message: Message
-    answer: Answer | None  # None: the record ends on this turn
-    turn: int  # of the seat's own turns, counted from 1: this one, or else the last one before
-    facts: int  # of the match, before the answer
+    answer: Answer | None  # None: the record ends at this turn
+    turn: int  # the number of the seat's own turn, from 1; between turns, of the last one
+    facts: int  # facts of the match before the answer
 
 
 def transcript(recorded: RecordedMatch, seat: Seat) -> Iterator[TranscriptEntry]:
-    """All that a seat heard, in order; an unfinished match may end with a turn that nobody knows an answer to.
+    """All messages to a seat, in order; an unfinished match may end with a turn that has no answer.
 
-    Each greeting but the first stands where the match was interrupted and resumed. What was said between the last fact
-    and the interruption is not in the record, and nobody can tell how far it came: it was said again.
+    Each greeting but the first stands where the match was interrupted and resumed. Messages between the last fact and
+    the interruption are not in the record, and it is unknown how many were sent; they were sent again.
     """
     turn = facts = 0
-    over: int | None = None  # the facts when the end began
+    over: int | None = None  # the number of facts when the players were first told the result
     with suppress(Unfinished):
         for call, answer in reenact(recorded):
             message = call.message
@@ -44,14 +44,14 @@ def transcript(recorded: RecordedMatch, seat: Seat) -> Iterator[TranscriptEntry]
             if call.seat == seat:
                 turn += takes_turn
                 yield TranscriptEntry(message, answer, turn, facts)
-            facts += takes_turn or isinstance(answer, Failed)  # a turn always leads to a fact, all else if it fails
+            facts += takes_turn or isinstance(answer, Failed)  # a turn always makes a fact, all else only if it fails
     last = recorded.match_after(None)
     if last.turn == seat:
-        with suppress(HostFault):  # the host had nothing to show, so nobody was asked
+        with suppress(HostFault):  # the host had nothing to show, so no player was asked
             yield TranscriptEntry(TakeTurn(last.view(seat)), None, turn + 1, facts)
 
 
 def receipt_after(recorded: RecordedMatch, facts: int) -> Receipt:
-    """Where the record stood after so many facts."""
+    """A receipt for the record up to so many facts."""
     lines = len(recorded.lines_before(facts))
     return Receipt(lines, recorded.heads[lines])

@@ -1,4 +1,4 @@
-"""Find the matches that were interrupted."""
+"""Find interrupted matches in a directory of journals."""
 
 import os
 from collections.abc import Callable
@@ -10,12 +10,12 @@ from fairplay.core.errors import BadRequest, HostFault
 from fairplay.journal.files import MAX_JOURNAL_BYTES, open_journal_file
 from fairplay.journal.lines import Opening
 
-END_BYTES = 16 * 1024  # bytes: a whole first or last line, in nearly all journals
+END_BYTES = 16 * 1024  # hold the whole first or last line of nearly all journals
 decode_opening = msgspec.json.Decoder(Opening).decode
 
 
 def find_unfinished(directory: Path | str, wanted: Callable[[Opening], bool]) -> list[Path]:
-    """The files of unfinished matches whose opening is wanted, the oldest first; nothing but their ends is read."""
+    """The files of unfinished matches with a wanted opening, the oldest first; only their ends are read."""
     found = []
     try:
         with os.scandir(directory) as files:
@@ -23,7 +23,7 @@ def find_unfinished(directory: Path | str, wanted: Callable[[Opening], bool]) ->
     except FileNotFoundError:
         return []
     except OSError as error:
-        raise HostFault(f"the journals in {directory} cannot be read: {error.strerror}") from error
+        raise HostFault(f"cannot read the journals in {directory}: {error.strerror}") from error
     for path in paths:
         opening = opening_of_unfinished(path)
         if opening is not None and wanted(opening):
@@ -32,23 +32,23 @@ def find_unfinished(directory: Path | str, wanted: Callable[[Opening], bool]) ->
 
 
 def has_begun(path: Path) -> bool:
-    """Is there a journal with a whole first line? Without one the match was never told of to anybody."""
+    """Is there a journal with a whole first line? Without one the match was never announced."""
     try:
         with open_journal_file(path) as file:
             return file.readline(MAX_JOURNAL_BYTES).endswith(b"\n")
     except (FileNotFoundError, NotADirectoryError):
         return False
-    except (OSError, ValueError) as error:  # ValueError: no file can be called like that
+    except (OSError, ValueError) as error:  # ValueError: no file can have this name
         raise BadRequest(f"{path}: cannot be read: {getattr(error, 'strerror', error)}") from None
 
 
 def opening_of_unfinished(path: Path) -> Opening | None:
-    """The opening of a match without a result; None for whatever else is in the file."""
+    """The opening of a match without a result; None if the file holds anything else."""
     try:
         with open_journal_file(path) as file:
             size = file.seek(0, os.SEEK_END)
             file.seek(max(0, size - END_BYTES))
-            whole = file.read().rpartition(b"\n")[0]  # without what was torn
+            whole = file.read().rpartition(b"\n")[0]  # without a torn last line
             if whole.rpartition(b"\n")[2].startswith(b'{"type":"result"'):
                 return None
             file.seek(0)

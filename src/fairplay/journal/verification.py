@@ -1,4 +1,4 @@
-"""Referee a recorded match again, and say where the record is not what the rules make of it."""
+"""Referee a recorded match again, and find the first line that breaks the rules."""
 
 from contextlib import suppress
 from pathlib import Path
@@ -12,7 +12,7 @@ from fairplay.journal.replay import RecordedMatch, read_journal
 
 
 def verify(recorded: RecordedMatch, receipt: Receipt | None = None) -> Match[Any, Any, Any]:
-    """The final match of a finished and legal record, which the receipt fits if there is one.
+    """Check a finished record, and the receipt if there is one; return the final match.
 
     Raises BadJournal with the first line that differs.
     """
@@ -32,19 +32,19 @@ def verify(recorded: RecordedMatch, receipt: Receipt | None = None) -> Match[Any
 
 
 def read_legal(path: Path | str) -> RecordedMatch:
-    """The journal in this file, finished or not, once it was refereed again."""
+    """Read the journal in this file, finished or not, and check that it is legal."""
     return require_legal(read_journal(path))
 
 
 def require_legal(recorded: RecordedMatch) -> RecordedMatch:
-    """The same journal, finished or not, once it was refereed again."""
+    """Check that a journal, finished or not, is legal, and return it."""
     with suppress(Unfinished):
         verify(recorded)
     return recorded
 
 
 def check_receipt(recorded: RecordedMatch, receipt: Receipt) -> None:
-    """Raise BadJournal unless the record still holds what it held when the receipt was handed out."""
+    """Raise BadJournal if a line that the receipt covers was changed since it was issued."""
     heads = recorded.heads
     if receipt.seq >= len(heads):
         raise BadJournal(
@@ -55,19 +55,19 @@ def check_receipt(recorded: RecordedMatch, receipt: Receipt) -> None:
 
 
 def describe_coverage(recorded: RecordedMatch, receipt: Receipt) -> str:
-    """What a receipt that fits says of a record: up to where it is what it was when the receipt was handed out."""
+    """Which lines a valid receipt covers."""
     if recorded.closing is not None and receipt.seq == len(recorded.heads) - 1:
         return f"it covers all {len(recorded.heads)} lines, the result too"
     return f"it covers the file up to line {receipt.seq + 1}, not the result"
 
 
 def parse_receipt(text: str) -> Receipt:
-    """The receipt that a person holds: SEQ:HEAD.
+    """Parse a receipt: SEQ:HEAD.
 
     >>> parse_receipt("12:" + "0f" * 32).seq
     12
     """
     seq, _, head = text.partition(":")
     if not (seq.isascii() and seq.isdigit() and len(seq) < 10 and len(head) == 64):
-        raise BadRequest(f"{text!r} is no receipt; it is a number, a colon and 64 hex digits")
+        raise BadRequest(f"{text!r} is not a receipt: expected a number, a colon and 64 hex digits")
     return Receipt(int(seq), head.lower())

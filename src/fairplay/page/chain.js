@@ -12,7 +12,7 @@ export function checked(lines) {
   let before = "0".repeat(64);
   for (const line of lines) {
     const sealed = SEALED.exec(line);
-    if (!sealed) return broken("it is no whole line of a journal");
+    if (!sealed) return broken("it is not a whole line of a journal");
     let value;
     try {
       value = JSON.parse(`${sealed[1]}}`);

@@ -161,10 +161,10 @@ def check_seed(seed: object) -> None:
     """Raise BadRequest unless this is a seed."""
     if not isinstance(seed, bytes):
         raise BadRequest(
-            f"a seed is {SEED_BYTES} bytes, not {seed!r:.40}: fairplay.core.chance.seed_from_text(text) makes one"
+            f"a seed has {SEED_BYTES} bytes, not {seed!r:.40}: fairplay.core.chance.seed_from_text(text) makes one"
         )
     if len(seed) != SEED_BYTES:
-        raise BadRequest(f"a seed is {SEED_BYTES} bytes, not {len(seed)}")
+        raise BadRequest(f"a seed has {SEED_BYTES} bytes, not {len(seed)}")
 
 
 def check_players(game: Game[Any, Any, Any], players: Sequence[object]) -> None:

@@ -51,9 +51,9 @@ FISH, TSURO, Q = ((game, "--port", "0") for game in ("fish", "tsuro", "q"))
         ((*FISH, "--web", "0"), "No such option '--web'."),
         (("chess", "--port", "0"), "there is no course of 'chess'; there is fish, tsuro, q"),
         ((*FISH, "--host", "nowhere.invalid"), "cannot listen at nowhere.invalid:0: "),
-        ((*FISH, "--journal", "/proc/there"), "no journal can be written in /proc/there: "),
-        ((*FISH, "--journal", "/proc"), "no journal can be written in /proc: "),
-        ((*Q, "--journal", "/dev/null"), "no journal can be written in /dev/null: "),
+        ((*FISH, "--journal", "/proc/there"), "cannot write journals in /proc/there: "),
+        ((*FISH, "--journal", "/proc"), "cannot write journals in /proc: "),
+        ((*Q, "--journal", "/dev/null"), "cannot write journals in /dev/null: "),
     ],
 )
 def test_what_makes_no_sense_is_refused_before_anybody_comes(

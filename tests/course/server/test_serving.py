@@ -154,7 +154,7 @@ def test_a_directory_with_a_tournament_is_refused_before_anybody_comes(tmp_path:
 
 
 def test_a_directory_of_a_name_that_no_directory_can_have_is_refused() -> None:
-    with pytest.raises(BadRequest, match="no journal can be written in"):
+    with pytest.raises(BadRequest, match="cannot write journals in"):
         check_journal_directory(Path("a\0b"))
 
 

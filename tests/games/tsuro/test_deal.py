@@ -272,7 +272,7 @@ def test_a_journal_that_goes_on_after_its_tiles_ran_out_is_refused(tmp_path: Pat
 
     path.write_bytes(seal_lines([{**opening, "parameters": parameters}, *lines]))
 
-    with pytest.raises(BadJournal, match="line 7: nobody could go on here: the tiles have run out after 12"):
+    with pytest.raises(BadJournal, match="line 7: the match cannot continue here: the tiles have run out after 12"):
         verify(read_journal(path))
 
 

@@ -187,7 +187,7 @@ def test_a_match_that_was_handed_over_is_refereed_by_its_rules(tmp_path: Path) -
 def test_another_game_than_the_one_that_was_played_is_refused(tmp_path: Path, game: Any) -> None:
     path, _ = recorded_match(tmp_path)
 
-    with pytest.raises(BadJournal, match="line 1: this is not the game that was played"):
+    with pytest.raises(BadJournal, match="line 1: this is not the recorded game"):
         read_journal(path, game)
 
 
@@ -196,7 +196,7 @@ def test_a_game_that_is_handed_over_has_to_be_of_the_same_version(tmp_path: Path
     opening, *lines = read_lines(path)
     path.write_bytes(seal_lines([{**opening, "rules": "0"}, *lines]))
 
-    with pytest.raises(BadJournal, match="line 1: played by version 0 of tsuro's rules; these are 1"):
+    with pytest.raises(BadJournal, match="line 1: recorded with version 0 of tsuro's rules; this is version 1"):
         read_journal(path, RECKLESS)
 
 

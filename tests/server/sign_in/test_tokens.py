@@ -140,7 +140,7 @@ def test_processes_that_make_tokens_at_once_lose_none(tmp_path: Path) -> None:
 def test_who_finds_the_file_being_changed_for_ever_gives_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "TOKENS_LOCK_TIMEOUT_S", 0.0)
 
-    with edit_hashes(tmp_path), pytest.raises(BadRequest, match="somebody else is at it"):
+    with edit_hashes(tmp_path), pytest.raises(BadRequest, match="is locked by another process"):
         make_token(tmp_path, "ann")
 
 

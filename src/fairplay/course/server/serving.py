@@ -135,7 +135,7 @@ def check_journal_directory(directory: Path) -> None:
         with TemporaryFile(dir=directory):
             pass
     except (OSError, ValueError) as error:
-        raise BadRequest(f"no journal can be written in {directory}: {describe_os_error(error)}") from None
+        raise BadRequest(f"cannot write journals in {directory}: {describe_os_error(error)}") from None
 
 
 class CoursePlayers:
