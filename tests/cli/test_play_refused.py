@@ -31,7 +31,7 @@ REFUSED = {
     ),
     "a parameter of a player that has none": (
         ("fish", "random:1", "greedy"),
-        "random takes no parameter, so '1' makes no sense",
+        "random takes no parameter, not even '1'",
     ),
     "a label without a player": (("fish", "ann=", "greedy"), "'ann=' names no player; write NAME=PLAYER"),
     "a player without its label": (("fish", "=random", "greedy"), "'=random' names no player; write NAME=PLAYER"),
@@ -112,7 +112,7 @@ def test_the_script_refuses_it_like_that_too(what: str) -> None:
 @pytest.mark.parametrize(
     ("source", "why"),
     [
-        ("", "there is no 'take_turn' in {module}, which 'in-process:{module}:take_turn' needs"),
+        ("", "module {module} has no 'take_turn', which 'in-process:{module}:take_turn' needs"),
         ("def take_turn(view)\n    pass", "in-process:{module}:take_turn cannot be loaded: SyntaxError: expected ':'"),
         ("print('hello')\nraise RuntimeError('not today')", "RuntimeError: not today ({module}.py, line 2)"),
         ("import sys\nsys.exit(0)", "in-process:{module}:take_turn cannot be loaded: SystemExit"),

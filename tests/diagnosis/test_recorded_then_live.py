@@ -24,7 +24,7 @@ class LivePlayer:
         self.messages.append(type(message))
         return Answered(first_action(message.view) if isinstance(message, TakeTurn) else None)
 
-    async def close(self, parting: CloseReason) -> None:
+    async def close(self, reason: CloseReason) -> None:
         pass
 
 

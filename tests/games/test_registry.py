@@ -321,7 +321,7 @@ def test_a_game_named_in_a_record_is_not_imported(named: str, path: Path, tmp_pa
     ("address", "why"),
     [
         ("py:game_coin", "'py:game_coin' names no game; write py:module:Name"),
-        ("py:game_coin:Missing", "there is no 'Missing' in game_coin"),
+        ("py:game_coin:Missing", "module game_coin has no 'Missing'"),
         ("py:game_absent:Coin", "py:game_absent:Coin cannot be loaded: ModuleNotFoundError"),
         ("py:os:getcwd", "py:os:getcwd is not a game"),
     ],

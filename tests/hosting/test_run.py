@@ -268,7 +268,7 @@ BAD: dict[str, tuple[MatchSpec, str]] = {
     "observer without a scheme": (make_spec(observers=("Reporter",)), "'Reporter' names no observer"),
     "observer that is nowhere": (make_spec(observers=("py:nobody_there:Bot",)), "No module named 'nobody_there'"),
     "observer without a name": (make_spec(observers=("py:json",)), "'py:json' names no observer"),
-    "observer that its module lacks": (make_spec(observers=("py:json:Nobody",)), "there is no 'Nobody' in json"),
+    "observer that its module lacks": (make_spec(observers=("py:json:Nobody",)), "module json has no 'Nobody'"),
     "observer that is none": (make_spec(observers=("py:json:dumps",)), "has no method observe"),
 }
 

@@ -97,7 +97,7 @@ class Polite:
         await asyncio.sleep(0)
         return self._channel.ask(message)
 
-    async def close(self, parting: CloseReason) -> None:
+    async def close(self, reason: CloseReason) -> None:
         await asyncio.sleep(0)
 
 

@@ -39,8 +39,8 @@ class Near:
     async def ask(self, message: Message) -> Answer:
         return self._channel.ask(message)
 
-    async def close(self, parting: CloseReason) -> None:
-        self._channel.close(parting)
+    async def close(self, reason: CloseReason) -> None:
+        self._channel.close(reason)
 
 
 class Slow(Disk):

@@ -116,7 +116,7 @@ class SpyChannel:
         self.done = answer != self._good.ask(message)
         return answer
 
-    def close(self, parting: CloseReason) -> None:
+    def close(self, reason: CloseReason) -> None:
         """Remember it."""
         self.closed += 1
 

@@ -105,10 +105,10 @@ class TappedChannel:
         """Keep what it would hear of a change."""
         self._tap.record(self._seat, change.encode_once(wire.encode_changed).decode())
 
-    def close(self, parting: CloseReason) -> None:
+    def close(self, reason: CloseReason) -> None:
         """Keep the goodbye."""
-        self._tap.record(self._seat, {"goodbye": parting})
-        self._channel.close(parting)
+        self._tap.record(self._seat, {"goodbye": reason})
+        self._channel.close(reason)
 
 
 def message_as_json(message: Message, game: Game[Any, Any, Any]) -> Any:

@@ -80,7 +80,7 @@ class InProcessPlayer:
         await asyncio.sleep(0)
         return self._local.ask(message)
 
-    async def close(self, parting: CloseReason) -> None:
+    async def close(self, reason: CloseReason) -> None:
         pass
 
 

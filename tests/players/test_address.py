@@ -163,8 +163,8 @@ def test_an_address_that_names_no_part_of_a_module_is_refused(address: str) -> N
     [
         ("py:nowhere_to_be_found:Bot", "ModuleNotFoundError: No module named 'nowhere_to_be_found'"),
         ("py:..:Bot", "TypeError"),
-        ("py:empty:Bot", "there is no 'Bot' in empty"),
-        ("py:empty:take_turn.deeper", "there is no 'take_turn.deeper' in empty"),
+        ("py:empty:Bot", "module empty has no 'Bot'"),
+        ("py:empty:take_turn.deeper", "module empty has no 'take_turn.deeper'"),
         ("py:empty:__name__", "is not a player: it has no method take_turn(view)"),
         ("py:broken:Bot", "SyntaxError"),
     ],

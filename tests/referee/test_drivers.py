@@ -160,9 +160,9 @@ def test_an_ejected_player_is_dismissed_before_anybody_else_is_asked() -> None:
             order.append("ask")
             return super().ask(message)
 
-        def close(self, parting: CloseReason) -> None:
-            order.append("close" if parting is None else "dismiss")
-            super().close(parting)
+        def close(self, reason: CloseReason) -> None:
+            order.append("close" if reason is None else "dismiss")
+            super().close(reason)
 
     match = dealt("toy", 2, bytes(32))
 
@@ -254,17 +254,17 @@ class Closing(AsyncScriptedChannel):
         self._waits = waits
         self._error = error
 
-    async def close(self, parting: CloseReason) -> None:
+    async def close(self, reason: CloseReason) -> None:
         for _ in range(self._waits):
             await asyncio.sleep(0)
         if self._error is not None:
             raise self._error
-        await super().close(parting)
+        await super().close(reason)
 
 
 def test_a_close_that_raises_leaves_no_other_channel_open_and_is_raised_then() -> None:
     class Broken(ScriptedChannel):
-        def close(self, parting: CloseReason) -> None:
+        def close(self, reason: CloseReason) -> None:
             raise Stop
 
     match = dealt("toy", 3, bytes(32))
@@ -295,11 +295,11 @@ def test_channels_are_closed_side_by_side() -> None:
     at_it: list[int] = []
 
     class Meeting(AsyncScriptedChannel):
-        async def close(self, parting: CloseReason) -> None:
+        async def close(self, reason: CloseReason) -> None:
             at_it.append(1)
             while len(at_it) < 3:
                 await asyncio.sleep(0)
-            await super().close(parting)
+            await super().close(reason)
 
     match = dealt("toy", 3, bytes(32))
     channels = [Meeting(good(match, bytes(32))) for _ in range(3)]

@@ -198,7 +198,7 @@ def test_so_it_is_for_whoever_raises_or_answers_nonsense() -> None:
         ("unfair!", 'answered "unfair!"'),
         ([1, None], "answered [1,null]"),
         ("x" * 10_000, 'answered "' + "x" * 511),
-        (object(), "answered what is no plain data: TypeError"),
+        (object(), "answered with something that is not plain data: TypeError"),
     ],
 )
 def test_an_answer_where_none_is_due_is_malformed_and_kept_for_the_record(said: Any, evidence: str) -> None:

@@ -229,8 +229,8 @@ def test_the_wrong_number_of_players_is_refused(count: int) -> None:
             "'greedy' is the name of a player, and a Referee takes players: write built_in_strategy('fish', 'greedy')",
         ),
         (Toy, "Toy is a class, and a Referee takes players: write Toy()"),
-        (7, "a int is no player: it has no method take_turn(view)"),
-        (None, "a NoneType is no player: it has no method take_turn(view)"),
+        (7, "a int is not a player: it has no method take_turn(view)"),
+        (None, "a NoneType is not a player: it has no method take_turn(view)"),
     ],
 )
 def test_what_is_no_player_is_refused_before_anything_is_recorded(player: Any, why: str) -> None:

@@ -55,8 +55,8 @@ class ReceiptChannel:
             self._receipts.append(message.result.receipt)
         return self._channel.ask(message)
 
-    def close(self, parting: CloseReason) -> None:
-        self._channel.close(parting)
+    def close(self, reason: CloseReason) -> None:
+        self._channel.close(reason)
 
 
 def measure_clean(numbers: range, seed: bytes) -> Reading:

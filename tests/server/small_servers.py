@@ -54,8 +54,8 @@ class PacedChannel:
             await self._pace.acquire()
         return self._channel.ask(message)
 
-    async def close(self, parting: CloseReason) -> None:
-        self._channel.close(parting)
+    async def close(self, reason: CloseReason) -> None:
+        self._channel.close(reason)
 
 
 class SmallServer:

@@ -156,7 +156,7 @@ def in_process() -> tuple[list[Event], list[bytes]]:
 class Quiet(RemoteChannel):
     """The channel to the player; how it is closed is the business of other tests."""
 
-    async def close(self, parting: object) -> None:
+    async def close(self, reason: object) -> None:
         pass
 
 

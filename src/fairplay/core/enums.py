@@ -1,4 +1,4 @@
-"""Keep players from assigning to the members of an enum, which all matches share."""
+"""Make the members of enums immutable, as all matches share them."""
 
 from enum import Enum
 from typing import Any, TypeVar
@@ -7,7 +7,7 @@ Kind = TypeVar("Kind", bound=type[Enum])
 
 
 def immutable(kind: Kind) -> Kind:
-    """Decorate an enum whose members cannot be changed once they are made.
+    """Decorate an enum so that its members cannot be changed.
 
     >>> @immutable
     ... class Stage(Enum):

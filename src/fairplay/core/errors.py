@@ -1,17 +1,16 @@
-"""Say whose fault it was: the exceptions of fairplay.
+"""Define the exceptions of fairplay; each class says whose fault it was.
 
     FairplayError
-    ├── IllegalAction      a player's: the action breaks a rule of the game
-    ├── BadRequest         the caller's: an unknown name, an impossible set-up, a bad parameter
+    ├── IllegalAction      the player's: the action breaks a rule of the game
+    ├── BadRequest         the caller's: an unknown name, an impossible setup, a bad parameter
     │   └── BadJournal     the file's: unreadable, unfinished, edited or illegal
-    ├── NotOnTurn          of whoever looks ahead: it asks for the actions of somebody who is not on turn
-    └── HostFault          ours: the match stops, and nobody is punished for it
+    ├── NotOnTurn          the caller's: it asks for the actions of a seat that is not on turn
+    └── HostFault          the host's: the match stops, and no player is punished
 
-A fault of a player never travels as an exception beyond its channel: it becomes a `Failed` answer, and
-`IllegalAction` becomes an ejection in the referee's judgement.
+A player's exception never leaves its channel: it becomes a `Failed` answer. The referee turns `IllegalAction` into an
+ejection.
 
-All of them cross processes. An exception is made again from its `args`, the text, unless `__reduce__` says from what:
-whoever takes more than a text has one.
+All of them can be pickled. A class whose constructor takes more than a text defines `__reduce__`.
 """
 
 from collections.abc import Iterator
@@ -20,11 +19,11 @@ from typing import Any
 
 
 class FairplayError(Exception):
-    """Whatever fairplay raises on purpose."""
+    """The base class of all exceptions that fairplay raises on purpose."""
 
 
 class IllegalAction(FairplayError):
-    """An action that breaks a rule; it names the clause of the game's RULES.md."""
+    """An action breaks a rule; `clause` is its number in the game's RULES.md."""
 
     def __init__(self, clause: str, why: str) -> None:
         super().__init__(f"rule {clause}: {why}")
@@ -36,11 +35,11 @@ class IllegalAction(FairplayError):
 
 
 class BadRequest(FairplayError):
-    """A request that cannot be met, with one line that says what is wrong and where."""
+    """A request cannot be carried out; one line says what is wrong and where."""
 
 
 class BadJournal(BadRequest):
-    """A journal that does not hold what it should; lines count from 1, and line 0 means the file as a whole."""
+    """A journal is invalid; lines count from 1, and line 0 is the file as a whole."""
 
     def __init__(self, line: int, why: str, byte: int | None = None) -> None:
         where = f"line {line}" if byte is None else f"line {line} (byte {byte})"
@@ -54,7 +53,7 @@ class BadJournal(BadRequest):
 
 
 class NotOnTurn(FairplayError):
-    """Somebody's actions were asked for while it is not on turn; None as a seat is the spectator, as a turn the end."""
+    """The seat whose actions were asked for is not on turn. Seat None: a spectator; turn None: the game is over."""
 
     def __init__(self, seat: int | None, turn: int | None) -> None:
         whose = "spectators see" if seat is None else f"seat {seat} sees"
@@ -72,12 +71,12 @@ class NotOnTurn(FairplayError):
 
 
 class HostFault(FairplayError):
-    """Something of ours failed (a disk, a caller's iterator, the rules of a game); no player is to blame."""
+    """The host failed (a disk, a caller's iterator, the rules of a game); no player is to blame."""
 
 
 @contextmanager
 def error_location(where: object, wrong: type[BadRequest] = BadRequest) -> Iterator[None]:
-    """Say where it is that something is wrong."""
+    """Put the location before the message of a BadRequest."""
     try:
         yield
     except wrong as error:

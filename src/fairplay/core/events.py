@@ -1,4 +1,4 @@
-"""List what can happen in a match."""
+"""Define the events of a match: its start, its facts and its end."""
 
 from enum import Enum
 from typing import Any
@@ -11,18 +11,18 @@ from fairplay.core.game import Moment, Ranking, Seat
 
 @immutable
 class Fault(Enum):
-    """What a player did wrong. A fault of the host is an exception of ours, never one of these."""
+    """What a player did wrong. A fault of the host is an exception (`HostFault`), never one of these."""
 
     ILLEGAL = "illegal"  # well-formed, but against the rules
-    MALFORMED = "malformed"  # no answer to what was asked
+    MALFORMED = "malformed"  # not a valid answer to the message
     TIMED_OUT = "timed_out"
     CRASHED = "crashed"
-    GONE = "gone"  # the line is dead, or nobody ever came
-    FLOOD = "flood"  # far too much
+    GONE = "gone"  # the connection is lost, or the player never came
+    FLOOD = "flood"  # far too much data
 
     @property
     def description(self) -> str:
-        """The fault as people say it."""
+        """The fault as plain text: `timed out`, not `timed_out`."""
         return self.value.replace("_", " ")
 
 
@@ -39,14 +39,14 @@ class Acted(msgspec.Struct, frozen=True, gc=False, tag="acted"):
 
 
 class Ejected(msgspec.Struct, frozen=True, gc=False, tag="ejected", omit_defaults=True):
-    """A seat was put out of the match; `why` holds nothing that spectators may not know.
+    """A seat was ejected; `why` is public.
 
     Attributes:
-        seat: the seat that is out.
+        seat: the ejected seat.
         fault: what the player did wrong.
         moment: when in the match.
-        why: the reason in words.
-        clause: the clause of the game's RULES.md that was broken; empty: none was.
+        why: the reason.
+        clause: the number of the broken rule in the game's RULES.md; empty if no rule was broken.
     """
 
     seat: Seat
@@ -56,15 +56,15 @@ class Ejected(msgspec.Struct, frozen=True, gc=False, tag="ejected", omit_default
     clause: str = ""
 
 
-Fact = Acted | Ejected  # what changes a match, and all that a journal must hold
+Fact = Acted | Ejected  # a change of a match; a journal holds all of them
 
 
 class Receipt(msgspec.Struct, frozen=True, gc=False):
-    """Where a record stood: it covers all lines up to there; the result, only if that is the last one.
+    """A position in a record: it covers all lines up to there, and so the result only if that is the last line.
 
     Attributes:
-        seq: the number of the last line that it covers.
-        head: the hash of that line, which all lines before went into.
+        seq: the number of the last line.
+        head: the hash of that line, which covers all lines before.
     """
 
     seq: int
@@ -75,14 +75,14 @@ class Receipt(msgspec.Struct, frozen=True, gc=False):
 
 
 class Result(msgspec.Struct, frozen=True, omit_defaults=True):
-    """How a match came out; public, so there is no state in it.
+    """The result of a match; it is public, so it holds no state.
 
     Attributes:
-        ranking: groups of seats, the winners first; ejected seats are in none.
+        ranking: groups of seats, the winners first, without the ejected.
         ejected: the ejections, in their order.
-        scores: points by seat, of ejected seats too; None: the game has no points.
-        seed: the seed of the deal, in hex; None: the match is sealed, or the state was given.
-        receipt: up to the line before the result for players, with the result for observers.
+        scores: the points by seat, ejected seats included; None: the game has no points.
+        seed: the seed of the deal, in hex; None: the match is sealed, or began from a given state.
+        receipt: for players it ends before the result, for observers it covers the result.
     """
 
     ranking: Ranking
@@ -93,11 +93,11 @@ class Result(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Started(msgspec.Struct, frozen=True, gc=False, tag="started"):
-    """The players are seated, and nobody has been called yet.
+    """The players are seated; no player has been asked yet.
 
     Attributes:
         names: the players' names, by seat.
-        commitment: the hash of the seed and the match's id; None: the state was given, not dealt.
+        commitment: the hash of the seed and the match's id; None: the match began from a given state.
     """
 
     names: tuple[str, ...]
@@ -105,13 +105,13 @@ class Started(msgspec.Struct, frozen=True, gc=False, tag="started"):
 
 
 class Ended(msgspec.Struct, frozen=True, tag="ended"):
-    """The match is over, and everybody has been told.
+    """The match is over, and all players have been told.
 
     Attributes:
-        result: the ranking, and all that is published with it.
+        result: the ranking and everything that is published with it.
     """
 
     result: Result
 
 
-Event = Started | Fact | Ended  # what observers hear
+Event = Started | Fact | Ended  # what observers receive

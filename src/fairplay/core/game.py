@@ -1,4 +1,4 @@
-"""Say what the rules of a game must answer."""
+"""Define the interface of a game: the questions that its rules answer."""
 
 from abc import ABCMeta, abstractmethod
 from collections.abc import Iterator, Mapping
@@ -15,13 +15,13 @@ State = TypeVar("State")
 View = TypeVar("View")
 Action = TypeVar("Action")
 
-Seat = int  # 0 goes first; whoever seats the players orders them
+Seat = int  # 0 goes first; the host decides the order
 Ranking = tuple[frozenset[Seat], ...]  # best first; ties share a set
 
 
 @immutable
 class Moment(Enum):
-    """When a player was called: an ejection has its effects by the moment it happens in."""
+    """The moment of a match at which a player was asked; the effects of an ejection depend on it."""
 
     GREETING = "greeting"
     TURN = "turn"
@@ -30,11 +30,11 @@ class Moment(Enum):
 
 
 class News(msgspec.Struct, frozen=True):
-    """What a seat must be told at once, and must acknowledge.
+    """Information that a seat must be told at once, and must acknowledge.
 
     Attributes:
-        seat: the seat that has to be told.
-        content: what it has to know, as the game says it.
+        seat: the seat that is told.
+        content: the information, as a value of the game.
     """
 
     seat: Seat
@@ -42,45 +42,45 @@ class News(msgspec.Struct, frozen=True):
 
 
 def check_seat(seat: Seat, seats: int) -> None:
-    """Raise BadRequest unless there is such a seat in a match of so many."""
+    """Raise BadRequest unless the seat exists in a match of so many seats."""
     if seat not in range(seats):
         raise BadRequest(f"there is no seat {seat!r}: the seats of this match are 0 to {seats - 1}")
 
 
 class GameMeta(msgspec.StructMeta, ABCMeta):
-    """Let a game be a frozen value and an abstract class at once."""
+    """Combine a frozen struct with an abstract class."""
 
 
 class Game(msgspec.Struct, Generic[State, View, Action], metaclass=GameMeta, frozen=True):
     """The rules of one game as a value; its fields are its parameters.
 
-    States, views and actions are immutable. Every question is answered from the arguments alone, so a game
-    value can be shared, compared, and written into a journal.
+    States, views and actions are immutable. Every method depends on its arguments alone, so a game can be shared,
+    compared and written to a journal.
     """
 
     name: ClassVar[str]
-    version: ClassVar[str]  # of the rules; journals carry it
-    seats: ClassVar[range]  # how many may sit down
-    youngest_first: ClassVar[bool]  # the seating, where ages are known
-    action: ClassVar[Any]  # the type of its actions, for decoders
+    version: ClassVar[str]  # of the rules, for journals
+    seats: ClassVar[range]  # the possible numbers of players
+    youngest_first: ClassVar[bool]  # do younger players sit first, where ages are known?
+    action: ClassVar[Any]  # the type of its actions
 
     def parameters(self) -> dict[str, Any]:
-        """The parameters in plain JSON, as journals keep them."""
+        """The parameters as plain JSON, for journals."""
         plain: dict[str, Any] = msgspec.to_builtins(self)
         return plain
 
     @property
     def hidden(self) -> str:
-        """What players may not know, and do know if they find out the seed, in a few words; empty: all is public."""
+        """A few words for the hidden information that the seed would reveal; empty: all is public."""
         return ""
 
     def public_parameters(self) -> dict[str, Any]:
-        """The same without what players may not know before the end."""
+        """The parameters without those that are hidden from players until the end."""
         return self.parameters()
 
     @classmethod
     def with_parameters(cls, parameters: Mapping[str, Any]) -> Self:
-        """The game with these parameters; numbers may be given as text. Raises BadRequest if it makes no sense."""
+        """The game with these parameters; numbers may be given as text. Raises BadRequest for invalid parameters."""
         known = cls.__struct_fields__
         for parameter in parameters:
             if parameter not in known:
@@ -102,19 +102,19 @@ class Game(msgspec.Struct, Generic[State, View, Action], metaclass=GameMeta, fro
 
     @classmethod
     def with_public_parameters(cls, parameters: Mapping[str, Any]) -> Self:
-        """The game as far as players know it, from what `public_parameters` tells them; `deal` is not theirs to ask."""
+        """The game as players know it, from `public_parameters`; it cannot be dealt."""
         return cls.with_parameters(parameters)
 
     @classmethod
     def parameter_descriptions(cls) -> dict[str, str]:
-        """What each parameter means: the descriptions in their types."""
+        """The description of each parameter, from its type."""
         hints = get_type_hints(cls, include_extras=True)
         metas = {field.name: getattr(hints[field.name], "__metadata__", ()) for field in msgspec.structs.fields(cls)}
         return {name: meta[-1].description or "" if meta else "" for name, meta in metas.items()}
 
     @abstractmethod
     def deal(self, seats: int, seed: bytes) -> State:
-        """Set up a match; the only place where chance is used. Raises BadRequest if it cannot be done."""
+        """Set up a match; all randomness is drawn here. Raises BadRequest if that is impossible."""
 
     @abstractmethod
     def turn(self, state: State) -> Seat | None:
@@ -122,69 +122,69 @@ class Game(msgspec.Struct, Generic[State, View, Action], metaclass=GameMeta, fro
 
     @abstractmethod
     def order(self, state: State) -> tuple[Seat, ...]:
-        """The seats still in, from whoever moves next."""
+        """The seats that are still in the game, in turn order from the next to move."""
 
     @abstractmethod
     def view(self, state: State, seat: Seat | None) -> View:
-        """What this seat may see; None: what spectators may see."""
+        """The view of this seat; None: the view of spectators."""
 
     @abstractmethod
     def actions(self, view: View) -> Iterator[Action]:
-        """Every legal action of the seat whose view it is, lazily, simple ones first.
+        """All legal actions of the seat that has this view, lazily, simple ones first.
 
-        Raises NotOnTurn at once if it is not its turn.
+        Raises NotOnTurn at once if the seat is not on turn.
         """
 
     @abstractmethod
     def imagine(self, view: View, seed: bytes = b"") -> State:
-        """A state that this may be the view of, to look ahead from.
+        """A state that has this view, to look ahead from.
 
-        What the view does not tell is drawn, by the seed, from what is possible; where all is public there is only one.
+        Hidden information is drawn from the seed; if the game has none, there is only one such state.
         """
 
     @abstractmethod
     def check(self, view: View, action: Action) -> None:
-        """Raise IllegalAction unless the rules allow it; all that it may know is in the view."""
+        """Raise IllegalAction unless the action is legal, judged by the view alone."""
 
     @abstractmethod
     def apply(self, state: State, action: Action) -> State:
-        """What comes next; trusts that the action was checked."""
+        """The state after an action, which was checked before."""
 
     def news(self, before: State, action: Action, after: State) -> tuple[News, ...]:
-        """What must be told at once after an action; most games have none."""
+        """The news after an action; most games have none."""
         return ()
 
     @abstractmethod
     def eject(self, state: State, seat: Seat, moment: Moment) -> State:
-        """The game goes on without this seat. Raises BadRequest if there is none."""
+        """The state without this seat. Raises BadRequest if there is no such seat."""
 
     def fits(self, state: State) -> bool:
-        """Is this a state of the game with these parameters? A game whose board has a size looks at that."""
+        """Does this state fit the parameters, such as the size of the board?"""
         return True
 
     @abstractmethod
     def ranking(self, state: State) -> Ranking:
-        """The order of those still seated, best first."""
+        """The ranking of the seats that were not ejected, best first."""
 
     def scores(self, state: State) -> tuple[int, ...] | None:
-        """The points by seat, of the ejected too; None: this game has none.
+        """The points by seat, ejected seats included; None: this game has none.
 
-        Nobody is ranked below somebody with fewer points, and whoever is ejected keeps what it has.
+        No seat is ranked below a seat with fewer points, and ejected seats keep their points.
         """
         return None
 
     def playouts(self, state: State, numbers: range, seed: bytes) -> list[tuple[int, ...]]:
-        """The scores at the end of random playouts from here, one for each number.
+        """The scores at the end of random playouts of a state, one playout for each number.
 
-        Actions are those of `drawn`, and whoever has none is ejected. What comes of a number depends on it and the seed
-        alone, whatever else is played.
+        Actions come from `random_action`; a seat that has none is ejected. A playout depends on its number and the seed
+        alone.
         """
         return [self._playout(state, Dice(seed, number)) for number in numbers]
 
     def random_action(self, view: View, dice: Dice) -> Action | None:
-        """An action for a playout, each legal one as likely as the others; None: there is none.
+        """A random legal action for a playout, all equally likely; None: there is none.
 
-        A game in which there are too many to list them draws otherwise.
+        A game with too many actions to list overrides this.
         """
         options = list(self.actions(view))
         return options[dice.below(len(options))] if options else None
@@ -195,25 +195,25 @@ class Game(msgspec.Struct, Generic[State, View, Action], metaclass=GameMeta, fro
             state = self.eject(state, seat, Moment.TURN) if action is None else self.apply(state, action)
         scores = self.scores(state)
         if scores is None:
-            raise BadRequest(f"{self.name} has no scores, which playouts come to")
+            raise BadRequest(f"{self.name} has no scores, which playouts need")
         return scores
 
     @abstractmethod
     def pack(self, view: View) -> Any:
-        """A view as plain JSON, positions and all."""
+        """A view as plain JSON."""
 
     def pack_text(self, view: View) -> bytes:
-        """What `pack` gives, written down; a game may know a faster way there."""
+        """The JSON text of a view; a game may override this with a faster way."""
         return msgspec.json.encode(self.pack(view))
 
     @abstractmethod
     def unpack(self, plain: Any) -> View:
-        """The view that `pack` wrote down. Raises BadRequest on anything else."""
+        """The view from the result of `pack`. Raises BadRequest for anything else."""
 
     @abstractmethod
     def pack_state(self, state: State) -> Any:
-        """A whole state as plain JSON: for journals, never for players."""
+        """A state as plain JSON: for journals, never for players."""
 
     @abstractmethod
     def unpack_state(self, plain: Any) -> State:
-        """The state that `pack_state` wrote down. Raises BadRequest on anything else."""
+        """The state from the result of `pack_state`. Raises BadRequest for anything else."""

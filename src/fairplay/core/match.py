@@ -1,4 +1,4 @@
-"""Hold one playing of a game, as a value that changes in one place."""
+"""Define a match: an immutable value, and the one function that advances it."""
 
 from typing import Any, Generic, Protocol
 
@@ -10,7 +10,7 @@ from fairplay.core.game import Action, Game, Moment, News, Seat, State, View
 
 
 class VisibleMatch(Protocol):
-    """What can be told and drawn of a match: a match has it, and what spectators elsewhere know of one."""
+    """The public part of a match: what remote spectators know of one too."""
 
     @property
     def id(self) -> str:
@@ -18,32 +18,32 @@ class VisibleMatch(Protocol):
 
     @property
     def game(self) -> Game[Any, Any, Any]:
-        """What is played."""
+        """The game."""
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Who plays, by seat."""
+        """The players' names, by seat."""
 
     @property
     def turn(self) -> Seat | None:
         """Whose turn is it? None: the game is over."""
 
     def view(self, seat: Seat | None) -> Any:
-        """What this seat may see; None: what spectators may see."""
+        """The view of this seat; None: the view of spectators."""
 
 
 class Match(msgspec.Struct, Generic[State, View, Action], frozen=True, gc=False):
-    """A match as it stands: live play, resume, replay and tests all move it on by `after`.
+    """A match at one moment; live play, resuming, replay and tests all advance it by `after`.
 
     Attributes:
         game: the rules, with their parameters.
         state: the state of the game.
         names: the players' names by seat: labels, never keys.
         ejected: the ejections, in their order.
-        owed: news of the last fact that may not be acknowledged yet.
-        seed: the seed of the deal; None: the state was given.
-        id: the id, which no other match has; empty: a position that nobody plays.
-        sealed: whether the seed is kept back with the result, to be revealed later by the host.
+        pending_news: news of the last action that may not be acknowledged yet.
+        seed: the seed of the deal; None: the match began from a given state.
+        id: a unique id; empty: a position outside of any match.
+        sealed: whether the seed is left out of the result, for the host to reveal it later.
     """
 
     game: Game[State, View, Action]
@@ -62,7 +62,7 @@ class Match(msgspec.Struct, Generic[State, View, Action], frozen=True, gc=False)
 
     @property
     def remaining_seats(self) -> tuple[Seat, ...]:
-        """Whoever was not ejected: first those still in the game from the next to move, then the eliminated."""
+        """The seats that were not ejected: first those in the game, from the next to move, then the eliminated."""
         order = self.game.order(self.state)
         if not self.ejected and len(order) == len(self.names):
             return order
@@ -72,12 +72,12 @@ class Match(msgspec.Struct, Generic[State, View, Action], frozen=True, gc=False)
 
     @property
     def commitment(self) -> str | None:
-        """What is published of the deal before anybody sits down; None if there was none."""
+        """The commitment to the deal, which is published before the match; None: there was no deal."""
         return None if self.seed is None else seed_commitment(self.seed, self.id)
 
     @property
     def result(self) -> Result:
-        """The ranking as it stands. Who failed at the end is struck out, and nobody moves up."""
+        """The result as it stands. Seats that were ejected at the end are removed, and no seat moves up."""
         ranking = tuple(self.game.ranking(self.state))
         if self.ejected:
             out = {ejected.seat for ejected in self.ejected}
@@ -86,23 +86,23 @@ class Match(msgspec.Struct, Generic[State, View, Action], frozen=True, gc=False)
         return Result(ranking, self.ejected, self.game.scores(self.state), seed)
 
     def view(self, seat: Seat | None) -> View:
-        """What this seat may see; None: what spectators may see."""
+        """The view of this seat; None: the view of spectators."""
         return self.game.view(self.state, seat)
 
     def _repr_svg_(self) -> str | None:
-        """What a notebook shows of it, as spectators see it; None: its game has no pictures."""
+        """The picture that Jupyter shows, as spectators see the match; None: the game has no pictures."""
         draw = getattr(self.view(None), "_repr_svg_", None)
         return None if draw is None else str(draw(self.names))
 
     def after(self, fact: Fact) -> "Match[State, View, Action]":
-        """The match once this has happened."""
+        """The match after a fact."""
         if isinstance(fact, Acted):
             state = self.game.apply(self.state, fact.action)
-            owed = self.game.news(self.state, fact.action, state)
-            return Match(self.game, state, self.names, self.ejected, owed, self.seed, self.id, self.sealed)
-        state, owed = self.state, ()
-        if fact.moment is not Moment.TURN:  # the others still have to be told
-            owed = tuple(news for news in self.pending_news if news.seat != fact.seat)
+            pending = self.game.news(self.state, fact.action, state)
+            return Match(self.game, state, self.names, self.ejected, pending, self.seed, self.id, self.sealed)
+        state, pending = self.state, ()
+        if fact.moment is not Moment.TURN:  # the other seats are still owed their news
+            pending = tuple(news for news in self.pending_news if news.seat != fact.seat)
         if fact.moment is not Moment.END:  # the game is over then, and its ranking is fixed
             state = self.game.eject(state, fact.seat, fact.moment)
-        return Match(self.game, state, self.names, (*self.ejected, fact), owed, self.seed, self.id, self.sealed)
+        return Match(self.game, state, self.names, (*self.ejected, fact), pending, self.seed, self.id, self.sealed)

@@ -1,4 +1,4 @@
-"""List what is said to a player, and what is heard back."""
+"""Define the messages to players and their answers."""
 
 from collections.abc import Callable
 from typing import Any
@@ -10,12 +10,12 @@ from fairplay.core.game import Seat
 
 
 class Start(msgspec.Struct, frozen=True, gc=False, tag="start"):
-    """A match begins: where you sit, who plays, what you see. To be acknowledged.
+    """A match begins: your seat, the names, your view. To be acknowledged.
 
     Attributes:
         seat: the player's seat.
         names: the players' names, by seat.
-        view: what the seat sees.
+        view: the seat's view.
     """
 
     seat: Seat
@@ -24,20 +24,20 @@ class Start(msgspec.Struct, frozen=True, gc=False, tag="start"):
 
 
 class TakeTurn(msgspec.Struct, frozen=True, gc=False, tag="take_turn"):
-    """It is your turn, and this is what you see. To be answered by an action.
+    """It is your turn; here is your view. To be answered by an action.
 
     Attributes:
-        view: what the seat sees.
+        view: the seat's view.
     """
 
     view: Any
 
 
 class Tell(msgspec.Struct, frozen=True, gc=False, tag="tell"):
-    """What you must know before others go on. To be acknowledged.
+    """News for you alone, before the match goes on. To be acknowledged.
 
     Attributes:
-        news: what the seat has to know, as the game says it.
+        news: the information, as a value of the game.
     """
 
     news: Any
@@ -47,7 +47,7 @@ class End(msgspec.Struct, frozen=True, gc=False, tag="end"):
     """The match is over: its result. To be acknowledged.
 
     Attributes:
-        result: the ranking, and all that is published with it.
+        result: the ranking and everything that is published with it.
     """
 
     result: Result
@@ -57,19 +57,19 @@ Message = Start | TakeTurn | Tell | End
 
 
 class Evidence(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
-    """What is known of an answer that was refused, or did not come: for the record, not for the public.
+    """What is known about an answer that was refused or missing: for the record, not for the public.
 
     Attributes:
-        detail: what was odd about the answer; or what a player in this process raised, and where.
-        received: the first bytes of what came, as Python writes them.
-        size: the number of all bytes that came.
-        sha256: the hash of all that came.
-        limit: seconds that were allowed; None: there was no limit.
-        taken: seconds that the player took, without the host's own delays.
-        host_delay: seconds of the host's own delays.
-        exit_code: the exit code of a program, above 128 for a signal; None: it still runs, or is no program.
-        stderr: the end of what a program wrote there; None: the player is no program.
-        disconnected: seconds since the connection was lost; None: it is there.
+        detail: what was wrong with the answer; or what a player in this process raised, and where.
+        received: the first bytes that were received, as a Python literal.
+        size: the number of bytes that were received.
+        sha256: the hash of all bytes that were received.
+        limit: the time limit in seconds; None: there was none.
+        taken: the seconds that the player took, without the host's own delays.
+        host_delay: the seconds of the host's own delays.
+        exit_code: the exit code of a program, above 128 for a signal; None: still running, or not a program.
+        stderr: the end of a program's stderr; None: the player is not a program.
+        disconnected: seconds since the connection was lost; None: it is connected.
     """
 
     detail: str = ""
@@ -93,7 +93,7 @@ class Answered(msgspec.Struct, frozen=True, gc=False):
     Attributes:
         value: the action, or None.
         took: seconds by the channel's clock.
-        evidence: tells what else is known, if the answer turns out to be illegal.
+        evidence: returns the evidence, in case the answer is illegal.
     """
 
     value: Any
@@ -102,13 +102,13 @@ class Answered(msgspec.Struct, frozen=True, gc=False):
 
 
 class Failed(msgspec.Struct, frozen=True, gc=False):
-    """No answer, and what went wrong instead.
+    """The player gave no valid answer.
 
     Attributes:
         fault: what the player did wrong.
-        why: the reason in words, which spectators may read.
+        why: the reason, which is public.
         took: seconds by the channel's clock.
-        evidence: what else is known, for the record.
+        evidence: further details, for the record.
     """
 
     fault: Fault

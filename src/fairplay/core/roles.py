@@ -1,4 +1,4 @@
-"""Say what others write: players, strategies, observers, channels and records."""
+"""Define the interfaces for players, strategies, observers, channels and records."""
 
 import re
 from collections.abc import Callable
@@ -17,38 +17,37 @@ A = TypeVar("A")
 
 Strategy = Callable[[V], A]  # a player without memory: from a view to an action
 AnyStrategy = Strategy[Any, Any]
-CloseReason = Ejected | Receipt | None  # what is said last: why one is out, a receipt for the result, or nothing
-Cheat = Callable[[Any], Any]  # from a view to an illegal action, whose docstring begins with the clause; None: not now
+CloseReason = Ejected | Receipt | None  # an ejection, a receipt for the result, or nothing to say
+Cheat = Callable[[Any], Any]  # from a view to an illegal action or None; its docstring begins with the clause
 
 
 class BuiltInPlayer(msgspec.Struct, frozen=True):
-    """A strategy that comes with a game, known by its name.
+    """A strategy that comes with a game and has a name.
 
-    `make` is given the parameter behind the name ("" if there is none; BadRequest if it makes no sense) and 32 secret
-    bytes of the seat's own. The strategy is a pure function of those and the view, so that a resumed match goes on
-    as it would have.
+    `make` takes the parameter behind the name ("" if there is none; BadRequest if it is invalid) and 32 secret bytes of
+    the seat. The strategy is a pure function of both and the view, so that a resumed match continues as it would have.
     """
 
     description: str  # one line
     make: Callable[[str, bytes], Strategy[Any, Any]]
-    is_slow: bool = False  # does it take its time, where there are no kernels? How long depends on its parameter
+    is_slow: bool = False  # is it slow without kernels? How slow depends on its parameter
 
 
 class Rated(msgspec.Struct, frozen=True):
-    """How strong a built-in player was beside the others of its game, in Elo: who stands 100 higher scores 64 %."""
+    """The strength of a built-in player among those of its game, in Elo: 100 points more score 64 %."""
 
     rating: int
-    low: int | None  # where the rating may be, in 95 of 100 measurements; None: anywhere below
+    low: int | None  # the 95 % confidence interval; None: no lower bound
     high: int | None
     matches: int
 
 
 def built_in_player(name: str, description: str, choose: Callable[[bytes], Strategy[Any, Any]]) -> BuiltInPlayer:
-    """A built-in player that takes no parameter, and is made from the seat's bytes alone."""
+    """A built-in player without a parameter."""
 
     def make(parameter: str, key: bytes) -> Strategy[Any, Any]:
         if parameter:
-            raise BadRequest(f"{name} takes no parameter, so {parameter!r} makes no sense")
+            raise BadRequest(f"{name} takes no parameter, not even {parameter!r}")
         return choose(key)
 
     return BuiltInPlayer(description, make)
@@ -64,7 +63,7 @@ def built_in_player_with_number(
     *,
     is_slow: bool = False,
 ) -> BuiltInPlayer:
-    """A built-in player that takes a number, and does so much: "tries {} tiles" is said to who gives another one."""
+    """A built-in player whose parameter is a number; `does`, as in "tries {} tiles", is part of its error message."""
 
     def make(parameter: str, key: bytes) -> Strategy[Any, Any]:
         if parameter and not (re.fullmatch("[1-9][0-9]{0,8}", parameter) and int(parameter) in numbers):
@@ -72,16 +71,16 @@ def built_in_player_with_number(
             raise BadRequest(f"{name} {what}, as in {name}:{default}; not {parameter!r}")
         return choose(int(parameter or default), key)
 
-    return BuiltInPlayer(f"{description}; {name}:N, {default} if not said", make, is_slow)
+    return BuiltInPlayer(f"{description}; {name}:N (default: {default})", make, is_slow)
 
 
 class Player(Protocol):
-    """Who sits at the table. Whatever it raises or returns, it hurts only itself.
+    """A player. An exception or a wrong answer harms only the player itself.
 
-    It may have more methods, which return nothing: start(seat, names, view) when the match begins, tell(news) for what
-    only it is told, changed(view) after all that happens, with what spectators see (who is slow, or stopped meanwhile,
-    hears of the newest), end(result) when the match is over, and as the last that it hears, wherever it is, either
-    closing(receipt) once the result is on record, if there is one, or ejected(fault, why) if it was put out before.
+    It may have more methods, which return nothing: start(seat, names, view) when the match begins; tell(news) for news;
+    changed(view) after every fact, with the view of spectators (a slow or frozen player gets only the newest);
+    end(result) when the match is over. The last call is closing(receipt) once the result is recorded, if there is a
+    record, or ejected(fault, why) after an ejection.
     """
 
     def take_turn(self, view: Any) -> Any:
@@ -89,82 +88,82 @@ class Player(Protocol):
 
 
 class Observer(Protocol):
-    """Who watches. It is trusted with the whole match, and is dropped when it raises."""
+    """An observer of matches. It sees the whole match, hidden information included, and is dropped if it raises."""
 
     def observe(self, event: Event, match: Match[Any, Any, Any]) -> None:
-        """Hear an event, with the match as it stands after it."""
+        """Receive an event and the match after it."""
 
 
 class Channel(Protocol):
-    """The way to a player. It never raises: whatever goes wrong at the other end is a `Failed`.
+    """The way to one player. It never raises: a failure of the player is a `Failed`.
 
-    To a player that wants to hear of every change it also is a `referee.changes.ChangeListener`.
+    A channel to a player that wants to hear of every change is a `referee.changes.ChangeListener` too.
     """
 
     def ask(self, message: Message) -> Answer:
-        """Say it, and wait for the answer."""
+        """Send a message and wait for the answer."""
 
-    def close(self, parting: CloseReason) -> None:
-        """Say some bounded last words and cut the line; called once, by the driver."""
+    def close(self, reason: CloseReason) -> None:
+        """Send the last message within a time limit and close the connection; the driver calls this once."""
 
 
 class AsyncChannel(Protocol):
-    """The same, awaited. One may do more: see `CallbackChannel` and `PersistentChannel`."""
+    """The async version of Channel. It may also be a `CallbackChannel` or a `PersistentChannel`."""
 
     async def ask(self, message: Message) -> Answer:
-        """Say it, and wait for the answer."""
+        """Send a message and wait for the answer."""
 
-    async def close(self, parting: CloseReason) -> float | None:
-        """Say some bounded last words and cut the line; called once, by the driver.
+    async def close(self, reason: CloseReason) -> float | None:
+        """Send the last message within a time limit and close the connection; the driver calls this once.
 
-        Of a player that was ejected as it took too long: by how many seconds its answer came too late, if it came.
+        After a timeout, returns by how many seconds the answer was late, if it came at all.
         """
 
 
 class CallbackChannel(AsyncChannel, Protocol):
-    """A channel over which one can ask without anybody waiting: to wake somebody for an answer takes a while."""
+    """A channel that can call back with the answer, which is faster than waking a task."""
 
     def ask_with_callback(self, message: Message, then: Callable[[Answer | HostFault], None]) -> bool:
-        """Say it, and have this called with the answer, or a fault of ours. False: it has to be awaited."""
+        """Send a message; `then` is called with the answer or a fault of the host. False: use `ask` instead."""
 
     def stop_waiting(self) -> None:
-        """Nobody wants to hear the answer any more."""
+        """Drop the callback: the answer is not wanted any more."""
 
 
 class PersistentChannel(AsyncChannel, Protocol):
-    """A channel that outlasts a match, so that there may be nothing to wait for at its end."""
+    """A channel whose connection stays open after the match, so that closing may need no waiting."""
 
-    def try_close(self, parting: CloseReason) -> bool:
-        """Say the last words at once, and raise nothing. False: it has to be closed."""
+    def try_close(self, reason: CloseReason) -> bool:
+        """Send the last message at once, without raising. False: use `close` instead."""
 
 
 class Record(Protocol):
-    """Where one match is written down, before anybody is told. What it raises stops the match as a fault of ours."""
+    """The record of one match, written before anything is announced. An exception stops the match as a host fault."""
 
     def clock(self) -> float:
-        """Seconds, for the time that players take."""
+        """The time in seconds, to measure players with."""
 
     def write(self, event: Event, message: Message | None, answer: Answer | None) -> bool:
-        """Keep the event, with the message and the answer that led to it. True: settle before anybody is told."""
+        """Write an event, with the message and answer that led to it. True: make it durable before it is announced."""
 
     def write_late_answer(self, seat: Seat, overrun: float) -> None:
-        """Keep that the answer of an ejected player came so many seconds too late; that changes nothing."""
+        """Write by how many seconds the answer of an ejected player was late; it changes nothing."""
 
     def make_durable(self) -> None:
-        """Come back when all that was written would survive a power cut, if that was asked for at all."""
+        """Return when everything written would survive a power cut, if the record was asked to be durable."""
 
     async def make_durable_async(self) -> None:
-        """The same, awaited: whatever waits for a disk, the event loop does not."""
+        """The async version of make_durable: the event loop does not wait for the disk."""
 
     def receipt(self) -> Receipt | None:
-        """Where the record stands; None: it hands out no receipts."""
+        """The receipt for the lines so far; None: this record has no receipts."""
 
     def close(self) -> None:
-        """Let go of it; a match that did not end stays unfinished."""
+        """Close the record; a match without a result stays unfinished."""
 
 
 class NullRecord:
-    """The record of a match that nobody keeps, where time stands still."""
+    """A record that keeps nothing and whose clock stands still."""
 
     def clock(self) -> float:
         return 0.0

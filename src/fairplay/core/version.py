@@ -1,3 +1,3 @@
-"""Say which fairplay this is; journals carry it."""
+"""Define the version of fairplay, which journals carry."""
 
 VERSION = "0.2.0"

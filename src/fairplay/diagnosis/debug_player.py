@@ -160,11 +160,11 @@ class DebugPlayer:
         await self._flush_output()
         return answer
 
-    async def close(self, parting: CloseReason) -> None:
+    async def close(self, reason: CloseReason) -> None:
         """Close the player's channel, as at the end of a match; it may be closed already."""
         channel, self._channel = self._channel, None
         if channel is not None:
-            await channel.close(parting)
+            await channel.close(reason)
 
     async def _open(self, took: Sequence[float]) -> None:
         game, limits = self._recorded.game, self._conditions.limits or DEFAULT_LIMITS

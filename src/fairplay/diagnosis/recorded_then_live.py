@@ -75,8 +75,8 @@ class RecordedThenLive:
                 return greeted
         return await self._live_channel.ask(message)
 
-    async def close(self, parting: CloseReason) -> None:
-        await self._live_channel.close(parting)
+    async def close(self, reason: CloseReason) -> None:
+        await self._live_channel.close(reason)
 
 
 class DebugChannel(ChangeListener):
@@ -99,5 +99,5 @@ class DebugChannel(ChangeListener):
             self._write(f"  took {format_duration(answer.took)}")
         return answer
 
-    async def close(self, parting: CloseReason) -> None:
-        await self._player.close(parting)
+    async def close(self, reason: CloseReason) -> None:
+        await self._player.close(reason)

@@ -182,8 +182,8 @@ class AsyncLocalChannel(ChangeListener):
     async def ask(self, message: Message) -> Answer:
         return self._channel.ask(message)
 
-    async def close(self, parting: CloseReason) -> None:
-        self._channel.close(parting)
+    async def close(self, reason: CloseReason) -> None:
+        self._channel.close(reason)
 
 
 def open_listener(invitation: ListenAddress) -> Listener:

@@ -53,7 +53,7 @@ class PooledChannel:
         answer: Answer = await POOL.ask(self._pickled_player + pickle.dumps(message.view))
         return msgspec.structs.replace(answer, took=self._clock() - since)
 
-    async def close(self, parting: CloseReason) -> None:
+    async def close(self, reason: CloseReason) -> None:
         """There is nothing to close."""
 
 

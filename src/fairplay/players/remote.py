@@ -186,21 +186,21 @@ class RemoteChannel(Questioner, CallbackChannel, ChangeListener):
         self._ask(self._question(message), then)
         return True
 
-    async def close(self, parting: CloseReason | Failed) -> float | None:
+    async def close(self, reason: CloseReason | Failed) -> float | None:
         """Send a last message, within a limit, and close the connection; one that failed at hello is told why.
 
         A player that was ejected for its time may still answer before that; returns by how many seconds it was late.
         """
         try:
-            overrun = await self._late if self._late is not None and isinstance(parting, Ejected) else None
+            overrun = await self._late if self._late is not None and isinstance(reason, Ejected) else None
         finally:
             self._give_up_late()
-            await self._connection.close(self._last_message(parting), self._limits.goodbye)
+            await self._connection.close(self._last_message(reason), self._limits.goodbye)
         return overrun
 
-    def _last_message(self, parting: CloseReason | Failed) -> bytes:
+    def _last_message(self, reason: CloseReason | Failed) -> bytes:
         """The last message to the player."""
-        return self._side.last_message(parting, self._limits.goodbye)
+        return self._side.last_message(reason, self._limits.goodbye)
 
     def _send_change(self, change: Change) -> None:
         """Send a change to the player; if it is too slow to take it, it gets the newest before the next question."""

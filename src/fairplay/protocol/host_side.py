@@ -98,10 +98,10 @@ class HostSide:
         """Is this a reply to the last question, whatever it answers?"""
         return isinstance(self._replies.read(line, self._nonce), Reply)
 
-    def last_message(self, parting: CloseReason | Failed, limit: float) -> bytes:
+    def last_message(self, reason: CloseReason | Failed, limit: float) -> bytes:
         """What is said last: a receipt, or why the player is out; nothing, if there is neither."""
-        if isinstance(parting, Receipt):
+        if isinstance(reason, Receipt):
             return wire.encode_closing(
-                parting, match_id=self._match_id, turn=self.turns, nonce=self.nonces.next(), limit=limit
+                reason, match_id=self._match_id, turn=self.turns, nonce=self.nonces.next(), limit=limit
             )
-        return b"" if parting is None else wire.encode_goodbye(self._match_id, parting)
+        return b"" if reason is None else wire.encode_goodbye(self._match_id, reason)

@@ -1,6 +1,6 @@
-"""Go on with a conversation whenever an answer comes, for as long as players can be asked without waiting.
+"""Drive a conversation by callbacks: each answer leads to the next question without waking a task.
 
-To wake whoever drives the conversation for each answer takes about as long as all that a referee does with it.
+Waking a task for each answer takes about as long as all the work of a referee with that answer.
 """
 
 from collections.abc import Mapping
@@ -17,26 +17,26 @@ if TYPE_CHECKING:
 
 
 class CallbackDriver:
-    """The part of a conversation in which nobody waits; whoever drives it is woken for all else."""
+    """Asks players by callbacks as long as possible, and returns other requests to the task that drives the match."""
 
-    def __init__(self, script: Conversation, there: Mapping[Seat, AsyncChannel]) -> None:
-        self._script = script
-        self._quick = {seat: channel for seat, channel in there.items() if is_callback_channel(channel)}
+    def __init__(self, requests: Conversation, channels: Mapping[Seat, AsyncChannel]) -> None:
+        self._requests = requests
+        self._callback_channels = {seat: channel for seat, channel in channels.items() if is_callback_channel(channel)}
         self._asked: CallbackChannel | None = None
         self._next_request: asyncio.Future[Request]
 
     def start(self, call: Call) -> bool:
-        """Ask a question, if that can be done without waiting; then wait until it has `stopped`."""
-        self._asked = channel = self._quick.get(call.seat)
+        """Ask by callback. False: the channel cannot do that; otherwise await `wait_for_request`."""
+        self._asked = channel = self._callback_channels.get(call.seat)
         if channel is None:
             return False
-        import asyncio  # where all players are in this process, nobody needs it
+        import asyncio  # for a quick start: matches inside one process do not need it
 
         self._next_request = asyncio.get_running_loop().create_future()
         return channel.ask_with_callback(call.message, self._on_answer)
 
     async def wait_for_request(self) -> Request:
-        """The first request that is something else than a question, or has to be waited for."""
+        """Return the first request that cannot be answered by a callback."""
         try:
             return await self._next_request
         finally:
@@ -44,15 +44,15 @@ class CallbackDriver:
                 self._asked.stop_waiting()
 
     def _on_answer(self, answer: Answer | HostFault) -> None:
-        """Hand over an answer. Whatever that raises is for whoever waits."""
-        if self._next_request.done():  # it was called off
+        """Pass an answer to the conversation; an exception goes to the waiting task."""
+        if self._next_request.done():  # cancelled
             return
         try:
             if isinstance(answer, HostFault):
                 raise answer
-            request = self._script.send(answer)
+            request = self._requests.send(answer)
             if isinstance(request, Call):
-                self._asked = channel = self._quick.get(request.seat)
+                self._asked = channel = self._callback_channels.get(request.seat)
                 if channel is not None and channel.ask_with_callback(request.message, self._on_answer):
                     return
             self._asked = None
@@ -62,5 +62,5 @@ class CallbackDriver:
 
 
 def is_callback_channel(channel: AsyncChannel) -> TypeGuard[CallbackChannel]:
-    """May one ask over it without waiting?"""
+    """Can this channel call back with the answer?"""
     return hasattr(channel, "ask_with_callback")

@@ -1,4 +1,4 @@
-"""Let players hear of every change that spectators see, if they want to; nobody waits for them."""
+"""Tell players of every change that spectators see, if they want that, without waiting for them."""
 
 from collections.abc import Callable, Mapping
 from functools import cached_property
@@ -10,7 +10,7 @@ from fairplay.referee.conversation import AnyMatch, OnEvent
 
 
 class Change:
-    """A match after a fact, as spectators see it: worked out once, and written once, for all who hear of it."""
+    """The view of spectators after a fact, computed once and encoded once for all listeners."""
 
     def __init__(self, match: AnyMatch) -> None:
         self.match = match
@@ -18,31 +18,31 @@ class Change:
 
     @cached_property
     def view(self) -> Any:
-        """What spectators see."""
+        """The view of spectators."""
         return self.match.view(None)
 
     def encode_once(self, write: "Callable[[Change], bytes]") -> bytes:
-        """The line in which it travels; all who ask for one have it written in the same way."""
+        """The change as a line; all listeners use the same `write`."""
         if not self._line:
             self._line = write(self)
         return self._line
 
 
 class ChangeListener(Protocol):
-    """A channel whose player may want to hear of changes."""
+    """A channel that may pass on changes to its player."""
 
-    on_change: Callable[[Change], None] | None  # takes a change at once, and raises nothing; None: it does not want to
+    on_change: Callable[[Change], None] | None  # takes a change at once and never raises; None: not wanted
 
 
 def is_change_listener(channel: object) -> TypeGuard[ChangeListener]:
-    """May its player want to hear of changes?"""
+    """Can this channel pass on changes?"""
     return hasattr(channel, "on_change")
 
 
 def add_change_listeners(channels: Mapping[Seat, object], inform: OnEvent) -> OnEvent:
-    """What informs those who watch, and then those players who want to hear of changes and are still in the game.
+    """Add the players that want to hear of changes, and are still in the game, behind other observers of events.
 
-    Where nobody wants to, nothing is added to what was there before.
+    Without such players this returns `inform` unchanged.
     """
     listeners = {
         seat: channel.on_change

@@ -1,4 +1,4 @@
-"""Close what is open, all of it and to the end, whatever happens meanwhile."""
+"""Close channels completely, even if one fails or the task is cancelled meanwhile."""
 
 from collections.abc import Coroutine, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar
@@ -12,63 +12,63 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-def close_all(channels: Iterable[Channel], parting: CloseReason = None) -> None:
-    """Close every channel, with these last words; what goes wrong is raised when all of them had their turn."""
-    wrong: list[BaseException] = []
+def close_all(channels: Iterable[Channel], reason: CloseReason = None) -> None:
+    """Close every channel; raise exceptions after all of them are closed."""
+    errors: list[BaseException] = []
     for channel in channels:
         try:
-            channel.close(parting)
+            channel.close(reason)
         except BaseException as error:
-            wrong.append(error)
-    raise_all(wrong)
+            errors.append(error)
+    raise_all(errors)
 
 
-async def close_all_async(channels: Iterable[AsyncChannel], parting: CloseReason = None) -> None:
-    """Close every channel at once, with these last words, and come back when all of them are closed."""
-    await finish_all([channel.close(parting) for channel in channels if not try_close(channel, parting)])
+async def close_all_async(channels: Iterable[AsyncChannel], reason: CloseReason = None) -> None:
+    """Close all channels concurrently, and return when all of them are closed."""
+    await finish_all([channel.close(reason) for channel in channels if not try_close(channel, reason)])
 
 
-def try_close(channel: AsyncChannel, parting: CloseReason) -> bool:
-    """Say the last words, if that is all there is to do and nobody has to wait for it: a task takes far longer."""
-    return is_persistent(channel) and channel.try_close(parting)
+def try_close(channel: AsyncChannel, reason: CloseReason) -> bool:
+    """Close a persistent channel without awaiting, which is much faster than a task. False: use `close`."""
+    return is_persistent(channel) and channel.try_close(reason)
 
 
 def is_persistent(channel: AsyncChannel) -> TypeGuard[PersistentChannel]:
-    """Does it outlast a match?"""
+    """Does the connection of this channel outlast the match?"""
     return hasattr(channel, "try_close")
 
 
-async def finish_all(works: Sequence[Coroutine[Any, Any, object]]) -> None:
-    """Do all of it side by side and to the end; only then be cancelled, or raise what went wrong."""
-    import asyncio  # start-up: where all players are in this process, nobody needs it
+async def finish_all(coroutines: Sequence[Coroutine[Any, Any, object]]) -> None:
+    """Run all coroutines concurrently to their ends; only then raise a cancellation or what went wrong."""
+    import asyncio  # for a quick start: matches inside one process do not need it
 
     async def together() -> None:
-        results = await asyncio.gather(*works, return_exceptions=True)
+        results = await asyncio.gather(*coroutines, return_exceptions=True)
         raise_all([result for result in results if isinstance(result, BaseException)])
 
-    if works:
+    if coroutines:
         await finish_despite_cancellation(together())
 
 
 class ClosingChannels:
-    """The players of one match that were ejected and are not gone yet: the others play on meanwhile."""
+    """The channels of ejected players that are being closed while the others play on."""
 
     def __init__(self) -> None:
         self._closing: list[asyncio.Task[None]] = []
 
     def begin(self, channel: AsyncChannel, ejected: Ejected, record: Record) -> None:
-        """Begin to close the channel of a player, and to note by how much its answer is late."""
-        import asyncio  # start-up: where all players are in this process, nobody needs it
+        """Start closing the channel of a player, and record by how much its answer was late."""
+        import asyncio  # for a quick start: matches inside one process do not need it
 
-        async def let_go() -> None:
+        async def close_and_record() -> None:
             overrun = await channel.close(ejected)
             if overrun is not None:
                 record.write_late_answer(ejected.seat, overrun)
 
-        self._closing.append(asyncio.ensure_future(let_go()))
+        self._closing.append(asyncio.ensure_future(close_and_record()))
 
     async def finish(self) -> None:
-        """Come back when all of them are gone; raise what went wrong."""
+        """Wait until all of them are closed, then raise what went wrong."""
         closing, self._closing = self._closing, []
         await finish_all([wait_for_task(task) for task in closing])
 
@@ -78,11 +78,11 @@ async def wait_for_task(task: "asyncio.Task[Any]") -> None:
     await task
 
 
-async def finish_despite_cancellation(work: Coroutine[Any, Any, T]) -> T:
-    """Do it to the end, and be cancelled only then, however often somebody wants that."""
-    import asyncio  # where all players are in this process, nobody needs it
+async def finish_despite_cancellation(coroutine: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine to its end, and raise a cancellation only then."""
+    import asyncio  # for a quick start: matches inside one process do not need it
 
-    task, cancelled = asyncio.ensure_future(work), None
+    task, cancelled = asyncio.ensure_future(coroutine), None
     while not task.done():
         try:
             await asyncio.wait((task,))
@@ -93,9 +93,9 @@ async def finish_despite_cancellation(work: Coroutine[Any, Any, T]) -> T:
     return task.result()
 
 
-def raise_all(wrong: Sequence[BaseException]) -> None:
-    """Raise the one thing that went wrong, or all of them together."""
-    if len(wrong) == 1:
-        raise wrong[0]
-    if wrong:
-        raise BaseExceptionGroup("several could not be closed", wrong)
+def raise_all(errors: Sequence[BaseException]) -> None:
+    """Raise one exception as it is, and several as a group."""
+    if len(errors) == 1:
+        raise errors[0]
+    if errors:
+        raise BaseExceptionGroup("several channels could not be closed", errors)

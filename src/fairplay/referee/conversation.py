@@ -1,4 +1,4 @@
-"""Run a match as a conversation: calls to players come out, answers go in, the result is returned."""
+"""Referee a match as a generator: it yields calls to players, is sent answers, and returns the final match."""
 
 from collections.abc import Callable, Generator
 from typing import Any
@@ -15,7 +15,7 @@ from fairplay.core.roles import NULL_RECORD, Record
 UNEXPECTED_ANSWER = "answered where only an acknowledgement was due"
 CHECK_RETURNED_VALUE = "the rules of {game} returned {what}: check returns None, and raises IllegalAction to say no"
 AnyMatch = Match[Any, Any, Any]
-OnEvent = Callable[[Event, AnyMatch], None]  # lets those who watch know of an event, with the match after it
+OnEvent = Callable[[Event, AnyMatch], None]  # informs observers of an event, with the match after it
 
 
 class Call(msgspec.Struct, frozen=True, gc=False):
@@ -26,18 +26,18 @@ class Call(msgspec.Struct, frozen=True, gc=False):
 
 
 class CloseChannel(msgspec.Struct, frozen=True, gc=False):
-    """A seat was ejected: the driver begins to say goodbye and to cut the line, and sends back `Answered(None)`."""
+    """A seat was ejected: the driver starts closing its channel, and sends back `Answered(None)`."""
 
     seat: Seat
     ejected: Ejected
 
 
 class MakeDurable(msgspec.Struct, frozen=True, gc=False):
-    """What was written has to be durable before anybody hears of it: the driver waits, and sends `Answered(None)`."""
+    """The record must be durable before the next event is announced: the driver waits, and sends `Answered(None)`."""
 
 
 class AwaitClosedChannels(msgspec.Struct, frozen=True, gc=False):
-    """The result is to be written: the driver waits until all ejected players are gone, and sends `Answered(None)`."""
+    """The result comes next: the driver waits until all ejected players are gone, and sends `Answered(None)`."""
 
 
 Request = Call | CloseChannel | MakeDurable | AwaitClosedChannels
@@ -48,45 +48,46 @@ AWAIT_CLOSED_CHANNELS = AwaitClosedChannels()
 
 
 def ignore_event(event: Event, match: AnyMatch) -> None:
-    """Nobody watches."""
+    """Do nothing: there are no observers."""
 
 
 def conversation(
     match: AnyMatch, record: Record = NULL_RECORD, on_event: OnEvent = ignore_event, *, resumed: bool = False
 ) -> Conversation:
-    """A whole match, from the greeting to the end; also the rest of one that was interrupted."""
+    """Referee a match from its start to its end, or the rest of an interrupted match."""
 
     def announce(
         event: Event, match: AnyMatch, message: Message | None, answer: Answer | None
     ) -> Generator[MakeDurable, Answer, None]:
-        """Write an event down, and then let it be known."""
+        """Record an event, then announce it."""
         if record.write(event, message, answer):
             yield MAKE_DURABLE
         on_event(event, match)
 
     yield from announce(Started(match.names, match.commitment), match, None, None)
-    # The ranking is fixed when the game is over: who fails then, fails at the end, however late it is greeted.
+    # The ranking is fixed when the game is over: a failure after that is one at the end, even at a late greeting.
     moment = Moment.END if resumed and match.turn is None else Moment.GREETING
-    for guest in match.remaining_seats:
-        match = yield from tell(match, guest, Start(guest, match.names, match.view(guest)), moment, announce)
-    match = yield from tell_news(match, announce)  # what an interrupted match still owed
+    for greeted in match.remaining_seats:
+        message = Start(greeted, match.names, match.view(greeted))
+        match = yield from tell(match, greeted, message, moment, announce)
+    match = yield from tell_news(match, announce)  # that were pending when the match was interrupted
     game, write = match.game, record.write
     while (seat := game.turn(match.state)) is not None:
         view = game.view(match.state, seat)  # computed once: a player is judged by what it was shown
-        message = TakeTurn(view)
-        answer = yield Call(seat, message)
+        question = TakeTurn(view)
+        answer = yield Call(seat, question)
         fact = judge(game, view, seat, answer)
         match = match.after(fact)
-        if write(fact, message, answer):
+        if write(fact, question, answer):
             yield MAKE_DURABLE
         on_event(fact, match)
         if not isinstance(fact, Acted):
             yield CloseChannel(seat, fact)
         elif match.pending_news:
             match = yield from tell_news(match, announce)
-    yield MAKE_DURABLE  # a result that was told and then lost would be worse than a slow one
+    yield MAKE_DURABLE  # losing a result that was announced would be worse than a slow one
     match, result = yield from end_match(match, record.receipt(), announce)
-    yield AWAIT_CLOSED_CHANNELS  # what they say too late belongs before it
+    yield AWAIT_CLOSED_CHANNELS  # late answers are recorded before the result
     record.write(Ended(result), None, None)
     yield MAKE_DURABLE
     on_event(Ended(msgspec.structs.replace(result, receipt=record.receipt())), match)
@@ -94,10 +95,10 @@ def conversation(
 
 
 def judge(game: Game[Any, Any, Any], view: Any, seat: Seat, answer: Answer) -> Fact:
-    """What an answer to TakeTurn amounts to."""
-    if not isinstance(answer, Answered):  # asked like that, as a struct says yes in a quarter of the time of a no
+    """Judge an answer to TakeTurn: the action, or an ejection."""
+    if not isinstance(answer, Answered):  # this way round, as isinstance is faster where it is true
         return Ejected(seat, answer.fault, Moment.TURN, answer.why)
-    check: Callable[[Any, Any], object] = game.check  # which may be somebody else's, and say what it should not
+    check: Callable[[Any, Any], object] = game.check  # of a third-party game it may return anything
     try:
         verdict = check(view, answer.value)
     except IllegalAction as illegal:
@@ -108,14 +109,14 @@ def judge(game: Game[Any, Any, Any], view: Any, seat: Seat, answer: Answer) -> F
 
 
 def judge_acknowledgement(seat: Seat, moment: Moment, answer: Answer) -> Ejected | None:
-    """What an answer to any other message amounts to; None: all is well."""
+    """Judge the answer to any other message: an ejection, or None if it was acknowledged."""
     if not isinstance(answer, Answered):
         return Ejected(seat, answer.fault, moment, answer.why)
     return None if answer.value is None else Ejected(seat, Fault.MALFORMED, moment, UNEXPECTED_ANSWER)
 
 
 def tell(match: AnyMatch, seat: Seat, message: Message, moment: Moment, announce: Announce) -> Conversation:
-    """Say something that has to be acknowledged; the match goes on, with or without this seat."""
+    """Send a message that has to be acknowledged, and eject the seat if it was not."""
     answer = yield Call(seat, message)
     ejected = judge_acknowledgement(seat, moment, answer)
     if ejected is not None:
@@ -126,9 +127,9 @@ def tell(match: AnyMatch, seat: Seat, message: Message, moment: Moment, announce
 
 
 def tell_news(match: AnyMatch, announce: Announce) -> Conversation:
-    """Say what is owed since the last action."""
+    """Send the pending news of the last action."""
     for news in match.pending_news:
-        if news in match.pending_news:  # and its seat did not fail a moment ago
+        if news in match.pending_news:  # still: its seat may have been ejected by now
             match = yield from tell(match, news.seat, Tell(news.content), Moment.NEWS, announce)
     return match
 
@@ -136,18 +137,18 @@ def tell_news(match: AnyMatch, announce: Announce) -> Conversation:
 def end_match(
     match: AnyMatch, receipt: Receipt | None, announce: Announce
 ) -> Generator[Request, Answer, tuple[AnyMatch, Result]]:
-    """Tell everybody the result, with a receipt from when the game was over; the match and the result after that."""
+    """Tell all players the result, with the receipt of that moment; return the match and the result after that."""
     result = match.result
     for seat in winners_first(match, result):
-        told = match
+        before = match
         message = End(msgspec.structs.replace(result, receipt=receipt))
         match = yield from tell(match, seat, message, Moment.END, announce)
-        if match is not told:  # it failed, and the others hear of that
+        if match is not before:  # it was ejected, which changes the result
             result = match.result
     return match, result
 
 
 def winners_first(match: AnyMatch, result: Result) -> tuple[Seat, ...]:
-    """The order in which players are told of the end: the winners, then the others, each group in the order of play."""
+    """The order in which players are told the result: winners first, both groups in turn order."""
     winners = result.ranking[0] if result.ranking else frozenset()
     return tuple(sorted(match.remaining_seats, key=lambda seat: seat not in winners))

@@ -1,4 +1,4 @@
-"""Drive a conversation: put its requests to the players and the record, and send back the answers."""
+"""Drive a conversation: pass its requests to the players and the record, and send back the answers."""
 
 from collections.abc import Mapping, Sequence
 
@@ -31,27 +31,27 @@ def play(
     *,
     resumed: bool = False,
 ) -> AnyMatch:
-    """Play a match to its end; channels sit in the order of the seats, or by seat, and are closed on every path."""
-    there = dict(table if isinstance(table, Mapping) else enumerate(table))
-    script = conversation(match, record, add_change_listeners(there, on_event), resumed=resumed)
-    receipt: Receipt | None = None  # for the result, once it is on record
+    """Play a match to its end. The channels are in the order of the seats, or by seat, and are always closed."""
+    channels = dict(table if isinstance(table, Mapping) else enumerate(table))
+    requests = conversation(match, record, add_change_listeners(channels, on_event), resumed=resumed)
+    receipt: Receipt | None = None  # of the result, once it is recorded
     try:
-        request = next(script)
+        request = next(requests)
         while True:
             if isinstance(request, Call):
-                request = script.send(there[request.seat].ask(request.message))
+                request = requests.send(channels[request.seat].ask(request.message))
                 continue
             if isinstance(request, CloseChannel):
-                there.pop(request.seat).close(request.ejected)
+                channels.pop(request.seat).close(request.ejected)
             elif isinstance(request, MakeDurable):
                 record.make_durable()
-            request = script.send(ACKNOWLEDGED)
+            request = requests.send(ACKNOWLEDGED)
     except StopIteration as end:
         receipt = record.receipt()
         final: AnyMatch = end.value
         return final
     finally:
-        close_all(there.values(), receipt)
+        close_all(channels.values(), receipt)
 
 
 async def play_async(
@@ -62,35 +62,35 @@ async def play_async(
     *,
     resumed: bool = False,
 ) -> AnyMatch:
-    """The same, awaited: for players in other processes and on other machines."""
-    there = dict(table if isinstance(table, Mapping) else enumerate(table))
-    script = conversation(match, record, add_change_listeners(there, on_event), resumed=resumed)
-    dialogue = CallbackDriver(script, there)
-    dismissals = ClosingChannels()
-    receipt: Receipt | None = None  # for the result, once it is on record
+    """Play a match to its end with players in other processes or on other machines."""
+    channels = dict(table if isinstance(table, Mapping) else enumerate(table))
+    requests = conversation(match, record, add_change_listeners(channels, on_event), resumed=resumed)
+    callback_driver = CallbackDriver(requests, channels)
+    closing = ClosingChannels()
+    receipt: Receipt | None = None  # of the result, once it is recorded
     try:
-        request = next(script)
+        request = next(requests)
         while True:
             if isinstance(request, Call):
-                if dialogue.start(request):
-                    request = await dialogue.wait_for_request()
+                if callback_driver.start(request):
+                    request = await callback_driver.wait_for_request()
                 else:
-                    request = script.send(await there[request.seat].ask(request.message))
+                    request = requests.send(await channels[request.seat].ask(request.message))
                 continue
             match request:
                 case CloseChannel(seat, ejected):
-                    dismissals.begin(there.pop(seat), ejected, record)
+                    closing.begin(channels.pop(seat), ejected, record)
                 case MakeDurable():
                     await record.make_durable_async()
                 case AwaitClosedChannels():
-                    await dismissals.finish()
-            request = script.send(ACKNOWLEDGED)
+                    await closing.finish()
+            request = requests.send(ACKNOWLEDGED)
     except StopIteration as end:
         receipt = record.receipt()
         final: AnyMatch = end.value
         return final
     finally:
         try:
-            await dismissals.finish()
+            await closing.finish()
         finally:
-            await close_all_async(there.values(), receipt)
+            await close_all_async(channels.values(), receipt)

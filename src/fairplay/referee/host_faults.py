@@ -1,4 +1,4 @@
-"""Blame the host for what the rules of a game raise and were never meant to, and say what it was and where."""
+"""Turn unexpected exceptions of a game's rules into host faults that say what was raised and where."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,7 +10,7 @@ from fairplay.core.game import Game
 
 @contextmanager
 def as_host_fault(game: Game[Any, Any, Any]) -> Iterator[None]:
-    """Whatever is raised in here, but for what fairplay raises on purpose, is a HostFault: no player is to blame."""
+    """Turn every exception but a FairplayError into a HostFault, for which no player is to blame."""
     try:
         yield
     except FairplayError:
@@ -20,10 +20,10 @@ def as_host_fault(game: Game[Any, Any, Any]) -> Iterator[None]:
 
 
 def describe_rules_error(error: Exception, game: Game[Any, Any, Any]) -> str:
-    """What an error says; if nobody meant to raise it, what it is and in which line, of the game's file if in any."""
+    """The text of an error; for an unexpected one with its type and line, in the game's own file if possible."""
     if isinstance(error, FairplayError):
         return str(error)
-    from traceback import walk_tb  # which nobody needs before
+    from traceback import walk_tb  # for a quick start: it is rarely needed
 
     frames = list(walk_tb(error.__traceback__))
     own = [(frame, line) for frame, line in frames if frame.f_globals.get("__name__") == type(game).__module__]

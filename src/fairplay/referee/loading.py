@@ -1,4 +1,4 @@
-"""Load what somebody else wrote, by the address py:module:Name."""
+"""Load third-party players, games and observers by their address py:module:Name."""
 
 import importlib
 import sys
@@ -12,18 +12,18 @@ T = TypeVar("T")
 
 
 def load_from_module(address: str, what: str = "player") -> Any:
-    """What a module on the path, or in this directory, calls by that name: py:module:Name."""
+    """Import the object at py:module:Name; the module is on the path or in the current directory."""
     name, attribute = parse_module_address(address, what)
     if "" not in sys.path:
         sys.path.insert(0, "")
     module = run_loader(address, lambda: importlib.import_module(name))
     if not hasattr(module, attribute):
-        raise BadRequest(f"there is no {attribute!r} in {name}, which {address!r} needs")
+        raise BadRequest(f"module {name} has no {attribute!r}, which {address!r} needs")
     return getattr(module, attribute)
 
 
 def parse_module_address(address: str, what: str = "player") -> tuple[str, str]:
-    """The module of an address, and the name in it."""
+    """Split an address into its module and the name in it."""
     scheme, _, rest = address.partition(":")
     name, colon, attribute = rest.partition(":")
     if not (name and colon and attribute):
@@ -32,13 +32,13 @@ def parse_module_address(address: str, what: str = "player") -> tuple[str, str]:
 
 
 def run_loader(address: str, load: Callable[[], T]) -> T:
-    """What somebody's own code makes when it is loaded; whatever it raises, the address is to blame."""
+    """Call third-party code that loads something; its exceptions become a BadRequest that names the address."""
     try:
         return load()
     except KeyboardInterrupt:
         raise KeyboardInterrupt(f"interrupted while {address} was being loaded") from None
     except BaseException as error:  # sys.exit() too
         why = describe_exception(error)[1]
-        if isinstance(error, SyntaxError) and error.lineno:  # it was raised elsewhere, but that is where it is
+        if isinstance(error, SyntaxError) and error.lineno:  # the traceback ends in the importer, not at the error
             why = f"SyntaxError: {error.msg} ({error.filename}, line {error.lineno})"
         raise BadRequest(f"{address} cannot be loaded: {why}") from None

@@ -1,4 +1,4 @@
-"""Reach a player in this process, and let nothing but a plain answer come back."""
+"""Call players in this process, and turn what they return or raise into plain answers."""
 
 import functools
 from collections.abc import Callable
@@ -13,7 +13,7 @@ from fairplay.core.roles import NULL_RECORD, CloseReason, Player, Strategy
 from fairplay.referee.changes import Change, ChangeListener
 from fairplay.referee.conversation import UNEXPECTED_ANSWER
 
-MAX_EVIDENCE_CHARS = 512  # characters
+MAX_EVIDENCE_CHARS = 512
 MAX_EXCEPTION_NAME_CHARS = 64
 NO_ACTION = "the answer is not an action of this game"
 UNREADABLE = "the answer could not be read"
@@ -30,11 +30,11 @@ NON_PLAYER_DIRS = (
     "<frozen ",
     f"{PACKAGE_DIR}referee/",
     f"{PACKAGE_DIR}players/",
-)  # where libraries and callers lie
+)  # of libraries and of callers of players
 
 
 class LocalChannel(ChangeListener):
-    """A channel to a player, or to a bare strategy, that is trusted not to hang.
+    """A channel to a player or strategy in this process, which is trusted not to hang.
 
     Methods other than take_turn may be missing. KeyboardInterrupt passes through: in this process it comes from the
     person at the keyboard.
@@ -50,13 +50,11 @@ class LocalChannel(ChangeListener):
         self._take_turn: Any = getattr(player, "take_turn", player)
         self._decode = action_decoder(type(game))
         self._clock = clock
-        self.on_change = (
-            self._on_change if has_method(player, "changed") else None
-        )  # what tells it of changes, if it listens
-        self._crashed: Failed | None = None  # when it heard of one
+        self.on_change = self._on_change if has_method(player, "changed") else None
+        self._crashed: Failed | None = None  # while it was told of a change
 
     def ask(self, message: Message) -> Answer:
-        """Call the method that the message means."""
+        """Call the method for a message."""
         if self._crashed is not None:
             return self._crashed
         clock = self._clock
@@ -74,7 +72,7 @@ class LocalChannel(ChangeListener):
                 return Answered(None, took)
             return Failed(Fault.MALFORMED, UNEXPECTED_ANSWER, took, Evidence(describe_value(value)))
         try:
-            # As plain data: what is no action, or only pretends to be, does not survive the round trip.
+            # Through JSON, so that only plain data of the right types reaches the rules.
             return Answered(self._decode(encode(value)), took)
         except KeyboardInterrupt:
             raise
@@ -82,25 +80,25 @@ class LocalChannel(ChangeListener):
             if value is None:
                 return Failed(Fault.MALFORMED, NO_ANSWER, took)
             return Failed(Fault.MALFORMED, NO_ACTION, took, Evidence(f"{UNREADABLE}: {error}"[:MAX_EVIDENCE_CHARS]))
-        except BaseException as error:  # whatever a foreign object does while it is taken apart
+        except BaseException as error:  # a third-party object may raise anything while it is encoded
             return Failed(Fault.MALFORMED, NO_ACTION, took, Evidence(f"{UNREADABLE}: {describe_exception(error)[1]}"))
 
-    def close(self, parting: CloseReason) -> None:
-        """Nothing has to be cut; whoever was ejected hears why, all others have their receipt, and none can do harm."""
-        if parting is None:
+    def close(self, reason: CloseReason) -> None:
+        """Tell the player of its ejection, or give it the receipt; its exceptions are ignored."""
+        if reason is None:
             return
         try:
-            if isinstance(parting, Ejected):
-                self._call("ejected", parting.fault, parting.why)
+            if isinstance(reason, Ejected):
+                self._call("ejected", reason.fault, reason.why)
             else:
-                self._call("closing", parting)
+                self._call("closing", reason)
         except KeyboardInterrupt:
             raise
-        except BaseException:  # it is over for it, and there is nothing left to eject it for
+        except BaseException:  # the match is over for this player
             pass
 
     def _on_change(self, change: Change) -> None:
-        """Tell it of a change; what it raises counts when it is next asked."""
+        """Tell the player of a change; an exception counts as a failure at the next message."""
         if self._crashed is None:
             try:
                 self._call("changed", change.view)
@@ -118,12 +116,12 @@ class LocalChannel(ChangeListener):
         return self._call("end", message.result)
 
     def _call(self, method: str, *arguments: Any) -> Any:
-        known = getattr(self._player, method, None)
-        return None if known is None else known(*arguments)
+        function = getattr(self._player, method, None)
+        return None if function is None else function(*arguments)
 
 
 def has_method(player: Any, method: str) -> bool:
-    """Has it a method that players may have or not? A foreign object may raise even when it is asked for that."""
+    """Does the player have this optional method? Even that question may make a third-party object raise."""
     try:
         return callable(getattr(player, method, None))
     except KeyboardInterrupt:
@@ -134,28 +132,28 @@ def has_method(player: Any, method: str) -> bool:
 
 @functools.cache
 def action_decoder(game: type[Game[Any, Any, Any]]) -> Callable[[bytes], Any]:
-    """What makes actions of a game from JSON."""
+    """The decoder of a game's actions from JSON."""
     return msgspec.json.Decoder(game.action).decode
 
 
 def describe_value(value: Any) -> str:
-    """A foreign value for the record: as JSON if it is plain data."""
+    """Describe a third-party value for the record: as JSON if it is plain data."""
     try:
         return f"answered {encode(value)[:MAX_EVIDENCE_CHARS].decode(errors='replace')}"
     except KeyboardInterrupt:
         raise
-    except BaseException as error:  # whatever a foreign object does while it is taken apart
-        return f"answered what is no plain data: {describe_exception(error)[1]}"
+    except BaseException as error:  # a third-party object may raise anything while it is encoded
+        return f"answered with something that is not plain data: {describe_exception(error)[1]}"
 
 
 def describe_exception(error: BaseException) -> tuple[str, str]:
-    """What was raised, in public, and what it said, for the record; an exception is foreign and may lie or raise.
+    """Describe an exception: publicly by its class, and for the record with its text; it may lie or raise itself.
 
-    The record names the innermost line that is neither ours nor of a library.
+    The record names the innermost line that belongs neither to fairplay nor to a library.
     """
     try:
         kind = type(error).__name__[:MAX_EXCEPTION_NAME_CHARS]
-        if not kind.isidentifier():  # made up to be read, not to be raised
+        if not kind.isidentifier():  # a name that was made up to deceive readers
             kind = "an exception"
         trace, place = error.__traceback__, ""
         while trace is not None:

@@ -1,4 +1,4 @@
-"""Tell observers what happens, and drop whoever raises."""
+"""Inform observers of events, and drop observers that raise."""
 
 from collections.abc import Callable, Iterable
 
@@ -7,19 +7,19 @@ from fairplay.core.roles import Observer
 from fairplay.referee.conversation import AnyMatch
 from fairplay.referee.local_channel import describe_exception
 
-NAME_OF = type.__dict__["__name__"].__get__  # which no class of somebody else's can make its own
+NAME_OF = type.__dict__["__name__"].__get__  # which a third-party metaclass cannot override
 Report = Callable[[str], None]
 
 
 class Observers:
-    """Those who watch one match: whoever was there when it started."""
+    """The observers of one match."""
 
     def __init__(self, observers: Iterable[Observer], report: Report) -> None:
         self._observers = tuple(observers)
         self._report = report
 
     def notify(self, event: Event, match: AnyMatch) -> None:
-        """Tell everybody; one that raises is reported, and hears no more."""
+        """Inform every observer; one that raises is reported and dropped."""
         for observer in self._observers:
             try:
                 observer.observe(event, match)

@@ -1,4 +1,4 @@
-"""Seat players in this process and run matches, one after another."""
+"""Run matches of players in this process, one after another."""
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -18,12 +18,12 @@ from fairplay.referee.observers import Observers, Report
 
 
 def print_warning(text: str) -> None:
-    """Report the fault of an observer where a person may see it."""
+    """Print a warning to stderr."""
     print(f"fairplay: {text}", file=sys.stderr)
 
 
 class Referee:
-    """Runs any number of matches, never two at once; observers come and go between them.
+    """Runs matches one at a time; observers are subscribed and removed between matches.
 
     >>> from fairplay.games.fish import Fish
     >>> first = lambda view: next(Fish().actions(view))
@@ -38,14 +38,14 @@ class Referee:
         self._busy = False
 
     def subscribe(self, observer: Observer) -> bool:
-        """Let it watch from the next match on; False if it does already."""
+        """Inform an observer from the next match on. False: it is subscribed already."""
         if any(observer is other for other in self._observers):
             return False
         self._observers.append(observer)
         return True
 
     def remove(self, observer: Observer) -> bool:
-        """Let it watch no more from the next match on; False if it never did."""
+        """Stop informing an observer from the next match on. False: it is not subscribed."""
         for index, other in enumerate(self._observers):
             if observer is other:
                 del self._observers[index]
@@ -63,10 +63,10 @@ class Referee:
         match_id: str | None = None,
         record: Callable[[Match[State, View, Action]], Record] | None = None,
     ) -> Match[State, View, Action]:
-        """Play one match to its end; the final match holds the end state and the result.
+        """Play one match to its end; the match that is returned holds the final state and the result.
 
-        Players sit in the order given, or by their ages as the game has it: `seats_by_age` says which of them sits
-        where. A seed and an id that are not given are drawn. A record is begun with the match, by `Journal.begin`.
+        Players sit in the given order, or by age according to the game (see `seats_by_age`). Without a seed or an id,
+        random ones are drawn. `record` begins the record, such as `Journal.begin`.
         """
         self._refuse_if_busy()
         check_players(game, players)  # before anything is recorded
@@ -91,7 +91,7 @@ class Referee:
         *,
         record: Record = NULL_RECORD,
     ) -> Match[State, View, Action]:
-        """Play a match on to its end from wherever it stands, with a player for each seat that was not ejected."""
+        """Play an unfinished match to its end, with a player for each seat that was not ejected."""
         check_players(match.game, players)
         return self._play(match, players, record, resumed=True)
 
@@ -117,9 +117,9 @@ class Referee:
 
     @contextmanager
     def match_observers(self) -> Iterator[OnEvent]:
-        """What lets those know of one match who are subscribed now.
+        """Return the function that informs the subscribed observers of one match, and free the referee at the end.
 
-        `run` and `resume` do this for players in this process; for others it goes around `play_async`.
+        `run` and `resume` do this by themselves; use it around `play_async`.
         """
         inform = self._begin_match()
         try:
@@ -128,7 +128,7 @@ class Referee:
             self._busy = False
 
     def _begin_match(self) -> OnEvent:
-        """The same, for whoever makes the referee free again: a context would take longer for every match."""
+        """Like `match_observers`, for callers that free the referee themselves, which is faster than a context."""
         self._refuse_if_busy()
         self._busy = True
         return Observers(self._observers, self._report).notify
@@ -146,11 +146,11 @@ def deal_match(
     match_id: str | None = None,
     sealed: bool = False,
 ) -> Match[State, View, Action]:
-    """A match that is about to begin, with these names in the order of the seats. What is not given is drawn."""
+    """Deal a new match, with the names in the order of the seats. A missing seed or id is drawn."""
     try:
         "".join(names).encode()
     except UnicodeEncodeError:
-        raise BadRequest("a name holds half a character, which cannot be written down") from None
+        raise BadRequest("a name holds half a character (a lone surrogate), which cannot be encoded") from None
     seed = urandom(SEED_BYTES) if seed is None else seed
     check_seed(seed)
     match_id = new_match_id() if match_id is None else match_id
@@ -158,7 +158,7 @@ def deal_match(
 
 
 def check_seed(seed: object) -> None:
-    """Raise BadRequest unless this is a seed."""
+    """Raise BadRequest unless this is a valid seed."""
     if not isinstance(seed, bytes):
         raise BadRequest(
             f"a seed has {SEED_BYTES} bytes, not {seed!r:.40}: fairplay.core.chance.seed_from_text(text) makes one"
@@ -168,7 +168,7 @@ def check_seed(seed: object) -> None:
 
 
 def check_players(game: Game[Any, Any, Any], players: Sequence[object]) -> None:
-    """Raise BadRequest unless all of these can be asked for a turn: whoever mixed something up is to hear of it."""
+    """Raise BadRequest unless every player can take a turn."""
     for player in players:
         if isinstance(player, str):
             raise BadRequest(
@@ -178,16 +178,16 @@ def check_players(game: Game[Any, Any, Any], players: Sequence[object]) -> None:
         if isinstance(player, type):
             raise BadRequest(f"{player.__name__} is a class, and a Referee takes players: write {player.__name__}()")
         if not (callable(player) or has_method(player, "take_turn")):
-            raise BadRequest(f"a {type(player).__name__} is no player: it has no method take_turn(view)")
+            raise BadRequest(f"a {type(player).__name__} is not a player: it has no method take_turn(view)")
 
 
 def new_match_id() -> str:
-    """An id that no other match has."""
+    """A random id for a match."""
     return urandom(16).hex()
 
 
 def seats_by_age(game: Game[Any, Any, Any], players: int, ages: Sequence[int] | None = None) -> list[Seat]:
-    """Who sits where: for each seat the index of its player. Equal ages sit in the order given."""
+    """For each seat the index of its player, by age; players of equal age keep their order."""
     if players not in game.seats:
         raise BadRequest(f"{game.name} is for {format_seats(game.seats)} players, not for {players}")
     if ages is None:
@@ -198,7 +198,7 @@ def seats_by_age(game: Game[Any, Any, Any], players: int, ages: Sequence[int] | 
 
 
 def format_seats(seats: range) -> str:
-    """How many may sit down.
+    """The possible numbers of players as text.
 
     >>> format_seats(range(2, 5)), format_seats(range(2, 3))
     ('2 to 4', '2')
@@ -207,7 +207,7 @@ def format_seats(seats: range) -> str:
 
 
 def distinct_names(names: Sequence[str], taken: Sequence[str] = ()) -> list[str]:
-    """The names, with a number behind whichever was there before, or is taken.
+    """The names, made distinct by numbers.
 
     >>> distinct_names(["ann", "bob", "ann"]), distinct_names(["ann"], taken=["ann"])
     (['ann', 'bob', 'ann-2'], ['ann-2'])

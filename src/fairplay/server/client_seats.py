@@ -71,19 +71,19 @@ class ClientChannel(RemoteChannel, PersistentChannel):
             await asyncio.get_running_loop().create_future()
         return await super().ask(message)
 
-    def try_close(self, parting: CloseReason | Failed) -> bool:
+    def try_close(self, reason: CloseReason | Failed) -> bool:
         """Send the receipt, if there is one. False: the connection has to be closed."""
-        if isinstance(parting, Ejected) or self._failed_answer is not None:
+        if isinstance(reason, Ejected) or self._failed_answer is not None:
             return False
-        if isinstance(parting, Receipt):
-            self._connection.offer(self._last_message(parting))
+        if isinstance(reason, Receipt):
+            self._connection.offer(self._last_message(reason))
         return True
 
-    async def close(self, parting: CloseReason | Failed) -> float | None:
+    async def close(self, reason: CloseReason | Failed) -> float | None:
         """Say why and close the connection, or send the receipt and keep it open."""
-        if isinstance(parting, Ejected) and parting.moment is Moment.GREETING and parting.fault in ABSENCE_FAULTS:
+        if isinstance(reason, Ejected) and reason.moment is Moment.GREETING and reason.fault in ABSENCE_FAULTS:
             self._on_vanished(self._client)
-        return None if self.try_close(parting) else await super().close(parting)
+        return None if self.try_close(reason) else await super().close(reason)
 
 
 class AbsentClientChannel:
@@ -93,7 +93,7 @@ class AbsentClientChannel:
         """Answer at once, as the client may be absent."""
         return Answered(None)
 
-    async def close(self, parting: CloseReason) -> None:
+    async def close(self, reason: CloseReason) -> None:
         """Do nothing: there is no connection."""
 
 

@@ -134,8 +134,8 @@ class FailingChannel:
                 return self._failed
         return self._channel.ask(message)
 
-    def close(self, parting: CloseReason) -> None:
-        self._channel.close(parting)
+    def close(self, reason: CloseReason) -> None:
+        self._channel.close(reason)
 
 
 class HangingChannel(FailingChannel):

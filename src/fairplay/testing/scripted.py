@@ -29,8 +29,8 @@ class ScriptedChannel:
         self.heard.append(message)
         return self._script(message)
 
-    def close(self, parting: CloseReason) -> None:
-        self.closed.append(parting)
+    def close(self, reason: CloseReason) -> None:
+        self.closed.append(reason)
 
 
 class AsyncScriptedChannel:
@@ -45,8 +45,8 @@ class AsyncScriptedChannel:
         """Remember the message, and answer by the script."""
         return self._channel.ask(message)
 
-    async def close(self, parting: CloseReason) -> None:
-        self._channel.close(parting)
+    async def close(self, reason: CloseReason) -> None:
+        self._channel.close(reason)
 
 
 def script_from_answers(answers: Iterable[Answer]) -> Script:

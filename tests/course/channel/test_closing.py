@@ -114,7 +114,7 @@ class Sat:
         await asyncio.sleep(0)
         return self._local.ask(message)
 
-    async def close(self, parting: CloseReason) -> None:
+    async def close(self, reason: CloseReason) -> None:
         await asyncio.sleep(0)
         self._prepared.remove(self)
 

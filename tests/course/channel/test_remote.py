@@ -116,7 +116,7 @@ def test_all_calls_of_a_turn_are_paid_from_the_bank() -> None:
 
 
 @pytest.mark.parametrize(
-    ("parting", "reply", "cut"),
+    ("reason", "reply", "cut"),
     [
         (None, b'"void"', False),
         (Receipt(7, "ab"), b'"void"', False),
@@ -124,11 +124,11 @@ def test_all_calls_of_a_turn_are_paid_from_the_bank() -> None:
         (None, b"void", True),
     ],
 )
-def test_the_line_outlives_a_match_unless_the_player_is_out(parting: CloseReason, reply: bytes, cut: bool) -> None:
+def test_the_line_outlives_a_match_unless_the_player_is_out(reason: CloseReason, reply: bytes, cut: bool) -> None:
     async def act(client: CourseClient, theirs: socket.socket) -> None:
         channel = CourseChannel(client, Plain(), GAME)
         await replying(client, theirs, reply)
-        await channel.close(parting)
+        await channel.close(reason)
         if cut:
             assert await heard(theirs) == b""
         else:

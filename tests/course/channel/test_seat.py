@@ -31,17 +31,17 @@ class Player:
             self._told.append(f"{self._name} plays")
         return self._local.ask(message)
 
-    async def close(self, parting: CloseReason) -> None:
+    async def close(self, reason: CloseReason) -> None:
         self._told.append(f"{self._name} goes")
 
 
 class Clinging(Player):
     """A player that goes only when the seat is left."""
 
-    async def close(self, parting: CloseReason) -> None:
+    async def close(self, reason: CloseReason) -> None:
         while "leave" not in self._told:
             await asyncio.sleep(0)
-        await super().close(parting)
+        await super().close(reason)
 
 
 async def play_matches(ahead: int, boards: list[list[list[int]]], player: type[Player] = Player) -> list[str]:

@@ -51,7 +51,7 @@ class CallingChannel:
         assert reply == VOID
         return Answered(None)
 
-    def close(self, parting: CloseReason) -> None:
+    def close(self, reason: CloseReason) -> None:
         pass
 
 
@@ -87,7 +87,7 @@ class FailingChannel:
         self._left -= 1
         return self._channel.ask(message) if self._left >= 0 else Failed(Fault.GONE, "hung up")
 
-    def close(self, parting: CloseReason) -> None:
+    def close(self, reason: CloseReason) -> None:
         pass
 
 

@@ -159,14 +159,14 @@ class CourseChannel(CallbackChannel, PersistentChannel):
         """Nobody wants to hear the answer any more."""
         self._client.stop_waiting()
 
-    async def close(self, parting: CloseReason) -> None:
+    async def close(self, reason: CloseReason) -> None:
         """Cut the line if the player is out. Nothing is said."""
-        if not self.try_close(parting):
+        if not self.try_close(reason):
             await self._client.close()
 
-    def try_close(self, parting: CloseReason) -> bool:
+    def try_close(self, reason: CloseReason) -> bool:
         """Say nothing to who stays. False: the line has to be cut."""
-        return not isinstance(parting, Ejected) and self._client.failed is None
+        return not isinstance(reason, Ejected) and self._client.failed is None
 
     def _call(self) -> None:
         """Make the next call."""
