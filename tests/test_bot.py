@@ -205,7 +205,7 @@ def test_what_the_other_end_could_not_take_is_refused_before_anything_is_said() 
     with pytest.raises(TypeError, match=r"no method take_turn\(view\)"):
         run(3)  # type: ignore[arg-type]
     for name in ("", "x" * 21, "ann b"):
-        with pytest.raises(BadRequest, match="is no name: a name is 1 to 20 of A-Z, a-z, 0-9, _ and -"):
+        with pytest.raises(BadRequest, match="is not a valid name: a name is 1 to 20 of A-Z, a-z, 0-9, _ and -"):
             run(print, name=name)
 
 
@@ -323,8 +323,8 @@ def test_what_the_player_raises_ends_the_program_with_a_traceback(method: str, r
     ("source", "why"),
     [
         ("def take_turn():\n    pass", "take_turn() takes 0 positional arguments but 1 was given"),
-        ("async def take_turn(view):\n    pass", "what the player answered is no action, but of the type coroutine"),
-        ("def take_turn(view):\n    yield", "what the player answered is no action, but of the type generator"),
+        ("async def take_turn(view):\n    pass", "the player's answer is not an action, but of the type coroutine"),
+        ("def take_turn(view):\n    yield", "the player's answer is not an action, but of the type generator"),
     ],
 )
 def test_what_is_wrong_at_the_edge_of_the_player_is_said_without_our_frames(

@@ -405,7 +405,7 @@ REFUSED = {
     "a missing module": (("fish", "py:nobody_there:Bot"), "No module named 'nobody_there'"),
     "somebody who would join": (("fish", "tcp:4000"), "tcp:4000 cannot be checked: name a program"),
     "somebody at a WebSocket": (("q", "ann=ws:4000"), "ws:4000 cannot be checked: name a program"),
-    "no time limit": (("fish", "random", "--limit", "soon"), "'soon' is no time limit"),
+    "no time limit": (("fish", "random", "--limit", "soon"), "'soon' is not a time limit"),
     "an unknown parameter": (("fish", "random", "--set", "depth=3"), "fish has no parameter 'depth'"),
     "a parameter that is no text": (("fish", "random", "--set", "fish=\udcff"), "'fish=\\udcff' is no text in UTF-8"),
     "a board too small": (("fish", "random", "--set", "rows=1"), "is too small for 2 players with 4 penguins each"),

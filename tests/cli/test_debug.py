@@ -412,7 +412,7 @@ def test_a_number_is_a_seat_and_only_then_a_name(tmp_path: Path) -> None:
         (("--seat", "0", "greed"), "fish has no player 'greed'; it has "),
         (("--seat", "0", "\udcff"), "'\\udcff' is no text in UTF-8"),
         (("--seat", "0", "greedy", "--sandbox", "x"), "Invalid value for '--sandbox': 'x' is not one of "),
-        (("--seat", "0", "greedy", "--limit", "x"), "'x' is no time limit"),
+        (("--seat", "0", "greedy", "--limit", "x"), "'x' is not a time limit"),
         (("--seat", "0", "greedy", "--in-process"), "greedy cannot be loaded in this process: name ./file.py or py:"),
         (("--seat", "0", "exec:./bot.py x", "--in-process"), "exec:./bot.py x cannot be loaded in this process: name "),
         (("--seat", "0", "./bot", "--in-process"), "./bot cannot be loaded in this process: name ./file.py or py:"),

@@ -307,7 +307,7 @@ def test_without_the_package_for_it_there_is_no_websocket(monkeypatch: pytest.Mo
 
 @pytest.mark.parametrize("name", ["", "x" * 21, "ann b", "ann\n", "Zoë", "\x1b[2J"])
 def test_a_name_that_no_host_takes_is_refused_at_once(name: str) -> None:
-    said = f"{name!r} is no name: a name is 1 to 20 of A-Z, a-z, 0-9, _ and -"
+    said = f"{name!r} is not a valid name: a name is 1 to 20 of A-Z, a-z, 0-9, _ and -"
     assert refusal_line(run_fairplay("join", "127.0.0.1:1", "greedy", "--name", name)) == said
 
 

@@ -292,7 +292,7 @@ def test_what_is_no_limit_is_refused_in_one_line(limit: str, tmp_path: Path) -> 
     resumed = run_fairplay("resume", str(path), "--at", "3", *into)
 
     assert refusal_line(played) == refusal_line(resumed)
-    assert refusal_line(played).startswith(f"{limit!r} is no time limit")
+    assert refusal_line(played).startswith(f"{limit!r} is not a time limit")
     assert not (tmp_path / "games").exists()
 
 

@@ -234,7 +234,7 @@ def test_who_did_not_say_hello_with_a_game_cannot_ask_anything() -> None:
 
 
 def test_nobody_can_be_called_by_a_bad_name() -> None:
-    with pytest.raises(BadRequest, match="is no name"):
+    with pytest.raises(BadRequest, match="is not a valid name"):
         Served(name="ann b")
 
 

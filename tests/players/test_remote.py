@@ -417,7 +417,7 @@ def test_the_evidence_says_what_was_odd_about_an_answer() -> None:
     answer = failed(asked(ScriptedConnection(step), TURN)[0])
 
     assert answer.why == "the answer is not an action of this game"
-    assert answer.evidence.detail == "a key is there twice"
+    assert answer.evidence.detail == "a key occurs twice"
     assert answer.evidence.received.startswith("b'")
 
 

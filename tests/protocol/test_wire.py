@@ -25,9 +25,9 @@ from tests.nonempty import nonempty
 from tests.players.fuzz_wire import decode_line, find_problem, good_replies, make_samples
 
 Q_ACTION = wire.action_decoder(Q)
-NOT_JSON, NOT_UTF_8, TWICE = "not JSON", "not UTF-8", "a key is there twice"
-NOT_WHOLE, LONG, DEEP = "a number that is not whole", "a number of more than 18 digits", "nested more than 32 deep"
-NO_REPLY = "an object with a nonce and an answer, and nothing else, was due"
+NOT_JSON, NOT_UTF_8, TWICE = "not JSON", "not UTF-8", "a key occurs twice"
+NOT_WHOLE, LONG, DEEP = "a number that is not an integer", "a number of more than 18 digits", "nested more than 32 deep"
+NO_REPLY = "an object with a nonce and an answer, and nothing else, was expected"
 NOT_DUE = "the answer is not what was asked for"
 
 
@@ -82,10 +82,10 @@ CASES: dict[str, list[tuple[bytes, str]]] = {
         (tile(b"2147483648"), NOT_DUE),
     ],
     "P4 no numbers": [
-        (reply(b"NaN"), "NaN, which is no JSON"),
-        (reply(b"Infinity"), "Infinity, which is no JSON"),
-        (reply(b"-Infinity"), "-Infinity, which is no JSON"),
-        (tile(b"NaN"), "NaN, which is no JSON"),
+        (reply(b"NaN"), "NaN, which is not JSON"),
+        (reply(b"Infinity"), "Infinity, which is not JSON"),
+        (reply(b"-Infinity"), "-Infinity, which is not JSON"),
+        (tile(b"NaN"), "NaN, which is not JSON"),
         (reply(b"nan"), NOT_JSON),
     ],
     "P5 twice": [

@@ -1,4 +1,4 @@
-"""Say how long a player may take, as data."""
+"""Define the time limits of players."""
 
 from collections.abc import Sequence
 from typing import Annotated
@@ -12,17 +12,17 @@ Seconds = Annotated[float, msgspec.Meta(gt=0, le=86400)]
 
 
 class Limits(msgspec.Struct, frozen=True):
-    """The time control of a match, in seconds of one monotonic clock; our own delays are credited to the player.
+    """The time control of a match, in seconds; the host's own delays are not charged.
 
     Attributes:
-        move: for every answer.
+        move: for each answer.
         start_up: for a program to start and answer hello.
-        arrival: for a player to connect.
-        first_move: for the first turn; None: as `move`.
-        bank: for all turns together; None: there is no bank.
-        increment: added to the bank by each turn.
-        goodbye: for the last words to a player that is out.
-        people: for every answer of a person; None: they may take their time.
+        arrival: for all players to connect.
+        first_move: for the first turn; None: the same as `move`.
+        bank: for all turns together; None: unlimited.
+        increment: added to the bank after each turn.
+        goodbye: for sending the last message to a player.
+        people: for each answer of a person; None: unlimited.
     """
 
     move: Seconds = 5.0
@@ -35,17 +35,17 @@ class Limits(msgspec.Struct, frozen=True):
     people: Seconds | None = None
 
 
-UNLIMITED_S = 1e9  # seconds, for people who may take their time
+UNLIMITED_S = 1e9
 PROGRAM_LIMIT_NAMES = {
     "start": "start_up",
     "first": "first_move",
-}  # what people may call them; the others by their own names
+}  # short names for options; the others keep their names
 PROGRAM_LIMIT_NAMES |= {name: name for name in ("move", "arrival", "bank", "increment")}
 LIMIT_NAMES = PROGRAM_LIMIT_NAMES | {"people": "people"}
 
 
 def parse_limits(text: str) -> Limits:
-    """The limits that a person means: seconds for every answer, and more by name.
+    """Parse limits: seconds for each answer, and further limits by name.
 
     >>> parse_limits("2.5").move
     2.5
@@ -58,12 +58,13 @@ def parse_limits(text: str) -> Limits:
         if not equals:
             name, value = "move", part
         if name not in LIMIT_NAMES or LIMIT_NAMES[name] in found:
-            raise BadRequest(f"{text!r} is no time limit; write seconds, or NAME=SECONDS with {', '.join(LIMIT_NAMES)}")
+            names = ", ".join(LIMIT_NAMES)
+            raise BadRequest(f"{text!r} is not a time limit; write SECONDS or NAME=SECONDS, with a NAME of {names}")
         found[LIMIT_NAMES[name]] = value
     try:
         return msgspec.convert(found, Limits, strict=False)
     except msgspec.ValidationError:
-        raise BadRequest(f"{text!r} is no time limit: write seconds, more than 0 and at most 86400") from None
+        raise BadRequest(f"{text!r} is not a time limit: write seconds, more than 0 and at most 86400") from None
 
 
 def limits_for_person(limits: Limits) -> Limits:
@@ -78,28 +79,28 @@ def limits_for_person(limits: Limits) -> Limits:
 
 
 def format_limits(limits: Limits) -> str:
-    """The limits as a person would write them, as far as they are not the usual ones.
+    """Format limits as options, without those that have their defaults.
 
     >>> format_limits(parse_limits("2,first=20")), format_limits(Limits())
     ('first=20,move=2', '')
     """
-    usual = Limits()
+    default = Limits()
     named = {name: getattr(limits, field) for name, field in LIMIT_NAMES.items()}
-    return ",".join(f"{name}={it:g}" for name, it in named.items() if it != getattr(usual, LIMIT_NAMES[name]))
+    return ",".join(f"{name}={it:g}" for name, it in named.items() if it != getattr(default, LIMIT_NAMES[name]))
 
 
 class TimeBudget:
-    """What is left of the limits to one player."""
+    """The remaining time of one player."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self._left = limits.bank
         self._first = True
-        # What it may take over anything, if nothing has to be counted for that; or None.
+        # The limit of every message, if it never changes; or None.
         self.constant_limit = limits.move if limits.bank is None and limits.first_move is None else None
 
     def limit_for(self, message: Message) -> float:
-        """How long it may take over this, in seconds."""
+        """The limit for the answer to a message, in seconds."""
         limits = self._limits
         if not isinstance(message, TakeTurn):
             return limits.move
@@ -107,7 +108,7 @@ class TimeBudget:
         return limit if self._left is None else min(limit, self._left)
 
     def describe_timeout(self, limit: float) -> str:
-        """What to say of a turn for which so much was allowed, and that took longer."""
+        """Describe a turn that took longer than this limit."""
         limits, left = self._limits, round(limit, 3)
         usual = limits.first_move if self._first and limits.first_move is not None else limits.move
         if limits.bank is None or limit >= usual:
@@ -117,17 +118,17 @@ class TimeBudget:
         return f"{used}: no answer within the {left:g} s that were left" if left else used
 
     def spend(self, message: Message, seconds: float) -> None:
-        """It took so long."""
+        """Charge the time of an answer; only turns count."""
         if isinstance(message, TakeTurn):
             self.spend_turn(seconds)
 
     def spend_turns(self, turns: Sequence[float]) -> None:
-        """Turns took so long, one after the other."""
+        """Charge the times of several turns."""
         for seconds in turns:
             self.spend_turn(seconds)
 
     def spend_turn(self, seconds: float) -> None:
-        """A turn took so long."""
+        """Charge the time of a turn."""
         self._first = False
         if self._left is not None:
             self._left = max(0.0, self._left - seconds) + self._limits.increment

@@ -1,6 +1,6 @@
-"""Speak the player's side of the protocol: what a host says goes in, replies come out. No I/O, no clock.
+"""Implement the player's side of the protocol: messages of a host go in, replies come out. No I/O, no clock.
 
-The bot SDK, `join` and spectators use it. At a server it outlives its connections.
+The bot SDK, `join` and spectators use it. At a server it survives reconnects.
 """
 
 from typing import Any, Literal
@@ -22,22 +22,22 @@ from fairplay.protocol.wire import (
     encode,
 )
 
-MAX_SHOWN_BYTES = 80  # of what was not understood
-FIRST_RECONNECT_INTERVAL_S, MAX_RECONNECT_INTERVAL_S = 0.1, 5.0  # before a client connects again
-STABLE_CONNECTION_S = 10.0  # for which a connection lasts if all is well
-RECEIPT_TIMEOUT_S = 2.0  # in which a receipt may come before a player leaves
-MAX_SERVER_SILENCE_S = 86400.0  # a server may say nothing for so long while a player waits for a match
-MAX_CLOSED_S = 300.0  # for which a server may ask a client to stay away
+MAX_SHOWN_BYTES = 80  # of an invalid message
+FIRST_RECONNECT_INTERVAL_S, MAX_RECONNECT_INTERVAL_S = 0.1, 5.0  # between two attempts to reconnect
+STABLE_CONNECTION_S = 10.0  # after which the interval begins small again
+RECEIPT_TIMEOUT_S = 2.0  # for the receipt, before a player leaves
+MAX_SERVER_SILENCE_S = 86400.0  # while a player waits for a match
+MAX_CLOSED_S = 300.0  # the longest `retry_after` that is respected
 
 Purpose = Literal["play", "watch", "status", "leave"]
 
 
 class ProtocolError(BadRequest):
-    """The other end says something else than we understand."""
+    """The host sent something that is not in the protocol, or not in this version of it."""
 
 
 def read_message(line: bytes) -> WireMessage:
-    """What a host says on a line. Raises Misunderstood if it is no message of the protocol."""
+    """Decode a line of a host. Raises ProtocolError if it is not a message of the protocol."""
     try:
         message: WireMessage = decode_line(line)
         return message
@@ -47,23 +47,22 @@ def read_message(line: bytes) -> WireMessage:
 
 
 def encode_reply(nonce: str, answer: Any) -> bytes:
-    """A reply as a line. Raises TypeError if the answer cannot be written as JSON."""
+    """Encode a reply as a line. Raises TypeError if the answer cannot be written as JSON."""
     try:
         return encode({"nonce": nonce, "answer": answer}) + b"\n"
     except TypeError:
-        raise TypeError(f"what the player answered is no action, but of the type {type(answer).__name__}") from None
+        raise TypeError(f"the player's answer is not an action, but of the type {type(answer).__name__}") from None
 
 
-def introduction(**known: str | bool | None) -> dict[str, Any] | None:
-    """What a player has to say about itself in its answer to hello; None: nothing."""
-    return {what: it for what, it in known.items() if it} or None
+def introduction(**fields: str | bool | None) -> dict[str, Any] | None:
+    """The answer to hello, without what is empty; None: nothing is left."""
+    return {name: value for name, value in fields.items() if value} or None
 
 
 class PlayerSide:
-    """What a player hears from a host and replies, for one match, or at a server for match after match.
+    """The player's side of one match at a host, or of many matches at a server.
 
-    A server asks an open question again when a client reconnects. The player does not hear it again: it is asked once,
-    and what it answered is said again.
+    A server repeats an open question when a client reconnects. The player is asked only once: its reply is sent again.
     """
 
     def __init__(
@@ -72,30 +71,30 @@ class PlayerSide:
         name: str | None = None,
         token: str = "",
         game: str = "",  # to play at a server; empty: any
-        person: bool = False,  # does a person play?
-        purpose: Purpose = "play",  # what to come to a server for
+        person: bool = False,  # is the player a person?
+        purpose: Purpose = "play",  # of the connection to a server
         room: str = "",  # to watch
-        matches: int | None = None,  # after which to leave a server; None: stay
-        idle_timeout_s: float = MAX_SERVER_SILENCE_S,  # without a message in a match, or of a suspended server
+        matches: int | None = None,  # after which to leave the server; None: stay
+        idle_timeout_s: float = MAX_SERVER_SILENCE_S,  # without a message during a match, or after a suspension
     ) -> None:
         wire.check_name(name)
         self.name = name
-        self.token = token  # the player's own, or else the one that the server has given
-        self.at_server = False  # or the host plays a single match
+        self.token = token  # the player's own, or the reconnect token of the server
+        self.at_server = False  # False: the host plays a single match
         self.is_over = False  # the host has nothing more for the player
-        self.match_has_ended = False  # the last match, as far as the player is concerned
-        self.played = 0  # matches to the end
+        self.match_has_ended = False  # the last match, for the player
+        self.played = 0  # matches that were played to the end
         self._game, self._person, self._room = game, person, room
         self._purpose = purpose
         self._matches = matches
         self._matches_left = matches  # matches until the player leaves
         self._idle_timeout_s = idle_timeout_s
         self._signed_in = False
-        self._is_refused = False  # for good
-        self._in_match = False  # between a hello with a game and the end of what is said of it
+        self._is_refused = False  # for ever
+        self._in_match = False  # between a hello with a game and the last message of the match
         self._last_match = ""  # the id of the last match that has ended
         self._nonce, self._limit_s = "", 0.0  # of the last question
-        self._reply = b""  # to it, once there is one
+        self._reply = b""  # to that question; empty: none yet
         self._outgoing: list[bytes] = []
         self._reconnect_until = 0.0  # the seat is reserved until then
         self._reconnect_interval_s = FIRST_RECONNECT_INTERVAL_S
@@ -104,31 +103,32 @@ class PlayerSide:
     # One connection.
 
     def connected(self, now: float) -> None:
-        """There is a new connection."""
+        """Start over on a new connection."""
         self._connected_at = now
-        self._is_open = False  # may replies be sent over it?
-        self._reply_was_sent = False  # over it
-        self._end_was_heard = False  # over it
-        self._reserved_s = 0.0  # for which the seat is reserved, once the server has let us in
-        self._closed_s = 0.0  # for which the server is closed
+        self._is_open = False  # may replies be sent?
+        self._reply_was_sent = False  # on this connection
+        self._end_was_heard = False  # on this connection
+        self._reserved_s = 0.0  # for which the server reserves the seat, once it has accepted us
+        self._closed_s = 0.0  # for which the server is suspended
         self._outgoing.clear()
 
     def receive(self, line: bytes) -> WireMessage | None:
-        """The message on a line; None: it is nothing for the player. Raises Misunderstood."""
+        """Process a line; return its message, or None if it does not concern the player. Raises ProtocolError."""
         try:
             message = read_message(line)
         except ProtocolError:
-            if self.match_has_ended:  # what others say by then needs no answer
+            if self.match_has_ended:  # anything else is ignored by then
                 return None
             raise
         match message:
             case Hello() if message.protocol != wire.PROTOCOL_VERSION:
                 raise ProtocolError(
-                    f"the host speaks version {message.protocol} of the protocol, and this program version {wire.PROTOCOL_VERSION}"
+                    f"the host speaks version {message.protocol} of the protocol, "
+                    f"and this program version {wire.PROTOCOL_VERSION}"
                 )
             case Hello(game=""):
                 self.at_server = True
-                self._is_open = self._reply_was_sent = False  # this is how each connection begins
+                self._is_open = self._reply_was_sent = False  # each connection begins with this
                 self._outgoing.append(encode_reply(message.nonce, self._introduction()))
                 return None
             case Suspended():
@@ -153,7 +153,7 @@ class PlayerSide:
         return message
 
     def reply(self, nonce: str, line: bytes) -> None:
-        """Send a reply, now and if its question is asked again. It is dropped if something else was asked since."""
+        """Send a reply, and again if its question is repeated. It is dropped if a newer question was asked."""
         if nonce != self._nonce:
             return
         self._reply, self._reply_was_sent = line, self._is_open
@@ -161,13 +161,13 @@ class PlayerSide:
             self._outgoing.append(line)
 
     def lines_to_send(self) -> list[bytes]:
-        """The lines to send now."""
+        """Return the lines to send now, once."""
         lines, self._outgoing = self._outgoing, []
         return lines
 
     @property
     def timeout_s(self) -> float:
-        """For how long no message may come, as things are."""
+        """For how long the host may be silent in the current state."""
         thinking_s = 0.0 if self._reply else self._limit_s
         if self._matches_left == 0:
             return thinking_s + RECEIPT_TIMEOUT_S
@@ -177,35 +177,35 @@ class PlayerSide:
 
     @property
     def has_finished(self) -> bool:
-        """Is there nothing to come back for, once the connection is lost? A last answer may still have to be heard."""
+        """Is there no reason to reconnect? There is one while the last reply may not have arrived."""
         return self._matches_left == 0 and (self.is_over or not self._reserved_s or not self._end_was_heard)
 
     @property
     def was_accepted(self) -> bool:
-        """Has the server let us in over this connection, and not closed for a while?"""
+        """Has the server accepted this connection, and not suspended it?"""
         return self._reserved_s > 0 and not self._closed_s
 
     def retry_after(self, now: float, jitter: float) -> float | None:
-        """Seconds until to connect again, once a connection is lost; None: it is too late to come back.
+        """Seconds to wait before reconnecting, once a connection is lost; None: it is too late.
 
-        The jitter is between 0 and 1, so that clients do not all come back at the same moment.
+        The jitter, between 0 and 1, keeps clients from reconnecting all at the same moment.
         """
         if self._reserved_s:
             self._reconnect_until = now + self._reserved_s
         if now >= self._reconnect_until:
             return None
-        is_steady = now - self._connected_at > STABLE_CONNECTION_S
+        was_stable = now - self._connected_at > STABLE_CONNECTION_S
         self._reconnect_interval_s = (
-            FIRST_RECONNECT_INTERVAL_S if is_steady else min(2 * self._reconnect_interval_s, MAX_RECONNECT_INTERVAL_S)
+            FIRST_RECONNECT_INTERVAL_S if was_stable else min(2 * self._reconnect_interval_s, MAX_RECONNECT_INTERVAL_S)
         )
         return min(self._closed_s + self._reconnect_interval_s * jitter, self._reconnect_until - now)
 
     def time_left(self, now: float) -> float:
-        """Seconds that are left to come back."""
+        """Seconds that are left for reconnecting."""
         return self._reconnect_until - now
 
     def sign_in_again(self) -> bool:
-        """Begin again at a server after the player was ejected or has failed. False: it is over for good."""
+        """Prepare to sign in again after the player was ejected or failed. False: that is not possible."""
         left = None if self._matches is None else self._matches - self.played - 1
         if not self._signed_in or self._is_refused or left == 0:
             return False
@@ -217,7 +217,7 @@ class PlayerSide:
         return True
 
     def leave(self) -> bool:
-        """The player does not come back. Has the server to be told, as others would wait for it?"""
+        """Leave for ever. Returns whether the server has to be told, as other players would wait."""
         self._matches_left, self.is_over = 0, True
         return self.at_server and self._is_playing
 
@@ -228,11 +228,11 @@ class PlayerSide:
     def _introduction(self) -> dict[str, Any] | None:
         """The answer to the hello of a server."""
         purpose = "" if self._purpose == "play" else self._purpose
-        known = {"name": self.name, "token": self.token, "game": self._game, "person": self._person}
-        return introduction(**known, purpose=purpose, room=self._room)
+        fields = {"name": self.name, "token": self.token, "game": self._game, "person": self._person}
+        return introduction(**fields, purpose=purpose, room=self._room)
 
     def _suspend(self, suspended: Suspended) -> None:
-        """The server lets the player go; if it comes back, that may take its time."""
+        """Note for how long the server is suspended, or that it dismissed the player."""
         if suspended.retry_after <= 0:
             self._matches_left, self.is_over = 0, True
         elif self._reserved_s:
@@ -240,7 +240,7 @@ class PlayerSide:
             self._reserved_s = self._closed_s + self._idle_timeout_s
 
     def _is_new(self, asked: Question) -> bool:
-        """Was this not asked before? If it was, and is answered, the answer is sent again."""
+        """Is this a new question? The reply to a repeated one is sent again."""
         if asked.nonce != self._nonce or not self.at_server:
             self._nonce, self._limit_s, self._reply = asked.nonce, asked.limit, b""
             return True
@@ -250,7 +250,7 @@ class PlayerSide:
         return False
 
     def _update(self, message: WireMessage) -> None:
-        """Keep how the match stands after a message."""
+        """Update the state after a message."""
         match message:
             case Hello():
                 self._in_match, self.match_has_ended = True, False

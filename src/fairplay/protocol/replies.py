@@ -1,4 +1,4 @@
-"""Tell the reply to the open question from replies to older ones, and from what is no reply."""
+"""Distinguish replies to the open question from replies to older ones and from invalid lines."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -6,11 +6,11 @@ from typing import NamedTuple
 from fairplay.core.events import Fault
 from fairplay.protocol.wire import Malformed, Reply, read_reply
 
-MAX_STALE_REPLIES = 16  # replies to old questions that are passed over, in a whole match
+MAX_STALE_REPLIES = 16  # replies to old questions that are ignored, in a whole match
 
 
 class BadReply(NamedTuple):
-    """Why what came is no answer to what was asked."""
+    """Why a line is not a valid reply to the question."""
 
     fault: Fault
     why: str
@@ -25,7 +25,7 @@ class ReplyReader:
         self._stale = 0
 
     def read(self, text: bytes, nonce: str) -> Reply | BadReply | None:
-        """The reply to the question with this nonce; None: it is one to an older question, and is passed over."""
+        """Read the reply to the question with this nonce; None: it answers an older question and is ignored."""
         reply = read_reply(text)
         if isinstance(reply, Malformed):
             return BadReply(Fault.MALFORMED, f"not a reply: {reply.why}")

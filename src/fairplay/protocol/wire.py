@@ -1,6 +1,6 @@
-"""Speak fairplay's own protocol: one JSON object per line, and whatever arrives is a reply or malformed.
+"""Encode and decode the messages of fairplay's protocol: one JSON object per line.
 
-docs/protocol.md describes it. What is said here is plain data: nothing in this file waits, or knows who listens.
+docs/protocol.md describes it. A line from a player is a reply or malformed.
 """
 
 import json
@@ -21,30 +21,30 @@ from fairplay.render.text import printable
 
 PROTOCOL_VERSION = 2
 MAX_LINE_BYTES = 8 * 1024  # of a line from a player
-MAX_JSON_DEPTH = 32  # of objects and lists in one another
+MAX_JSON_DEPTH = 32  # of nested objects and lists
 MAX_NUMBER_DIGITS = 18  # of a number
 MAX_NAME_CHARS = 20
 MAX_TOKEN_CHARS = 64
 NAME_RULE = f"a name is 1 to {MAX_NAME_CHARS} of A-Z, a-z, 0-9, _ and -"
-NAME_PATTERN = f"^[A-Za-z0-9_-]{{1,{MAX_NAME_CHARS}}}(?!\\n)$"  # in Python, a $ may stand before the end of a line
+NAME_PATTERN = f"^[A-Za-z0-9_-]{{1,{MAX_NAME_CHARS}}}(?!\\n)$"  # in Python, $ also matches before a final newline
 
 Value = TypeVar("Value")
 Nonce = Annotated[str, msgspec.Meta(max_length=64)]
 
 
 class Question(msgspec.Struct, frozen=True, kw_only=True):
-    """What every message to a player has. The reply repeats the nonce."""
+    """The fields of every message that has a nonce. The reply repeats the nonce."""
 
     match: str  # its id
-    turn: int  # how many turns the player has had, this one included
+    turn: int  # the number of turns of the player so far, this one included
     nonce: str
-    limit: float  # seconds until the reply has to be here
+    limit: float  # seconds until the reply has to arrive
 
 
 class Hello(Question, frozen=True, kw_only=True, tag="hello", omit_defaults=True):
-    """The first message: in which version of the protocol we speak, and what will be played.
+    """The first message: the version of the protocol, and the game.
 
-    At the listener of a server nobody knows that yet, and there is no game in it; each match has a hello of its own there.
+    A server says hello without a game when a client connects, and with a game before each match.
     """
 
     protocol: int
@@ -53,7 +53,7 @@ class Hello(Question, frozen=True, kw_only=True, tag="hello", omit_defaults=True
 
 
 class Start(Question, frozen=True, kw_only=True, tag="start"):
-    """A match begins: where you sit, who plays, what you see."""
+    """A match begins: your seat, the names, your view."""
 
     seat: Seat
     names: tuple[str, ...]
@@ -61,31 +61,31 @@ class Start(Question, frozen=True, kw_only=True, tag="start"):
 
 
 class TakeTurn(Question, frozen=True, kw_only=True, tag="take_turn"):
-    """It is your turn, and this is what you see."""
+    """It is your turn; here is your view."""
 
     view: Any
 
 
 class Tell(Question, frozen=True, kw_only=True, tag="tell"):
-    """What you must know before others go on."""
+    """News for you alone, before the match goes on."""
 
     news: Any
 
 
 class End(Question, frozen=True, kw_only=True, tag="end"):
-    """The match is over: its result. Its receipt covers what was on record by then, not this result."""
+    """The match is over: its result. The receipt covers the record before the result."""
 
     result: Result
 
 
 class Closing(Question, frozen=True, kw_only=True, tag="closing"):
-    """The result is on record, and the receipt covers it too. There is nothing to reply, and a reply is not read."""
+    """The result is recorded, and the receipt covers it. Needs no reply; a reply is ignored."""
 
     receipt: Receipt
 
 
 class Goodbye(msgspec.Struct, frozen=True, kw_only=True, tag="goodbye"):
-    """You are out, and this is the last that you hear; there is nothing to reply."""
+    """You were ejected, and this is the last message. Needs no reply."""
 
     match: str
     fault: Fault
@@ -94,67 +94,67 @@ class Goodbye(msgspec.Struct, frozen=True, kw_only=True, tag="goodbye"):
 
 
 class Welcome(msgspec.Struct, frozen=True, kw_only=True, tag="welcome", omit_defaults=True):
-    """A server has signed you up; there is nothing to reply. With the token you can reconnect."""
+    """You are signed in at a server. Needs no reply."""
 
-    name: str  # what you are called here
-    reconnect_window: float  # seconds that a seat is kept for you
+    name: str  # your name at this server
+    reconnect_window: float  # seconds for which your seat is reserved after a lost connection
     reconnect_token: str = ""  # for a guest, which has no token of its own
 
 
 class Changed(msgspec.Struct, frozen=True, kw_only=True, tag="changed"):
-    """What spectators see now, for a player that asked to hear of every change; there is nothing to reply."""
+    """The current view of spectators, for players that asked for changes. Needs no reply."""
 
     match: str
     view: Any
 
 
 class Suspended(msgspec.Struct, frozen=True, kw_only=True, tag="suspended"):
-    """The server lets you go, or stops for a while; the line is cut, and there is nothing to reply."""
+    """The server dismisses you, or stops for a while, and closes the connection. Needs no reply."""
 
     why: str
-    retry_after: float  # seconds after which to come again, not all at the same moment; 0: there is nothing to come for
+    retry_after: float  # seconds to wait before reconnecting, plus a random time; 0: do not reconnect
 
 
 WireMessage = Hello | Welcome | Start | TakeTurn | Tell | Changed | End | Closing | Suspended | Goodbye
 
 
 class Reply(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a player sends: an action to take_turn, null to everything else (or its name to hello)."""
+    """What a player sends: an action for take_turn, null or an introduction for hello, null for everything else."""
 
     nonce: Nonce
     answer: Raw
 
 
 class TypedReply(msgspec.Struct, Generic[Value], frozen=True, forbid_unknown_fields=True):
-    """A reply with its answer, where it is of the kind that is due."""
+    """A reply whose answer has the expected type."""
 
     nonce: Nonce
     answer: Value
 
 
 class Introduction(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """The answer to hello of somebody who has something to say about itself. Only a server looks at the last five."""
+    """An answer to hello with details about the player. Only servers use the last five."""
 
     name: Annotated[str, msgspec.Meta(pattern=NAME_PATTERN)] | msgspec.UnsetType = (
         msgspec.UNSET
-    )  # that it wants to have
-    changes: bool = False  # does it want to hear of every change?
-    token: Annotated[str, msgspec.Meta(max_length=MAX_TOKEN_CHARS)] = ""  # that proves who it is
-    game: Annotated[str, msgspec.Meta(max_length=MAX_NAME_CHARS)] = ""  # that it wants to play; empty: any
-    purpose: Literal["play", "watch", "status", "leave"] = "play"  # what it comes for
-    room: Annotated[str, msgspec.Meta(max_length=MAX_TOKEN_CHARS)] = ""  # that it wants to watch; empty: any
-    person: bool = False  # does a person play, who gets the time that the server gives people?
+    )  # the name that the player asks for
+    changes: bool = False  # does it want to be told of every change?
+    token: Annotated[str, msgspec.Meta(max_length=MAX_TOKEN_CHARS)] = ""  # the proof of its name
+    game: Annotated[str, msgspec.Meta(max_length=MAX_NAME_CHARS)] = ""  # the game to play; empty: any
+    purpose: Literal["play", "watch", "status", "leave"] = "play"  # of the connection
+    room: Annotated[str, msgspec.Meta(max_length=MAX_TOKEN_CHARS)] = ""  # the room to watch; empty: any
+    person: bool = False  # is it a person, with the limits for people?
 
 
 class Malformed(msgspec.Struct, frozen=True):
-    """What arrived is no reply, and why."""
+    """Why a line is not a reply."""
 
     why: str
 
 
 TOKEN_PATTERN = re.compile(rb'("(?:reconnect_)?token"\s*:\s*)"[^"]*("|\Z)')
-MAX_DECODE_ERROR_CHARS = 60  # characters of what a decoder says
-DECODE_ERRORS = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)  # what decoders raise
+MAX_DECODE_ERROR_CHARS = 60  # of the message of a decoder
+DECODE_ERRORS = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)  # that decoders raise
 encode = msgspec.json.Encoder().encode
 decode_line = msgspec.json.Decoder(WireMessage).decode  # for the player's side
 decode_reply = msgspec.json.Decoder(Reply).decode
@@ -163,8 +163,8 @@ decode_reply = msgspec.json.Decoder(Reply).decode
 def encode_question(
     message: messages.Message, game: Game[Any, Any, Any], *, match_id: str, turn: int, nonce: str, limit: float
 ) -> bytes:
-    """A message as a line."""
-    if isinstance(message, messages.TakeTurn):  # which most of them are
+    """Encode a message as a line."""
+    if isinstance(message, messages.TakeTurn):  # the most frequent one
         view = Raw(game.pack_text(message.view))
         return encode(TakeTurn(match=match_id, turn=turn, nonce=nonce, limit=limit, view=view)) + b"\n"
     common: dict[str, Any] = {"match": match_id, "turn": turn, "nonce": nonce, "limit": limit}
@@ -180,91 +180,91 @@ def encode_question(
 
 
 def encode_hello(game: Game[Any, Any, Any] | None, *, match_id: str, nonce: str, limit: float) -> bytes:
-    """The first message as a line; without a game, the one of a server's sign-in."""
+    """Encode hello as a line; without a game it is the one of a server's sign-in."""
     played: dict[str, Any] = {} if game is None else {"game": game.name, "parameters": game.public_parameters()}
     return encode(Hello(match=match_id, turn=0, nonce=nonce, limit=limit, protocol=PROTOCOL_VERSION, **played)) + b"\n"
 
 
 def encode_welcome(name: str, window: float, reconnect_token: str) -> bytes:
-    """What a client hears that has signed in, as a line."""
+    """Encode welcome as a line."""
     return encode(Welcome(name=name, reconnect_window=window, reconnect_token=reconnect_token)) + b"\n"
 
 
 def encode_changed(change: Change) -> bytes:
-    """What spectators see after a change, as a line."""
+    """Encode changed as a line."""
     match = change.match
     return encode(Changed(match=match.id, view=match.game.pack(change.view))) + b"\n"
 
 
 def redact_token(text: bytes) -> bytes:
-    """What is said, but no token in it: it may be said at hello, or at the wrong moment."""
+    """Replace tokens in a message, for logs and records."""
     return TOKEN_PATTERN.sub(rb'\1"..."', text)
 
 
 def check_name(text: str | None) -> None:
-    """Raise BadRequest if a player cannot be called like that."""
+    """Raise BadRequest unless the text is a valid name of a player."""
     if text is not None and re.search(NAME_PATTERN, text) is None:
-        raise BadRequest(f"{text!r} is no name: {NAME_RULE}")
+        raise BadRequest(f"{text!r} is not a valid name: {NAME_RULE}")
 
 
 def encode_closing(receipt: Receipt, *, match_id: str, turn: int, nonce: str, limit: float) -> bytes:
-    """The last message, to one who stayed to the end, as a line.
+    """Encode closing as a line.
 
-    It has a nonce like all others, so that a bot that knows nothing of it and answers null does no harm to itself.
+    It has a nonce, so that a bot that does not know it and answers null does itself no harm.
     """
     return encode(Closing(match=match_id, turn=turn, nonce=nonce, limit=limit, receipt=receipt)) + b"\n"
 
 
-def encode_goodbye(match_id: str, out: Ejected | messages.Failed) -> bytes:
-    """The last message, to one who is out, as a line."""
-    clause = out.clause if isinstance(out, Ejected) else ""
-    return encode(Goodbye(match=match_id, fault=out.fault, why=out.why, clause=clause)) + b"\n"
+def encode_goodbye(match_id: str, failure: Ejected | messages.Failed) -> bytes:
+    """Encode goodbye as a line, for an ejected player."""
+    clause = failure.clause if isinstance(failure, Ejected) else ""
+    return encode(Goodbye(match=match_id, fault=failure.fault, why=failure.why, clause=clause)) + b"\n"
 
 
-def encode_suspended(why: str, again: float) -> bytes:
-    """The last message of a server to one who may come again, as a line; or not, if `retry_after` is 0."""
-    return encode(Suspended(why=why, retry_after=again)) + b"\n"
+def encode_suspended(why: str, retry_after: float) -> bytes:
+    """Encode suspended as a line."""
+    return encode(Suspended(why=why, retry_after=retry_after)) + b"\n"
 
 
 def read_reply(line: bytes) -> Reply | Malformed:
-    """The reply on a line, whatever its answer is."""
+    """Read the reply on a line; its answer is not decoded yet."""
     if len(line) > MAX_LINE_BYTES:
         return Malformed(f"more than {MAX_LINE_BYTES} bytes")
-    if line.count(b"[") + line.count(b"{") > MAX_JSON_DEPTH:  # before anybody nests calls for it
-        odd = find_strict_json_error(line)
-        if odd is not None:
-            return Malformed(odd)
+    if line.count(b"[") + line.count(b"{") > MAX_JSON_DEPTH:  # before a decoder recurses into it
+        error = find_strict_json_error(line)
+        if error is not None:
+            return Malformed(error)
     try:
         return decode_reply(line)
     except DECODE_ERRORS:
         return Malformed(
-            find_strict_json_error(line) or "an object with a nonce and an answer, and nothing else, was due"
+            find_strict_json_error(line) or "an object with a nonce and an answer, and nothing else, was expected"
         )
 
 
 def read_answer(line: bytes, reply: Reply, decode: Callable[[Raw], Any]) -> Any | Malformed:
-    """The answer in a reply, if it is of the kind that is due."""
+    """Decode the answer of a reply, or return what is malformed about it."""
     try:
         answer = decode(reply.answer)
-        plain = encode(answer) == bytes(reply.answer) and encode(reply) == line.rstrip(b"\r\n")
+        is_canonical = encode(answer) == bytes(reply.answer) and encode(reply) == line.rstrip(b"\r\n")
     except DECODE_ERRORS as error:
         why = printable(str(error), MAX_DECODE_ERROR_CHARS)  # it may quote what was answered
         return Malformed(find_strict_json_error(line) or f"the answer is not what was asked for: {why}")
-    if plain:  # written as we would have written it, so nothing is odd about it
+    if is_canonical:  # exactly as msgspec writes it, so it is strict JSON
         return answer
-    odd = find_strict_json_error(line)
-    return answer if odd is None else Malformed(odd)
+    error_text = find_strict_json_error(line)
+    return answer if error_text is None else Malformed(error_text)
 
 
 @cache
 def typed_reply_decoder(kind: Any) -> Callable[[bytes], TypedReply[Any]]:
-    """What reads a reply whose answer is of this kind, in one go. Whatever is odd about it is not seen."""
+    """A decoder for replies whose answer has this type; it is not strict about JSON."""
     return msgspec.json.Decoder(TypedReply[kind]).decode
 
 
 @cache
 def action_decoder(game: type[Game[Any, Any, Any]]) -> Callable[[Raw], Any]:
-    """What makes actions of a game from the answer in a reply."""
+    """The decoder of a game's actions from the answer in a reply."""
     return msgspec.json.Decoder(game.action).decode
 
 
@@ -273,15 +273,15 @@ hello_decoder = msgspec.json.Decoder(Introduction | None).decode
 
 STRING_PATTERN = re.compile(
     r'"(?:[^"\\]|\\.)*"?', re.DOTALL
-)  # also one that never ends, or the search would begin again
+)  # also an unterminated string, or the search would take quadratic time
 
 
 class StrictJsonError(ValueError):
-    """Something that JSON allows, or that readers of JSON disagree about, and that we do not take."""
+    """Something that JSON parsers treat differently, or that the protocol forbids."""
 
 
 def find_strict_json_error(line: bytes) -> str | None:
-    """What is odd about a line, however it would be decoded; None if nothing is."""
+    """What is not strict JSON about a line; None: nothing."""
     try:
         text = line.decode()
     except UnicodeDecodeError:
@@ -297,8 +297,8 @@ def find_strict_json_error(line: bytes) -> str | None:
             parse_constant=reject_constant,
         )
         json.dumps(value, ensure_ascii=False).encode()
-    except StrictJsonError as odd:
-        return str(odd)
+    except StrictJsonError as error:
+        return str(error)
     except UnicodeEncodeError:
         return "half a character"
     except (ValueError, RecursionError):
@@ -307,38 +307,38 @@ def find_strict_json_error(line: bytes) -> str | None:
 
 
 def is_too_deep(text: str) -> bool:
-    """Does a text nest too deep, as far as brackets tell? Those in strings do not count."""
+    """Are objects and lists nested too deep? Brackets in strings do not count."""
     level = 0
-    for sign in STRING_PATTERN.sub("", text):
-        if sign in "[{":
+    for character in STRING_PATTERN.sub("", text):
+        if character in "[{":
             level += 1
             if level > MAX_JSON_DEPTH:
                 return True
-        elif sign in "]}":
+        elif character in "]}":
             level -= 1
     return False
 
 
 def reject_duplicate_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object, unless a key is in it twice."""
+    """Make an object; raise StrictJsonError if a key occurs twice."""
     found = dict(pairs)
     if len(found) != len(pairs):
-        raise StrictJsonError("a key is there twice")
+        raise StrictJsonError("a key occurs twice")
     return found
 
 
 def parse_bounded_int(digits: str) -> int:
-    """A number, unless it is huge."""
+    """Make a number; raise StrictJsonError if it has too many digits."""
     if len(digits.lstrip("-")) > MAX_NUMBER_DIGITS:
         raise StrictJsonError(f"a number of more than {MAX_NUMBER_DIGITS} digits")
     return int(digits)
 
 
 def reject_float(digits: str) -> float:
-    """All our numbers are whole."""
-    raise StrictJsonError("a number that is not whole")
+    """Raise StrictJsonError: all numbers of the protocol are integers."""
+    raise StrictJsonError("a number that is not an integer")
 
 
 def reject_constant(name: str) -> float:
-    """NaN and Infinity are no JSON."""
-    raise StrictJsonError(f"{name}, which is no JSON")
+    """Raise StrictJsonError: NaN and Infinity are not JSON."""
+    raise StrictJsonError(f"{name}, which is not JSON")

@@ -119,10 +119,10 @@ def test_who_failed_is_not_called_again() -> None:
     ("reply", "expected"),
     [
         (b"void", (Fault.MALFORMED, "not a reply: not JSON of a kind that is ever due: a string, a list or an object")),
-        (b"[1.5", (Fault.MALFORMED, "not a reply: a number that is not whole")),
+        (b"[1.5", (Fault.MALFORMED, "not a reply: a number that is not an integer")),
         (b'"Void"', (Fault.MALFORMED, NOT_VOID)),
         (b'["void"]', (Fault.MALFORMED, NOT_VOID)),
-        (b'{"a":1,"a":1}', (Fault.MALFORMED, "not a reply: a key is there twice")),
+        (b'{"a":1,"a":1}', (Fault.MALFORMED, "not a reply: a key occurs twice")),
         (b'"' + b"x" * 9000, (Fault.FLOOD, "sent more than 8192 bytes in a value, or 65536 of white space")),
     ],
 )

@@ -41,10 +41,10 @@ WRONG: list[tuple[bytes, int, str]] = [
     (b"]", 0, "of a kind that is ever due"),
     (b"\xff", 0, "not UTF-8"),
     (b"[void]", 1, "not JSON"),
-    (b"[1.5]", 2, "not whole"),
-    (b"[1.0]", 2, "not whole"),
-    (b"[1e5]", 2, "not whole"),
-    (b"[-0E1]", 3, "not whole"),
+    (b"[1.5]", 2, "not an integer"),
+    (b"[1.0]", 2, "not an integer"),
+    (b"[1e5]", 2, "not an integer"),
+    (b"[-0E1]", 3, "not an integer"),
     (b"[NaN]", 1, "not JSON"),
     (b"[-Infinity]", 2, "not JSON"),
     (b"[01]", 2, "not JSON"),
@@ -82,7 +82,7 @@ WRONG: list[tuple[bytes, int, str]] = [
         wire.MAX_JSON_DEPTH,
         "nested more than 32 deep",
     ),
-    (b'{"a":1,"a":1}', 12, "a key is there twice"),
+    (b'{"a":1,"a":1}', 12, "a key occurs twice"),
     (b'["\\ud800"]', 9, "half a character"),
 ]
 

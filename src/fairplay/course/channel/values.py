@@ -216,7 +216,7 @@ class Scanner:
         if TOO_MANY_DIGITS in word.translate(ZEROS) and NUMBER.match(word):
             self._refuse(f"a number of more than {wire.MAX_NUMBER_DIGITS} digits", 0)
         elif NOT_WHOLE.match(word):
-            self._refuse("a number that is not whole", 0)
+            self._refuse("a number that is not an integer", 0)
         elif not (NUMBER.fullmatch(word) or word in JSON_WORDS) and (
             whole or not (word == b"-" or any(name.startswith(word) for name in JSON_WORDS))
         ):
