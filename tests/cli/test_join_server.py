@@ -27,7 +27,7 @@ from tests.cli.command import (
 )
 from tests.cli.pseudo_terminal import PseudoTerminal
 from tests.players.fake_server import FISH, RECEIPT, TURN, ClientConnection, FakeServer
-from tests.server.server_guests import TIMEOUT_S, run_server
+from tests.server.guest_threads import TIMEOUT_S, run_server
 
 CANARY = "canary-4f1c9d"
 LISTENER = """

@@ -43,7 +43,7 @@ async def asked(*tables: str) -> Matches:
     return matches
 
 
-def test_nobody_plays_in_two_matches_and_nobody_else_is_held_up() -> None:
+def test_a_player_plays_one_match_at_a_time_and_delays_no_other_match() -> None:
     async def play() -> None:
         matches = await asked("ab", "ac", "cd", "bd")
         assert matches.playing == ["ab", "cd"]
@@ -75,7 +75,7 @@ def test_of_two_matches_that_wait_for_one_player_only_the_first_begins_when_it_i
 
 
 @pytest.mark.parametrize("granted", [False, True])
-def test_a_match_that_is_called_off_leaves_everybody_free(granted: bool) -> None:
+def test_a_cancelled_match_frees_its_players(granted: bool) -> None:
     async def play() -> None:
         matches = await asked("ab", "bc")
         if granted:  # it is called off in the moment in which it may begin
@@ -95,7 +95,7 @@ def test_a_match_that_is_called_off_leaves_everybody_free(granted: bool) -> None
     asyncio.run(play())
 
 
-def test_a_match_that_fails_leaves_everybody_free() -> None:
+def test_a_failed_match_frees_its_players() -> None:
     async def play() -> None:
         allocation = Allocation()
         with pytest.raises(OSError, match="no room"):

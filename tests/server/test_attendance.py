@@ -21,7 +21,7 @@ def client(id: str, place: str = "192.0.2.1:4000") -> Client:
     return found
 
 
-def test_what_a_guest_does_counts_against_guests_of_its_address_and_against_nobody_else() -> None:
+def test_a_guest_that_vanishes_counts_against_guests_of_its_address_alone() -> None:
     attendance = Attendance()
 
     attendance.record_vanish(client("~1"), 0.0)
@@ -32,7 +32,7 @@ def test_what_a_guest_does_counts_against_guests_of_its_address_and_against_nobo
     assert attendance.trust(client("ann"), 0.0) is Trust.FULL  # who has a token
 
 
-def test_a_client_with_a_token_answers_for_itself_alone() -> None:
+def test_a_client_with_a_token_that_vanishes_counts_against_itself_alone() -> None:
     attendance = Attendance()
 
     attendance.record_vanish(client("ann"), 0.0)
@@ -51,7 +51,7 @@ def test_a_client_that_stayed_is_trusted_more_and_one_that_played_is_trusted(wha
     assert attendance.trust(one, 0.0) is trust
 
 
-def test_it_is_forgotten_after_a_while() -> None:
+def test_a_vanished_client_is_forgotten_after_a_while() -> None:
     attendance, one = Attendance(), client("ann")
     for _ in range(2 * MAX_VANISH_COUNT):
         attendance.record_vanish(one, 5.0)
@@ -60,7 +60,7 @@ def test_it_is_forgotten_after_a_while() -> None:
     assert attendance.vanish_count(one, 5.0 + VANISH_MEMORY_S) == 0
 
 
-def test_no_more_is_remembered_than_fits() -> None:
+def test_the_number_of_remembered_clients_is_limited() -> None:
     attendance, one = Attendance(), client("ann")
     for number in range(MAX_TRACKED_IDENTITIES + 1):
         one.id = f"p{number}"

@@ -39,7 +39,7 @@ def warned(caplog: pytest.LogCaptureFixture) -> list[tuple[str, str]]:
     ]
 
 
-def test_those_who_play_and_those_who_watch_are_let_go_when_the_rules_raise(
+def test_players_and_spectators_are_disconnected_when_the_rules_raise(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def visits() -> None:
@@ -64,7 +64,7 @@ def test_those_who_play_and_those_who_watch_are_let_go_when_the_rules_raise(
     assert warned(caplog) == [("match failed", f"countdown cannot be played: {EXPECTED_ERROR}")]
 
 
-def test_a_player_that_left_a_match_plays_another_one_on_when_the_first_one_fails(tmp_path: Path) -> None:
+def test_a_player_that_left_a_match_stays_in_its_next_one_when_the_first_one_fails(tmp_path: Path) -> None:
     token = make_token(tmp_path, "ann")
 
     async def visits() -> list[str]:
@@ -92,7 +92,7 @@ def test_a_player_that_left_a_match_plays_another_one_on_when_the_first_one_fail
     assert run(visits()) == ["fish"]
 
 
-def test_those_for_whom_nothing_can_be_dealt_are_let_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_clients_are_disconnected_when_the_rules_cannot_deal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def visits() -> None:
         async with opened(tmp_path, countdown_offer()) as server:
             monkeypatch.setattr(countdown, "NEXT", {})
@@ -105,7 +105,7 @@ def test_those_for_whom_nothing_can_be_dealt_are_let_go(tmp_path: Path, monkeypa
     run(visits())
 
 
-def test_a_match_on_which_the_rules_raise_is_left_as_it_is_and_gone_on_with_once_they_are_mended(
+def test_a_match_whose_rules_raise_is_left_alone_and_resumed_once_they_are_mended(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def visits() -> None:
@@ -119,7 +119,9 @@ def test_a_match_on_which_the_rules_raise_is_left_as_it_is_and_gone_on_with_once
         async with opened(tmp_path, countdown_offer()) as server:
             server.server.resume_matches()
             assert server.server.rooms == {}
-            assert warned(caplog) == [("cannot resume a match", f"{path}: line 4: the match cannot continue here: {at(4)}")]
+            assert warned(caplog) == [
+                ("cannot resume a match", f"{path}: line 4: the match cannot continue here: {at(4)}")
+            ]
         monkeypatch.setattr(countdown, "NEXT", FIXED_NEXT)
         async with opened(tmp_path, countdown_offer()) as server:
             server.server.resume_matches()

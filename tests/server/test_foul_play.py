@@ -44,7 +44,7 @@ async def test_a_client_that_stalls_in_every_turn_runs_out_of_its_bank(server: O
 
 
 @server_test(fish())
-async def test_a_client_that_leaves_when_it_is_losing_has_lost_and_the_other_has_won(server: Open) -> None:
+async def test_a_client_that_leaves_when_it_is_losing_loses(server: Open) -> None:
     honest = asyncio.create_task((await server.come("ann")).play())
     eve = await server.come("eve")
     await eve.play("take_turn", times=2)
@@ -57,7 +57,7 @@ async def test_a_client_that_leaves_when_it_is_losing_has_lost_and_the_other_has
 
 
 @server_test(fish())
-async def test_a_client_that_guesses_the_nonce_of_a_question_is_out_and_nobody_else(server: Open) -> None:
+async def test_a_client_that_guesses_the_nonce_of_a_question_is_ejected_alone(server: Open) -> None:
     honest = asyncio.create_task((await server.come("ann")).play())
     eve = await server.come("eve")
     asked = await eve.play("take_turn")

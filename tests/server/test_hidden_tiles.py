@@ -228,7 +228,7 @@ def spent(directory: Path, patch: pytest.MonkeyPatch, ways: Sequence[str], *, ca
     return evening
 
 
-def test_no_hidden_tile_and_no_secret_is_logged_shown_or_told_to_others(
+def test_no_hidden_tile_and_no_secret_is_logged_shown_or_sent_to_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     evening = spent(tmp_path, monkeypatch, WAYS)
@@ -242,7 +242,7 @@ def test_no_hidden_tile_and_no_secret_is_logged_shown_or_told_to_others(
     assert any(NUMBERED_TILE.search(str(told)) for told in evening.watched)  # those on the map are seen
 
 
-def test_the_meter_turns_red(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_leak_of_hidden_tiles_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     evening = spent(tmp_path, monkeypatch, WAYS[:1], careless=True)
 
     assert list(evening.leaks()) != []

@@ -17,7 +17,7 @@ from fairplay.transport.reconnecting import REPLACED_MESSAGE
 from tests.hostile_names import NAMES
 from tests.nonempty import nonempty
 from tests.players.test_listener import run
-from tests.server.server_guests import check_undisturbed
+from tests.server.guest_threads import check_undisturbed
 from tests.server.sign_in.test_sign_in import Caller
 from tests.server.test_server import AMPLE, Open, Visit, fish, opened
 
@@ -125,7 +125,7 @@ async def asked_again(caller: Caller, before: Visit) -> None:
 # Its words
 
 
-def test_a_session_that_is_played_back_is_refused_while_it_lasts_and_afterwards(tmp_path: Path) -> None:
+def test_a_replayed_session_is_refused_while_it_lasts_and_afterwards(tmp_path: Path) -> None:
     async def host() -> None:
         async with a_match(tmp_path) as table:
             await played_back(table.server, table.said)
@@ -140,7 +140,7 @@ def test_a_session_that_is_played_back_is_refused_while_it_lasts_and_afterwards(
 # Its name, its id, or a guess
 
 
-def test_no_seat_is_taken_without_its_token_whether_somebody_sits_there_or_has_lost_its_line(tmp_path: Path) -> None:
+def test_no_seat_is_taken_over_without_its_token_connected_or_not(tmp_path: Path) -> None:
     logged: list[str] = []
 
     async def host() -> None:
@@ -179,7 +179,7 @@ def test_no_seat_is_taken_without_its_token_whether_somebody_sits_there_or_has_l
     assert all('"address":"127.0.0.1:' in line for line in wrong)
 
 
-def test_who_has_the_token_takes_a_seat_over_from_whoever_sits_there(tmp_path: Path) -> None:
+def test_a_connection_with_the_token_takes_over_a_seat(tmp_path: Path) -> None:
     logged: list[str] = []
 
     async def host() -> None:
@@ -198,7 +198,7 @@ def test_who_has_the_token_takes_a_seat_over_from_whoever_sits_there(tmp_path: P
 # A name like another
 
 
-def test_a_name_that_is_none_is_refused_and_names_that_look_alike_are_told_apart(tmp_path: Path) -> None:
+def test_an_invalid_name_is_refused_and_look_alike_names_are_made_different(tmp_path: Path) -> None:
     async def host() -> None:
         async with a_match(tmp_path) as table:
             server = table.server
@@ -218,7 +218,7 @@ def at_a_glance(name: str) -> str:
     return name.casefold().replace("-", "").replace("_", "").replace("0", "o").replace("rn", "m")
 
 
-def test_whoever_comes_gets_a_name_though_others_have_all_that_it_might_be_called(tmp_path: Path) -> None:
+def test_a_client_gets_a_name_even_if_all_its_likely_names_are_taken(tmp_path: Path) -> None:
     async def host() -> None:
         async with a_match(tmp_path) as table:
             guests = [await server_guest(table.server, name) for name in ("eve", "eveeve", "eve-e", "eve-ev")]

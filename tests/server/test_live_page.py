@@ -57,7 +57,7 @@ def looking(browser: Browser, server: RunningServer, path: str, **look: object) 
 
 
 @pytest.mark.parametrize("game", GAMES)
-def test_a_board_moves_while_it_is_played_and_leads_to_the_replay(
+def test_a_live_board_shows_every_move_and_leads_to_the_replay(
     browser: Browser, server: RunningServer, game: str
 ) -> None:
     room = server.open_room(game, fails=1)
@@ -103,7 +103,7 @@ def test_a_match_that_was_not_recorded_has_no_link_to_a_replay(browser: Browser,
         expect(page.locator(f"#finished tr[data-key='{lost}'] a")).to_have_count(0)
 
 
-def test_on_a_phone_it_is_seen_who_played_what_is_over(browser: Browser, server: RunningServer) -> None:
+def test_a_phone_shows_the_players_of_finished_matches(browser: Browser, server: RunningServer) -> None:
     room = server.open_room("fish")
     server.play_to_end(room)
     with looking(browser, server, "/") as page:
@@ -131,7 +131,7 @@ def test_the_page_of_the_server_lists_rooms_and_leads_into_them(browser: Browser
         assert page.url.endswith(f"/rooms/{room}")
 
 
-def test_dark_and_small_ones_get_pictures_of_their_own(browser: Browser, server: RunningServer) -> None:
+def test_dark_and_small_pages_get_pictures_of_their_own(browser: Browser, server: RunningServer) -> None:
     room = server.open_room("fish")
     pictures = []
     for scheme, width in nonempty((("light", 1000), ("dark", 1000), ("dark", 400))):
@@ -164,7 +164,7 @@ def test_a_live_board_stays_within_its_box(browser: Browser, server: RunningServ
             assert board["bottom"] <= box["bottom"] <= said["top"]
 
 
-def test_names_are_read_and_never_run(browser: Browser, server: RunningServer) -> None:
+def test_names_are_shown_as_text_and_never_run(browser: Browser, server: RunningServer) -> None:
     for names in nonempty(TABLES):
         room = server.open_room("fish", names)
         server.play_turns(room, 1)

@@ -37,7 +37,7 @@ def test_a_client_that_plays_any_game_waits_where_the_fewest_others_are_missing(
     assert asyncio.run(waiting()) == {"fish": [], "q": ["ann", "bob", "cyd", "dan"]}
 
 
-def test_a_client_whose_time_is_up_is_not_looked_at_again_until_another_comes() -> None:
+def test_a_client_whose_waiting_time_is_over_is_not_considered_again_until_another_comes() -> None:
     async def wait() -> int:
         lobby = Lobby(
             (make_offer("fish", {}, min_players=2, max_players=2, wait=0.01),),
@@ -65,7 +65,7 @@ def test_a_client_whose_time_is_up_is_not_looked_at_again_until_another_comes() 
     assert asyncio.run(wait()) == 2
 
 
-def test_players_sit_in_the_order_of_their_sign_up_however_their_table_was_drawn() -> None:
+def test_players_are_seated_in_the_order_of_sign_in_whatever_the_policy() -> None:
     async def seated() -> list[list[int]]:
         opened = list[list[int]]()
         terms = make_offer("fish", {}, min_players=4, max_players=4, policy="shuffled", wait=60)

@@ -21,7 +21,7 @@ def said(*, as_json: bool, **about: object) -> list[str]:
     return lines
 
 
-def test_programs_read_one_object_a_line() -> None:
+def test_json_logs_have_one_object_a_line() -> None:
     [line] = said(as_json=True, room="r1", names=["ann", "bob"], seats=2)
 
     told = json.loads(line)
@@ -37,7 +37,7 @@ def test_programs_read_one_object_a_line() -> None:
     }
 
 
-def test_what_a_line_is_about_takes_the_place_of_no_part_of_its_head() -> None:
+def test_a_field_replaces_no_standard_field_of_a_log_line() -> None:
     [line] = said(as_json=True, at="never", level="loud", event="nothing")
 
     told = json.loads(line)
@@ -46,19 +46,19 @@ def test_what_a_line_is_about_takes_the_place_of_no_part_of_its_head() -> None:
     assert (told["level"], told["event"]) == ("info", "a room was opened")
 
 
-def test_people_read_a_short_line() -> None:
+def test_text_logs_have_short_lines() -> None:
     [line] = said(as_json=False, room="r1", names=["ann", "bob"], ranking=(frozenset({2, 1}), frozenset({0})))
 
     assert line[8:] == " a room was opened, room r1, names ann bob, ranking 1 2 0\n"
 
 
-def test_what_there_is_nothing_of_is_left_out() -> None:
+def test_empty_fields_are_left_out_of_log_lines() -> None:
     [line] = said(as_json=False, room="", names=[], seats=0, match=None)
 
     assert line[8:] == " a room was opened, seats 0\n"
 
 
-def test_no_name_moves_a_terminal_or_begins_a_line() -> None:
+def test_no_name_in_a_log_moves_a_terminal_or_begins_a_line() -> None:
     for name in nonempty(NAMES):
         for as_json in (True, False):
             [line] = said(as_json=as_json, name=name)
@@ -66,14 +66,14 @@ def test_no_name_moves_a_terminal_or_begins_a_line() -> None:
             assert line[:-1].isprintable()
 
 
-def test_secrets_are_not_written_whoever_says_them() -> None:
+def test_secrets_are_never_logged() -> None:
     for as_json in (True, False):
         [line] = said(as_json=as_json, name="ann", token="CANARY", key="CANARY", seed="CANARY")
         assert "ann" in line
         assert "CANARY" not in line
 
 
-def test_what_goes_wrong_in_libraries_is_told_too() -> None:
+def test_warnings_of_libraries_are_logged_too() -> None:
     lines: list[str] = []
 
     with log_to(lines.append, as_json=True):
@@ -88,7 +88,7 @@ def test_what_goes_wrong_in_libraries_is_told_too() -> None:
     assert told["error"] == "ValueError: a bad�day"
 
 
-def test_a_reader_that_is_stuck_holds_up_no_match_and_lines_that_were_dropped_are_counted_once() -> None:
+def test_a_stuck_log_reader_delays_no_match_and_dropped_lines_are_counted_once() -> None:
     lines: list[str] = []
     taken, goes_on, written = Event(), Event(), Event()
     dropped = 100
@@ -118,7 +118,7 @@ def test_a_reader_that_is_stuck_holds_up_no_match_and_lines_that_were_dropped_ar
     assert [line.get("dropped") for line in told[-2:]] == [dropped, None]
 
 
-def test_a_line_that_cannot_be_written_is_lost_alone() -> None:
+def test_a_log_line_that_cannot_be_written_is_lost_alone() -> None:
     lines: list[str] = []
 
     def write(line: str) -> None:
@@ -133,7 +133,7 @@ def test_a_line_that_cannot_be_written_is_lost_alone() -> None:
     assert [json.loads(line)["event"] for line in lines] == ["first", "third"]
 
 
-def test_a_reader_that_is_stuck_at_the_end_holds_up_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stuck_log_reader_does_not_delay_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(logs, "LOG_FLUSH_TIMEOUT_S", 0.01)
     taken, goes_on = Event(), Event()
 
@@ -151,7 +151,7 @@ def test_a_reader_that_is_stuck_at_the_end_holds_up_nobody(monkeypatch: pytest.M
     goes_on.set()
 
 
-def test_afterwards_all_is_as_it_was(caplog: pytest.LogCaptureFixture) -> None:
+def test_log_handlers_are_removed_afterwards(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.ERROR, LOG.name):
         before = list(logging.getLogger().handlers), LOG.level
 

@@ -27,7 +27,7 @@ class Matches:
             self.ended += 1
 
 
-def test_what_is_called_off_has_ended_when_the_caller_goes_on() -> None:
+def test_a_cancelled_manager_has_ended_when_its_caller_goes_on() -> None:
     async def ended() -> int:
         matches = Matches()
         executor = LoopExecutor(asyncio.get_running_loop(), matches.play)
@@ -39,7 +39,7 @@ def test_what_is_called_off_has_ended_when_the_caller_goes_on() -> None:
     assert asyncio.run(ended()) == 1
 
 
-def test_a_match_that_is_handed_over_too_late_does_not_begin() -> None:
+def test_a_match_that_is_submitted_after_the_stop_does_not_begin() -> None:
     async def begun() -> bool:
         matches = Matches()
         executor = LoopExecutor(asyncio.get_running_loop(), matches.play)

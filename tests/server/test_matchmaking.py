@@ -25,7 +25,7 @@ def test_a_full_table_begins_at_once() -> None:
     assert ids(form_tables(waiting(0, 0, 0, 0), 0, **OPEN)) == [["p0", "p1", "p2", "p3"]]
 
 
-def test_others_are_waited_for_until_the_time_is_up() -> None:
+def test_a_table_waits_for_more_players_until_the_time_is_up() -> None:
     assert form_tables(waiting(0, 5), 9.9, **OPEN) == []
     assert ids(form_tables(waiting(0, 5), 10, **OPEN)) == [["p0", "p1"]]
 
@@ -36,11 +36,11 @@ def test_the_time_of_a_client_that_waits_longest_counts_wherever_it_stands() -> 
     assert ids(form_tables([second, first], 10, **OPEN)) == [["p0", "p1"]]
 
 
-def test_too_few_wait_on() -> None:
+def test_too_few_clients_for_a_table_wait_on() -> None:
     assert form_tables(waiting(0), 1000, **OPEN) == []
 
 
-def test_too_few_begin_if_somebody_takes_the_free_seats() -> None:
+def test_too_few_clients_begin_if_free_seats_are_filled() -> None:
     assert form_tables(waiting(0), 9, has_fill=True, **OPEN) == []
     assert ids(form_tables(waiting(0), 10, has_fill=True, **OPEN)) == [["p0"]]
 
@@ -50,7 +50,7 @@ def test_the_time_of_those_who_came_later_is_not_up_with_that_of_others() -> Non
 
 
 @pytest.mark.parametrize("policy", POLICIES)
-def test_whatever_the_policy_nobody_sits_twice_and_who_waits_longest_sits_first(policy: str) -> None:
+def test_no_policy_seats_a_client_twice_and_the_longest_wait_comes_first(policy: str) -> None:
     for seed in nonempty(range(50)):
         there = waiting(*(float(number) for number in range(11)))
         made = form_tables(there, 0, **OPEN | {"policy": policy, "random": Random(seed)})
@@ -61,7 +61,7 @@ def test_whatever_the_policy_nobody_sits_twice_and_who_waits_longest_sits_first(
         assert all(before[0].since < after[0].since for before, after in pairwise(made))
 
 
-def test_lots_decide_who_plays_with_whom() -> None:
+def test_the_shuffled_policy_draws_opponents() -> None:
     found = {
         tuple(
             ids(
@@ -76,7 +76,7 @@ def test_lots_decide_who_plays_with_whom() -> None:
     assert found == {("p0", "p1"), ("p0", "p2"), ("p0", "p3")}
 
 
-def test_those_meet_who_have_met_least() -> None:
+def test_the_policy_new_faces_seats_clients_that_have_met_least() -> None:
     first = WaitingClient("p0", 0, {"p1": 2, "p2": 1, "p3": 1})
 
     made = form_tables([first, *waiting(0, 1, 2, 3)[1:]], 3, **OPEN | {"max_players": 2, "policy": "new-faces"})
@@ -84,7 +84,7 @@ def test_those_meet_who_have_met_least() -> None:
     assert ids(made) == [["p0", "p2"], ["p1", "p3"]]
 
 
-def test_whose_time_is_not_up_is_due_later_however_coarse_the_clock_is() -> None:
+def test_a_client_that_does_not_begin_is_due_later_however_coarse_the_clock_is() -> None:
     early = 0
     for since in range(1000, 3000):  # milliseconds, in which a clock may count
         one = WaitingClient("ann", since / 1000, {})
@@ -100,7 +100,7 @@ def suspect(name: str, since: float, vanished: int = 3) -> WaitingClient:
 
 
 @pytest.mark.parametrize("policy", POLICIES)
-def test_suspects_sit_with_each_other_while_enough_others_wait(policy: str) -> None:
+def test_suspects_play_with_each_other_while_enough_others_wait(policy: str) -> None:
     there = [suspect("s0", 0), suspect("s1", 1), *waiting(50, 51)]
 
     made = form_tables(there, 60, **OPEN | {"max_players": 2, "policy": policy})
@@ -109,7 +109,7 @@ def test_suspects_sit_with_each_other_while_enough_others_wait(policy: str) -> N
 
 
 @pytest.mark.parametrize("seconds", [0.0, 1.0, 4.0])
-def test_a_suspect_sits_with_others_that_are_too_few_after_a_penalty_that_doubles(seconds: float) -> None:
+def test_a_suspect_joins_others_that_are_too_few_after_a_penalty_that_doubles(seconds: float) -> None:
     made = form_tables([suspect("s", 0), *waiting(0)], seconds, **OPEN | {"max_players": 2})
 
     assert bool(made) == (seconds >= 4 * PENALTY_S)
@@ -126,7 +126,7 @@ def test_clients_that_would_only_wait_for_a_larger_table_are_not_mixed_with_susp
     assert ids(form_tables(there, 68, **OPEN)) == [["p0", "p1"], ["s0", "s1"]]
 
 
-def test_a_suspect_that_sits_with_a_client_of_more_trust_sits_nowhere_else() -> None:
+def test_a_suspect_that_plays_with_a_trusted_client_is_at_no_other_table() -> None:
     made = form_tables(
         [suspect("s0", 0), suspect("s1", 1), suspect("s2", 2), *waiting(0)], 60, **OPEN | {"max_players": 2}
     )
@@ -134,11 +134,11 @@ def test_a_suspect_that_sits_with_a_client_of_more_trust_sits_nowhere_else() -> 
     assert sorted(name for table in ids(made) for name in table) == ["p0", "s0", "s1", "s2"]
 
 
-def test_suspects_do_not_sit_down_before_their_penalty_is_over() -> None:
+def test_suspects_do_not_play_before_their_penalty_is_over() -> None:
     assert form_tables([suspect("s0", 0), suspect("s1", 0)], PENALTY_S / 2, **OPEN | {"max_players": 2}) == []
 
 
-def test_a_client_that_stayed_sits_with_others_at_once() -> None:
+def test_a_client_that_stayed_plays_with_others_at_once() -> None:
     there = [WaitingClient("stayed", 0, {}, Trust.STAYED, 3), *waiting(0)]
 
     assert ids(form_tables(there, 0, **OPEN | {"max_players": 2})) == [["p0", "stayed"]]

@@ -44,7 +44,7 @@ def figures(counts: ServerCounts, status: ServerStatus = STATUS) -> dict[Any, fl
     return {(sample.name, *sample.labels.values()): sample.value for sample in samples}
 
 
-def test_a_monitor_reads_what_happened() -> None:
+def test_metrics_count_what_happened() -> None:
     counts, turns = ServerCounts(), 0
 
     class Counting:
@@ -80,7 +80,7 @@ def test_a_monitor_reads_what_happened() -> None:
     assert read["process_resident_memory_bytes",] > 2**20
 
 
-def test_rooms_of_a_game_that_is_not_offered_are_counted_too() -> None:
+def test_metrics_count_rooms_of_games_that_are_not_offered() -> None:
     resumed = replace(ROOM, game="tsuro")  # begun when the game was still offered
 
     read = figures(ServerCounts(), replace(STATUS, rooms=(ROOM, resumed)))
@@ -100,7 +100,7 @@ class Hanging(Disk):
         return self.time
 
 
-def test_a_journal_that_no_disk_has_is_told(tmp_path: Path) -> None:
+def test_metrics_tell_the_age_of_unsynced_journal_lines(tmp_path: Path) -> None:
     disk = Hanging()
     file = create_file(tmp_path, "a.jsonl", disk, Durability.BATCH)
     file.append(b"one\n")
@@ -117,7 +117,7 @@ def test_a_journal_that_no_disk_has_is_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("sync", [Durability.ALWAYS, Durability.OFF])
-def test_no_lag_is_told_where_no_line_may_wait(tmp_path: Path, sync: Durability) -> None:
+def test_unsynced_lines_have_no_age_with_sync_always_or_off(tmp_path: Path, sync: Durability) -> None:
     disk = Hanging()
     file = create_file(tmp_path, "a.jsonl", disk, sync)
 

@@ -80,7 +80,7 @@ async def test_a_player_does_not_wait_for_another_match_while_it_plays_in_a_tour
 
 
 @server_test(fish())
-async def test_a_client_that_fails_at_hello_is_cut_off_though_its_match_does_not_begin(server: Open) -> None:
+async def test_a_client_that_fails_at_hello_is_disconnected_though_its_match_does_not_begin(server: Open) -> None:
     ann, bob = await server.come("ann"), await server.come("bob")
     await bob.hear()
     bob.caller.say(b"rubbish\n")
@@ -92,7 +92,7 @@ async def test_a_client_that_fails_at_hello_is_cut_off_though_its_match_does_not
 
 
 @server_test(fish())
-async def test_a_client_that_answers_hello_with_rubbish_is_out_of_its_match_and_the_other_has_won(server: Open) -> None:
+async def test_a_client_with_a_malformed_answer_to_hello_is_ejected_and_its_opponent_wins(server: Open) -> None:
     ann, bob = await server.come("ann"), await server.come("bob")
     await bob.hear()
 
@@ -103,7 +103,7 @@ async def test_a_client_that_answers_hello_with_rubbish_is_out_of_its_match_and_
 
 
 @pytest.mark.parametrize("sealed", [False, True])
-def test_a_match_is_shown_again_unless_its_deal_is_sealed(sealed: bool, tmp_path: Path) -> None:
+def test_a_finished_match_has_a_replay_unless_its_deal_is_sealed(sealed: bool, tmp_path: Path) -> None:
     async def replays() -> tuple[list[bool], list[bool]]:
         async with opened(tmp_path, fish(wait=FOREVER, min_players=2, max_players=4)) as server:
             ann, bob = [await come(server, name) for name in ("ann", "bob")]

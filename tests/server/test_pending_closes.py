@@ -22,7 +22,7 @@ class Slow(ScriptedConnection):
             self._pending_closes.close(self._follower, last)
 
 
-def test_clients_that_leave_because_another_was_let_go_are_waited_for_too() -> None:
+def test_connections_that_close_because_another_was_closed_are_waited_for_too() -> None:
     async def work(loop: VirtualTimeLoop) -> list[bytes]:
         pending_closes = PendingCloses()
         follower = Slow(pending_closes)

@@ -23,12 +23,12 @@ async def test_a_person_gets_the_time_that_people_need(server: Open) -> None:
 
 
 @server_test(fish(limits=Limits(move=0.5, people=7.0, start_up=60.0)))
-async def test_a_person_gets_the_time_that_the_host_says(server: Open) -> None:
+async def test_a_person_gets_the_time_that_the_limits_say(server: Open) -> None:
     assert await limits_of(server) == {"ann": 7.0, "bot": 0.5}
 
 
 @server_test(fish(limits=Limits(move=0.5, people=0.5, start_up=60.0)))
-async def test_a_host_may_give_everybody_the_same_time(server: Open) -> None:
+async def test_limits_may_give_people_and_programs_the_same_time(server: Open) -> None:
     assert await limits_of(server) == {"ann": 0.5, "bot": 0.5}
 
 

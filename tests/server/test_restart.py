@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from fairplay.games import GAMES
 from fairplay.protocol import player_side
 from fairplay.server.sign_in.tokens import make_token
-from tests.server.server_guests import (
+from tests.server.guest_threads import (
     TIMEOUT_S,
     GuestThread,
     ServerProcess,
@@ -70,7 +70,7 @@ def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(player_side, "MAX_RECONNECT_INTERVAL_S", 0.5)
 
 
-def test_who_has_heard_the_end_and_left_is_not_ejected_by_a_server_that_was_killed_then(tmp_path: Path) -> None:
+def test_a_client_that_has_heard_the_end_is_not_ejected_by_a_restarted_server(tmp_path: Path) -> None:
     config = config_for("fish", tmp_path)
     names, heard, slow, killed = ("ann", "bob"), list[str](), threading.Event(), threading.Event()
     tokens = {name: make_token(tmp_path / "server", name) for name in names}
@@ -103,7 +103,7 @@ def test_who_has_heard_the_end_and_left_is_not_ejected_by_a_server_that_was_kill
 
 
 @pytest.mark.parametrize("game", GAMES)
-def test_all_matches_end_as_if_the_server_had_never_been_killed(game: str, tmp_path: Path) -> None:
+def test_matches_of_a_killed_server_end_as_if_it_had_not_been_killed(game: str, tmp_path: Path) -> None:
     (players, _, are_open), config = TABLES[game], config_for(game, tmp_path)
     with run_server(
         tmp_path / "server", "--config", str(config), "--window", str(TIMEOUT_S), "--back", str(TIMEOUT_S / 2)

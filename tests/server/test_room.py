@@ -80,7 +80,7 @@ def test_any_game_is_played_by_messages(game: str) -> None:
     assert [line["seq"] for line in spectator.lines] == [*range(count - 1), count - 2]
 
 
-def test_messages_are_bytes_plain_data_actions_or_replies_that_name_their_question() -> None:
+def test_a_room_takes_bytes_plain_data_actions_and_replies() -> None:
     room = create_room("a room", options())
     ways: list[Say] = [
         lambda asked, action: action,
@@ -117,7 +117,7 @@ BAD: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("message", BAD)
-def test_a_malformed_message_gets_its_sender_ejected(message: str) -> None:
+def test_a_player_that_sends_a_malformed_message_is_ejected(message: str) -> None:
     room = create_room("a room", options())
     answering(room, "ann")
     heard = answering(room, "bob", lambda asked, action: BAD[message])
@@ -129,7 +129,7 @@ def test_a_malformed_message_gets_its_sender_ejected(message: str) -> None:
 
 
 @pytest.mark.parametrize("message", [one for one in BAD if one != "nothing"])
-def test_so_it_does_when_nothing_was_asked_as_soon_as_something_is(message: str) -> None:
+def test_a_player_that_sends_a_malformed_message_is_ejected_at_its_next_question(message: str) -> None:
     room = create_room("a room", options())
 
     def shout(asked: dict[str, Any], action: Any) -> Any:
@@ -146,7 +146,7 @@ def test_so_it_does_when_nothing_was_asked_as_soon_as_something_is(message: str)
     assert [line["turn"] for line in heard if line["type"] == "take_turn"] == [1, 2]
 
 
-def test_too_much_is_a_flood_whenever_it_comes() -> None:
+def test_a_message_that_is_too_long_is_a_flood_at_any_time() -> None:
     for early in (False, True):
         room = create_room("a room", options())
         huge = b'"' + b"x" * MAX_LINE_BYTES + b'"'
@@ -170,7 +170,7 @@ def test_a_message_that_is_nested_too_deep_to_be_read_is_a_flood() -> None:
     assert [(who, fault) for who, fault, _ in out(room)] == [("bob", Fault.FLOOD)]
 
 
-def test_who_does_not_answer_within_5_seconds_is_ejected() -> None:
+def test_a_player_that_does_not_answer_within_5_seconds_is_ejected() -> None:
     room = create_room("a room", options())
     answering(room, "bob")
 
@@ -183,7 +183,7 @@ def test_who_does_not_answer_within_5_seconds_is_ejected() -> None:
     assert out(room) == [("ann", Fault.TIMED_OUT, "no answer within 5 s")]
 
 
-def test_an_answer_that_comes_after_the_time_is_not_taken() -> None:
+def test_a_late_answer_is_discarded() -> None:
     room = create_room("a room", options())
     answering(room, "bob")
 
@@ -207,7 +207,7 @@ def test_the_first_of_several_malformed_messages_counts() -> None:
     assert [(who, fault) for who, fault, _ in out(room)] == [("bob", Fault.FLOOD)]
 
 
-def test_other_limits_hold_where_they_are_given() -> None:
+def test_a_room_keeps_the_limits_in_its_options() -> None:
     room = create_room("a room", options(limits=Limits(move=0.5)))
     answering(room, "bob")
 
@@ -256,7 +256,7 @@ def test_only_the_first_of_several_answers_counts() -> None:
     assert out(room) == []
 
 
-def test_who_raises_when_it_is_told_crashes_and_says_nothing_in_public() -> None:
+def test_a_player_whose_function_raises_crashes_and_its_error_is_not_public() -> None:
     room = create_room("a room", options())
 
     def hear(line: bytes) -> None:
@@ -271,7 +271,7 @@ def test_who_raises_when_it_is_told_crashes_and_says_nothing_in_public() -> None
     assert out(room) == [("ann", Fault.CRASHED, "raised ValueError")]
 
 
-def test_a_player_that_raises_at_the_last_words_hears_nothing_more() -> None:
+def test_a_player_that_raises_at_the_last_message_gets_no_other() -> None:
     room = create_room("a room", options())
     heard: list[str] = []
 
@@ -291,7 +291,7 @@ def test_a_player_that_raises_at_the_last_words_hears_nothing_more() -> None:
     assert room._mailboxes["ann"].deliver is None
 
 
-def test_a_room_is_recorded_and_the_record_holds(tmp_path: Path) -> None:
+def test_the_journal_of_a_room_is_verified(tmp_path: Path) -> None:
     room = create_room("a room", options(journal=str(tmp_path)))
     for player_id in IDS:
         answering(room, player_id)
@@ -304,7 +304,7 @@ def test_a_room_is_recorded_and_the_record_holds(tmp_path: Path) -> None:
     assert room.outcome().journal == str(tmp_path / "r1.jsonl")
 
 
-def test_a_state_of_ones_own_is_played_and_recorded(tmp_path: Path) -> None:
+def test_a_state_that_was_set_is_played_and_recorded(tmp_path: Path) -> None:
     room = create_room("a room", options(Fish(rows=2, columns=3, cramped=True), journal=str(tmp_path)))
     state = state_of([[1, 1, 1], [1, 1, 1]], [[(0, 0)], [(1, 2)]])
     room.set_state(state)
@@ -350,7 +350,7 @@ def test_a_match_is_played_once() -> None:
         asyncio.run(room.play())
 
 
-def test_a_room_is_played_by_whoever_sits_at_a_table_too() -> None:
+def test_a_room_plays_a_match_at_any_table() -> None:
     spec = MatchSpec(
         game="fish", parameters={"rows": 4, "columns": 4}, entrants=(Entrant("greedy"), Entrant("random")), id="r2"
     )
@@ -365,7 +365,7 @@ def test_a_room_is_played_by_whoever_sits_at_a_table_too() -> None:
     assert room.outcome().result is not None
 
 
-def test_a_room_that_is_over_leaves_its_id_to_another() -> None:
+def test_the_id_of_a_finished_room_is_free() -> None:
     first = create_room("a room", options())
     for player_id in IDS:
         answering(first, player_id)
@@ -374,7 +374,7 @@ def test_a_room_that_is_over_leaves_its_id_to_another() -> None:
     assert create_room("another room", options()).id == first.id
 
 
-def test_a_room_whose_match_was_called_off_leaves_its_id_to_another() -> None:
+def test_the_id_of_a_cancelled_room_is_free() -> None:
     first = create_room("a room", options())
 
     async def called_off() -> None:
@@ -388,7 +388,7 @@ def test_a_room_whose_match_was_called_off_leaves_its_id_to_another() -> None:
     assert create_room("another room", options()).id == first.id
 
 
-def test_a_player_is_not_to_be_kicked_when_the_match_is_over() -> None:
+def test_a_player_cannot_be_kicked_when_the_match_is_over() -> None:
     room = create_room("a room", options())
     for player_id in IDS:
         answering(room, player_id)
@@ -409,7 +409,7 @@ def test_a_record_tells_whether_the_seed_was_drawn_or_chosen(seed: bytes | None,
     assert read_journal(tmp_path / "r1.jsonl").opening.random_seed is drawn
 
 
-def test_a_player_that_is_asked_is_kicked_at_once() -> None:
+def test_a_player_with_an_open_question_is_kicked_at_once() -> None:
     room = create_room("a room", options())
     heard = answering(room, "ann", lambda asked, action: room.kick("ann"))
     answering(room, "bob")
@@ -434,7 +434,7 @@ def test_a_player_that_is_kicked_while_it_thinks_leaves_before_its_time_is_up() 
     assert out(room) == [("ann", Fault.GONE, "kicked from the room")]
 
 
-def test_a_player_that_is_not_asked_is_kicked_when_it_is_asked_next() -> None:
+def test_a_player_without_an_open_question_is_kicked_at_its_next_one() -> None:
     room = create_room("a room", options())
     answering(room, "ann")
 
@@ -476,7 +476,7 @@ def test_an_eliminated_player_hears_of_no_more_changes_but_of_the_end() -> None:
     assert told[-1]["type"] == "end"
 
 
-def test_everybody_has_heard_the_end_when_a_match_was_played() -> None:
+def test_all_watchers_have_got_the_end_when_a_match_was_played() -> None:
     room, heard = create_room("a room", options()), [b""] * 2000
     for player_id in IDS:
         answering(room, player_id)
@@ -490,7 +490,7 @@ def test_everybody_has_heard_the_end_when_a_match_was_played() -> None:
     assert asyncio.run(play()) == len(heard)
 
 
-def test_the_state_of_a_match_that_was_begun_before_is_not_to_be_set() -> None:
+def test_the_state_of_a_resumed_match_cannot_be_set() -> None:
     spec = MatchSpec(game="fish", parameters={"rows": 4, "columns": 4}, entrants=(Entrant("greedy"), Entrant("random")))
     prepared = new_match(spec)
     room = Room("a room", prepared._replace(resumed=True), IDS)

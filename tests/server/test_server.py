@@ -22,7 +22,7 @@ from fairplay.server.settings import ConnectionLimits, Offer, ServerSettings, ma
 from fairplay.server.sign_in.sign_in import SignIn
 from fairplay.server.sign_in.tokens import make_token
 from tests.players.test_listener import run
-from tests.server.server_guests import choose_action, play_undisturbed
+from tests.server.guest_threads import choose_action, play_undisturbed
 from tests.server.sign_in.test_sign_in import LOOPBACK, Caller
 
 AMPLE = Limits(move=60.0, first_move=60.0, start_up=60.0)
@@ -187,7 +187,7 @@ def server_test(*offers: Offer, **terms: Any) -> Callable[[Callable[[Open], Awai
 
 
 @server_test(fish(max_players=3, wait=3600.0))
-async def test_a_room_opens_as_soon_as_a_table_is_full_in_the_order_of_sign_up(server: Open) -> None:
+async def test_a_room_opens_as_soon_as_a_table_is_full_in_the_order_of_sign_in(server: Open) -> None:
     visits = [await server.come(name) for name in ("ann", "bob")]
     assert (server.waiting, server.server.rooms) == (["ann", "bob"], {})
     visits.append(await server.come("cyd"))
@@ -203,7 +203,7 @@ async def test_a_room_opens_as_soon_as_a_table_is_full_in_the_order_of_sign_up(s
 
 
 @server_test(fish(max_players=4, wait=0.2))
-async def test_it_opens_for_fewer_when_the_time_is_up(server: Open) -> None:
+async def test_a_room_opens_for_fewer_players_when_the_time_is_up(server: Open) -> None:
     visits = [await server.come(name) for name in ("ann", "bob", "cyd")]
 
     await asyncio.gather(*(visit.play() for visit in visits))
@@ -212,7 +212,7 @@ async def test_it_opens_for_fewer_when_the_time_is_up(server: Open) -> None:
 
 
 @server_test(fish(wait=0.05))
-async def test_who_is_alone_waits_until_somebody_comes(server: Open) -> None:
+async def test_a_client_that_is_alone_waits_until_another_comes(server: Open) -> None:
     ann = await server.come("ann")
     await asyncio.sleep(0.2)
     assert (server.waiting, server.server.rooms) == (["ann"], {})
@@ -237,7 +237,7 @@ def test_a_built_in_player_takes_the_seat_that_stays_free(tmp_path: Path) -> Non
 
 
 @server_test(fish(), make_offer("q", {}, min_players=3, max_players=3, limits=AMPLE))
-async def test_each_plays_what_it_wants_and_who_wants_nothing_plays_what_is_next(server: Open) -> None:
+async def test_clients_play_the_game_that_they_name_or_the_next_one(server: Open) -> None:
     ann, bob = await server.come("ann", game="q"), await server.come("bob", game="fish")
     cyd = await server.come("cyd", game="q")
     assert server.waiting == ["bob", "ann", "cyd"]
@@ -253,7 +253,7 @@ async def test_each_plays_what_it_wants_and_who_wants_nothing_plays_what_is_next
 
 
 @server_test(fish(), make_offer("q", {}, min_players=2, max_players=2, limits=AMPLE))
-async def test_who_comes_again_for_something_else_waits_in_one_place_only(server: Open) -> None:
+async def test_a_client_that_comes_back_for_another_game_waits_in_one_queue(server: Open) -> None:
     eve = await server.come("eve", game="fish")
     eve = Visit(await server.call({"token": eve.heard[0]["reconnect_token"], "game": "q"}))
     await server.until(lambda: eve_wants(server) == "q")
@@ -273,7 +273,7 @@ def eve_wants(server: Open) -> str:
 
 
 @server_test(fish())
-async def test_who_comes_back_to_its_seat_keeps_it_whatever_it_wants_to_play_next(server: Open) -> None:
+async def test_a_client_that_comes_back_to_its_seat_keeps_it_whatever_game_it_names(server: Open) -> None:
     ann, bob = await server.come("ann"), await server.come("bob")
     playing = asyncio.create_task(bob.play())
     asked = await ann.play("take_turn")
@@ -291,7 +291,7 @@ async def test_who_comes_back_to_its_seat_keeps_it_whatever_it_wants_to_play_nex
 
 
 @server_test(fish())
-async def test_what_is_not_played_here_is_refused(server: Open) -> None:
+async def test_a_client_that_names_a_game_that_is_not_offered_is_refused(server: Open) -> None:
     assert await server.refusal(name="ann", game="chess") == "chess is not played here"
     assert server.waiting == []
 
@@ -324,7 +324,7 @@ async def test_a_status_tells_the_newest_match_first(server: Open) -> None:
 
 
 @server_test(fish())
-async def test_a_player_whose_line_is_lost_is_not_among_those_who_are_connected(server: Open) -> None:
+async def test_a_player_whose_connection_is_lost_is_not_listed_as_connected(server: Open) -> None:
     ann, bob = [await server.come(name) for name in ("ann", "bob")]
     playing = asyncio.create_task(bob.play())
     await ann.play("take_turn")
@@ -337,7 +337,7 @@ async def test_a_player_whose_line_is_lost_is_not_among_those_who_are_connected(
 
 
 @server_test(fish(), connection_limits=ConnectionLimits(matches_per_client=2))
-async def test_no_more_matches_than_one_may_play_in_a_visit(server: Open) -> None:
+async def test_a_client_is_disconnected_after_its_last_allowed_match(server: Open) -> None:
     visits = [await server.come(name) for name in ("ann", "bob")]
 
     last = await asyncio.gather(*(visit.play("suspended") for visit in visits))
@@ -349,9 +349,7 @@ async def test_no_more_matches_than_one_may_play_in_a_visit(server: Open) -> Non
 
 
 @pytest.mark.parametrize("spoilt", ["key", "directory"])
-def test_who_would_play_where_nothing_can_be_recorded_is_sent_away_and_may_come_again(
-    spoilt: str, tmp_path: Path
-) -> None:
+def test_clients_are_disconnected_when_nothing_can_be_recorded_and_may_come_again(spoilt: str, tmp_path: Path) -> None:
     async def spoil(server: Open) -> None:
         key, matches = tmp_path / "key", tmp_path / "matches"
         if spoilt == "key":
@@ -370,7 +368,7 @@ def test_who_would_play_where_nothing_can_be_recorded_is_sent_away_and_may_come_
 
 
 @server_test(fish(), connection_limits=ConnectionLimits(idle_timeout=0.2))
-async def test_who_waits_for_too_long_is_sent_away(server: Open) -> None:
+async def test_a_client_that_waits_too_long_is_disconnected(server: Open) -> None:
     ann = await server.come("ann")
 
     last = await ann.play("suspended")
@@ -381,7 +379,7 @@ async def test_who_waits_for_too_long_is_sent_away(server: Open) -> None:
 
 
 @server_test(fish())
-async def test_who_leaves_while_it_waits_is_not_waited_for(server: Open) -> None:
+async def test_a_client_that_leaves_the_queue_is_not_seated(server: Open) -> None:
     ann = await server.come("ann")
     ann.caller.leave()
     await server.until(lambda: server.waiting == [])
@@ -393,7 +391,7 @@ async def test_who_leaves_while_it_waits_is_not_waited_for(server: Open) -> None
 
 
 @server_test(fish(), reconnect_window=3600.0)
-async def test_who_says_that_it_leaves_is_out_of_its_match_at_once(server: Open) -> None:
+async def test_a_client_that_says_that_it_leaves_is_out_of_its_match_at_once(server: Open) -> None:
     ann, bob = [await server.come(name) for name in ("ann", "bob")]
     hears = asyncio.create_task(bob.play())
     await ann.play("take_turn")
@@ -412,7 +410,7 @@ async def test_who_says_that_it_leaves_is_out_of_its_match_at_once(server: Open)
 
 
 @server_test(fish())
-async def test_who_says_that_it_leaves_does_not_wait_any_more(server: Open) -> None:
+async def test_a_waiting_client_that_says_that_it_leaves_waits_no_more(server: Open) -> None:
     ann = await server.come("ann")
 
     leaves = await server.call({"purpose": "leave", "token": ann.heard[0]["reconnect_token"]})
@@ -422,7 +420,7 @@ async def test_who_says_that_it_leaves_does_not_wait_any_more(server: Open) -> N
 
 
 @server_test(fish())
-async def test_who_comes_back_and_leaves_in_the_same_breath_is_gone(server: Open) -> None:
+async def test_a_client_that_comes_back_and_leaves_at_once_is_gone(server: Open) -> None:
     ann = await server.come("ann")
     again = await server.call({"token": ann.heard[0]["reconnect_token"]})
     again.writer.write_eof()
@@ -464,7 +462,7 @@ def test_a_player_that_left_a_match_and_plays_another_one_waits_for_no_third_whe
 
 
 @server_test(fish())
-async def test_who_leaves_right_after_a_match_is_not_in_the_next_one(server: Open) -> None:
+async def test_a_client_that_leaves_right_after_a_match_is_not_in_the_next_one(server: Open) -> None:
     ann, bob, cyd = [await server.come(name) for name in ("ann", "bob", "cyd")]
     await asyncio.gather(ann.play(), bob.play())
     hello = await cyd.play("hello")  # from a room for cyd and whoever rose first
@@ -484,7 +482,7 @@ async def test_who_leaves_right_after_a_match_is_not_in_the_next_one(server: Ope
 
 
 @server_test(fish(), connection_limits=ConnectionLimits(matches_per_client=1))
-async def test_spectators_see_a_room_by_its_name_or_id_to_its_end_and_then_the_way_out(server: Open) -> None:
+async def test_spectators_see_a_room_by_name_or_id_to_its_end_and_are_disconnected(server: Open) -> None:
     visits = [await server.come(name) for name in ("ann", "bob")]
     await server.until(lambda: server.server.rooms)
     [room] = server.server.rooms.values()
@@ -517,14 +515,14 @@ async def acknowledged(caller: Caller) -> list[str]:
 
 
 @server_test(fish())
-async def test_who_wants_to_watch_a_room_that_is_not_there_hears_so(server: Open) -> None:
+async def test_a_spectator_of_a_missing_room_is_told_so(server: Open) -> None:
     caller = await server.watch("fish-77")
 
     assert [message["why"] async for message in the_rest(caller)] == ["no room 'fish-77': see fairplay status"]
 
 
 @server_test(fish())
-async def test_who_watches_anything_goes_on_to_the_next_room(server: Open) -> None:
+async def test_a_roaming_spectator_goes_on_to_the_next_room(server: Open) -> None:
     stroller = await server.watch()
     assert await stroller.hear() == {"type": "idle"}
     visits = [await server.come(name) for name in ("ann", "bob")]
@@ -542,7 +540,7 @@ async def test_who_watches_anything_goes_on_to_the_next_room(server: Open) -> No
 
 
 @server_test(fish(), connection_limits=ConnectionLimits(matches_per_client=1))
-async def test_it_goes_on_to_a_room_that_was_there_before(server: Open) -> None:
+async def test_a_roaming_spectator_goes_on_to_a_room_that_was_there_before(server: Open) -> None:
     ann, bob, cyd, dan = [await server.come(name) for name in ("ann", "bob", "cyd", "dan")]
     others = asyncio.gather(bob.play())
     await ann.play("take_turn")
@@ -564,7 +562,7 @@ async def test_it_goes_on_to_a_room_that_was_there_before(server: Open) -> None:
 
 
 @server_test(fish())
-async def test_those_who_ask_at_the_same_moment_are_told_the_same(server: Open) -> None:
+async def test_the_status_is_cached_for_a_moment(server: Open) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("fairplay.server.server.STATUS_LINE_CACHE_S", 3600.0)
         first, second = [await (await server.call({"purpose": "status"})).hear() for _ in range(2)]
@@ -576,7 +574,7 @@ async def test_those_who_ask_at_the_same_moment_are_told_the_same(server: Open) 
     assert later["uptime_s"] > first["uptime_s"]
 
 
-def test_no_more_browsers_of_one_address_look_on_than_the_settings_of_a_server_say(
+def test_browser_viewers_from_one_address_are_limited_by_the_settings(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level("INFO", LOG.name)
@@ -600,7 +598,9 @@ def test_no_more_browsers_of_one_address_look_on_than_the_settings_of_a_server_s
     assert [line.split()[1] for line in run(statuses())] == [b"200", b"503"]
 
 
-def test_a_server_is_called_by_the_names_in_its_settings(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_server_answers_browsers_by_the_names_in_its_settings(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     caplog.set_level("INFO", LOG.name)
 
     async def status() -> bytes:
@@ -619,14 +619,14 @@ def test_a_server_is_called_by_the_names_in_its_settings(tmp_path: Path, caplog:
 
 
 @server_test(fish(), reconnect_window=7.0)
-async def test_a_seat_is_kept_for_as_long_as_the_settings_of_a_server_say(server: Open) -> None:
+async def test_a_seat_is_reserved_as_long_as_the_settings_say(server: Open) -> None:
     ann = await server.come("ann")
 
     assert ann.heard[0]["reconnect_window"] == 7.0
 
 
 @server_test(fish(), connection_limits=ConnectionLimits(hello_timeout=7.0))
-async def test_a_stranger_has_as_much_time_for_hello_as_the_settings_of_a_server_say(server: Open) -> None:
+async def test_the_hello_timeout_is_set_by_the_settings(server: Open) -> None:
     caller = await server.connect()
 
     assert ((await caller.hear()) or {})["limit"] == 7.0
@@ -637,9 +637,7 @@ async def test_a_stranger_has_as_much_time_for_hello_as_the_settings_of_a_server
     [ConnectionLimits(connections_per_address=1), ConnectionLimits(connections=1)],
     ids=["of one address", "in all"],
 )
-def test_no_more_connections_are_open_than_the_settings_of_a_server_say(
-    limits: ConnectionLimits, tmp_path: Path
-) -> None:
+def test_connections_are_limited_by_the_settings(limits: ConnectionLimits, tmp_path: Path) -> None:
     async def heard() -> list[Any]:
         async with opened(tmp_path, fish(), connection_limits=limits) as server:
             return [await (await server.connect()).hear() for _ in range(2)]
@@ -681,7 +679,7 @@ async def test_a_server_stops_as_soon_as_the_open_question_is_answered(server: O
 
 
 @server_test(fish())
-async def test_it_does_not_wait_for_the_answer_of_somebody_whose_line_is_lost(server: Open) -> None:
+async def test_a_stopping_server_does_not_wait_for_a_client_whose_connection_is_lost(server: Open) -> None:
     ann, bob = [await server.come(name) for name in ("ann", "bob")]
     hears = asyncio.create_task(bob.play("suspended"))
     await ann.play("take_turn")
@@ -740,7 +738,7 @@ async def test_a_room_that_opens_while_a_server_stops_asks_nothing_after_hello(s
     assert (await hears)["why"] == "a pause"
 
 
-def test_a_resumed_match_goes_on_without_a_player_that_came_back_and_left_at_hello(tmp_path: Path) -> None:
+def test_a_match_is_resumed_without_a_player_that_came_back_and_left_at_hello(tmp_path: Path) -> None:
     async def resumed() -> dict[str, Any]:
         async with opened(tmp_path, fish()) as server:
             ann, bob = [await server.come(name) for name in ("ann", "bob")]
@@ -760,7 +758,7 @@ def test_a_resumed_match_goes_on_without_a_player_that_came_back_and_left_at_hel
     assert [one["fault"] for one in end["result"]["ejected"]] == ["gone"]
 
 
-def test_players_of_a_resumed_match_have_had_their_first_turns(tmp_path: Path) -> None:
+def test_players_of_a_resumed_match_get_no_first_turn_limit_again(tmp_path: Path) -> None:
     played = fish(limits=Limits(move=60.0, first_move=90.0, start_up=60.0))
 
     async def limits_before_and_after() -> tuple[list[float], list[float]]:
@@ -786,7 +784,7 @@ def test_players_of_a_resumed_match_have_had_their_first_turns(tmp_path: Path) -
     assert set(after) == {60.0}
 
 
-def test_players_of_two_interrupted_matches_go_on_with_both_of_them(tmp_path: Path) -> None:
+def test_players_of_two_interrupted_matches_resume_both(tmp_path: Path) -> None:
     tokens = {name: make_token(tmp_path, name) for name in ("ann", "bob")}
 
     async def interrupted_and_finished() -> tuple[set[str], set[str]]:

@@ -45,7 +45,7 @@ def read(tmp_path: Path, text: str) -> ServerSettings:
     return read_settings(tmp_path / "server.toml")
 
 
-def test_everything_can_be_said_in_a_file(tmp_path: Path) -> None:
+def test_a_file_can_set_everything(tmp_path: Path) -> None:
     found = read(tmp_path, WHOLE)
 
     assert (found.name, found.host, found.port, found.websocket) == ("the lab", "0.0.0.0", 5000, 5001)
@@ -71,7 +71,7 @@ def test_everything_can_be_said_in_a_file(tmp_path: Path) -> None:
     assert (q.game, q.min_players, q.max_players, q.limits) == ("q", 2, 4, Limits())
 
 
-def test_the_files_of_a_certificate_are_looked_for_beside_the_settings(tmp_path: Path) -> None:
+def test_paths_of_a_certificate_are_relative_to_the_file(tmp_path: Path) -> None:
     text = 'tls = { certificate = "cert.pem", key = "key.pem" }\n[[games]]\ngame = "fish"'
 
     found = read(tmp_path, text)
@@ -79,7 +79,7 @@ def test_the_files_of_a_certificate_are_looked_for_beside_the_settings(tmp_path:
     assert found.tls == Tls(str(tmp_path / "cert.pem"), str(tmp_path / "key.pem"))
 
 
-def test_the_directory_of_a_server_is_not_beside_the_file_unless_it_says_so(tmp_path: Path) -> None:
+def test_the_default_directory_is_not_relative_to_the_file(tmp_path: Path) -> None:
     assert read(tmp_path, '[[games]]\ngame = "fish"').directory == "server-data"
 
 
@@ -119,7 +119,7 @@ def test_the_directory_of_a_server_is_not_beside_the_file_unless_it_says_so(tmp_
         ("port = ", "server.toml: this is no TOML"),
     ],
 )
-def test_what_makes_no_sense_is_refused_in_one_line(tmp_path: Path, text: str, why: str) -> None:
+def test_bad_settings_are_refused_in_one_line(tmp_path: Path, text: str, why: str) -> None:
     with pytest.raises(BadRequest) as refused:
         read(tmp_path, text)
 
@@ -128,7 +128,7 @@ def test_what_makes_no_sense_is_refused_in_one_line(tmp_path: Path, text: str, w
     assert "\n" not in said
 
 
-def test_a_server_is_open_to_its_own_machine_alone_and_shown_to_nobody_unless_somebody_says_so() -> None:
+def test_a_server_listens_on_its_own_machine_alone_by_default() -> None:
     plain = ServerSettings(offers=(make_offer("fish", {}),))
 
     assert (plain.host, plain.web, plain.web_host, plain.web_names) == ("127.0.0.1", None, "127.0.0.1", ())

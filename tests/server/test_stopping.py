@@ -14,7 +14,7 @@ from fairplay.protocol import player_side, wire
 from fairplay.server.pending_closes import LAST_MESSAGE_TIMEOUT_S
 from fairplay.server.server import STOP_GRACE_S
 from tests.cli.command import INTERRUPTIONS
-from tests.server.server_guests import (
+from tests.server.guest_threads import (
     GuestThread,
     ServerProcess,
     TurnGate,
@@ -72,7 +72,7 @@ def looking_on(address: str) -> tuple[list[bytes], Callable[[], bytes]]:
 
 
 @pytest.mark.parametrize("how", INTERRUPTIONS)
-def test_open_questions_are_answered_and_everybody_hears_that_it_stops(how: str, tmp_path: Path, config: str) -> None:
+def test_a_stopping_server_waits_for_open_answers_and_tells_all_clients(how: str, tmp_path: Path, config: str) -> None:
     start, by = INTERRUPTIONS[how]
     gate = TurnGate(2)
     with run_server(tmp_path / "server", "--config", config, start=start) as server:
@@ -113,7 +113,7 @@ def check_they_play_to_the_end(guests: list[GuestThread]) -> None:
         assert len(guest.results) == 1
 
 
-def test_who_never_answers_does_not_keep_it_from_stopping(tmp_path: Path, config: str) -> None:
+def test_a_client_that_never_answers_does_not_keep_a_server_from_stopping(tmp_path: Path, config: str) -> None:
     assert STOP_GRACE_S + LAST_MESSAGE_TIMEOUT_S < 10
     gate = TurnGate(2)
     with run_server(tmp_path / "server", "--config", config) as server:
@@ -133,7 +133,7 @@ def test_who_never_answers_does_not_keep_it_from_stopping(tmp_path: Path, config
 
 @pytest.mark.alone
 @pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM])
-def test_the_second_signal_ends_it_at_once(by: signal.Signals, tmp_path: Path, config: str) -> None:
+def test_a_second_signal_ends_a_server_at_once(by: signal.Signals, tmp_path: Path, config: str) -> None:
     gate = TurnGate(2)
     with run_server(tmp_path / "server", "--config", config) as server:
         guests = [GuestThread(server.address, f"player-{number}", lambda: gate) for number in range(2 * ROOMS)]

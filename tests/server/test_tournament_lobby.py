@@ -18,7 +18,7 @@ from tests.server.sign_in.test_sign_in import LOOPBACK, Caller
 from tests.server.test_attendance import client
 
 
-def test_nobody_is_taken_beyond_the_last_place_even_before_the_tournament_has_begun() -> None:
+def test_no_client_beyond_the_maximum_signs_up_even_before_the_tournament_begins() -> None:
     lobby = TournamentLobby("fish", SignUpSettings(min=2, max=2), None)
     for name in ("ann", "bob"):
         assert lobby.refusal(client(name)) == ""
@@ -48,7 +48,7 @@ def test_the_time_to_sign_up_begins_anew_when_too_few_are_left() -> None:
     assert run_in_virtual_time(work) == ["ann", "cyd"]
 
 
-def test_the_time_to_sign_up_begins_anew_when_another_comes_in_the_place_of_one_that_left() -> None:
+def test_the_time_to_sign_up_begins_anew_when_another_client_replaces_one_that_left() -> None:
     lobby = TournamentLobby("fish", SignUpSettings(min=2, max=4, wait=10.0), None)
     ann, bob, cyd = (client(name) for name in ("ann", "bob", "cyd"))
 
@@ -67,7 +67,7 @@ def test_the_time_to_sign_up_begins_anew_when_another_comes_in_the_place_of_one_
     assert run_in_virtual_time(work) == pytest.approx(17)
 
 
-def test_a_client_that_wants_another_game_is_turned_away() -> None:
+def test_a_client_that_names_another_game_is_refused() -> None:
     lobby = TournamentLobby("fish", SignUpSettings(min=2, max=2), None)
     eve, ann = client("eve"), client("ann")
     eve.game, ann.game = "q", "fish"
@@ -76,7 +76,7 @@ def test_a_client_that_wants_another_game_is_turned_away() -> None:
     assert lobby.refusal(ann) == ""
 
 
-def test_players_are_in_the_order_of_their_sign_up_though_one_was_away_for_a_moment() -> None:
+def test_players_are_in_the_order_of_sign_in_though_one_was_away_for_a_moment() -> None:
     lobby = TournamentLobby("fish", SignUpSettings(min=2, max=2), None)
     ann, bob = client("ann"), client("bob")
     ann.number, bob.number = 0, 1

@@ -84,7 +84,7 @@ def check_together(found: list[set[str]], share: float) -> None:
     [(1, 0.9, True), (1, 0.9, False), (10, 0.7, True), (10, 0.7, False)],
     ids=["one with the same pass", "one with fresh identities", "ten with their passes", "ten with fresh identities"],
 )
-def test_clients_that_vanish_keep_nobody_from_playing(
+def test_clients_that_vanish_keep_no_other_from_playing(
     number: int, share: float, again: bool, policy: str, tmp_path: Path
 ) -> None:
     async def play() -> None:
@@ -112,7 +112,7 @@ def test_clients_that_vanish_behind_hello_are_paired_behind_others_too(tmp_path:
 
 
 @server_test(fish())
-async def test_who_stays_when_another_client_vanishes_keeps_its_place_and_plays_at_once_with_the_next(
+async def test_a_client_that_stays_when_another_vanishes_plays_at_once_with_the_next(
     server: Open,
 ) -> None:
     ann = asyncio.create_task((await server.come("ann")).play())

@@ -29,7 +29,15 @@ def command(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def install(what: str, python: Path, place: Path) -> Path:
     """The command, in a new environment of this Python."""
     subprocess.run([python, "-m", "venv", place], check=True, env=alone())
-    pip: list[str | Path] = [place / "bin/python", "-m", "pip", "--disable-pip-version-check", "install", "--quiet", what]
+    pip: list[str | Path] = [
+        place / "bin/python",
+        "-m",
+        "pip",
+        "--disable-pip-version-check",
+        "install",
+        "--quiet",
+        what,
+    ]
     done = subprocess.run(pip, capture_output=True, text=True, check=False, env=alone())
     assert done.returncode == 0, done.stderr
     return place / "bin/fairplay"

@@ -39,12 +39,12 @@ def is_cut_off(connection: socket.socket) -> bool:
     return True
 
 
-def test_who_says_nothing_is_cut_off(server: RunningServer) -> None:
+def test_a_silent_browser_is_disconnected(server: RunningServer) -> None:
     with connected(server) as silent:
         assert is_cut_off(silent)
 
 
-def test_who_says_a_byte_now_and_then_is_cut_off(server: RunningServer) -> None:
+def test_a_browser_that_drips_bytes_is_disconnected(server: RunningServer) -> None:
     with connected(server) as dripping:
         poll = select.poll()
         poll.register(dripping, select.POLLIN | select.POLLHUP)
@@ -55,7 +55,7 @@ def test_who_says_a_byte_now_and_then_is_cut_off(server: RunningServer) -> None:
         assert is_cut_off(dripping)
 
 
-def test_who_has_been_answered_and_says_nothing_more_is_cut_off(server: RunningServer) -> None:
+def test_a_browser_that_is_silent_after_an_answer_is_disconnected(server: RunningServer) -> None:
     with connected(server) as idle:
         for _ in range(2):
             idle.sendall(QUESTION)
@@ -65,7 +65,7 @@ def test_who_has_been_answered_and_says_nothing_more_is_cut_off(server: RunningS
         assert is_cut_off(idle)
 
 
-def test_who_does_not_read_is_cut_off(server: RunningServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_browser_that_does_not_read_is_disconnected(server: RunningServer, monkeypatch: pytest.MonkeyPatch) -> None:
     lost, lose = Event(), http_server.BrowserConnection.connection_lost
 
     def notice(self: http_server.BrowserConnection, error: Exception | None) -> None:
@@ -88,7 +88,7 @@ def test_who_does_not_read_is_cut_off(server: RunningServer, monkeypatch: pytest
     assert 0 < received.count(b"HTTP/1.1 200") < http_server.MAX_HEADER_BYTES // len(question)
 
 
-def test_a_crowd_of_idle_ones_keeps_nobody_out(server: RunningServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_idle_browsers_keep_no_other_out(server: RunningServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(http_server, "REQUEST_TIMEOUT_S", 60.0)
     monkeypatch.setattr(http_server, "MAX_BROWSER_CONNECTIONS", 4)
     room = server.open_room("fish")
@@ -106,7 +106,7 @@ def test_a_crowd_of_idle_ones_keeps_nobody_out(server: RunningServer, monkeypatc
         assert looking.position()["seq"] == number
 
 
-def test_too_many_who_look_are_told_so(server: RunningServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_many_viewers_are_refused(server: RunningServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pages, "MAX_VIEWERS", 2)
     room = server.open_room("fish")
     looking = [Looking(server, room) for _ in range(2)]
@@ -132,7 +132,7 @@ def status(connection: socket.socket) -> int:
     return int(connection.recv(len("HTTP/1.1 200"))[-3:])
 
 
-def test_one_address_takes_no_more_than_its_share_of_the_live_boards(server: RunningServer) -> None:
+def test_viewers_from_one_address_are_limited(server: RunningServer) -> None:
     room = server.open_room("fish")
     with ExitStack() as boards:
         greedy = [boards.enter_context(live(server, room)) for _ in range(300)]  # more than half of all of them
@@ -146,7 +146,7 @@ def test_one_address_takes_no_more_than_its_share_of_the_live_boards(server: Run
     assert refused.text == "too many viewers from your address: 128 are allowed\n"
 
 
-def test_the_share_of_an_address_is_free_again_when_its_browsers_have_left(tmp_path: Path) -> None:
+def test_viewers_that_left_are_not_counted(tmp_path: Path) -> None:
     with run_small_server(tmp_path, limits=ConnectionLimits(viewers_per_address=1)) as server:
         room = server.open_room("fish")
         served = 0
@@ -155,7 +155,7 @@ def test_the_share_of_an_address_is_free_again_when_its_browsers_have_left(tmp_p
                 served += status(looking) == 200
 
 
-def test_nothing_is_drawn_and_nothing_told_once_nobody_looks(server: RunningServer) -> None:
+def test_nothing_is_drawn_without_viewers(server: RunningServer) -> None:
     room = server.open_room("fish")
     hub = server.server.hubs[room]
     looking = [Looking(server, room) for _ in range(3)]
@@ -173,7 +173,7 @@ def test_nothing_is_drawn_and_nothing_told_once_nobody_looks(server: RunningServ
     assert number == 1
 
 
-def test_a_room_is_shown_again_after_everybody_has_left(server: RunningServer) -> None:
+def test_a_room_is_shown_again_after_all_viewers_have_left(server: RunningServer) -> None:
     room = server.open_room("fish")
     hub = server.server.hubs[room]
     for _ in range(3):
@@ -185,7 +185,7 @@ def test_a_room_is_shown_again_after_everybody_has_left(server: RunningServer) -
             server.play_turns(room, 0)
 
 
-def test_a_slow_one_gets_the_newest(server: RunningServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_slow_viewer_gets_the_newest_picture(server: RunningServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(viewers, "FRAME_INTERVAL_S", 0.0)
     room = server.open_room("fish")
     looking = Looking(server, room)
@@ -202,7 +202,7 @@ def test_a_slow_one_gets_the_newest(server: RunningServer, monkeypatch: pytest.M
     assert seen == sorted(set(seen))
 
 
-def test_a_silent_room_is_heard_from_now_and_then(server: RunningServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_room_without_moves_sends_heartbeats(server: RunningServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(viewers, "HEARTBEAT_INTERVAL_S", 0.05)
     room = server.open_room("fish")
     looking = Looking(server, room)
@@ -218,7 +218,7 @@ def test_a_silent_room_is_heard_from_now_and_then(server: RunningServer, monkeyp
     assert end == ("", None)
 
 
-def test_it_ends_at_once_while_people_look_and_others_say_nothing(tmp_path: Path) -> None:
+def test_the_web_server_stops_at_once_despite_viewers_and_silent_browsers(tmp_path: Path) -> None:
     with ExitStack() as open_ones:
         with run_small_server(tmp_path) as server:
             looking = Looking(server, server.open_room("fish"))

@@ -91,13 +91,13 @@ class Looking:
         self._connection.close()
 
 
-def test_it_says_that_it_is_well(server: RunningServer) -> None:
+def test_healthz_answers_ok(server: RunningServer) -> None:
     answer = ask(server, "/healthz")
 
     assert (answer.status, answer.text) == (200, "ok\n")
 
 
-def test_a_browser_may_ask_for_more_over_one_connection_than_one_request_may_be_long(server: RunningServer) -> None:
+def test_the_header_limit_is_for_each_request_of_a_connection(server: RunningServer) -> None:
     with closing(http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)) as connection:
         connection.connect()
         first = connection.sock
@@ -107,7 +107,7 @@ def test_a_browser_may_ask_for_more_over_one_connection_than_one_request_may_be_
             assert connection.sock is first
 
 
-def test_a_monitor_reads_figures(server: RunningServer) -> None:
+def test_metrics_are_served(server: RunningServer) -> None:
     answer = ask(server, "/metrics")
 
     assert answer.status == 200
@@ -116,7 +116,7 @@ def test_a_monitor_reads_figures(server: RunningServer) -> None:
     assert '\nfairplay_ejections_total{fault="timed_out"} 0.0\n' in answer.text
 
 
-def test_the_status_tells_rooms_and_what_is_over(server: RunningServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_status_lists_rooms_and_finished_matches(server: RunningServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pages, "STATUS_CACHE_INTERVAL_S", 0.0)
     room = server.open_room("fish", ("ann", "bob", "cyd"))
     number = server.play_turns(room, 4)
@@ -133,9 +133,7 @@ def test_the_status_tells_rooms_and_what_is_over(server: RunningServer, monkeypa
     assert sorted(seat for group in over["finished"][0]["ranking"] for seat in group) == [0, 1, 2]
 
 
-def test_a_status_is_made_once_for_all_who_ask_at_a_time(
-    server: RunningServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_status_is_cached_for_a_moment(server: RunningServer, monkeypatch: pytest.MonkeyPatch) -> None:
     made = 0
     status = server.server.status
 
@@ -153,7 +151,7 @@ def test_a_status_is_made_once_for_all_who_ask_at_a_time(
 
 
 @pytest.mark.parametrize("game", GAMES)
-def test_whoever_looks_sees_the_board_after_every_turn(server: RunningServer, game: str) -> None:
+def test_a_viewer_sees_the_board_after_every_turn(server: RunningServer, game: str) -> None:
     room = server.open_room(game)
     looking = Looking(server, room)
     name, hello = looking.next()
@@ -179,7 +177,7 @@ def test_whoever_looks_sees_the_board_after_every_turn(server: RunningServer, ga
     assert len(set(pictures)) == 3
 
 
-def test_pictures_are_those_that_draw_makes(server: RunningServer) -> None:
+def test_pictures_are_those_of_fairplay_draw(server: RunningServer) -> None:
     room = server.open_room("fish")
     before = server.server.hubs[room].last
     light, dark = Looking(server, room), Looking(server, room, "dark-small")
@@ -248,9 +246,7 @@ def test_the_last_position_comes_also_where_the_room_is_gone_before_it_is_drawn(
     assert (first["seq"], first["over"], last["over"]) == (0, False, True)
 
 
-def test_a_replay_that_takes_long_to_draw_keeps_no_other_waiting(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_replay_that_takes_long_to_render_delays_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first_hangs = f"mkdir {tmp_path}/begun 2>/dev/null && exec sleep 1000; exec {' '.join(rendering.RENDER_COMMAND)}"
     monkeypatch.setattr(rendering, "RENDER_COMMAND", ("sh", "-c", first_hangs))
     with run_small_server(tmp_path) as server:
@@ -265,9 +261,7 @@ def test_a_replay_that_takes_long_to_draw_keeps_no_other_waiting(
             assert ask(server, f"/matches/{quick}").status == 200
 
 
-def test_a_replay_that_failed_is_drawn_when_it_is_asked_for_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_replay_that_failed_is_rendered_at_the_next_request(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first_fails = f"mkdir {tmp_path}/begun 2>/dev/null && exit 1; exec {' '.join(rendering.RENDER_COMMAND)}"
     monkeypatch.setattr(rendering, "RENDER_COMMAND", ("sh", "-c", first_fails))
     with run_small_server(tmp_path) as server:
@@ -277,7 +271,7 @@ def test_a_replay_that_failed_is_drawn_when_it_is_asked_for_again(
         assert [ask(server, f"/matches/{room}").status for _ in range(2)] == [404, 200]
 
 
-def test_only_the_last_replays_are_remembered(server: RunningServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_the_last_replays_are_cached(server: RunningServer, monkeypatch: pytest.MonkeyPatch) -> None:
     drawn: list[Any] = []
 
     async def draw(studio: RenderPool, job: Any) -> str:
@@ -296,7 +290,7 @@ def test_only_the_last_replays_are_remembered(server: RunningServer, monkeypatch
     assert len(drawn) == 3  # the second time it was remembered, and the last time not any more
 
 
-def test_a_replay_that_is_asked_for_again_is_remembered_longer(
+def test_a_replay_that_is_requested_again_is_cached_longer(
     server: RunningServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     drawn: list[Any] = []
@@ -317,7 +311,7 @@ def test_a_replay_that_is_asked_for_again_is_remembered_longer(
     assert len(drawn) == 3
 
 
-def test_no_more_replays_are_drawn_at_once_than_are_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_replays_rendered_at_once_are_limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first_hangs = f"mkdir {tmp_path}/begun 2>/dev/null && exec sleep 1000; exec {' '.join(rendering.RENDER_COMMAND)}"
     monkeypatch.setattr(rendering, "RENDER_COMMAND", ("sh", "-c", first_hangs))
     monkeypatch.setattr(pages, "MAX_REPLAY_PAGES", 1)
@@ -333,7 +327,7 @@ def test_no_more_replays_are_drawn_at_once_than_are_remembered(tmp_path: Path, m
             assert ask(server, f"/matches/{other}").status == 503
 
 
-def test_a_browser_that_asks_for_no_more_than_the_head_of_a_live_board_gets_nothing(server: RunningServer) -> None:
+def test_a_head_request_for_a_live_board_is_not_found(server: RunningServer) -> None:
     room = server.open_room("fish")
 
     assert ask(server, f"/rooms/{room}/live", "HEAD").status == 404
@@ -360,7 +354,7 @@ def test_a_live_board_ends_when_its_room_is_closed_before_the_match_is_over(
     assert beats < 100
 
 
-def test_a_sealed_match_is_not_shown_again(server: RunningServer) -> None:
+def test_a_sealed_match_has_no_replay(server: RunningServer) -> None:
     room = server.open_room("fish", sealed=True)
 
     server.play_to_end(room)
@@ -384,7 +378,7 @@ HEADERS = {
 @pytest.mark.parametrize(
     "path", ["/", "/status", "/metrics", "/healthz", "/parts/room.js", "/nowhere", "/rooms/x/live"]
 )
-def test_every_answer_says_what_a_browser_may_do_with_it(server: RunningServer, path: str) -> None:
+def test_every_answer_has_the_security_headers(server: RunningServer, path: str) -> None:
     answer = ask(server, path)
 
     assert {name: answer.headers.get(name) for name in HEADERS} == HEADERS
@@ -393,7 +387,7 @@ def test_every_answer_says_what_a_browser_may_do_with_it(server: RunningServer, 
     assert "unsafe" not in pages.CONTENT_POLICY
 
 
-def test_pages_hold_no_script_no_style_and_no_data(server: RunningServer) -> None:
+def test_pages_have_no_inline_script_style_or_data(server: RunningServer) -> None:
     room = server.open_room("fish", ("<script>alert(1)</script>", "bob"))
     for path in nonempty(("/", f"/rooms/{room}")):
         text = ask(server, path).text
@@ -404,7 +398,7 @@ def test_pages_hold_no_script_no_style_and_no_data(server: RunningServer) -> Non
         assert "alert" not in text
 
 
-def test_names_are_plain_text_in_what_is_streamed(server: RunningServer) -> None:
+def test_names_are_plain_text_in_the_stream(server: RunningServer) -> None:
     for name in nonempty(NAMES[:6]):
         room = server.open_room("fish", (name, "bob"))
         looking = Looking(server, room)
@@ -464,11 +458,11 @@ def test_an_id_is_looked_up_and_never_a_path(
 @pytest.mark.parametrize(
     "name", ["", "pages.py", "replay.html", "replay.py", "sha256.js", ".git/config", "__init__.py", "README.md"]
 )
-def test_nothing_is_given_out_that_is_not_on_the_list(server: RunningServer, name: str) -> None:
+def test_only_listed_parts_are_served(server: RunningServer, name: str) -> None:
     assert ask(server, f"/parts/{name}").status == 404
 
 
-def test_what_is_on_the_list_is_given_out_as_what_it_is(server: RunningServer) -> None:
+def test_listed_parts_are_served_with_their_types(server: RunningServer) -> None:
     for name, kind in nonempty(pages.PAGE_PARTS.items()):
         answer = ask(server, f"/parts/{name}")
         assert answer.status == 200
@@ -497,7 +491,7 @@ OTHERS = [
 
 
 @pytest.mark.parametrize("host", OTHERS)
-def test_nobody_is_answered_who_calls_the_server_by_another_name(server: RunningServer, host: str) -> None:
+def test_requests_with_another_host_name_are_refused(server: RunningServer, host: str) -> None:
     for path in nonempty(("/", "/status", "/metrics")):
         answer = ask(server, path, Host=host)
         assert answer.status in (400, 421)
@@ -505,11 +499,11 @@ def test_nobody_is_answered_who_calls_the_server_by_another_name(server: Running
 
 
 @pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "localhost:4001", "[::1]:4001", "LOCALHOST"])
-def test_its_own_names_and_addresses_are_answered(server: RunningServer, host: str) -> None:
+def test_requests_with_own_names_and_addresses_are_answered(server: RunningServer, host: str) -> None:
     assert ask(server, "/healthz", Host=host).status == 200
 
 
-def test_a_host_may_have_names(tmp_path: Path) -> None:
+def test_more_host_names_may_be_set(tmp_path: Path) -> None:
     with run_small_server(tmp_path, hosts=["Games.example.org"]) as named:
         assert ask(named, "/healthz", Host="games.example.org").status == 200
         assert ask(named, "/healthz", Host="x.games.example.org").status == 421
@@ -529,7 +523,7 @@ ORIGINS = [
 
 
 @pytest.mark.parametrize("origin", ORIGINS)
-def test_pages_from_elsewhere_may_not_ask(server: RunningServer, origin: str) -> None:
+def test_cross_origin_requests_are_refused(server: RunningServer, origin: str) -> None:
     room = server.open_room("fish")
     for path in nonempty(("/status", f"/rooms/{room}/live")):
         answer = ask(server, path, Host=f"localhost:{server.port}", Origin=origin.format(port=server.port))
@@ -537,19 +531,19 @@ def test_pages_from_elsewhere_may_not_ask(server: RunningServer, origin: str) ->
         assert "access-control-allow-origin" not in answer.headers
 
 
-def test_the_own_page_may_ask(server: RunningServer) -> None:
+def test_same_origin_requests_are_answered(server: RunningServer) -> None:
     for scheme in ("http", "https"):  # behind a proxy that encrypts
         answer = ask(server, "/status", Host=f"localhost:{server.port}", Origin=f"{scheme}://localhost:{server.port}")
         assert answer.status == 200
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "CONNECT"])
-def test_nothing_can_be_changed(server: RunningServer, method: str) -> None:
+def test_methods_that_change_something_are_refused(server: RunningServer, method: str) -> None:
     for path in nonempty(("/", "/status", "/rooms/x")):
         assert ask(server, path, method).status in (400, 405)
 
 
-def test_to_ask_changes_nothing(server: RunningServer) -> None:
+def test_requests_change_nothing(server: RunningServer) -> None:
     room = server.open_room("fish")
     hub = server.server.hubs[room]
     assert hub.last is not None
@@ -578,7 +572,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("kind", BAD)
-def test_whatever_is_no_plain_question_is_refused_once_and_cut_off(server: RunningServer, kind: str) -> None:
+def test_a_malformed_request_is_refused_once_and_disconnected(server: RunningServer, kind: str) -> None:
     answer = b""
     with suppress(ConnectionResetError):
         answer = raw(server, BAD[kind].encode("latin-1"))

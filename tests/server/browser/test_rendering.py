@@ -25,7 +25,7 @@ def board(game: str = "fish") -> tuple[BoardJob, str]:
     )
 
 
-def test_it_draws_what_would_be_drawn_here() -> None:
+def test_the_render_pool_draws_the_same_as_this_process() -> None:
     async def drawn() -> list[str]:
         studio = RenderPool()
         try:
@@ -36,7 +36,7 @@ def test_it_draws_what_would_be_drawn_here() -> None:
     assert asyncio.run(drawn()) == [board(game)[1] for game in GAMES]
 
 
-def test_it_is_started_anew_when_it_was_killed() -> None:
+def test_a_killed_render_process_is_replaced() -> None:
     async def tried() -> tuple[str, int]:
         studio = RenderPool()
         await studio.render(board()[0])
@@ -56,7 +56,7 @@ def test_it_is_started_anew_when_it_was_killed() -> None:
         os.kill(number, 0)
 
 
-def test_whoever_is_called_away_leaves_no_answer_behind_for_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cancelled_job_leaves_no_answer_for_the_next_one(monkeypatch: pytest.MonkeyPatch) -> None:
     async def tried(pause: float) -> str:
         studio = RenderPool()
         try:
@@ -72,7 +72,7 @@ def test_whoever_is_called_away_leaves_no_answer_behind_for_the_next(monkeypatch
         assert asyncio.run(tried(pause)) == board()[1]
 
 
-def test_a_process_whose_picture_is_called_off_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_process_of_a_cancelled_job_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rendering, "RENDER_COMMAND", ("sleep", "1000"))
 
     async def tried() -> tuple[int | None, int]:
@@ -90,7 +90,7 @@ def test_a_process_whose_picture_is_called_off_is_ended(monkeypatch: pytest.Monk
     assert asyncio.run(tried()) == (-signal.SIGKILL, 0)
 
 
-def test_one_that_hangs_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_render_process_that_hangs_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rendering, "JOB_TIMEOUT_S", 0.2)
     monkeypatch.setattr(rendering, "RENDER_COMMAND", ("sleep", "1000"))
 
@@ -115,7 +115,7 @@ def test_a_picture_that_is_too_long_is_given_up_and_its_process_ended(monkeypatc
     assert asyncio.run(tried()) == 0
 
 
-def test_a_replay_is_drawn_of_what_is_over_and_of_nothing_else(tmp_path: Path) -> None:
+def test_only_finished_matches_have_replays(tmp_path: Path) -> None:
     over, sealed = record_match(tmp_path, "fish"), record_match(tmp_path, "fish", sealed=True)
     unfinished = tmp_path / "unfinished.jsonl"
     unfinished.write_bytes(b"".join(over.read_bytes().splitlines(keepends=True)[:5]))

@@ -30,7 +30,7 @@ async def next_of(frames: AsyncGenerator[bytes, None]) -> bytes:
     return await anext(frames, b"")
 
 
-def test_a_browser_that_missed_a_picture_gets_the_next_one_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_viewer_that_missed_a_picture_gets_the_next_one_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(viewers, "FRAME_INTERVAL_S", 0.001)
 
     async def work() -> None:
@@ -58,7 +58,7 @@ def test_a_browser_that_missed_a_picture_gets_the_next_one_whole(monkeypatch: py
     asyncio.run(work())
 
 
-def test_a_browser_that_comes_back_sees_the_board_before_the_next_move() -> None:
+def test_a_viewer_that_comes_back_sees_the_board_before_the_next_move() -> None:
     async def work() -> None:
         hub, studio = Hub("r1", "the ice"), RenderPool()
         showing = RoomStream(hub, studio)
@@ -79,9 +79,7 @@ def test_a_browser_that_comes_back_sees_the_board_before_the_next_move() -> None
     asyncio.run(work())
 
 
-def test_a_picture_that_cannot_be_drawn_keeps_no_later_one_back(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_picture_that_cannot_be_drawn_delays_no_later_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first_fails = f"mkdir {tmp_path}/begun 2>/dev/null && exit 1; exec {' '.join(rendering.RENDER_COMMAND)}"
     monkeypatch.setattr(rendering, "RENDER_COMMAND", ("sh", "-c", first_fails))
     monkeypatch.setattr(viewers, "FRAME_INTERVAL_S", 0.001)
@@ -111,7 +109,7 @@ def test_a_picture_that_cannot_be_drawn_keeps_no_later_one_back(
     asyncio.run(work())
 
 
-def test_a_browser_that_waits_for_the_first_move_is_let_go_at_once_when_a_server_stops() -> None:
+def test_a_viewer_that_waits_for_the_first_move_is_disconnected_at_once_when_a_server_stops() -> None:
     async def work(loop: VirtualTimeLoop) -> bytes:
         showing = RoomStream(Hub("r1", "the ice"), RenderPool())
         frames = showing.frames("light")
@@ -126,7 +124,7 @@ def test_a_browser_that_waits_for_the_first_move_is_let_go_at_once_when_a_server
     assert run_in_virtual_time(work) == b""
 
 
-def test_only_the_last_facts_are_told_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_the_last_facts_are_sent_as_text(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hub_module, "MAX_RECENT_FACTS", 3)
 
     async def work() -> list[int]:
@@ -146,7 +144,7 @@ def test_only_the_last_facts_are_told_in_words(monkeypatch: pytest.MonkeyPatch) 
     assert asyncio.run(work()) == [3, 4, 5]
 
 
-def test_a_browser_that_comes_late_is_told_the_moves_before_it() -> None:
+def test_a_viewer_that_comes_late_gets_the_moves_before_it() -> None:
     async def work() -> dict[str, Any]:
         hub, studio = Hub("r1", "the ice"), RenderPool()
         for event, match in play_match_events("fish", 2)[:4]:
@@ -169,7 +167,7 @@ def test_a_browser_that_comes_late_is_told_the_moves_before_it() -> None:
     ]
 
 
-def test_no_player_is_best_where_all_were_ejected() -> None:
+def test_no_player_wins_where_all_were_ejected() -> None:
     match = play_match_events("fish", 2)[0][1]
     for seat in (0, 1):
         match = match.after(Ejected(seat, Fault.GONE, Moment.TURN, "left"))

@@ -175,7 +175,7 @@ async def asked(client: Client, limit: float = 5.0) -> Answered | Failed:
 # Who it is
 
 
-def test_a_guest_is_welcome_and_comes_back_by_its_pass(tmp_path: Path) -> None:
+def test_a_guest_comes_back_by_its_reconnect_token(tmp_path: Path) -> None:
     async def host() -> None:
         async with opened(tmp_path, reconnect_window=7.0) as listener:
             _, welcome, client = await listener.sign_up({"name": "ann", "changes": True, "game": "fish"})
@@ -195,7 +195,7 @@ def test_a_guest_is_welcome_and_comes_back_by_its_pass(tmp_path: Path) -> None:
     run(host())
 
 
-def test_null_is_an_answer_and_guests_of_one_name_get_different_labels(tmp_path: Path) -> None:
+def test_a_guest_may_answer_null_and_guests_of_one_name_get_different_labels(tmp_path: Path) -> None:
     async def host() -> None:
         async with opened(tmp_path) as listener:
             names = [(await listener.sign_up(answer))[1]["name"] for answer in (None, None, {"name": "GUEST"}, {})]
@@ -217,7 +217,7 @@ def test_the_name_of_a_guest_that_left_is_free_again(tmp_path: Path) -> None:
     run(host())
 
 
-def test_a_client_hears_once_that_the_tokens_were_spoilt(tmp_path: Path) -> None:
+def test_one_client_is_refused_when_the_tokens_become_unreadable(tmp_path: Path) -> None:
     async def host() -> list[tuple[str, ...]]:
         async with opened(tmp_path) as listener:
             (tmp_path / "tokens").write_text("rubbish")
@@ -228,7 +228,7 @@ def test_a_client_hears_once_that_the_tokens_were_spoilt(tmp_path: Path) -> None
     assert run(host()) == [("refused", "unreadable_tokens"), ("arrived", "ann")]
 
 
-def test_a_client_that_is_not_here_may_say_that_it_leaves(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_client_that_is_unknown_may_say_that_it_leaves(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     async def host() -> None:
         async with opened(tmp_path) as listener:
             _, said = await listener.come({"purpose": "leave"})
@@ -240,7 +240,7 @@ def test_a_client_that_is_not_here_may_say_that_it_leaves(tmp_path: Path, caplog
     assert caplog.messages == []
 
 
-def test_a_name_that_has_a_token_takes_it(tmp_path: Path) -> None:
+def test_a_name_with_a_token_requires_it(tmp_path: Path) -> None:
     async def host() -> None:
         async with opened(tmp_path) as listener:
             token = make_token(tmp_path, "ann")  # while the server is open
@@ -265,7 +265,7 @@ def test_a_name_that_has_a_token_takes_it(tmp_path: Path) -> None:
     run(host())
 
 
-def test_a_guest_that_comes_back_with_its_pass_takes_no_name_like_one_that_has_a_token(tmp_path: Path) -> None:
+def test_a_guest_that_comes_back_gets_no_name_like_one_with_a_token(tmp_path: Path) -> None:
     async def host() -> None:
         make_token(tmp_path, "ann")
         async with opened(tmp_path) as listener:
@@ -278,7 +278,7 @@ def test_a_guest_that_comes_back_with_its_pass_takes_no_name_like_one_that_has_a
     run(host())
 
 
-def test_nobody_takes_a_name_like_that_of_somebody_who_is_not_here(tmp_path: Path) -> None:
+def test_a_guest_gets_no_name_like_one_with_a_token(tmp_path: Path) -> None:
     async def host() -> None:
         make_token(tmp_path, "ann")
         async with opened(tmp_path) as listener:
@@ -288,7 +288,7 @@ def test_nobody_takes_a_name_like_that_of_somebody_who_is_not_here(tmp_path: Pat
     run(host())
 
 
-def test_a_server_may_want_no_guests(tmp_path: Path) -> None:
+def test_a_server_may_refuse_guests(tmp_path: Path) -> None:
     async def host() -> None:
         token = make_token(tmp_path, "ann")
         async with opened(tmp_path) as listener:
@@ -301,7 +301,7 @@ def test_a_server_may_want_no_guests(tmp_path: Path) -> None:
     run(host())
 
 
-def test_a_pass_counts_after_a_restart_and_not_in_another_server(tmp_path: Path) -> None:
+def test_a_reconnect_token_is_valid_after_a_restart_and_not_at_another_server(tmp_path: Path) -> None:
     async def host() -> None:
         async with opened(tmp_path / "one") as listener:
             _, welcome, before = await listener.sign_up()
@@ -317,7 +317,7 @@ def test_a_pass_counts_after_a_restart_and_not_in_another_server(tmp_path: Path)
     run(host())
 
 
-def test_a_right_token_enters_after_wrong_ones_from_the_same_address(tmp_path: Path) -> None:
+def test_a_valid_token_is_accepted_after_invalid_ones_from_the_same_address(tmp_path: Path) -> None:
     async def host() -> None:
         token = make_token(tmp_path / "cup", "ann")
         async with opened(tmp_path / "cup") as listener:
@@ -329,7 +329,7 @@ def test_a_right_token_enters_after_wrong_ones_from_the_same_address(tmp_path: P
     run(host())
 
 
-def test_a_right_pass_enters_after_wrong_ones_from_the_same_address(tmp_path: Path) -> None:
+def test_a_valid_reconnect_token_is_accepted_after_invalid_ones_from_the_same_address(tmp_path: Path) -> None:
     async def host() -> None:
         async with opened(tmp_path) as listener:
             _, welcome, before = await listener.sign_up()
@@ -342,7 +342,7 @@ def test_a_right_pass_enters_after_wrong_ones_from_the_same_address(tmp_path: Pa
     run(host())
 
 
-def test_the_operator_is_told_which_file_a_wrong_token_is_not_in(tmp_path: Path) -> None:
+def test_the_operator_is_told_the_tokens_file_for_an_invalid_token(tmp_path: Path) -> None:
     async def host() -> None:
         async with opened(tmp_path) as listener:
             await listener.refusal({"name": "ann", "token": "0" * 32})
@@ -355,7 +355,7 @@ def test_the_operator_is_told_which_file_a_wrong_token_is_not_in(tmp_path: Path)
 
 
 @pytest.mark.parametrize("purpose", ["play", "watch", "status"])
-def test_a_name_that_is_none_is_refused_whatever_it_is(purpose: str, tmp_path: Path) -> None:
+def test_an_invalid_name_is_refused(purpose: str, tmp_path: Path) -> None:
     async def host() -> None:
         async with opened(tmp_path) as listener:
             for name in [*NAMES[:20], "", "x" * 21, "../x", "ann ", "änn", "an\u200bn", "~ann", "\n", 7, None]:
@@ -366,7 +366,7 @@ def test_a_name_that_is_none_is_refused_whatever_it_is(purpose: str, tmp_path: P
     run(host())
 
 
-def test_a_session_that_is_played_back_byte_by_byte_is_refused(tmp_path: Path) -> None:
+def test_a_replayed_introduction_is_refused(tmp_path: Path) -> None:
     async def host() -> None:
         token = make_token(tmp_path, "ann")
         async with opened(tmp_path) as listener:
@@ -423,7 +423,7 @@ def test_no_token_is_ever_shown(tmp_path: Path, capfd: pytest.CaptureFixture[str
 # Coming back
 
 
-def test_who_has_no_seat_is_gone_with_its_connection_and_who_has_one_may_come_back(tmp_path: Path) -> None:
+def test_only_a_client_with_a_seat_may_come_back(tmp_path: Path) -> None:
     async def host() -> None:
         async with opened(tmp_path) as listener:
             caller, _, _ = await listener.sign_up({"name": "bob"})
@@ -448,7 +448,7 @@ def test_who_has_no_seat_is_gone_with_its_connection_and_who_has_one_may_come_ba
     run(host())
 
 
-def test_a_seat_is_kept_for_the_window_and_no_longer(tmp_path: Path) -> None:
+def test_a_seat_is_reserved_for_the_reconnect_window(tmp_path: Path) -> None:
     async def host() -> None:
         async with opened(tmp_path, reconnect_window=0.05) as listener:
             caller, welcome, client = await listener.sign_up({"name": "ann"})
@@ -465,7 +465,7 @@ def test_a_seat_is_kept_for_the_window_and_no_longer(tmp_path: Path) -> None:
     run(host())
 
 
-def test_who_is_told_goodbye_signs_up_anew(tmp_path: Path) -> None:
+def test_a_client_that_was_told_goodbye_signs_in_anew(tmp_path: Path) -> None:
     async def host() -> None:
         async with opened(tmp_path) as listener:
             for turns in range(20):
@@ -483,7 +483,7 @@ def test_who_is_told_goodbye_signs_up_anew(tmp_path: Path) -> None:
     run(host())
 
 
-def test_many_who_come_with_one_token_at_once_are_one_client_and_the_newest_hears_the_question(tmp_path: Path) -> None:
+def test_many_connections_with_one_token_are_one_client_and_the_newest_gets_the_question(tmp_path: Path) -> None:
     random = Random(3)
 
     async def host() -> None:
@@ -525,7 +525,7 @@ async def last_heard(caller: Caller) -> str:
 # What else it may come for
 
 
-def test_a_spectator_is_handed_over_with_its_line(tmp_path: Path) -> None:
+def test_a_spectator_is_passed_on_with_its_connection(tmp_path: Path) -> None:
     async def host() -> None:
         async with opened(tmp_path) as listener:
             caller = await listener.call()
@@ -538,7 +538,7 @@ def test_a_spectator_is_handed_over_with_its_line(tmp_path: Path) -> None:
     run(host())
 
 
-def test_a_status_is_one_line_however_long_and_then_the_line_is_cut(tmp_path: Path) -> None:
+def test_a_status_is_one_line_of_any_length_and_ends_the_connection(tmp_path: Path) -> None:
     async def host() -> None:
         async with opened(tmp_path) as listener:
             caller, said = await listener.come({"purpose": "status"})
@@ -552,7 +552,7 @@ def test_a_status_is_one_line_however_long_and_then_the_line_is_cut(tmp_path: Pa
 # Over WebSocket
 
 
-def test_who_comes_over_websocket_may_come_back_over_tcp(tmp_path: Path) -> None:
+def test_a_client_of_websocket_may_come_back_over_tcp(tmp_path: Path) -> None:
     async def host() -> None:
         async with opened(tmp_path, websocket=0) as listener:
             async with connect(f"ws://{listener.reception.addresses[1]}") as surfer:
@@ -623,7 +623,7 @@ STRANGERS = {
 
 
 @pytest.mark.parametrize(("stranger", "reason"), STRANGERS.items(), ids=[each.__name__ for each in STRANGERS])
-def test_a_stranger_is_let_go_in_time_and_holds_up_nobody(
+def test_a_connection_that_does_not_sign_in_is_closed_in_time_and_delays_no_other(
     stranger: Callable[[Caller], Any], reason: str, tmp_path: Path
 ) -> None:
     async def host() -> None:
@@ -643,7 +643,7 @@ def test_a_stranger_is_let_go_in_time_and_holds_up_nobody(
     run(host())
 
 
-def test_there_are_only_so_many_connections_and_places_get_free_again(tmp_path: Path) -> None:
+def test_connections_are_limited_and_closed_ones_are_not_counted(tmp_path: Path) -> None:
     async def host() -> None:
         for limits in ({"connections_per_address": 3}, {"connections": 3}):
             async with opened(tmp_path, **limits) as listener:
@@ -661,7 +661,7 @@ def test_there_are_only_so_many_connections_and_places_get_free_again(tmp_path: 
     run(host())
 
 
-def test_who_has_no_seat_for_long_has_to_go(tmp_path: Path) -> None:
+def test_a_client_without_a_seat_for_long_is_disconnected(tmp_path: Path) -> None:
     async def host() -> None:
         async with opened(tmp_path, idle_timeout=0.1) as listener:
             idler, _, _ = await listener.sign_up({"name": "ann"})
@@ -678,7 +678,7 @@ def test_who_has_no_seat_for_long_has_to_go(tmp_path: Path) -> None:
     run(host())
 
 
-def test_whoever_looks_for_idlers_does_other_things_meanwhile(tmp_path: Path) -> None:
+def test_checks_for_idle_clients_are_not_too_frequent(tmp_path: Path) -> None:
     looks = 0
 
     class Looked(SignIn):
@@ -697,7 +697,7 @@ def test_whoever_looks_for_idlers_does_other_things_meanwhile(tmp_path: Path) ->
     assert 1 < looks < 2 + took / 0.04
 
 
-def test_whoever_is_here_stays_when_the_listener_is_shut(tmp_path: Path) -> None:
+def test_clients_stay_when_the_listener_closes(tmp_path: Path) -> None:
     async def host() -> None:
         async with opened(tmp_path) as listener:
             caller, _, client = await listener.sign_up()
@@ -712,7 +712,7 @@ def test_whoever_is_here_stays_when_the_listener_is_shut(tmp_path: Path) -> None
     run(host())
 
 
-def test_a_listener_that_was_shut_is_let_go_of(tmp_path: Path) -> None:
+def test_a_closed_listener_is_freed(tmp_path: Path) -> None:
     async def host() -> SignIn | None:
         async with SignIn(Server(), settings(tmp_path)) as reception:
             left = weakref.ref(reception)
@@ -739,7 +739,7 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
     pytest.skip("there is no openssl here")
 
 
-def test_lines_may_be_encrypted_and_who_does_not_do_so_is_let_go(tmp_path: Path, certificate: tuple[str, str]) -> None:
+def test_a_tls_listener_refuses_plain_connections(tmp_path: Path, certificate: tuple[str, str]) -> None:
     async def host() -> None:
         async with opened(tmp_path, tls=Tls(*certificate), hello_timeout=0.5) as listener:
             trusting = ssl.create_default_context(cafile=certificate[0])
@@ -762,16 +762,14 @@ def test_lines_may_be_encrypted_and_who_does_not_do_so_is_let_go(tmp_path: Path,
     run(host())
 
 
-def test_files_that_are_no_certificate_are_refused_in_a_line(tmp_path: Path, certificate: tuple[str, str]) -> None:
+def test_files_that_are_not_a_certificate_are_refused_in_one_line(tmp_path: Path, certificate: tuple[str, str]) -> None:
     (tmp_path / "no.pem").write_text("no")
     for pair in (("missing.pem", certificate[1]), (str(tmp_path / "no.pem"), certificate[1])):
         with pytest.raises(BadRequest, match=r"cannot use .*pem for TLS"):
             tls_context(*pair)
 
 
-def test_a_key_that_is_locked_is_refused_and_its_password_not_asked_for(
-    tmp_path: Path, certificate: tuple[str, str]
-) -> None:
+def test_a_key_with_a_password_is_refused_without_a_prompt(tmp_path: Path, certificate: tuple[str, str]) -> None:
     locked = str(tmp_path / "locked.pem")
     command = ["openssl", "ec", "-in", certificate[1], "-out", locked, "-aes256", "-passout", "pass:a secret"]
     subprocess.run(command, check=True, capture_output=True)
@@ -780,7 +778,7 @@ def test_a_key_that_is_locked_is_refused_and_its_password_not_asked_for(
         tls_context(certificate[0], locked)
 
 
-def test_a_port_that_somebody_has_is_refused_in_a_line(tmp_path: Path) -> None:
+def test_a_port_that_is_taken_is_refused_in_one_line(tmp_path: Path) -> None:
     async def host() -> None:
         with socket.create_server((LOOPBACK, 0)) as taken, pytest.raises(BadRequest, match="cannot listen at"):
             SignIn(Server(), settings(tmp_path, port=taken.getsockname()[1]))

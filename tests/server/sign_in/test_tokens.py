@@ -27,7 +27,7 @@ from tests.nonempty import nonempty
 OTHERS = ["", "x", "0" * 32, "~" * 64, "ünsinn", "\U0001f427" * 16]
 
 
-def test_a_token_fits_its_name_alone(tmp_path: Path) -> None:
+def test_a_token_is_valid_for_its_name_alone(tmp_path: Path) -> None:
     ann, bob = make_token(tmp_path, "ann"), make_token(tmp_path, "bob")
     tokens = Tokens(tmp_path)
 
@@ -41,7 +41,7 @@ def test_a_token_fits_its_name_alone(tmp_path: Path) -> None:
     assert (tokens.has("ann"), tokens.has("cyd"), tokens.has("")) == (True, False, False)
 
 
-def test_no_hash_is_a_token(tmp_path: Path) -> None:
+def test_a_stored_hash_is_not_a_valid_token(tmp_path: Path) -> None:
     make_token(tmp_path, "ann")
     tokens = Tokens(tmp_path)
 
@@ -56,7 +56,7 @@ def test_tokens_are_long_enough_and_never_the_same(tmp_path: Path) -> None:
     assert {len(bytes.fromhex(token)) * 8 for token in found} == {128}
 
 
-def test_what_changes_in_the_file_is_seen_at_once(tmp_path: Path) -> None:
+def test_changes_of_the_tokens_file_take_effect_at_once(tmp_path: Path) -> None:
     tokens = Tokens(tmp_path)
     assert not tokens.has("ann")
     old = make_token(tmp_path, "ann")
@@ -71,7 +71,7 @@ def test_what_changes_in_the_file_is_seen_at_once(tmp_path: Path) -> None:
     assert not tokens.has("ann")
 
 
-def test_a_server_that_was_not_asked_between_revoking_and_renewing_takes_the_new_token_alone(tmp_path: Path) -> None:
+def test_a_renewed_token_replaces_the_old_one_if_no_check_came_between(tmp_path: Path) -> None:
     tokens, old = Tokens(tmp_path), make_token(tmp_path, "ann")
     assert tokens.is_valid("ann", old)
     size = (tmp_path / TOKENS_FILE).stat().st_size
@@ -83,7 +83,7 @@ def test_a_server_that_was_not_asked_between_revoking_and_renewing_takes_the_new
     assert (tokens.is_valid("ann", old), tokens.is_valid("ann", new)) == (False, True)
 
 
-def test_no_two_states_of_the_file_have_one_time_however_quickly_it_changes(tmp_path: Path) -> None:
+def test_no_two_versions_of_the_tokens_file_have_the_same_time(tmp_path: Path) -> None:
     times = set()
     for number in range(50):
         make_token(tmp_path, f"p{number}")
@@ -95,7 +95,7 @@ def test_no_two_states_of_the_file_have_one_time_however_quickly_it_changes(tmp_
 @pytest.mark.parametrize(
     "text", ["ann\n", "ann 00\n", "~a {hash}\n", "ann {hash}\nann {hash}\n", "ann  {hash}\n", "\0\n"]
 )
-def test_a_file_that_somebody_has_spoilt_is_told_once_and_what_stood_there_counts(text: str, tmp_path: Path) -> None:
+def test_a_damaged_tokens_file_raises_once_and_the_tokens_before_it_count(text: str, tmp_path: Path) -> None:
     token, tokens = make_token(tmp_path, "ann"), Tokens(tmp_path)
     assert tokens.has("ann")
     good = (tmp_path / TOKENS_FILE).read_text()
@@ -109,7 +109,7 @@ def test_a_file_that_somebody_has_spoilt_is_told_once_and_what_stood_there_count
     assert not tokens.has("ann")
 
 
-def test_nobody_else_may_read_the_file(tmp_path: Path) -> None:
+def test_only_the_owner_may_read_the_tokens_file(tmp_path: Path) -> None:
     before = os.umask(0)
     try:
         make_token(tmp_path, "ann")
@@ -137,14 +137,16 @@ def test_processes_that_make_tokens_at_once_lose_none(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == [TOKENS_FILE]
 
 
-def test_who_finds_the_file_being_changed_for_ever_gives_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lock_on_the_tokens_that_is_never_released_is_given_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(module, "TOKENS_LOCK_TIMEOUT_S", 0.0)
 
     with edit_hashes(tmp_path), pytest.raises(BadRequest, match="is locked by another process"):
         make_token(tmp_path, "ann")
 
 
-def test_what_fails_while_it_is_written_leaves_what_was_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_write_leaves_the_tokens_as_they_were(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     token = make_token(tmp_path, "ann")
 
     def full(file: int) -> None:
@@ -160,7 +162,7 @@ def test_what_fails_while_it_is_written_leaves_what_was_there(tmp_path: Path, mo
 # Passes
 
 
-def test_a_pass_names_its_holder_and_nobody_can_write_one_without_the_key() -> None:
+def test_a_reconnect_token_has_its_id_and_cannot_be_made_without_the_key() -> None:
     passes, others = ReconnectTokens(b"k" * 32), ReconnectTokens(b"l" * 32)
     id = passes.new_id()
     text = passes.create(id)
@@ -185,7 +187,7 @@ def test_no_two_guests_have_the_same_id() -> None:
 # Names
 
 
-def test_names_that_look_alike_are_alike() -> None:
+def test_look_alike_names_have_the_same_key() -> None:
     for group in (["ann", "Ann", "a-n-n", "_ANN"], ["Illl", "1l1I", "lllI"], ["O0", "o-o"], ["mw", "rnvv", "MW"]):
         for one, other in nonempty(pairwise(group)):
             assert look_alike_key(one) == look_alike_key(other)
@@ -193,7 +195,7 @@ def test_names_that_look_alike_are_alike() -> None:
     assert len({look_alike_key(name) for name in different}) == len(different)
 
 
-def test_a_thousand_guests_of_one_name_get_names_that_nobody_mixes_up() -> None:
+def test_a_thousand_guests_of_one_name_get_different_names() -> None:
     taken: set[str] = set()
     passes = ReconnectTokens(bytes(32))
     for _ in range(1000):
@@ -203,7 +205,7 @@ def test_a_thousand_guests_of_one_name_get_names_that_nobody_mixes_up() -> None:
         taken.add(look_alike_key(name))
 
 
-def test_a_name_is_found_though_all_that_could_be_foreseen_are_taken() -> None:
+def test_a_name_is_found_though_all_predictable_ones_are_taken() -> None:
     digits = "c0ffee00c0ffee00"
     taken = {look_alike_key("ann"), *(look_alike_key(f"ann-{digits[:length]}") for length in range(len(digits) + 1))}
 

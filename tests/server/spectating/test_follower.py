@@ -62,7 +62,7 @@ def followed(directory: Path, game: str) -> Joining:
 
 
 @pytest.mark.parametrize("game", GAMES)
-def test_whoever_joins_knows_what_those_know_who_were_there(tmp_path: Path, game: str) -> None:
+def test_a_follower_that_joins_late_knows_the_same_as_one_from_the_start(tmp_path: Path, game: str) -> None:
     joining = followed(tmp_path, game)
     last = len(joining.events) - 1
 
@@ -94,12 +94,12 @@ BAD: list[bytes] = [
 
 
 @pytest.mark.parametrize("number", range(len(BAD)))
-def test_whatever_is_no_line_of_a_room_is_refused(number: int) -> None:
+def test_a_line_that_is_not_of_a_room_is_refused(number: int) -> None:
     with pytest.raises(BadRequest):
         Follower().read_line(BAD[number])
 
 
-def test_a_server_that_lies_is_refused(tmp_path: Path) -> None:
+def test_inconsistent_lines_of_a_server_are_refused(tmp_path: Path) -> None:
     [first, second, *_] = followed(tmp_path, "fish").watchers[0].lines
     snapshot, patch = (msgspec.json.decode(line) for line in (first, second))
     ejected = {"seat": 0, "fault": "illegal", "moment": "turn", "clause": None, "why": ""}

@@ -103,7 +103,7 @@ def test_a_patch_has_the_event_and_what_it_changed() -> None:
     }
 
 
-def test_who_was_ejected_is_in_the_snapshot_and_hostile_texts_break_no_terminal() -> None:
+def test_ejections_are_in_the_snapshot_and_hostile_texts_are_escaped() -> None:
     spectator = Spectator()  # which asserts that all is ASCII, on one line
 
     async def work(hub: Hub, loop: VirtualTimeLoop) -> None:
@@ -119,7 +119,7 @@ def test_who_was_ejected_is_in_the_snapshot_and_hostile_texts_break_no_terminal(
 
 
 @each_game
-def test_when_all_is_over_the_final_state_goes_out_once_more_with_the_ranking(game: str) -> None:
+def test_a_final_snapshot_with_the_ranking_ends_a_match(game: str) -> None:
     spectator, events = Spectator(), play_match_events(game)
 
     async def work(hub: Hub, loop: VirtualTimeLoop) -> None:
@@ -140,7 +140,7 @@ def test_when_all_is_over_the_final_state_goes_out_once_more_with_the_ranking(ga
 
 
 @each_game
-def test_a_snapshot_and_patches_are_what_there_is_to_see_after_every_event_whenever_somebody_came(game: str) -> None:
+def test_a_snapshot_with_patches_is_the_state_after_every_event_for_any_watcher(game: str) -> None:
     events, spectators = play_match_events(game), list[Spectator]()
 
     async def work(hub: Hub, loop: VirtualTimeLoop) -> None:
@@ -160,7 +160,7 @@ def test_a_snapshot_and_patches_are_what_there_is_to_see_after_every_event_whene
         assert spectator.received == every
 
 
-def test_who_comes_before_the_match_begins_gets_its_first_snapshot_then() -> None:
+def test_a_watcher_from_before_the_start_gets_a_snapshot_at_the_start() -> None:
     spectator = Spectator()
 
     async def work(hub: Hub, loop: VirtualTimeLoop) -> None:
@@ -175,7 +175,7 @@ def test_who_comes_before_the_match_begins_gets_its_first_snapshot_then() -> Non
     assert spectator.lines[0]["event"] == {"type": "started"}
 
 
-def test_who_comes_between_an_event_and_its_patch_is_told_once() -> None:
+def test_a_watcher_that_comes_between_an_event_and_its_patch_gets_the_event_once() -> None:
     early, late = Spectator(), Spectator()
 
     async def work(hub: Hub, loop: VirtualTimeLoop) -> None:
@@ -191,7 +191,7 @@ def test_who_comes_between_an_event_and_its_patch_is_told_once() -> None:
     assert early.received == [("snapshot", 0), *(("patch", seq) for seq in range(1, 8))]
 
 
-def test_a_spectator_that_comes_before_others_are_told_of_the_last_event_sees_the_board_after_it() -> None:
+def test_a_watcher_that_comes_before_the_last_patch_is_sent_gets_the_newest_snapshot() -> None:
     early, late = Spectator(), Spectator()
 
     async def work(hub: Hub, loop: VirtualTimeLoop) -> None:
@@ -204,7 +204,7 @@ def test_a_spectator_that_comes_before_others_are_told_of_the_last_event_sees_th
     assert late.lines[0]["view"] == json.loads(json.dumps(spectator_state(TWO[3][1])["view"]))
 
 
-def test_who_is_added_twice_is_told_once_and_who_was_removed_nothing_more() -> None:
+def test_a_watcher_that_was_added_twice_gets_lines_once_and_a_removed_one_none() -> None:
     one, other = Spectator(), Spectator()
 
     async def work(hub: Hub, loop: VirtualTimeLoop) -> None:
@@ -222,7 +222,7 @@ def test_who_is_added_twice_is_told_once_and_who_was_removed_nothing_more() -> N
     assert other.received == [("snapshot", 0), ("patch", 1)]
 
 
-def test_who_goes_while_it_is_told_takes_nobody_along() -> None:
+def test_a_watcher_that_is_removed_while_lines_are_sent_affects_no_other() -> None:
     class Leaving(Spectator):
         def offer(self, text: bytes) -> bool:
             hub.remove(self)
@@ -248,7 +248,7 @@ def test_who_goes_while_it_is_told_takes_nobody_along() -> None:
 
 @each_game
 @pytest.mark.parametrize("number", range(5))
-def test_who_skips_lines_gets_newer_snapshots_and_knows_all_at_the_end(game: str, number: int) -> None:
+def test_a_watcher_that_skips_lines_gets_newer_snapshots_and_the_end(game: str, number: int) -> None:
     events, lots = play_match_events(game), SeededRandom(bytes([number]))
     slow, quick = Spectator(lambda: lots.below(3) > 0), Spectator()
 
@@ -269,7 +269,7 @@ def test_who_skips_lines_gets_newer_snapshots_and_knows_all_at_the_end(game: str
     assert len(quick.received) == len(events) + 1
 
 
-def test_who_never_takes_anything_is_offered_no_more_than_a_snapshot_now_and_then() -> None:
+def test_a_watcher_that_takes_nothing_is_offered_only_occasional_snapshots() -> None:
     never, quick = Spectator(lambda: False), Spectator()
 
     async def work(hub: Hub, loop: VirtualTimeLoop) -> None:
@@ -287,7 +287,7 @@ def test_who_never_takes_anything_is_offered_no_more_than_a_snapshot_now_and_the
     assert never.refused == pytest.approx(SLOW_WATCHER_TIMEOUT_S / WATCHER_RETRY_INTERVAL_S, abs=3)
 
 
-def test_who_was_behind_at_the_end_learns_the_result_when_it_can_take_it() -> None:
+def test_a_watcher_that_was_behind_at_the_end_gets_the_result_later() -> None:
     ready = False
     slow = Spectator(lambda: ready)
 
@@ -303,7 +303,7 @@ def test_who_was_behind_at_the_end_learns_the_result_when_it_can_take_it() -> No
     assert slow.knows["event"]["type"] == "ended"
 
 
-def test_many_are_told_in_slices_between_which_others_have_their_turn() -> None:
+def test_many_watchers_are_served_in_slices_between_other_work() -> None:
     spectators = [Spectator() for _ in range(100)]
     heard: list[int] = []
 
@@ -323,7 +323,7 @@ def test_many_are_told_in_slices_between_which_others_have_their_turn() -> None:
     assert all(spectator.received == [("snapshot", 0), ("patch", 1)] for spectator in spectators)
 
 
-def test_events_that_come_while_many_are_told_reach_everybody_in_their_order() -> None:
+def test_events_during_slices_reach_all_watchers_in_order() -> None:
     spectators = [Spectator() for _ in range(5 * WATCHERS_PER_SLICE)]
 
     async def work(hub: Hub, loop: VirtualTimeLoop) -> None:
@@ -339,7 +339,7 @@ def test_events_that_come_while_many_are_told_reach_everybody_in_their_order() -
     assert [spectator.received for spectator in spectators] == [every] * len(spectators)
 
 
-def test_who_goes_and_comes_again_while_others_are_told_hears_nothing_twice() -> None:
+def test_a_watcher_that_is_removed_and_added_again_during_slices_gets_nothing_twice() -> None:
     spectators = [Spectator() for _ in range(3 * WATCHERS_PER_SLICE)]
 
     async def work(hub: Hub, loop: VirtualTimeLoop) -> None:
@@ -358,7 +358,7 @@ def test_who_goes_and_comes_again_while_others_are_told_hears_nothing_twice() ->
     assert spectators[0].received == [("snapshot", 0), ("patch", 1), ("patch", 2)]
 
 
-def test_if_too_much_happens_at_once_everybody_skips_to_the_newest_snapshot() -> None:
+def test_too_many_events_at_once_make_all_watchers_skip_to_a_snapshot() -> None:
     spectator = Spectator()
     events = play_match_events("q")
     assert len(events) > MAX_KEPT_EVENTS + 10
@@ -375,7 +375,7 @@ def test_if_too_much_happens_at_once_everybody_skips_to_the_newest_snapshot() ->
     assert spectator.received == [("snapshot", 0), ("patch", 1), ("patch", 2), ("snapshot", len(events) - 1)]
 
 
-def test_only_the_last_events_of_a_long_match_are_kept() -> None:
+def test_a_hub_keeps_only_the_last_events_of_a_long_match() -> None:
     events = play_match_events("q")
     assert len(events) > MAX_KEPT_EVENTS + 10
 
@@ -409,7 +409,7 @@ def test_a_watcher_that_raises_is_dropped_and_reported(capsys: pytest.CaptureFix
 # Nothing costs anything while nobody watches.
 
 
-def test_nothing_is_made_while_nobody_watches(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_lines_are_made_without_watchers(monkeypatch: pytest.MonkeyPatch) -> None:
     made = 0
 
     def counted(match: Any) -> dict[str, Any]:
@@ -440,7 +440,7 @@ def test_nothing_is_made_while_nobody_watches(monkeypatch: pytest.MonkeyPatch) -
     assert late.received == [("snapshot", len(TWO) - 1)]
 
 
-def test_a_hub_that_nobody_needs_is_let_go_of_though_somebody_was_behind() -> None:
+def test_an_unused_hub_is_freed_though_a_watcher_was_behind() -> None:
     async def work(hub: Hub, loop: VirtualTimeLoop) -> None:
         hub.add(Spectator(lambda: False))
         await tell(hub, TWO)
@@ -453,7 +453,7 @@ def test_a_hub_that_nobody_needs_is_let_go_of_though_somebody_was_behind() -> No
     assert holders == []
 
 
-def test_times_are_those_of_the_wall() -> None:
+def test_times_of_events_are_wall_clock_times() -> None:
     times = iter(range(100, 200))
     hub, spectator = Hub(now=lambda: next(times)), Spectator()
 
@@ -479,7 +479,7 @@ def test_a_sealed_seed_stays_sealed() -> None:
     assert SEED.hex() not in json.dumps(spectator.lines)
 
 
-def test_a_spectator_that_leaves_and_comes_back_while_others_are_told_hears_nothing_twice() -> None:
+def test_a_spectator_that_leaves_and_comes_back_during_slices_gets_nothing_twice() -> None:
     spectators = [Spectator() for _ in range(2 * WATCHERS_PER_SLICE)]
     first, last = spectators[0], spectators[-1]
 

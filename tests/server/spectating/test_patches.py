@@ -42,7 +42,7 @@ def replace(path: str, value: Any) -> dict[str, Any]:
 
 
 @given(VALUES, VALUES)
-def test_a_document_with_the_patch_to_another_is_the_other(before: Any, after: Any) -> None:
+def test_a_patch_turns_a_document_into_another(before: Any, after: Any) -> None:
     kept = json.dumps(before)
 
     made = apply_patch(before, sent(before, after))
@@ -52,7 +52,7 @@ def test_a_document_with_the_patch_to_another_is_the_other(before: Any, after: A
 
 
 @given(st.lists(st.integers(0, 2), max_size=12), st.lists(st.integers(0, 2), max_size=12))
-def test_a_list_that_grows_or_shrinks_anywhere_is_the_other(before: list[int], after: list[int]) -> None:
+def test_a_patch_covers_lists_that_grow_or_shrink_anywhere(before: list[int], after: list[int]) -> None:
     assert apply_patch({"a": before}, sent({"a": before}, {"a": after})) == {"a": after}
 
 
@@ -82,18 +82,18 @@ def test_the_patch_between_a_document_and_itself_is_empty(document: Any) -> None
         (1, [1], [replace("", [1])]),
     ],
 )
-def test_this_is_told(before: Any, after: Any, patch: Any) -> None:
+def test_a_patch_has_the_expected_operations(before: Any, after: Any, patch: Any) -> None:
     assert sent(before, after) == patch
 
 
-def test_of_a_board_only_the_square_is_told_that_is_different() -> None:
+def test_a_patch_of_a_board_has_only_the_changed_square() -> None:
     after = [row.copy() for row in BOARD]
     after[3][5] = 0
 
     assert sent({"board": BOARD}, {"board": after}) == [replace("/board/3/5", 0)]
 
 
-def test_a_view_with_numbers_as_keys_and_tuples_is_told_as_json_has_it() -> None:
+def test_numbers_as_keys_and_tuples_are_patched_as_in_json() -> None:
     before, after = {"at": {1: "a", 12: "b"}, "row": (0, 1) * 20}, {"at": {1: "c"}, "row": (0, 1) * 20 + (2,)}
     read = json.loads(msgspec.json.encode(before))
 
@@ -133,7 +133,7 @@ def test_an_operation_does_what_rfc_6902_says(patch: Any, changed: dict[str, Any
     assert json.dumps(EXAMPLE) == kept
 
 
-def test_a_member_is_removed() -> None:
+def test_a_patch_removes_a_member() -> None:
     assert apply_patch({"a": 1, "b": 2}, [remove("/a")]) == {"b": 2}
 
 
@@ -167,7 +167,7 @@ def test_the_empty_path_leads_to_the_whole_document(operation: Any) -> None:
         replace("/c/d", 1),
     ],
 )
-def test_an_operation_that_does_not_fit_is_refused_and_named(operation: Any) -> None:
+def test_an_operation_that_does_not_fit_is_refused_by_name(operation: Any) -> None:
     with pytest.raises(BadRequest) as refused:
         apply_patch(EXAMPLE, [operation])
 
@@ -194,7 +194,7 @@ def test_an_operation_that_does_not_fit_is_refused_and_named(operation: Any) -> 
         ),
     ],
 )
-def test_what_is_no_patch_or_has_another_operation_is_refused(patch: Any, why: str) -> None:
+def test_an_invalid_patch_is_refused(patch: Any, why: str) -> None:
     with pytest.raises(BadRequest) as refused:
         apply_patch(EXAMPLE, patch)
 

@@ -20,7 +20,7 @@ from fairplay.testing.hostile import MISBEHAVIOURS, Distance
 from fairplay.testing.hostile_connections import HANDSHAKE, misbehave_at
 from fairplay.testing.hostile_programs import ANY, CONNECT, GOOD_REPLY, HELLO, TURN, Behaviour, Question
 from tests.misbehaviour.remote_players import MisbehaviourCase, cases, expected_ejection
-from tests.server.server_guests import (
+from tests.server.guest_threads import (
     LOOPBACK,
     TIMEOUT_S,
     GuestThread,
@@ -145,7 +145,7 @@ def directories(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[bool,
 
 
 @pytest.mark.parametrize("case", AT_TABLES, ids=str)
-def test_who_is_bad_in_a_match_is_out_of_it_and_the_honest_play_on(
+def test_hostile_players_are_ejected_and_honest_ones_play_on(
     case: MisbehaviourCase, directories: dict[bool, Path]
 ) -> None:
     slow = MISBEHAVIOURS[case.misbehaviour].fault == "timed_out"
@@ -160,7 +160,7 @@ def test_who_is_bad_in_a_match_is_out_of_it_and_the_honest_play_on(
     assert {seat for group in final.result.ranking for seat in group} >= {1 - bad}
 
 
-def test_who_is_bad_at_the_listener_is_turned_away_and_nobody_has_to_wait(tmp_path: Path) -> None:
+def test_hostile_connections_are_refused_and_delay_no_client(tmp_path: Path) -> None:
     config = tmp_path / "server.toml"
     config.write_text(CONFIG.format(limit=60))
     with run_server(tmp_path / "server", "--config", str(config)) as server:

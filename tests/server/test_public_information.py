@@ -75,7 +75,7 @@ def leaks(outside: Outside, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     ]
 
 
-def test_no_hidden_tile_is_seen_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_hidden_tile_is_in_pages_status_metrics_or_logs(monkeypatch: pytest.MonkeyPatch) -> None:
     outside = Outside()
 
     assert leaks(outside, monkeypatch) == []
@@ -86,5 +86,5 @@ def test_no_hidden_tile_is_seen_from_outside(monkeypatch: pytest.MonkeyPatch) ->
     assert json.loads(outside.said[0][0])["type"] == "status"
 
 
-def test_the_meter_turns_red(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_leak_of_hidden_tiles_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     assert leaks(Outside(careless=True), monkeypatch) != []

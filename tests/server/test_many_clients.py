@@ -14,7 +14,7 @@ import pytest
 
 from fairplay.protocol import player_side, wire
 from fairplay.server.sign_in.tokens import make_token
-from tests.server.server_guests import (
+from tests.server.guest_threads import (
     LOOPBACK,
     TIMEOUT_S,
     GuestThread,
@@ -70,7 +70,7 @@ def files(server: ServerProcess) -> int:
     return sum(1 for _ in Path(f"/proc/{server.process.pid}/fd").iterdir())
 
 
-def test_two_thousand_who_say_nothing_keep_nobody_waiting(tmp_path: Path, config: str) -> None:
+def test_two_thousand_silent_connections_delay_no_client(tmp_path: Path, config: str) -> None:
     with run_server(tmp_path / "server", "--config", config) as server:
         before, gate = files(server), TurnGate(1)
         guests = [GuestThread(server.address, name, lambda: gate) for name in ("ann", "bob")]
@@ -93,7 +93,7 @@ def test_two_thousand_who_say_nothing_keep_nobody_waiting(tmp_path: Path, config
     assert len([check_undisturbed(path) for path in server.journals()]) == 2
 
 
-def test_ten_thousand_guesses_at_a_token_let_nobody_in_and_keep_nobody_out(tmp_path: Path, config: str) -> None:
+def test_ten_thousand_guesses_at_a_token_are_refused_and_keep_no_client_out(tmp_path: Path, config: str) -> None:
     heard: Counter[str] = Counter()
 
     def guess(server: ServerProcess, numbers: range) -> None:
@@ -133,7 +133,7 @@ def test_ten_thousand_guesses_at_a_token_let_nobody_in_and_keep_nobody_out(tmp_p
     check_undisturbed(path)
 
 
-def test_a_thousand_players_come_back_at_once_to_a_server_that_was_killed(
+def test_a_thousand_players_reconnect_at_once_to_a_server_that_was_killed(
     tmp_path: Path, config: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(player_side, "MAX_RECONNECT_INTERVAL_S", 1.0)

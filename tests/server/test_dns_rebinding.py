@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, Page
 from tests.nonempty import nonempty
 from tests.page.browser import needs_chromium, start_browser
 from tests.server.small_servers import run_small_server
-from tests.server.test_browsers import Shown, a_match
+from tests.server.test_hostile_browsers import Shown, a_match
 
 pytestmark = needs_chromium
 EVIL = "evil.example"
@@ -123,7 +123,7 @@ def got(page: Page, host: str, shown: Shown) -> dict[str, Any]:
     return found
 
 
-def test_a_page_whose_name_leads_here_finds_out_nothing(browser: Browser, tmp_path: Path) -> None:
+def test_a_page_with_a_rebound_name_reads_nothing(browser: Browser, tmp_path: Path) -> None:
     with a_match(tmp_path) as shown:
         for port in nonempty((shown.port, shown.server.websockets[0], shown.server.port)):
             with rebound(browser, port) as page:
@@ -132,7 +132,7 @@ def test_a_page_whose_name_leads_here_finds_out_nothing(browser: Browser, tmp_pa
         assert shown.server.status().rooms[0].spectators == 0
 
 
-def test_a_page_of_another_site_on_this_machine_finds_out_nothing(browser: Browser, tmp_path: Path) -> None:
+def test_a_page_of_another_site_on_this_machine_reads_nothing(browser: Browser, tmp_path: Path) -> None:
     with a_match(tmp_path) as shown:
         for host in nonempty(("127.0.0.1", "localhost", EVIL)):
             with neighbour(browser) as page:
@@ -141,7 +141,7 @@ def test_a_page_of_another_site_on_this_machine_finds_out_nothing(browser: Brows
         assert shown.server.status().rooms[0].spectators == 0
 
 
-def test_the_same_page_finds_out_a_lot_where_the_name_is_one_of_ours(browser: Browser, tmp_path: Path) -> None:
+def test_a_page_with_an_allowed_name_reads_the_status(browser: Browser, tmp_path: Path) -> None:
     with run_small_server(tmp_path, hosts=[EVIL]) as server:
         room = server.open_room("fish")
         with rebound(browser, server.port) as page:

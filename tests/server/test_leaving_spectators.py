@@ -56,7 +56,7 @@ async def spectator(place: str, address: str = "127.0.0.1") -> tuple[asyncio.Str
     return reader, writer
 
 
-def test_the_server_lets_go_of_a_spectator_who_closes_its_own_end_as_soon_as_it_has_come(tmp_path: Path) -> None:
+def test_a_spectator_that_closes_its_end_at_once_is_disconnected(tmp_path: Path) -> None:
     async def visits() -> list[bytes]:
         heard = []
         async with server_for_one(tmp_path) as places:
@@ -71,7 +71,7 @@ def test_the_server_lets_go_of_a_spectator_who_closes_its_own_end_as_soon_as_it_
 
 
 @pytest.mark.parametrize("said", CHATTER.values(), ids=CHATTER)
-def test_whoever_watches_and_says_something_is_cut_off_and_its_place_is_free(said: bytes, tmp_path: Path) -> None:
+def test_a_spectator_that_sends_something_is_disconnected_and_its_place_is_free(said: bytes, tmp_path: Path) -> None:
     async def visits() -> list[bytes]:
         heard = []
         async with server_for_one(tmp_path) as places:
@@ -87,7 +87,7 @@ def test_whoever_watches_and_says_something_is_cut_off_and_its_place_is_free(sai
     assert run(visits()) == [IDLE_LINE + b"\n"] * 3
 
 
-def test_it_hears_why(tmp_path: Path) -> None:
+def test_a_spectator_that_sends_something_is_told_why_it_is_disconnected(tmp_path: Path) -> None:
     async def visit() -> bytes:
         async with server_for_one(tmp_path) as places:
             reader, writer = await spectator(places[0])
@@ -100,7 +100,7 @@ def test_it_hears_why(tmp_path: Path) -> None:
     assert run(visit()) == wire.encode_goodbye("", SPECTATOR_SPOKE)
 
 
-def test_over_websocket_a_ping_is_answered_and_whatever_is_said_cut_off(tmp_path: Path) -> None:
+def test_a_ping_of_a_websocket_spectator_is_answered_and_a_message_ends_its_connection(tmp_path: Path) -> None:
     async def visits() -> list[str]:
         heard = []
         async with server_for_one(tmp_path) as places:
@@ -119,7 +119,7 @@ def test_over_websocket_a_ping_is_answered_and_whatever_is_said_cut_off(tmp_path
     assert run(visits()) == [IDLE_LINE.decode(), wire.encode_goodbye("", SPECTATOR_SPOKE).decode().strip()] * 3
 
 
-def test_one_address_takes_no_more_than_its_share_of_the_spectators(tmp_path: Path) -> None:
+def test_spectators_from_one_address_are_limited(tmp_path: Path) -> None:
     share = ConnectionLimits(spectators_per_address=2)
 
     async def visits() -> list[bytes]:
@@ -142,7 +142,7 @@ def test_one_address_takes_no_more_than_its_share_of_the_spectators(tmp_path: Pa
     assert run(visits()) == [quiet, quiet, refused, quiet, quiet]
 
 
-def test_who_has_left_while_it_came_in_takes_no_place(tmp_path: Path) -> None:
+def test_a_spectator_that_left_while_it_connected_takes_no_place(tmp_path: Path) -> None:
     async def visit() -> int:
         pending_closes = PendingCloses()
         spectators = Spectators({}, ConnectionLimits(), pending_closes)

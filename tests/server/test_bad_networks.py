@@ -19,7 +19,7 @@ from fairplay.protocol.limits import Limits
 from fairplay.server.settings import ConnectionLimits, make_offer
 from tests.players.test_listener import run
 from tests.server.faulty_network import CUT, LOOPBACK, Carry, ProxyLink, forward_unchanged, run_proxy
-from tests.server.server_guests import GuestThread, TurnGate, check_undisturbed
+from tests.server.guest_threads import GuestThread, TurnGate, check_undisturbed
 from tests.server.test_server import AMPLE, Open, Visit, fish, opened
 
 SHORT = Limits(move=3.0, first_move=3.0, start_up=60.0)
@@ -158,7 +158,9 @@ async def two_play_on_it(
 
 
 @pytest.mark.parametrize("trouble", BROKEN, ids=operator.attrgetter("__name__"))
-def test_who_comes_back_from_a_line_that_broke_plays_as_if_nothing_had_been(trouble: Carry, tmp_path: Path) -> None:
+def test_a_client_that_reconnects_plays_as_if_its_connection_had_never_been_lost(
+    trouble: Carry, tmp_path: Path
+) -> None:
     links = run(two_play_on_it(tmp_path, once(trouble)))
 
     assert len(links) > 2
@@ -176,19 +178,19 @@ def cut_at(number: int, *, there: bool, heard: bool) -> Carry:
 
 
 @pytest.mark.parametrize("number", EVERYWHERE)
-def test_a_line_may_break_at_every_message(number: int, tmp_path: Path) -> None:
+def test_a_connection_may_be_lost_at_every_message(number: int, tmp_path: Path) -> None:
     for there in (True, False):
         for heard in (True, False):
             run(two_play_on_it(tmp_path / f"{there} {heard}", cut_at(number, there=there, heard=heard)))
 
 
 @pytest.mark.parametrize("trouble", SLOW)
-def test_a_line_that_is_only_bad_puts_nobody_out(trouble: str, tmp_path: Path) -> None:
+def test_a_slow_connection_ejects_no_player(trouble: str, tmp_path: Path) -> None:
     run(two_play_on_it(tmp_path, SLOW[trouble], Limits(), patience=30.0))  # which are the usual ones, of 5 s
 
 
 @pytest.mark.parametrize("trouble", DEAF_OR_DUMB, ids=operator.attrgetter("__name__"))
-def test_who_does_not_come_back_from_a_silent_line_has_no_more_time_than_anybody(
+def test_a_client_that_does_not_reconnect_from_a_silent_connection_gets_no_extra_time(
     trouble: Carry, tmp_path: Path
 ) -> None:
     async def host() -> None:
@@ -214,7 +216,7 @@ async def plays_on(who: Visit) -> None:
         who.caller.say(who.answer(message))
 
 
-def test_a_spectator_who_vanished_is_let_go_of_at_the_end_and_holds_up_nobody(tmp_path: Path) -> None:
+def test_a_spectator_that_vanished_is_disconnected_at_the_end_and_delays_no_player(tmp_path: Path) -> None:
     async def host() -> None:
         async with beside(tmp_path, AMPLE) as server, run_proxy(server.port) as way:
             away = Open(server.server, server.directory, way.port)
@@ -234,9 +236,7 @@ def test_a_spectator_who_vanished_is_let_go_of_at_the_end_and_holds_up_nobody(tm
 
 
 @pytest.mark.parametrize("heals", [True, False])
-def test_when_half_of_the_players_are_cut_off_for_a_while_those_who_come_back_in_time_play_on(
-    heals: bool, tmp_path: Path
-) -> None:
+def test_players_that_were_cut_off_and_reconnect_in_time_play_on(heals: bool, tmp_path: Path) -> None:
     rooms = 4
 
     async def host() -> None:

@@ -9,7 +9,7 @@ from fairplay.journal.replay import read_journal
 from fairplay.journal.verification import verify
 from fairplay.server.settings import ConnectionLimits
 from tests.players.test_listener import run
-from tests.server.server_guests import play_undisturbed
+from tests.server.guest_threads import play_undisturbed
 from tests.server.test_server import fish, opened
 
 
@@ -41,7 +41,7 @@ def cut_in_two(at: int, text: bytes) -> list[bytes]:
     return [text[:at], text[at:]]
 
 
-def test_what_is_cut_at_any_byte_gives_the_same_journal(tmp_path: Path) -> None:
+def test_messages_split_at_any_byte_give_the_same_journal(tmp_path: Path) -> None:
     longest = run(play_in_pieces(tmp_path / "whole", lambda text: [text]))
 
     assert longest > 60
@@ -49,5 +49,5 @@ def test_what_is_cut_at_any_byte_gives_the_same_journal(tmp_path: Path) -> None:
         run(play_in_pieces(tmp_path / f"{at}", partial(cut_in_two, at)))
 
 
-def test_so_does_what_comes_byte_by_byte(tmp_path: Path) -> None:
+def test_messages_sent_byte_by_byte_give_the_same_journal(tmp_path: Path) -> None:
     run(play_in_pieces(tmp_path, lambda text: [text[at : at + 1] for at in range(len(text))]))

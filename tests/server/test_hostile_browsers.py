@@ -11,9 +11,9 @@ import pytest
 from fairplay.protocol import player_side, wire
 from fairplay.testing.hostile_connections import HANDSHAKE
 from tests.nonempty import nonempty
-from tests.server import test_crowds
+from tests.server import test_many_clients
 from tests.server.browser.test_pages import BAD, ORIGINS, OTHERS, PLACES
-from tests.server.server_guests import (
+from tests.server.guest_threads import (
     LOOPBACK,
     TIMEOUT_S,
     GuestThread,
@@ -37,7 +37,7 @@ limits = { move = 60, first = 60, start = 60 }
 """
 IDLE, LOOKING, WATCHING, FLOODING = 1000, 100, 300, 50
 MOST_MORE = 50_000  # kilobytes of memory that all of them may cost
-many_files = test_crowds.many_files
+many_files = test_many_clients.many_files
 
 
 class Shown:
@@ -87,7 +87,7 @@ def a_match(directory: Path) -> Iterator[Shown]:
     assert [one for one in server.told if one["level"] != "info"] == []
 
 
-def test_what_browsers_may_not_do_they_do_not_and_nobody_notices(tmp_path: Path) -> None:
+def test_forbidden_requests_of_browsers_are_refused_and_disturb_no_match(tmp_path: Path) -> None:
     with a_match(tmp_path) as shown:
         assert b" 200 " in shown.ask(f"/rooms/{shown.room}")[:20]
         for place in (shown.room, f"{shown.room}.jsonl", *PLACES):  # its record is not shown before it is over
@@ -108,7 +108,7 @@ def test_what_browsers_may_not_do_they_do_not_and_nobody_notices(tmp_path: Path)
         assert shown.ask("/healthz").endswith(b"ok\n")
 
 
-def test_crowds_that_are_idle_never_read_or_never_end_cost_little_and_hold_up_nobody(tmp_path: Path) -> None:
+def test_many_browsers_that_idle_never_read_or_never_end_cost_little_and_delay_no_match(tmp_path: Path) -> None:
     with a_match(tmp_path) as shown:
         server, before = shown.server, memory(shown.server)
         open_lines = [shown.say("") for _ in range(IDLE)]

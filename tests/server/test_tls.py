@@ -11,7 +11,7 @@ import pytest
 
 from fairplay.protocol import player_side
 from fairplay.testing.hostile_connections import HANDSHAKE
-from tests.server.server_guests import (
+from tests.server.guest_threads import (
     LOOPBACK,
     GuestThread,
     TurnGate,
@@ -87,7 +87,7 @@ CALLS: dict[Call, tuple[str, str]] = {  # why each is refused, over TLS and over
 }
 
 
-def test_matches_are_played_over_tls_and_websocket_beside_those_who_cannot_do_it(
+def test_matches_are_played_over_tls_and_websocket_beside_bad_handshakes(
     tmp_path: Path, certificate: tuple[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(player_side, "MAX_RECONNECT_INTERVAL_S", 0.5)
