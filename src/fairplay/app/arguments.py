@@ -25,7 +25,7 @@ from fairplay.sandbox.policy import SandboxLevel
 AnyGame = Game[Any, Any, Any]
 GameArgument = str | AnyGame
 PlayerArgument = str | os.PathLike[str] | Entrant | Player | AnyStrategy
-PlayersArgument = Sequence[PlayerArgument] | Mapping[str, PlayerArgument]
+PlayersArgument = Sequence[Any] | Mapping[str, Any]  # of PlayerArgument
 ObserverArgument = Observer | Callable[[Event, Match[Any, Any, Any]], None] | str
 SeedArgument = int | str | bytes | None
 LimitsArgument = Limits | float | str | None
@@ -100,8 +100,8 @@ def parse_players(players: PlayersArgument) -> tuple[list[Entrant], dict[Seat, A
     named = players.items() if isinstance(players, Mapping) else (("", player) for player in players)
     entrants, objects = list[Entrant](), dict[Seat, Any]()
     for index, (name, player) in enumerate(named):
-        if not isinstance(name, str):
-            raise TypeError(f"the name of a player must be a str, not {describe(name)}")
+        if not isinstance(name, str) or (isinstance(players, Mapping) and not name):
+            raise TypeError(f"the name of a player must be a text, not {describe(name)}")
         entrant = parse_entrant(name, player, index)
         entrants.append(entrant)
         if not isinstance(player, str | os.PathLike | Entrant):
@@ -139,6 +139,15 @@ def object_name(player: Any) -> str:
     """The name of a function, or of the class of an object; empty: it has none that says anything."""
     name = getattr(player, "__name__", None) or type(player).__name__
     return name if isinstance(name, str) and name.isidentifier() and name != "partial" else ""
+
+
+def parse_ages(ages: Any) -> Sequence[int] | None:
+    """The ages of the players, in their order."""
+    if ages is None:
+        return None
+    if not isinstance(ages, Sequence) or not all(isinstance(age, int | float) for age in ages):
+        raise TypeError(f"ages must be a list of numbers, not {describe(ages)}")
+    return ages
 
 
 def parse_seed(seed: SeedArgument) -> dict[str, Any]:
@@ -216,5 +225,6 @@ def describe(value: object) -> str:
         text = repr(value)
     except Exception:  # a repr of a foreign class
         text = ""
-    kind = f"a {type(value).__name__}" if not isinstance(value, type) else "a class"
+    name = "class" if isinstance(value, type) else type(value).__name__
+    kind = f"an {name}" if name[:1] in "aeiouAEIOU" else f"a {name}"
     return f"{text} ({kind})" if 0 < len(text) <= 40 and "\n" not in text else kind

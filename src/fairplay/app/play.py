@@ -11,6 +11,7 @@ from fairplay.app.arguments import (
     ObserverArgument,
     PlayersArgument,
     SeedArgument,
+    parse_ages,
     parse_choice,
     parse_game,
     parse_limits_argument,
@@ -155,7 +156,7 @@ def _host_match(
 ) -> HostedMatch:
     """The match of these arguments, before it is begun."""
     rules, (given, objects_given) = parse_game(game), parse_players(players)
-    seating = seats_by_age(rules, len(given), ages)
+    seating = seats_by_age(rules, len(given), parse_ages(ages))
     entrants = [given[index] for index in seating]
     objects = {seat: objects_given[index] for seat, index in enumerate(seating) if index in objects_given}
     terms = {

@@ -9,7 +9,7 @@ from typing import Any
 from fairplay.app.arguments import (
     GameArgument,
     LimitsArgument,
-    PlayerArgument,
+    PlayersArgument,
     SeedArgument,
     describe,
     object_address,
@@ -31,14 +31,12 @@ from fairplay.tournament.entrants import check_name, check_player_exists, derive
 from fairplay.tournament.spec import BotCheckPolicy, FormatSettings, Penalty, TournamentSpec
 from fairplay.tournament.spec_file import check_observer, check_tables_can_be_filled, parse_format
 
-EntrantArgument = PlayerArgument | type
-EntrantsArgument = Sequence[EntrantArgument] | Mapping[str, EntrantArgument]
 MAIN_PREFIX = f"{IN_PROCESS_PREFIX}__main__:"  # of players in the script itself, which only this process has
 
 
 def make_tournament(
     game: GameArgument,
-    players: EntrantsArgument,
+    players: PlayersArgument,
     *,
     format: FormatSettings | str = "round-robin",
     seed: SeedArgument = None,
@@ -87,7 +85,7 @@ def make_tournament(
     )
 
 
-def parse_entrants(players: EntrantsArgument) -> list[Entrant]:
+def parse_entrants(players: PlayersArgument) -> list[Entrant]:
     """The players of a tournament, each with a name of its own and an address that other processes understand."""
     importable = players
     if isinstance(players, Mapping):

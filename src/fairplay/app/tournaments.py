@@ -7,8 +7,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
-from fairplay.app.arguments import GameArgument
-from fairplay.app.tournament_arguments import EntrantsArgument, has_main_players, make_tournament
+from fairplay.app.arguments import GameArgument, PlayersArgument
+from fairplay.app.tournament_arguments import has_main_players, make_tournament
 from fairplay.core.errors import BadRequest
 from fairplay.core.game import Game
 from fairplay.hosting.spec import Entrant
@@ -29,7 +29,7 @@ from fairplay.tournament.spec_file import read_tournament
 
 def run_tournament(
     tournament: TournamentSpec | GameArgument | os.PathLike[str],
-    players: EntrantsArgument | None = None,
+    players: PlayersArgument | None = None,
     *,
     directory: str | os.PathLike[str] | None = None,
     jobs: int | None = None,

@@ -173,7 +173,7 @@ def check_players(game: Game[Any, Any, Any], players: Sequence[object]) -> None:
         if isinstance(player, str):
             raise BadRequest(
                 f"{player!r:.80} is the name of a player, and a Referee takes players: "
-                f"write built_in_strategy({game.name!r}, {player!r:.80}), or name players in a MatchSpec"
+                f"write built_in_strategy({game.name!r}, {player!r:.80}); fairplay.play takes names too"
             )
         if isinstance(player, type):
             raise BadRequest(f"{player.__name__} is a class, and a Referee takes players: write {player.__name__}()")

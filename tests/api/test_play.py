@@ -1,0 +1,285 @@
+"""Play matches with every form of every argument."""
+
+import asyncio
+import functools
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import fairplay as fp
+from fairplay.core.chance import seed_from_text
+from fairplay.games.fish import Fish, Place
+from fairplay.games.fish.view import View
+from fairplay.games.tsuro import Lay, Rules, Tsuro
+from fairplay.games.tsuro import View as TsuroView
+from tests.api.fish_players import FISH, Cheat, CountingObserver, Last, first, write_bot
+
+PLAYERS = ["greedy", "random"]
+
+
+@pytest.mark.parametrize(
+    "game",
+    ["fish(rows=4, columns=4)", " fish( rows = 4 ,columns=4 )", "fish(columns=4,rows='4')", FISH],
+    ids=["text", "text with spaces", "text with a number as text", "value"],
+)
+def test_a_game_is_a_text_or_a_value(game: Any) -> None:
+    result = fp.play(game, PLAYERS, seed=7)
+
+    assert result.match.game == FISH
+    assert result.scores == fp.play(FISH, PLAYERS, seed=7).scores
+
+
+def test_a_game_is_a_name() -> None:
+    assert fp.play("tsuro", ["first"] * 3, seed=7).match.game == Tsuro()
+
+
+@pytest.mark.parametrize("seed", [7, "7", seed_from_text("7"), seed_from_text("7").hex()])
+def test_a_seed_is_an_integer_a_text_or_bytes(seed: Any) -> None:
+    assert fp.play(FISH, PLAYERS, seed=seed).seed == seed_from_text("7").hex()
+
+
+def test_a_seed_that_is_not_given_is_drawn() -> None:
+    assert fp.play(FISH, PLAYERS).seed != fp.play(FISH, PLAYERS).seed
+
+
+def test_players_of_every_kind_sit_at_one_table(tmp_path: Path) -> None:
+    bot = write_bot(tmp_path)
+
+    result = fp.play(FISH, ["greedy", first, Last(), bot], seed=7, sandbox="none")
+
+    assert result.names == ("greedy", "first", "Last", str(bot))
+    assert result.ejected == {}
+    assert [result.turns[name].count > 0 for name in result.names] == [True] * 4
+
+
+@pytest.mark.parametrize(
+    ("player", "name"),
+    [
+        ("greedy", "greedy"),
+        ("ann=greedy", "ann"),
+        (fp.Entrant("greedy", "ann"), "ann"),
+        ("in-process:tests.api.fish_players:first", "in-process:tests.api.fish_players:first"),
+        (first, "first"),
+        (Last(), "Last"),
+        (lambda view: first(view), "player-1"),
+        (functools.partial(first), "player-1"),
+    ],
+)
+def test_a_player_in_a_list_is_named_by_what_it_is(player: Any, name: str) -> None:
+    result = fp.play(FISH, [player, "random"], seed=7)
+
+    assert result.names == (name, "random")
+    assert result.ejected == {}
+
+
+def test_players_in_a_dict_have_its_names() -> None:
+    players = {"ann": "greedy", "bob": first, "cyd": fp.Entrant("random", "dan")}
+
+    assert fp.play(FISH, players, seed=7).names == ("ann", "bob", "cyd")
+
+
+def test_players_of_one_name_are_numbered() -> None:
+    assert fp.play(FISH, [first, first], seed=7).names == ("first", "first-2")
+
+
+def test_a_tuple_of_players_will_do() -> None:
+    assert fp.play(FISH, ("greedy", first), seed=7).names == ("greedy", "first")
+
+
+def test_a_program_is_named_by_its_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_bot(tmp_path)
+    monkeypatch.chdir(tmp_path)
+
+    result = fp.play(FISH, {"ann": Path("my_bot.py"), "bob": "./my_bot.py"}, seed=7, sandbox="none", limits=20)
+
+    assert (result.names, result.ejected) == (("ann", "bob"), {})
+
+
+def test_ages_seat_the_players() -> None:
+    younger = fp.play(FISH, {"ann": "greedy", "bob": "random"}, seed=7, ages=[40, 30])
+
+    assert younger.names == ("bob", "ann")
+
+
+def test_a_function_keeps_its_own_seat_when_ages_reorder_the_players() -> None:
+    result = fp.play(FISH, {"ann": "greedy", "cheat": Cheat(), "bob": first}, seed=7, ages=[10, 30, 20])
+
+    assert result.names == ("ann", "bob", "cheat")
+    assert list(result.ejected) == ["cheat"]
+
+
+@pytest.mark.parametrize("limits", [fp.Limits(move=0.2), 0.2, "0.2", "move=0.2,start=20"])
+def test_limits_hold_for_programs(limits: Any, tmp_path: Path) -> None:
+    slow = tmp_path / "slow.py"
+    slow.write_text("import time\ndef take_turn(view):\n    time.sleep(30)\n")
+
+    result = fp.play(FISH, {"slow": slow, "bob": first}, limits=limits, sandbox="none")
+
+    assert result.ejected["slow"].fault is fp.Fault.TIMED_OUT
+    assert result.ranking == [{"bob"}]
+
+
+def test_observers_are_objects_functions_and_addresses() -> None:
+    counting, heard = CountingObserver(), list[str]()
+
+    fp.play(
+        FISH,
+        PLAYERS,
+        observers=[
+            counting,
+            lambda event, match: heard.append(type(event).__name__),
+            "py:tests.api.fish_players:CountingObserver",
+        ],
+    )
+
+    assert counting.kinds == heard
+    assert (heard[0], heard[-1]) == ("Started", "Ended")
+
+
+def test_an_observer_that_raises_is_dropped_and_the_match_is_played(capsys: pytest.CaptureFixture[str]) -> None:
+    def fail(event: fp.Event, match: Any) -> None:
+        raise RuntimeError("no ink")
+
+    assert fp.play(FISH, PLAYERS, observers=[fail]).ejected == {}
+    assert "was dropped: RuntimeError: no ink" in capsys.readouterr().err
+
+
+class OwnRules(Rules, frozen=True):
+    """Rules that exist in this process alone."""
+
+    def check_lay(self, view: TsuroView, lay: Lay) -> None:
+        super().check_lay(view, lay)
+
+
+def test_a_game_with_rules_of_this_process_is_played_and_recorded_by_players_here(tmp_path: Path) -> None:
+    game = Tsuro(size=5, rules=OwnRules())
+
+    result = fp.play(game, ["first"] * 3, seed=7, journal=tmp_path)
+
+    assert result.journal is not None
+    assert fp.verify(result.journal, game=game)[0].ranking == result.ranking
+
+
+def test_a_game_with_rules_of_this_process_is_not_for_programs(tmp_path: Path) -> None:
+    with pytest.raises(fp.BadRequest, match="cannot travel to where it is played"):
+        fp.play(Tsuro(rules=OwnRules()), ["first", "first", write_bot(tmp_path)], sandbox="none")
+
+
+def test_a_fault_of_the_host_is_raised() -> None:
+    class Failing(Rules, frozen=True):
+        def check_lay(self, view: TsuroView, lay: Lay) -> None:
+            raise ZeroDivisionError
+
+    with pytest.raises(fp.HostFault, match="ZeroDivisionError"):
+        fp.play(Tsuro(size=5, rules=Failing()), ["first"] * 3)
+
+
+def test_a_seed_that_can_be_guessed_is_warned_of_where_a_program_could_profit(tmp_path: Path) -> None:
+    bot = write_bot(tmp_path)
+
+    with pytest.warns(UserWarning, match="a seed that can be guessed"):
+        fp.play("q", ["dag", bot], seed=7, sandbox="none")
+
+
+def play_in_a_loop(*arguments: Any, **options: Any) -> fp.MatchResult:
+    async def call() -> fp.MatchResult:
+        return fp.play(*arguments, **options)
+
+    return asyncio.run(call())
+
+
+def await_play(*arguments: Any, **options: Any) -> fp.MatchResult:
+    return asyncio.run(fp.play_async(*arguments, **options))
+
+
+@pytest.mark.parametrize("play", [play_in_a_loop, await_play])
+def test_in_a_running_loop_the_same_is_played(play: Callable[..., fp.MatchResult], tmp_path: Path) -> None:
+    players = {"ann": "greedy", "bob": first, "cyd": write_bot(tmp_path)}
+
+    there = play(FISH, players, seed=7, sandbox="none", journal=tmp_path / "journal")
+    here = fp.play(FISH, players, seed=7, sandbox="none")
+
+    assert (there.scores, there.ranking, there.ejected) == (here.scores, here.ranking, {})
+    assert there.journal is not None and fp.verify(there.journal)[0].scores == here.scores
+
+
+def test_in_a_running_loop_players_of_this_process_play_at_once() -> None:
+    assert play_in_a_loop(FISH, ["greedy", first], seed=7).scores == fp.play(FISH, ["greedy", first], seed=7).scores
+
+
+def test_many_matches_are_awaited_together() -> None:
+    async def play_all() -> list[fp.MatchResult]:
+        return await asyncio.gather(*(fp.play_async(FISH, PLAYERS, seed=number) for number in range(4)))
+
+    assert [one.seed for one in asyncio.run(play_all())] == [seed_from_text(str(number)).hex() for number in range(4)]
+
+
+def actions_before(interrupt_at: int, error: type[BaseException]) -> Callable[[View], Place]:
+    """A player that raises at its n-th turn, the first time only."""
+    turns: Iterator[int] = iter(range(1000))
+
+    def choose(view: View) -> Place:
+        if next(turns) == interrupt_at:
+            raise error
+        action: Place = first(view)
+        return action
+
+    return choose
+
+
+@pytest.mark.parametrize("in_loop", [False, True], ids=["script", "notebook"])
+def test_an_interrupted_match_leaves_a_journal_from_which_the_same_call_resumes(in_loop: bool, tmp_path: Path) -> None:
+    play = play_in_a_loop if in_loop else fp.play
+    players = {"ann": actions_before(2, KeyboardInterrupt), "bob": write_bot(tmp_path)}
+    directory = tmp_path / "journal"
+    with pytest.raises(KeyboardInterrupt):
+        play(FISH, players, seed=7, sandbox="none", journal=directory)
+    (unfinished,) = directory.glob("*.jsonl")
+
+    assert fp.read_journal(unfinished).closing is None
+    resumed = play(FISH, players, seed=7, sandbox="none", journal=directory, resume=True)
+
+    assert resumed.journal == unfinished
+    assert resumed.scores == fp.play(FISH, {"ann": first, "bob": first}, seed=7).scores
+
+
+def test_without_resume_an_interrupted_match_is_left_alone(tmp_path: Path) -> None:
+    players = {"ann": actions_before(2, KeyboardInterrupt), "bob": first}
+    with pytest.raises(KeyboardInterrupt):
+        fp.play(FISH, players, seed=7, journal=tmp_path)
+
+    fp.play(FISH, players, seed=7, journal=tmp_path)
+
+    assert len(list(tmp_path.glob("*.jsonl"))) == 2
+
+
+def test_a_cancelled_match_leaves_its_players_and_its_journal_in_order(tmp_path: Path) -> None:
+    slow = tmp_path / "slow.py"
+    slow.write_text("import time\ndef take_turn(view):\n    time.sleep(60)\n")
+    directory = tmp_path / "journal"
+
+    async def cancel() -> None:
+        task = asyncio.create_task(
+            fp.play_async(FISH, {"slow": slow, "bob": first}, sandbox="none", journal=directory, limits=60)
+        )
+        while not list(directory.glob("*.jsonl")):
+            await asyncio.sleep(0.01)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(cancel())
+
+    (unfinished,) = directory.glob("*.jsonl")
+    assert fp.read_journal(unfinished).closing is None
+
+
+def test_a_game_of_your_own_is_registered_by_its_class() -> None:
+    class SmallFish(Fish, frozen=True):
+        name = "small-fish"
+
+    assert fp.register_game(SmallFish) == "small-fish"
+    assert fp.make_game("small-fish(rows=4)", columns=4) == SmallFish(rows=4, columns=4)
+    assert fp.play(SmallFish(rows=4, columns=4), [first, first], seed=7).ejected == {}
