@@ -400,7 +400,7 @@ def test_where_no_sandbox_can_be_had_auto_warns_and_strict_refuses(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bot = written(tmp_path / "bot.py", LEGAL_BOT)
-    why = "there is no strict sandbox here (files: tried from inside, it does not hold)"
+    why = "there is no strict sandbox here (files: a test from inside shows that it does not hold)"
     monkeypatch.setattr(protections, "why_not_strict", lambda: why)
     command = ("play", "fish", "greedy", bot, *SMALL_BOARD, "--quiet", "--journal", str(tmp_path / "games"))
 

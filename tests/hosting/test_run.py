@@ -336,8 +336,8 @@ def test_the_seed_of_a_sealed_spec_is_told_to_nobody(
 @pytest.mark.parametrize(
     ("which", "why"),
     [
-        ("memory.limit_in_bytes", "a program could not be shut in"),
-        ("cgroup.freeze", "a program cannot be frozen or thawed"),
+        ("memory.limit_in_bytes", "the sandbox of a program could not be started"),
+        ("cgroup.freeze", "cannot freeze or thaw a program"),
     ],
 )
 def test_those_who_cannot_be_shut_in_are_not_punished_for_it(

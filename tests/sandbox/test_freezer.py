@@ -166,7 +166,7 @@ def test_whoever_kills_the_keeper_has_killed_the_program_and_that_is_our_fault(t
 
     before = current_holdings()
 
-    with pytest.raises(HostFault, match="a program could not be shut in, or not be kept"):
+    with pytest.raises(HostFault, match="the sandbox of a program could not be started, or was killed"):
         asyncio.run(kill())
     assert is_cleaned_up(before)
 
@@ -191,7 +191,7 @@ def test_a_keeper_that_does_not_answer_is_our_fault(monkeypatch: pytest.MonkeyPa
             kept.supervisor_end.close()
             kept.close()
 
-    with pytest.raises(HostFault, match="its keeper does not answer"):
+    with pytest.raises(HostFault, match="its supervisor does not answer"):
         asyncio.run(wake())
 
 
@@ -244,7 +244,7 @@ def test_a_keeper_stops_nobody_outside_of_a_namespace() -> None:
     os.close(theirs)
 
     assert (done.returncode, done.stdout) == (1, "")
-    assert "the first of a namespace" in done.stderr
+    assert "the first process of a namespace" in done.stderr
 
 
 @needs_strict

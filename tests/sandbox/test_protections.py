@@ -495,7 +495,7 @@ def pretending_bubblewrap(command: Sequence[str], inherited: Sequence[int] = ())
     ("tools", "version", "why"),
     [
         ({"no-such-tool": "bubblewrap"}, "", "bubblewrap: not installed"),
-        ({}, "bubblewrap 0.6.1", "bubblewrap 0.6.1 is too old; it takes 0.8 or later"),
+        ({}, "bubblewrap 0.6.1", "bubblewrap 0.6.1 is too old; fairplay needs 0.8 or later"),
     ],
 )
 def test_what_is_missing_is_said(

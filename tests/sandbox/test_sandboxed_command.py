@@ -87,5 +87,5 @@ def test_a_program_that_is_killed_with_its_sandbox_is_to_blame_only_if_it_ran_ou
 
     why = asyncio.run(fault())
 
-    own, ours = "the program was killed by signal 9", "a program could not be shut in, or not be kept"
+    own, ours = "the program was killed by signal 9", "the sandbox of a program could not be started, or was killed"
     assert why == (own if kills.killed else ours)

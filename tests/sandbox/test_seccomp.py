@@ -331,7 +331,7 @@ def in_a_python_where(trouble: str) -> str:
         ),
         (
             "import os; os.uname = lambda: os.uname_result(('', '', '', '', 'riscv64'))",
-            "libseccomp: there is a filter for x86_64 and aarch64, and this is riscv64",
+            "libseccomp: there are filters for x86_64 and aarch64, but this is riscv64",
         ),
     ],
 )

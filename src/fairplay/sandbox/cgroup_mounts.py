@@ -1,9 +1,9 @@
-"""Find the directories in which we may make control groups: read where they are mounted, and where we are in them.
+"""Find the directories in which we may make control groups, from where they are mounted and where we are in them.
 
-Version 2 has everything in one tree. Whoever runs us gives us a part of it, and we move nobody in there, not even
-ourselves. As controllers are handed on only by a group without processes, groups in our own have no more than a
-freezer, unless it is the root; the rest is had in the one around it. Of version 1, which is root's, those controllers
-are taken that version 2 does not have, and never its freezer, which can get stuck.
+Version 2 has all controllers in one tree. The system delegates a part of it to us, in which we move no processes, not
+even ourselves. As only a group without processes delegates controllers, groups in our own have just a freezer, unless
+it is the root; groups in its parent have the rest. Of version 1, which is root's, we use the controllers that version
+2 does not have, but never its freezer, which can get stuck.
 """
 
 import os
@@ -39,51 +39,50 @@ def parse_own_cgroups(mounts: str, own: str) -> Iterator[CgroupMount]:
     >>> str(one.directory)
     '/sys/fs/cgroup/user.slice/a.scope'
     """
-    places: dict[frozenset[str], str] = {}
+    paths: dict[frozenset[str], str] = {}
     for line in own.splitlines():
         _, listed, path = line.split(":", 2)
-        places[frozenset(filter(None, listed.split(",")))] = path
+        paths[frozenset(filter(None, listed.split(",")))] = path
     for line in mounts.splitlines():
         before, _, after = line.partition(" - ")
-        _, _, _, shown, point, *_ = map(unescape, before.split())
+        _, _, _, mounted, point, *_ = map(unescape, before.split())
         kind, _, options = after.split(" ", 2)
-        for names, path in places.items():
+        for names, path in paths.items():
             fits = kind == "cgroup2" if not names else kind == "cgroup" and names <= set(options.split(","))
-            if fits and ".." not in Path(path).parts and Path(path).is_relative_to(shown):
-                yield CgroupMount(Path(point) / Path(path).relative_to(shown), Path(point), names)
+            if fits and ".." not in Path(path).parts and Path(path).is_relative_to(mounted):
+                yield CgroupMount(Path(point) / Path(path).relative_to(mounted), Path(point), names)
 
 
 def unescape(text: str) -> str:
-    """A path of mountinfo, where blanks are written as numbers."""
+    """A path of mountinfo, in which blanks are octal escapes."""
     return re.sub(r"\\(\d{3})", lambda found: chr(int(found[1], 8)), text)
 
 
 def v2_candidates(own: CgroupMount) -> list[Path]:
-    """Where in version 2 groups may be made: our own group, and the one around it if it was given to us.
+    """The groups of version 2 in which we may make groups: our own, and its parent if that was delegated to us.
 
-    A slice is systemd's, and the root of the machine is everybody's: there we would leave the limits that the host has
-    set for us behind.
+    A slice is systemd's, and the root is the machine's: groups there would escape the limits that the host set for us.
     """
-    around = own.directory.parent
-    given = own.directory != own.root and around.suffix != ".slice" and (around / "cgroup.type").exists()
-    return [own.directory, around] if given else [own.directory]
+    parent = own.directory.parent
+    is_delegated = own.directory != own.root and parent.suffix != ".slice" and (parent / "cgroup.type").exists()
+    return [own.directory, parent] if is_delegated else [own.directory]
 
 
 def delegate_controllers(directory: Path, controllers: Iterable[str]) -> None:
-    """Let the groups in a directory have controllers, as far as it has them and no processes of its own."""
+    """Delegate controllers to the subgroups of a group, if it has them and no processes."""
     with suppress(OSError):
         is_root = not (directory / "cgroup.type").exists()
         if not is_root and (directory / "cgroup.procs").read_text():
-            return  # not even if the kernel would do it: groups in there could not be entered any more
-        there = (directory / "cgroup.controllers").read_text().split()
+            return  # even if the kernel would do it, its subgroups could not be entered any more
+        available = (directory / "cgroup.controllers").read_text().split()
         already = (directory / "cgroup.subtree_control").read_text().split()
         for name in controllers:
-            if name in there and name not in already:
+            if name in available and name not in already:
                 (directory / "cgroup.subtree_control").write_text(f"+{name}")
 
 
 def why_not_writable(directory: Path, error: OSError) -> str:
-    """Why no group can be made in our own, and what a host can do about it."""
+    """Why no group can be made in our own, and what the host can do about it."""
     if os.geteuid() == 0:
         how = "a container needs a cgroup namespace of its own, mounted writable"
     else:

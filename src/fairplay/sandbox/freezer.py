@@ -1,7 +1,7 @@
-"""Stop a program with all that it has started while nobody asks it, so that it takes no time from whoever is asked.
+"""Stop a program with all its processes while it is not asked, so that it takes no time from others.
 
-Where control groups can be had, a group is frozen. Elsewhere a keeper does it: the first process of the namespace
-around the sandbox, whom the program cannot see. It stops and continues everybody there, as the referee says.
+Where control groups are available, a group is frozen. Elsewhere a supervisor stops and continues all processes when the
+referee says so: it is the first process of the namespace around the sandbox, and invisible to the program.
 """
 
 import _thread
@@ -24,34 +24,31 @@ from fairplay.core.errors import HostFault
 from fairplay.sandbox.cgroup import ControlGroup
 from fairplay.sandbox.process_tree import close_standard_streams, prefer_oom_kill
 
-SUPERVISOR_TIMEOUT_S = (
-    10.0  # seconds for a keeper to answer: on a machine that is busier than that, no match can be played
-)
-SUPERVISOR_WAIT_US = 1000  # microseconds for which nothing else is done meanwhile
-SUPERVISOR_POLL_INTERVAL_S = 0.001  # seconds until it is asked for again, if it takes longer
-CORE_DUMP_BYTES = 1  # byte of a core dump: with 0, a program of the host that takes dumps from a pipe would be run
+SUPERVISOR_TIMEOUT_S = 10.0  # for its answer: on a machine that is slower than that, no match can be played
+SUPERVISOR_WAIT_US = 1000  # for which the event loop waits for it
+SUPERVISOR_POLL_INTERVAL_S = 0.001  # after that wait
+CORE_DUMP_BYTES = 1  # with 0, the kernel would run a program of the host that takes dumps from a pipe
 
-
-OnThawed = Callable[[HostFault | None], None]  # called when a program may run; or it cannot be woken
+OnThawed = Callable[[HostFault | None], None]  # called when a program may run, or with why it cannot be continued
 
 
 class Freezer(Protocol):
-    """What stops one program."""
+    """Stops and continues one program."""
 
     frozen: bool  # is it stopped?
 
     def thaw(self, then: OnThawed) -> None:
-        """Let it run, and call this when it may, or with what went wrong."""
+        """Let it run, and call `then` when it may, or with what went wrong."""
 
     def freeze(self) -> None:
         """Stop it."""
 
     def close(self) -> None:
-        """Let go of whatever stops it; it has ended."""
+        """Release all resources; the program has ended."""
 
 
 class NoFreezer:
-    """A program that goes on while others are asked."""
+    """For a program that goes on while others are asked."""
 
     frozen = False
 
@@ -66,7 +63,7 @@ class NoFreezer:
 
 
 class CgroupFreezer:
-    """A program in a control group that can be frozen."""
+    """For a program in a control group that can be frozen."""
 
     def __init__(self, group: ControlGroup) -> None:
         self._group = group
@@ -90,16 +87,16 @@ class CgroupFreezer:
 
 
 class SignalFreezer:
-    """A program with a keeper, to whom a line leads."""
+    """For a program with a supervisor, which is told by a socket."""
 
     def __init__(self) -> None:
-        self._socket, self.supervisor_end = socket.socketpair()  # one end is the keeper's
+        self._socket, self.supervisor_end = socket.socketpair()
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, struct.pack("ll", 0, SUPERVISOR_WAIT_US))
-        self._pending_replies = 0  # answers of the keeper
+        self._pending_replies = 0
         self.frozen = False
 
     def thaw(self, then: OnThawed) -> None:
-        """Wait for the keeper, as a rule 30 us: the event loop would take longer to come back to us."""
+        """Wait for the supervisor here, as a rule 30 us: a turn of the event loop takes longer."""
         if self.frozen:
             self.frozen = False
             self._send(b"c")
@@ -108,7 +105,7 @@ class SignalFreezer:
             then(None)
 
     def freeze(self) -> None:
-        """The keeper's answer is heard when the program has to be woken."""
+        """Do not wait; the supervisor's answer is read when the program is continued."""
         if not self.frozen:
             self.frozen = True
             self._send(b"s")
@@ -120,13 +117,13 @@ class SignalFreezer:
         if self._has_answered():
             then(None)
         elif time.monotonic() > until:
-            then(HostFault("a program cannot be woken: its keeper does not answer"))
+            then(HostFault("cannot continue a program: its supervisor does not answer"))
         else:
             asyncio.get_running_loop().call_later(SUPERVISOR_POLL_INTERVAL_S, self._wait, then, until)
 
-    def _send(self, what: bytes) -> None:
+    def _send(self, command: bytes) -> None:
         try:
-            self._socket.send(what)
+            self._socket.send(command)
             self._pending_replies += 1
         except OSError:  # it has ended, and the program with it
             self._pending_replies = 0
@@ -134,8 +131,8 @@ class SignalFreezer:
     def _has_answered(self) -> bool:
         try:
             while self._pending_replies:
-                heard = self._socket.recv(self._pending_replies)
-                self._pending_replies -= len(heard) or self._pending_replies  # who has ended owes nothing
+                replies = self._socket.recv(self._pending_replies)
+                self._pending_replies -= len(replies) or self._pending_replies  # none will come if it has ended
         except BlockingIOError:
             return False
         except OSError:
@@ -143,17 +140,17 @@ class SignalFreezer:
         return True
 
 
-def supervisor_command(end: int) -> list[str]:
-    """What runs a command as the first process of a namespace, and stops it as it is told at the end of a line.
+def supervisor_command(fd: int) -> list[str]:
+    """The prefix that runs a command below a supervisor, which stops and continues it as it is told by a socket.
 
-    -1: there is no line, and somebody else stops it, or nobody.
+    -1: there is no socket, and a control group stops it, or nothing.
     """
-    return [sys.executable, "-I", "-S", "-c", supervisor_source(), str(end)]
+    return [sys.executable, "-I", "-S", "-c", supervisor_source(), str(fd)]
 
 
 @cache
 def supervisor_source() -> str:
-    """The text of the keeper. It does without contextlib and pathlib, which take longer to load than it runs."""
+    """The source of the supervisor. It avoids contextlib and pathlib, which take longer to load than it runs."""
     parts = [
         inspect.getsource(part) for part in (prefer_oom_kill, close_standard_streams, handle_commands, run_supervisor)
     ]
@@ -161,59 +158,59 @@ def supervisor_source() -> str:
     return "\n".join(["import _thread, ctypes, os, resource, select, sys", *parts, run])
 
 
-def run_supervisor(stop: int, go_on: int, core: int) -> None:
-    """Be the keeper: run a command, and end with it.
+def run_supervisor(stop: int, go_on: int, core_dump_bytes: int) -> None:
+    """Run a command as its supervisor, and exit with it.
 
-    This is a program of its own, which is told two signals, and how large a core dump may be.
+    This is a program of its own; `stop` and `go_on` are signals.
     """
-    end, command = int(sys.argv[1]), sys.argv[2:]
+    fd, command = int(sys.argv[1]), sys.argv[2:]
     if os.getpid() != 1:
-        sys.exit("a keeper has to be the first of a namespace, or it would stop everybody")
+        sys.exit("a supervisor has to be the first process of a namespace, or it would stop all processes")
     keyctl = {"x86_64": 250, "aarch64": 219}.get(os.uname().machine)
     if keyctl:
-        ctypes.CDLL(None).syscall(keyctl, 1, None)  # KEYCTL_JOIN_SESSION_KEYRING: an empty one of its own
-    if end >= 0:
-        os.set_inheritable(end, False)
+        ctypes.CDLL(None).syscall(keyctl, 1, None)  # KEYCTL_JOIN_SESSION_KEYRING: a new, empty one
+    if fd >= 0:
+        os.set_inheritable(fd, False)
     child = os.fork()
     if child == 0:
-        os.environ.pop("LC_CTYPE", None)  # which Python sets for itself
+        os.environ.pop("LC_CTYPE", None)  # Python has set it for itself
         prefer_oom_kill()
-        try:  # noqa: SIM105 - whoever runs us may have forbidden all of it
-            resource.setrlimit(resource.RLIMIT_CORE, (core, core))
+        try:  # noqa: SIM105 - core dumps may be forbidden to us
+            resource.setrlimit(resource.RLIMIT_CORE, (core_dump_bytes, core_dump_bytes))
         except ValueError:
             pass
         os.execvp(command[0], command)
     close_standard_streams()
-    if end >= 0:
-        _thread.start_new_thread(handle_commands, (end, stop, go_on))
+    if fd >= 0:
+        _thread.start_new_thread(handle_commands, (fd, stop, go_on))
     while True:
-        number, status = os.waitpid(-1, 0)  # everybody who loses its parent becomes our child
-        if number == child:
+        pid, status = os.waitpid(-1, 0)  # processes that lose their parent become our children
+        if pid == child:
             code = os.waitstatus_to_exitcode(status)
             os._exit(code if code >= 0 else 128 - code)
 
 
-def handle_commands(end: int, stop: int, go_on: int) -> None:
-    """Stop and continue everybody but ourselves, and say that it is done.
+def handle_commands(fd: int, stop: int, go_on: int) -> None:
+    """Stop and continue all processes but ourselves, and confirm each command.
 
-    Who is forked in the moment of a stop is stopped too, and misses a continuation that comes before it is there. So
-    all are continued again after a while, and again.
+    A process that is forked at the moment of a stop is stopped too, and misses a SIGCONT that comes too early. So all
+    processes are continued again after a while, and again.
     """
     signals = {b"s": stop, b"c": go_on}
-    line = select.poll()
-    line.register(end, select.POLLIN)
-    again = 0  # milliseconds; 0: not any more
+    poll = select.poll()
+    poll.register(fd, select.POLLIN)
+    retry_ms = 0  # 0: not any more
     while True:
-        told = not again or bool(line.poll(again))
-        said = os.read(end, 1) if told else b"c"
-        if not said:
+        was_told = not retry_ms or bool(poll.poll(retry_ms))
+        command = os.read(fd, 1) if was_told else b"c"
+        if not command:
             return
         try:  # noqa: SIM105
-            os.kill(-1, signals[said])
+            os.kill(-1, signals[command])
         except ProcessLookupError:
             pass
-        if told:
-            os.write(end, said)
-            again = 2 if said == b"c" else 0
+        if was_told:
+            os.write(fd, command)
+            retry_ms = 2 if command == b"c" else 0
         else:
-            again = again * 10 if again < 1000 else 0
+            retry_ms = retry_ms * 10 if retry_ms < 1000 else 0

@@ -1,6 +1,6 @@
-"""Write the figures of the machine that programs see in /proc: always the same, so that none leaves a note there.
+"""Write constant files for a program's /proc, so that no program can leave messages in its figures.
 
-Runtimes size themselves by these files; the true ones count what everybody on the machine does.
+Runtimes size themselves by these files; the real ones count what all programs of the machine do.
 """
 
 import os
@@ -27,5 +27,5 @@ def fixed_proc_files() -> dict[str, bytes]:
 
 
 def join_lines(lines: list[str]) -> bytes:
-    """Lines as they stand in a file."""
+    """The bytes of a file with these lines."""
     return "".join(f"{line}\n" for line in lines).encode()

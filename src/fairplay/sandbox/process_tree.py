@@ -1,7 +1,7 @@
-"""Tie the life of a program to ours: when it ends, or we do, whatever it has started ends too.
+"""Kill a program with all its processes when it ends, or we do.
 
-A namespace of processes dies with its first process, and that one is told to die with us. Where nobody may have
-namespaces a subreaper does what it can: it adopts whoever loses its parent, and kills until nobody is left.
+A process namespace dies with its first process, and that one is told to die with us. Where namespaces are forbidden,
+a subreaper does what it can: it adopts processes that lose their parent, and kills until none are left.
 """
 
 import inspect
@@ -14,16 +14,16 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-PROBE_TIMEOUT_S = 20  # seconds for a look at this machine
+PROBE_TIMEOUT_S = 20  # for a probe of this machine
 
-PARENT_CHECK_SCRIPT = (  # we may have died before the others could ask to die with us: then go no further
+PARENT_CHECK_SCRIPT = (  # stop if we died before the outer processes could ask to die with us
     "read -r a a a parent a </proc/self/stat && read -r a a a referee a </proc/$parent/stat && "
     'test "$referee" = "$0" && exec "$@"'
 )
 
 
 def namespace_command() -> list[str]:
-    """What runs a command in a namespace of processes that dies with this process."""
+    """The prefix that runs a command in a process namespace that dies with this process."""
     user = [] if os.geteuid() == 0 else ["--user", "--map-current-user"]
     outside = ["setpriv", "--pdeathsig", "KILL", "--", "unshare", *user, "--pid", "--fork", "--kill-child", "--"]
     return [*outside, "sh", "-c", PARENT_CHECK_SCRIPT, own_pid()]
@@ -31,20 +31,20 @@ def namespace_command() -> list[str]:
 
 @cache
 def why_no_namespace() -> str:
-    """Why there is no such namespace on this machine; "" if there is."""
+    """Why this machine has no process namespaces; "" if it has."""
     if sys.platform != "linux":
         return f"there are no namespaces on {sys.platform}"
     return capture_output([*namespace_command(), "true"])[1]
 
 
 def subreaper_command() -> list[str]:
-    """What runs a command and cleans up behind it, in a namespace or without one."""
+    """The prefix that runs a command and kills what it leaves, in a namespace or without one."""
     return [sys.executable, "-I", "-S", "-c", subreaper_source(), own_pid()]
 
 
 @cache
 def subreaper_source() -> str:
-    """The text of the subreaper. It does without contextlib and pathlib, which take longer to load than it runs."""
+    """The source of the subreaper. It avoids contextlib and pathlib, which take longer to load than it runs."""
     parts = [
         inspect.getsource(part) for part in (prefer_oom_kill, close_standard_streams, descendants, reap, run_subreaper)
     ]
@@ -52,18 +52,18 @@ def subreaper_source() -> str:
 
 
 def run_subreaper() -> None:
-    """Be the subreaper: run a command, and when it ends, or the referee does, end whatever is left."""
+    """Run a command as its subreaper: when it ends, or the referee does, kill all that is left."""
     referee, *command = sys.argv[1:]
-    alone = os.getpid() == 1  # in a namespace that ends with us
+    is_namespace_init = os.getpid() == 1  # then the namespace ends with us
     awaited = {signal.SIGTERM, signal.SIGCHLD}
     signal.pthread_sigmask(signal.SIG_BLOCK, awaited)
-    if not alone and sys.platform == "linux":
+    if not is_namespace_init and sys.platform == "linux":
         import ctypes  # start-up: only the supervisor of programs needs it
 
         prctl = ctypes.CDLL(None).prctl
-        prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER: whoever loses its parent becomes our child
-        prctl(1, int(signal.SIGTERM), 0, 0, 0)  # PR_SET_PDEATHSIG: how we hear that the referee died
-        if os.getppid() != int(referee):  # before we asked
+        prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER: processes that lose their parent become our children
+        prctl(1, int(signal.SIGTERM), 0, 0, 0)  # PR_SET_PDEATHSIG: a signal when the referee dies
+        if os.getppid() != int(referee):  # it died before we asked
             sys.exit(0)
     child = os.fork()
     if child == 0:
@@ -75,10 +75,10 @@ def run_subreaper() -> None:
     codes: dict[int, int] = {}
     while child not in codes and signal.sigwait(awaited) == signal.SIGCHLD:
         reap(codes)
-    while not alone and (left := descendants(os.getpid())):
-        for number in left:
+    while not is_namespace_init and (left := descendants(os.getpid())):
+        for pid in left:
             try:  # noqa: SIM105
-                os.kill(number, signal.SIGKILL)
+                os.kill(pid, signal.SIGKILL)
             except ProcessLookupError:
                 pass
         time.sleep(0.001)
@@ -88,7 +88,7 @@ def run_subreaper() -> None:
 
 
 def prefer_oom_kill() -> None:
-    """Be whom the machine kills where memory runs out."""
+    """Let the kernel kill this process first where memory runs out."""
     try:  # noqa: SIM105 - contextlib takes long to load
         os.write(os.open("/proc/self/oom_score_adj", os.O_WRONLY), b"1000")
     except OSError:
@@ -96,14 +96,14 @@ def prefer_oom_kill() -> None:
 
 
 def close_standard_streams() -> None:
-    """Close stdin, stdout and stderr here: they are the program's alone."""
-    nothing = os.open(os.devnull, os.O_RDWR)
-    for number in range(3):
-        os.dup2(nothing, number)
+    """Close stdin, stdout and stderr here, which are for the program alone."""
+    null = os.open(os.devnull, os.O_RDWR)
+    for fd in range(3):
+        os.dup2(null, fd)
 
 
 def reap(codes: dict[int, int]) -> None:
-    """Note the exit codes of the children that have ended."""
+    """Collect the exit codes of children that have ended."""
     try:
         while (ended := os.waitpid(-1, os.WNOHANG)) != (0, 0):
             codes[ended[0]] = os.waitstatus_to_exitcode(ended[1])
@@ -112,7 +112,7 @@ def reap(codes: dict[int, int]) -> None:
 
 
 def descendants(root: int) -> set[int]:
-    """The processes below one, as far as they can be seen."""
+    """The processes below one, as far as they are visible."""
     parents: dict[int, int] = {}
     for name in filter(str.isdecimal, os.listdir("/proc") if sys.platform == "linux" else ()):  # noqa: PTH208
         try:
@@ -127,12 +127,12 @@ def descendants(root: int) -> set[int]:
 
 
 def own_pid() -> str:
-    """The number of this process, as it stands in /proc."""
+    """The id of this process, as /proc has it."""
     return str(Path("/proc/self").readlink()) if sys.platform == "linux" else str(os.getpid())
 
 
 def capture_output(command: Sequence[str], inherited: Sequence[int] = ()) -> tuple[str, str]:
-    """What a command prints, and why it failed; "" if it did not."""
+    """The output of a command, and why it failed ("" if it did not)."""
     try:
         done = subprocess.run(
             command,
@@ -149,5 +149,5 @@ def capture_output(command: Sequence[str], inherited: Sequence[int] = ()) -> tup
         return "", f"{command[0]} did not end within {PROBE_TIMEOUT_S} s"
     if done.returncode == 0:
         return done.stdout, ""
-    said = done.stderr.strip().splitlines()
-    return done.stdout, said[-1] if said else f"{command[0]} ended with exit code {done.returncode}"
+    errors = done.stderr.strip().splitlines()
+    return done.stdout, errors[-1] if errors else f"{command[0]} ended with exit code {done.returncode}"

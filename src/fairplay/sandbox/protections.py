@@ -1,7 +1,7 @@
-"""Shut a program in: what it may see, use and reach, and what this machine can do about it.
+"""Build sandboxed commands, and test which protections work on this machine.
 
-docs/sandbox.md says what is promised. Everything is done by command lines, of tools that every Linux has and of
-bubblewrap; nothing of ours runs in a forked copy of this process.
+docs/sandbox.md says what is promised. All of it is done by command lines, of tools that every Linux has and of
+bubblewrap; none of our code runs in a fork of this process.
 """
 
 import inspect
@@ -29,15 +29,13 @@ from fairplay.sandbox.policy import MEGABYTE, SandboxLevel, SandboxPolicy
 from fairplay.sandbox.process_tree import capture_output, namespace_command, subreaper_command, why_no_namespace
 from fairplay.sandbox.seccomp import open_filter, why_no_filter
 
-RESERVED_ADDRESS_BYTES = (
-    4096 * MEGABYTE
-)  # of addresses, besides the memory: Java and Node reserve as much and never touch it
-MAX_PENDING_SIGNALS = 256  # that wait for a program: hundreds of programs leave enough of those that a user may have
+RESERVED_ADDRESS_BYTES = 4096 * MEGABYTE  # besides the memory: Java and Node reserve so many addresses, mostly unused
+MAX_PENDING_SIGNALS = 256  # of a program: with hundreds of programs, a user still has enough of them
 MIN_BUBBLEWRAP_VERSION = (0, 8)
 TOOLS = {"bwrap": "bubblewrap", "prlimit": "prlimit", "setpriv": "setpriv", "unshare": "unshare"}
 
-JAVA = ("java", "-Xmx256m", "-XX:+UseSerialGC")  # which would take more than a sandbox has
-INTERPRETERS: dict[str, tuple[str, ...]] = {  # what runs a file with this ending
+JAVA = ("java", "-Xmx256m", "-XX:+UseSerialGC")  # by default it takes more than a sandbox has
+INTERPRETERS: dict[str, tuple[str, ...]] = {  # which run files with this suffix
     ".py": ("python3",),
     ".js": ("node",),
     ".mjs": ("node",),
@@ -50,11 +48,11 @@ INTERPRETERS: dict[str, tuple[str, ...]] = {  # what runs a file with this endin
     ".php": ("php",),
     ".sh": ("sh",),
 }
-SHELL_SAFE = re.compile(r"[\w./ :=+@%,-]+")  # words that a shell takes as they are between double quotes
+SHELL_SAFE = re.compile(r"[\w./ :=+@%,-]+")  # text that a shell does not change between double quotes
 
 
 class Protection(msgspec.Struct, frozen=True):
-    """Something that a strict sandbox keeps from a program, if this machine can do it."""
+    """Something that a strict sandbox denies to a program, if this machine can do that."""
 
     name: str
     about: str
@@ -62,7 +60,7 @@ class Protection(msgspec.Struct, frozen=True):
 
 
 def parse_sandbox(text: str, warn: Callable[[str], None] = print_warning) -> SandboxPolicy:
-    """The sandbox that a person means: auto, strict or none. Auto is strict, or else none with a warning."""
+    """Parse the name of a sandbox: auto, strict or none. Auto is strict, or else none with a warning."""
     if text not in ("auto", *(level.value for level in SandboxLevel)):
         raise BadRequest(f"there is no sandbox {text!r}; there is auto, strict and none")
     if text == SandboxLevel.NONE.value:
@@ -78,9 +76,9 @@ def parse_sandbox(text: str, warn: Callable[[str], None] = print_warning) -> San
 def wrap_command(
     command: Sequence[str], sandbox: SandboxPolicy, *, around: Sequence[str] = (), options: Sequence[str] = ()
 ) -> list[str]:
-    """The command line that runs a command, shut in; BadRequest if there is no such program or sandbox.
+    """The command line that runs a command in a sandbox; BadRequest if there is no such program or sandbox.
 
-    If it is strict, there may be words around it, and more options of bubblewrap.
+    For a strict sandbox, `around` is a prefix of bubblewrap, and `options` are added to it.
     """
     name = command[0] if command else ""
     program = shutil.which(name)
@@ -90,15 +88,15 @@ def wrap_command(
         hint = "; if a label stands before the =, it may hold neither / nor :" if "=" in name else ""
         raise BadRequest(f"there is no program {name!r}{hint}")
     if sandbox.level is SandboxLevel.NONE:
-        kept = subreaper_command() if why_no_namespace() else [*namespace_command(), *subreaper_command()]
-        return [*kept, *prlimit_command(sandbox), program, *command[1:]]
+        supervised = subreaper_command() if why_no_namespace() else [*namespace_command(), *subreaper_command()]
+        return [*supervised, *prlimit_command(sandbox), program, *command[1:]]
     if lacking := why_not_strict():
         raise BadRequest(lacking)
     return wrap_strictly(program, command[1:], sandbox, around, options)
 
 
 def suggest_command(command: Sequence[str]) -> str:
-    """What to write instead for a file that is no program: what runs such files, or else how it becomes one.
+    """What to write for a file that is not executable: a command with its interpreter, or how to make it executable.
 
     >>> print(suggest_command(["./bot.js", "--fast"]))
     write exec:"node ./bot.js --fast"
@@ -115,7 +113,7 @@ def suggest_command(command: Sequence[str]) -> str:
 def wrap_strictly(
     program: str, arguments: Sequence[str], sandbox: SandboxPolicy, around: Sequence[str], options: Sequence[str]
 ) -> list[str]:
-    """The same for a strict sandbox, without asking whether there is one."""
+    """The same for a strict sandbox, without checking that there is one."""
     inside = bubblewrap_command(program, arguments, sandbox, limits_command=prlimit_command(sandbox), options=options)
     path = os.environ.get("PATH", os.defpath)
     return ["env", "-i", f"PATH={path}", *namespace_command(), *around, *inside]
@@ -134,7 +132,7 @@ RLIMITS = {
 
 
 def prlimit_command(sandbox: SandboxPolicy) -> list[str]:
-    """What runs a command within limits."""
+    """The prefix that runs a command within limits."""
     if shutil.which("prlimit") is None:
         return []
     wanted = {
@@ -144,16 +142,16 @@ def prlimit_command(sandbox: SandboxPolicy) -> list[str]:
         "nofile": sandbox.open_files,
         "fsize": sandbox.file_size,
     }
-    if sandbox.level is SandboxLevel.STRICT:  # or else all that the same user runs would count
+    if sandbox.level is SandboxLevel.STRICT:  # otherwise all processes of our user would count
         wanted |= {"nproc": sandbox.processes, "sigpending": MAX_PENDING_SIGNALS}
     else:
-        wanted["core"] = CORE_DUMP_BYTES  # in a strict sandbox its keeper sees to that, and nobody can undo it
+        wanted["core"] = CORE_DUMP_BYTES  # in a strict sandbox its supervisor does this, and no program can undo it
     bounds = [f"--{name}={cap_limit(RLIMITS[name], most)}" for name, most in wanted.items()]
     return ["prlimit", *bounds, "--"]
 
 
 def cap_limit(which: int, wanted: int) -> int:
-    """A limit that does not go beyond our own."""
+    """A limit, at most our own."""
     own = resource.getrlimit(which)[1]
     return wanted if own == resource.RLIM_INFINITY else min(wanted, own)
 
@@ -161,13 +159,13 @@ def cap_limit(which: int, wanted: int) -> int:
 DEFAULT_POLICY = SandboxPolicy(SandboxLevel.STRICT)
 PROTECTIONS = {
     "files": "sees the system, Python and what its command names, and writes nowhere but in a /tmp of its own",
-    "network": "reaches nobody, not even on this machine",
+    "network": "has no network, not even on this machine",
     "processes": "sees and signals only its own, and dies with all of them",
-    "user": "is nobody in particular, with no rights and no way to get some",
-    "filter": "makes no system calls that reach beyond its own processes, or undo what stops them",
+    "user": "is a user without rights, and with no way to get some",
+    "filter": "makes no system calls that affect other processes, or continue it while it is stopped",
     "environment": "knows none of our environment variables",
     "memory": f"has {DEFAULT_POLICY.memory // MEGABYTE} MB for each process, "
-    "and is the first to lose them when none are left",
+    "and is killed first when the machine has none left",
     "computing": f"has {DEFAULT_POLICY.cpu} s for each process",
     "space": f"has {DEFAULT_POLICY.open_files} open files, "
     f"and {DEFAULT_POLICY.space // MEGABYTE} MB in /tmp and /dev/shm each",
@@ -177,82 +175,88 @@ PROTECTIONS = {
 
 @cache
 def enforceable_protections() -> tuple[Protection, ...]:
-    """What a strict sandbox keeps from a program on this machine: tried out from inside of one, when first asked."""
-    held, why_none = probe_sandbox()
+    """The protections of a strict sandbox on this machine, found by trying inside of one at the first call."""
+    holds, why_none = probe_sandbox()
     return tuple(
-        Protection(name, about, why_none or ("" if held[name] else "tried from inside, it does not hold"))
+        Protection(name, about, why_none or ("" if holds[name] else "a test from inside shows that it does not hold"))
         for name, about in PROTECTIONS.items()
     )
 
 
 def why_not_strict() -> str:
     """Why this machine has no strict sandbox; "" if it has one."""
-    lacking = [measure for measure in enforceable_protections() if measure.why_not]
-    if not lacking:
+    missing = [protection for protection in enforceable_protections() if protection.why_not]
+    if not missing:
         return ""
-    name = "" if len(lacking) == len(PROTECTIONS) else f"{lacking[0].name}: "
-    return f"there is no strict sandbox here ({name}{lacking[0].why_not})"
+    name = "" if len(missing) == len(PROTECTIONS) else f"{missing[0].name}: "
+    return f"there is no strict sandbox here ({name}{missing[0].why_not})"
 
 
 def probe_sandbox() -> tuple[dict[str, bool], str]:
-    """What holds in a strict sandbox, or why there is none at all."""
+    """Which protections hold in a strict sandbox, or why there is none at all."""
     if missing := [package for tool, package in TOOLS.items() if shutil.which(tool) is None]:
         return {}, f"{', '.join(missing)}: not installed"
-    said, why = capture_output(["bwrap", "--version"])
-    version = re.search(r"(\d+)\.(\d+)[.\d]*", said)
+    output, why = capture_output(["bwrap", "--version"])
+    version = re.search(r"(\d+)\.(\d+)[.\d]*", output)
     if version is None:
-        return {}, f"bubblewrap does not say its version: {why or said.strip()}"
+        return {}, f"bubblewrap does not show its version: {why or output.strip()}"
     if tuple(map(int, version.groups())) < MIN_BUBBLEWRAP_VERSION:
-        return {}, f"bubblewrap {version[0]} is too old; it takes {'.'.join(map(str, MIN_BUBBLEWRAP_VERSION))} or later"
+        return (
+            {},
+            f"bubblewrap {version[0]} is too old; fairplay needs {'.'.join(map(str, MIN_BUBBLEWRAP_VERSION))} or later",
+        )
     if why := why_no_namespace() or why_no_filter():
         return {}, why
     sandbox = SandboxPolicy(SandboxLevel.STRICT, memory=256 * MEGABYTE, processes=8, space=MEGABYTE)
-    known = {
+    expected = {
         "namespaces": {path.name: str(path.readlink()) for path in Path("/proc/self/ns").iterdir()},
         "variables": [*environment(), "PWD"],
         **msgspec.to_builtins(sandbox),
     }
     imports = "import json, os, resource, signal, sys\nfrom pathlib import Path\nfrom typing import Any"
     source = f"{imports}\n{inspect.getsource(probe)}\nprobe()"
-    rules = open_filter()
+    filter_fd = open_filter()
     try:
-        look_around = ["-I", "-S", "-c", source, json.dumps(known)]
-        words = wrap_strictly(sys.executable, look_around, sandbox, supervisor_command(-1), ["--seccomp", str(rules)])
-        said, why = capture_output(words, [rules])
+        arguments = ["-I", "-S", "-c", source, json.dumps(expected)]
+        options = ["--seccomp", str(filter_fd)]
+        command = wrap_strictly(sys.executable, arguments, sandbox, supervisor_command(-1), options)
+        output, why = capture_output(command, [filter_fd])
     finally:
-        os.close(rules)
-    return ({}, why) if why else (json.loads(said), "")
+        os.close(filter_fd)
+    return ({}, why) if why else (json.loads(output), "")
 
 
 def probe() -> None:
-    """Try from inside what should not be possible, and say what was not. This is a program of its own."""
-    known: dict[str, Any] = json.loads(sys.argv[1])
+    """Try from inside what should not be possible, and print which protections hold. This is a program of its own."""
+    expected: dict[str, Any] = json.loads(sys.argv[1])
     own = {
-        path.name for path in Path("/proc/self/ns").iterdir() if str(path.readlink()) != known["namespaces"][path.name]
+        path.name
+        for path in Path("/proc/self/ns").iterdir()
+        if str(path.readlink()) != expected["namespaces"][path.name]
     }
     status = Path("/proc/self/status").read_text().split()
-    most = {name: resource.getrlimit(getattr(resource, f"RLIMIT_{name}"))[1] for name in ("CPU", "NOFILE", "FSIZE")}
-    room = [os.statvfs(place) for place in ("/tmp", "/dev/shm")]
+    limits = {name: resource.getrlimit(getattr(resource, f"RLIMIT_{name}"))[1] for name in ("CPU", "NOFILE", "FSIZE")}
+    disks = [os.statvfs(path) for path in ("/tmp", "/dev/shm")]
 
-    def fails(work: Any) -> bool:
+    def fails(action: Any) -> bool:
         try:
-            work()
+            action()
         except (OSError, MemoryError):
             return True
         return False
 
     def fork() -> None:
-        waiting, going = os.pipe()
-        for _ in range(known["processes"]):
+        read_end, write_end = os.pipe()
+        for _ in range(expected["processes"]):
             if os.fork() == 0:
-                os.close(going)
-                os.read(waiting, 1)  # until the first of us ends
+                os.close(write_end)
+                os.read(read_end, 1)  # until the first process ends
                 os._exit(0)
 
-    held = {
+    holds = {
         "files": "mnt" in own
         and not Path("/etc/passwd").exists()
-        and not any(os.access(place, os.W_OK) for place in ("/", "/dev", "/usr", sys.prefix)),
+        and not any(os.access(path, os.W_OK) for path in ("/", "/dev", "/usr", sys.prefix)),
         "network": "net" in own,
         "processes": own >= {"pid", "ipc", "uts"},
         "user": os.getuid() != 0
@@ -260,13 +264,13 @@ def probe() -> None:
         and status[status.index("NoNewPrivs:") + 1] == "1"
         and os.system("unshare --user true 2>/dev/null") != 0,
         "filter": fails(lambda: os.memfd_create("x")) and fails(lambda: os.kill(0, signal.SIGCONT)),
-        "environment": set(os.environ) <= set(known["variables"]),
-        "memory": fails(lambda: bytearray(known["memory"]))
+        "environment": set(os.environ) <= set(expected["variables"]),
+        "memory": fails(lambda: bytearray(expected["memory"]))
         and int(Path("/proc/self/oom_score_adj").read_text()) == 1000,
-        "computing": 0 <= most["CPU"] <= known["cpu"],  # and not -1, which is no limit
-        "space": 0 <= most["NOFILE"] <= known["open_files"]
-        and 0 <= most["FSIZE"] <= known["file_size"]
-        and all(disk.f_blocks * disk.f_frsize <= known["space"] for disk in room),
+        "computing": 0 <= limits["CPU"] <= expected["cpu"],  # and not -1, which is no limit
+        "space": 0 <= limits["NOFILE"] <= expected["open_files"]
+        and 0 <= limits["FSIZE"] <= expected["file_size"]
+        and all(disk.f_blocks * disk.f_frsize <= expected["space"] for disk in disks),
         "threads": fails(fork),
     }
-    print(json.dumps(held))
+    print(json.dumps(holds))

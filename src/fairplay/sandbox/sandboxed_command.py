@@ -1,4 +1,4 @@
-"""Make ready what one program is started in: the words that start it, what it inherits, and who stops it."""
+"""Prepare a program to run in a sandbox: its command line, inherited descriptors, control group and freezer."""
 
 import os
 from collections.abc import Sequence
@@ -11,31 +11,31 @@ from fairplay.sandbox.proc_files import fixed_proc_files
 from fairplay.sandbox.protections import Protection, prlimit_command, why_not_strict, wrap_command
 from fairplay.sandbox.seccomp import open_filter, open_memory_file
 
-MAX_STATUS_BYTES = 4096  # bytes
-SUPERVISOR_PROCESSES = 16  # processes and threads in a group that are not the program's: those who shut it in
+MAX_STATUS_BYTES = 4096
+SUPERVISOR_PROCESSES = 16  # processes and threads in a group that belong to the sandbox, and not to the program
 
 
 def optional_protections() -> tuple[Protection, ...]:
-    """What goes beyond a strict sandbox, and is not to be had everywhere."""
-    groups, lacking = cgroup_support(), "it takes a strict sandbox" if why_not_strict() else ""
+    """Protections beyond a strict sandbox, which not every machine has."""
+    groups, why_no_freezer = cgroup_support(), "it takes a strict sandbox" if why_not_strict() else ""
     way = "by a control group" if groups.freezer else "by signals"
     return (
         Protection("cgroup", "has a limit of memory for all of its processes", "" if groups.memory else groups.missing),
-        Protection("freezing", f"is stopped while others are asked, {way}", lacking),
+        Protection("freezing", f"is stopped while others are asked, {way}", why_no_freezer),
     )
 
 
 class SandboxedCommand:
-    """What one program is started in. Whoever makes one has to close it; once it has started, `leave` it."""
+    """A program's command in its sandbox. The caller has to close it, and to call `close_inherited` after the start."""
 
     def __init__(self, command: Sequence[str], sandbox: SandboxPolicy) -> None:
         self.freezer: Freezer = NoFreezer()
         self.group: ControlGroup | None = None
-        self.inherited_fds: list[int] = []  # descriptors
+        self.inherited_fds: list[int] = []
         self.enforced: list[str] = []
         self._machine_kills = machine_oom_kills()
-        self._status_fd = -1  # of bubblewrap: whether it came to an end with the program
-        self._status = b""  # of that
+        self._status_fd = -1  # bubblewrap writes to it whether it ended with the program
+        self._status = b""
         try:
             if sandbox.level is SandboxLevel.STRICT:
                 self.words = self._strict_command(command, sandbox)
@@ -47,32 +47,32 @@ class SandboxedCommand:
             raise
 
     def close_inherited(self) -> None:
-        """Close here what the program has inherited."""
-        for number in self.inherited_fds:
-            os.close(number)
+        """Close our copies of the descriptors that the program has inherited."""
+        for fd in self.inherited_fds:
+            os.close(fd)
         self.inherited_fds.clear()
 
-    def host_fault(self, number: int) -> str:
-        """Why it is our fault that a program ended, by this signal if any; "": it is its own."""
+    def host_fault(self, signal_number: int) -> str:
+        """Why the host is to blame for the end of a program, by this signal if any; "": the program is."""
         own = None if self.group is None else self.group.memory_kills()
-        if is_machine_oom_kill(number, machine_oom_kills() - self._machine_kills, own):
+        if is_machine_oom_kill(signal_number, machine_oom_kills() - self._machine_kills, own):
             return "the machine ran out of memory, and killed a program that was within its own limits"
         if self._has_supervisor_died() and not (own and own.killed):
-            return "a program could not be shut in, or not be kept"
+            return "the sandbox of a program could not be started, or was killed"
         return ""
 
     def _has_supervisor_died(self) -> bool:
-        """Did those end who shut a program in, and not the program?"""
+        """Did the processes of the sandbox end before the program?"""
         if self._status_fd < 0:
             return False
         try:
             self._status += os.read(self._status_fd, MAX_STATUS_BYTES)
-        except BlockingIOError:  # somebody of them is still there
+        except BlockingIOError:  # one of them is still running
             return False
         return b"exit-code" not in self._status
 
     def close(self) -> None:
-        """Let go of all of it."""
+        """Release all resources, and kill all processes in the group."""
         self.close_inherited()
         self.freezer.close()
         if self._status_fd >= 0:
@@ -83,12 +83,12 @@ class SandboxedCommand:
 
     def _strict_command(self, command: Sequence[str], sandbox: SandboxPolicy) -> list[str]:
         self.enforced = ["namespaces", "filter", "limits"]
-        self._status_fd, telling = os.pipe()
+        self._status_fd, status_writer = os.pipe()
         os.set_blocking(self._status_fd, False)
-        self.inherited_fds += [telling, rules := open_filter()]
-        seen = {name: open_memory_file(text) for name, text in fixed_proc_files().items()}
-        self.inherited_fds += seen.values()
-        options = ["--seccomp", str(rules), "--json-status-fd", str(telling), *proc_file_options(seen)]
+        self.inherited_fds += [status_writer, filter_fd := open_filter()]
+        proc_files = {name: open_memory_file(text) for name, text in fixed_proc_files().items()}
+        self.inherited_fds += proc_files.values()
+        options = ["--seccomp", str(filter_fd), "--json-status-fd", str(status_writer), *proc_file_options(proc_files)]
         self.group = ControlGroup.make(sandbox.memory + 2 * sandbox.space, sandbox.processes + SUPERVISOR_PROCESSES)
         around = supervisor_command(-1)
         if self.group is not None and cgroup_support().memory:
@@ -98,9 +98,9 @@ class SandboxedCommand:
             if self.group is not None and self.group.can_freeze:
                 self.freezer = CgroupFreezer(self.group)
             else:
-                self.freezer = kept = SignalFreezer()
-                self.inherited_fds.append(end := kept.supervisor_end.detach())
-                around = supervisor_command(end)
+                self.freezer = signal_freezer = SignalFreezer()
+                self.inherited_fds.append(fd := signal_freezer.supervisor_end.detach())
+                around = supervisor_command(fd)
         if self.group is not None:
             around += self.group.enter_command()
         return wrap_command(command, sandbox, around=around, options=options)

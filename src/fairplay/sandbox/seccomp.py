@@ -1,8 +1,8 @@
-"""Compile the filter of system calls for programs in a strict sandbox; docs/sandbox.md says what it denies, and why.
+"""Compile the filter of system calls for strict sandboxes; docs/sandbox.md says what it denies, and why.
 
-A program that nobody asks is stopped. Whatever could bring it a SIGCONT is denied; and so is what reaches beyond its
-own processes: memory and timers that nobody counts, locks and watches on files that others see too, new namespaces.
-The kernel ignores the upper half of an int, and a filter is shown all of it: rules look at the lower 32 bits.
+A program is stopped while it is not asked. Calls that could send it a SIGCONT are denied; and so are calls that reach
+beyond its own processes: memory and timers that are not accounted, locks and watches on files that others see too, new
+namespaces. The kernel ignores the upper half of an int, but a filter gets all of it: rules check the lower 32 bits.
 """
 
 import errno
@@ -20,9 +20,7 @@ from typing import NamedTuple
 from fairplay.core.errors import HostFault
 
 ALL_BITS = 0xFFFF_FFFF  # all bits of an int
-FIRST_UNKNOWN_CALL = (
-    451  # the first call after Linux 5.17: programs do without what is new; x32 calls are far beyond it
-)
+FIRST_UNKNOWN_CALL = 451  # the first call after Linux 5.17; programs do not need newer ones, nor x32 calls far above
 DENIED_CALLS = (
     *("memfd_create", "memfd_secret"),
     *("shmget", "shmat", "shmctl", "shmdt", "semget", "semop", "semctl", "semtimedop"),
@@ -42,8 +40,8 @@ NO_OP_CALLS = (
     *("flock", "setsid", "setpgid", "sync", "syncfs", "utime", "utimes", "futimesat", "utimensat"),
     *("chown", "fchown", "lchown", "fchownat"),  # even to its own owner: that changes a time
 )
-FD_PASSING_CALLS = ("sendmsg", "sendmmsg")  # descriptors; all others send bytes alone
-SIGNAL_CALLS = {  # and which argument is the signal
+FD_PASSING_CALLS = ("sendmsg", "sendmmsg")  # other calls send bytes only
+SIGNAL_CALLS = {  # with the index of the argument that is the signal
     "kill": 1,
     "tkill": 1,
     "tgkill": 2,
@@ -60,36 +58,34 @@ F_SETSIG = 10
 F_SETPIPE_SZ, F_SET_RW_HINT, F_SETDELEG = 1031, 1036, 1040
 LOCK_COMMANDS = (fcntl.F_SETLK, fcntl.F_SETLKW, F_OFD_SETLK, F_OFD_SETLKW)
 NOTIFY_COMMANDS = (F_SETSIG, fcntl.F_SETLEASE, fcntl.F_NOTIFY, F_SETDELEG, F_SET_RW_HINT)
-RWF_NOWAIT, POSIX_FADV_DONTNEED = 8, 4  # which tell what is in the page cache, and take it out of there
-SO_COOKIE, SO_NETNS_COOKIE = 57, 71  # which are counted for the whole machine
+RWF_NOWAIT, POSIX_FADV_DONTNEED = 8, 4  # which show what is in the page cache, and remove it
+SO_COOKIE, SO_NETNS_COOKIE = 57, 71  # numbers from counters of the whole machine
 TIOCLINUX = 0x541C
 TERMINAL_REQUESTS = (termios.TIOCSTI, TIOCLINUX, termios.TIOCSCTTY)
 PR_SET_PDEATHSIG, PR_SCHED_CORE = 1, 62
 ALLOWED_SOCKET_FAMILIES = (socket.AF_UNIX, socket.AF_NETLINK)
 NETLINK_ROUTE = 0  # libraries ask for the addresses of this machine there
-MAP_POPULATE, POPULATE_ADVICE = 0x8000, (22, 23, 25)  # what takes the kernel long at once, so that no stop gets through
-ALLOWED_PERSONALITIES = (0, 0x0004_0000, ALL_BITS)  # Linux; with addresses that are not random; and to ask which it is
+MAP_POPULATE, POPULATE_ADVICE = 0x8000, (22, 23, 25)  # long work of the kernel, in which a stop is delayed
+ALLOWED_PERSONALITIES = (0, 0x0004_0000, ALL_BITS)  # Linux; without random addresses; a query
 
 
 class Rule(NamedTuple):
-    """A call that fails with an errno, or does nothing and succeeds (0): always, or if an argument has these bits."""
+    """A call that fails with an errno, or is a no-op that succeeds (0): always, or if an argument has these bits."""
 
     errno: int
     call: str
     argument: int = 0
     mask: int = 0
     bits: int = 0
-    also: tuple[int, int, int] | None = None  # the same of another argument: which, the mask, and the bits
+    also: tuple[int, int, int] | None = None  # another argument: its index, mask and bits
 
 
 def rules(*, own_user: bool) -> Iterator[Rule]:
-    """All that is denied. Does each program have a user id of its own, or do all of them have that of the host?"""
+    """All rules. `own_user`: each program has its own user id, and not that of the host."""
     yield from (Rule(errno.EPERM, call) for call in DENIED_CALLS)
     yield from (() if own_user else (Rule(errno.EPERM, call) for call in FD_PASSING_CALLS))
     yield from (Rule(0, call) for call in NO_OP_CALLS)
-    yield Rule(
-        errno.ENOSYS, "clone3"
-    )  # its flags are in memory, where no filter sees them; everybody falls back to clone
+    yield Rule(errno.ENOSYS, "clone3")  # its flags are in memory, invisible to filters; libraries fall back to clone
     yield from (Rule(errno.EPERM, call, which, ALL_BITS, signal.SIGCONT) for call, which in SIGNAL_CALLS.items())
     yield Rule(errno.EPERM, "clone", 0, 0xFF, signal.SIGCONT)  # what the parent gets when the child ends
     yield from (Rule(errno.EPERM, "clone", 0, flag, flag) for flag in NAMESPACE_FLAGS)
@@ -110,13 +106,13 @@ def rules(*, own_user: bool) -> Iterator[Rule]:
     for name in (SO_COOKIE, SO_NETNS_COOKIE):
         yield Rule(errno.ENOPROTOOPT, "getsockopt", 1, ALL_BITS, socket.SOL_SOCKET, also=(2, ALL_BITS, name))
     yield Rule(0, "setrlimit", 0, ALL_BITS, resource.RLIMIT_CORE)
-    for bit in range(64):  # of where the new limit stands: if it is nowhere, the limit is only asked for
+    for bit in range(64):  # of the pointer to the new limit; it is NULL for a query
         yield Rule(0, "prlimit64", 1, ALL_BITS, resource.RLIMIT_CORE, also=(2, 1 << bit, 1 << bit))
     yield from (Rule(errno.EPERM, "personality", 0, *some) for some in masks_except(ALLOWED_PERSONALITIES))
 
 
 def masks_except(numbers: Collection[int], mask: int = 0, bits: int = 0) -> Iterator[tuple[int, int]]:
-    """Masks, and what is below them, that fit every int but these."""
+    """Masks, and the bits below them, that match every int but these."""
     if not any(number & mask == bits for number in numbers):
         yield mask, bits
     elif mask != ALL_BITS:
@@ -126,7 +122,7 @@ def masks_except(numbers: Collection[int], mask: int = 0, bits: int = 0) -> Iter
 
 
 def filter_program() -> bytes:
-    """The filter for this machine, as `bwrap --seccomp` reads it; HostFault if there is none."""
+    """The filter for this machine, in the format of `bwrap --seccomp`; HostFault if there is none."""
     program, why_none = probe_filter()
     if why_none:
         raise HostFault(f"there is no filter of system calls ({why_none})")
@@ -134,20 +130,20 @@ def filter_program() -> bytes:
 
 
 def open_filter() -> int:
-    """The descriptor of a file with the filter, for one bubblewrap to read."""
+    """The descriptor of a file with the filter, for one run of bubblewrap."""
     return open_memory_file(filter_program())
 
 
 def open_memory_file(content: bytes) -> int:
-    """The descriptor of a file that has no name, to be read from its beginning."""
-    number = os.memfd_create("fairplay")
-    os.write(number, content)
-    os.lseek(number, 0, os.SEEK_SET)
-    return number
+    """The descriptor of an unnamed file with this content, at its beginning."""
+    fd = os.memfd_create("fairplay")
+    os.write(fd, content)
+    os.lseek(fd, 0, os.SEEK_SET)
+    return fd
 
 
 def why_no_filter() -> str:
-    """Why there is no filter here; "" if there is one."""
+    """Why this machine has no filter; "" if it has one."""
     return probe_filter()[1]
 
 
@@ -158,38 +154,38 @@ def probe_filter() -> tuple[bytes, str]:
         return compile_filter(os.uname().machine, own_user=os.geteuid() == 0), ""
     except ImportError:
         return b"", "pyseccomp: not installed"
-    except RuntimeError:  # says pyseccomp when it is imported
+    except RuntimeError:  # raised by the import of pyseccomp
         return b"", "libseccomp: not found by ldconfig"
-    except (OSError, ValueError, AttributeError) as error:  # the last if a function is missing
+    except (OSError, ValueError, AttributeError) as error:  # AttributeError: a function is missing
         return b"", f"libseccomp: {error}"
 
 
 def compile_filter(machine: str, *, own_user: bool) -> bytes:
-    """The filter for a machine, be it this one or not."""
-    import pyseccomp  # when it is needed, as it runs ldconfig to find its library
+    """The filter for an architecture, which may be another than ours."""
+    import pyseccomp  # only here, as it runs ldconfig to find its library
 
     architectures = {"x86_64": pyseccomp.Arch.X86_64, "aarch64": pyseccomp.Arch.AARCH64}
     if machine not in architectures:
-        raise ValueError(f"there is a filter for {' and '.join(architectures)}, and this is {machine}")
-    built = pyseccomp.SyscallFilter(pyseccomp.ALLOW)
+        raise ValueError(f"there are filters for {' and '.join(architectures)}, but this is {machine}")
+    seccomp_filter = pyseccomp.SyscallFilter(pyseccomp.ALLOW)
     if architectures[machine] != pyseccomp.system_arch():
-        built.add_arch(architectures[machine])
-        built.remove_arch(pyseccomp.system_arch())
-    built.set_attr(pyseccomp.Attr.ACT_BADARCH, pyseccomp.KILL_PROCESS)
+        seccomp_filter.add_arch(architectures[machine])
+        seccomp_filter.remove_arch(pyseccomp.system_arch())
+    seccomp_filter.set_attr(pyseccomp.Attr.ACT_BADARCH, pyseccomp.KILL_PROCESS)
     for rule in rules(own_user=own_user):
         if pyseccomp.resolve_syscall(pyseccomp.Arch.NATIVE, rule.call) == -1:
             raise ValueError(f"too old, it does not know {rule.call}")
-        wanted = [(rule.argument, rule.mask, rule.bits)] if rule.mask else []
-        wanted += [rule.also] if rule.also else []
-        bits = [pyseccomp.Arg(which, pyseccomp.MASKED_EQ, mask, bits) for which, mask, bits in wanted]
-        built.add_rule(pyseccomp.ERRNO(rule.errno), rule.call, *bits)
+        conditions = [(rule.argument, rule.mask, rule.bits)] if rule.mask else []
+        conditions += [rule.also] if rule.also else []
+        arguments = [pyseccomp.Arg(index, pyseccomp.MASKED_EQ, mask, bits) for index, mask, bits in conditions]
+        seccomp_filter.add_rule(pyseccomp.ERRNO(rule.errno), rule.call, *arguments)
     with os.fdopen(os.memfd_create("filter"), "r+b") as file:
-        built.export_bpf(file)
+        seccomp_filter.export_bpf(file)
         file.seek(0)
         return unknown_call_instructions(pyseccomp.ERRNO(errno.ENOSYS)) + file.read()
 
 
 def unknown_call_instructions(action: int) -> bytes:
-    """Three instructions that go before all others, as libseccomp knows no ranges: an action for unknown calls."""
+    """Three instructions with an action for unknown calls, to put before all others, as libseccomp has no ranges."""
     load_number, jump_unless_at_least, leave = (0x20, 0, 0, 0), (0x35, 0, 1, FIRST_UNKNOWN_CALL), (0x06, 0, 0, action)
     return b"".join(struct.pack("=HBBI", *each) for each in (load_number, jump_unless_at_least, leave))

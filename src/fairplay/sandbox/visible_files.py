@@ -1,7 +1,7 @@
-"""Decide what a program sees of the host's files: what its command names, and nothing because of what is in there.
+"""Decide which files of the host a program sees: those that its command names, whatever they contain.
 
-Paths are real ones, without links in them. A name that goes by links is kept as links; those that a program brings
-along lead nowhere else than to what is shown anyway.
+Paths are real ones, without links in them. Links in a name of the command are links in the sandbox too; links inside
+a program's directory lead only to files that are visible anyway.
 """
 
 import os
@@ -35,15 +35,15 @@ SHARED_DIRECTORIES = (
     "/var",
     "/var/tmp",
 )
-SEPARATE_DIRECTORIES = {Path("/proc"), Path("/sys"), Path("/dev")}  # which a program has others of, or none
-MEMORY_DIRECTORIES = {Path("/dev/shm")}  # but for what lies there as on a disk
-TOOL_DIRECTORIES = ("bin", "shims")  # directories of tools that need what lies beside them
-PYTHON_PARTS = ("bin", "lib", "lib64", "pyvenv.cfg")  # what belongs to it where it is installed
-MAX_LINKS = 40  # on the way to a file, as for the kernel
+SEPARATE_DIRECTORIES = {Path("/proc"), Path("/sys"), Path("/dev")}  # of which a program has its own, or none
+MEMORY_DIRECTORIES = {Path("/dev/shm")}  # below those, but visible like files on a disk
+TOOL_DIRECTORIES = ("bin", "shims")  # whose tools need the files beside them
+PYTHON_PARTS = ("bin", "lib", "lib64", "pyvenv.cfg")  # below a prefix where Python is installed
+MAX_LINKS = 40  # in a path, as for the kernel
 
 
 class NamedFile(msgspec.Struct, frozen=True):
-    """Something that a command names, and what it was when we looked: it may be replaced at any time."""
+    """A file or directory that a command names, as it was when we checked it: it may be replaced at any time."""
 
     path: Path
     real: Path
@@ -52,61 +52,61 @@ class NamedFile(msgspec.Struct, frozen=True):
 
 
 class VisibleFiles(msgspec.Struct):
-    """What a program sees, and where the tools are that it was called with."""
+    """The files that a program sees, and the directories of its tools."""
 
     paths: set[Path]  # files and directories
     links: dict[Path, Path]
-    concealed: set[Path]  # in these places
-    named: list[NamedFile]  # of these places, those that a command names
+    concealed: set[Path]  # below those
+    named: list[NamedFile]  # those that a command names
     tools: list[Path]
 
 
 def find_visible_files(program: str, arguments: Sequence[str], hidden: Sequence[str], cwd: Path) -> VisibleFiles:
-    """What a command may see, but for what is hidden; BadRequest if it names what nobody may see."""
-    named = [found for word in (program, *arguments) for found in find_named_files(word)]
+    """The files that a command may see, without the hidden ones; BadRequest if it names what no program may see."""
+    named = [file for word in (program, *arguments) for file in find_named_files(word)]
     if not named or named[0].path != Path(program).absolute():
-        raise BadRequest(f"{program} is no file that can be shown to anybody")
+        raise BadRequest(f"{program} is not a file that can be visible in a sandbox")
     concealed = {Path(text).resolve() for text in hidden}
-    places, links = set(common_files()[0]), dict(common_files()[1])
+    paths, links = set(common_files()[0]), dict(common_files()[1])
     own: list[NamedFile] = []
     tools: list[Path] = []
-    for one in named:
-        found = list(find_links(one.path))
-        restrict_links(one, found, [other for other in named if other is not one], places)
-        links.update(found)
-        if is_below(one.real, places):
+    for file in named:
+        file_links = list(find_links(file.path))
+        restrict_links(file, file_links, [other for other in named if other is not file], paths)
+        links.update(file_links)
+        if is_below(file.real, paths):
             continue
-        if one is named[0] and is_tool(one.path):
-            tools.append(one.path.parent)
+        if file is named[0] and is_tool(file.path):
+            tools.append(file.path.parent)
             others = {cwd, *concealed, *(other.real for other in named[1:])}
-            places.add(tool_directory(one.real, others))
-        elif not one.is_directory:
-            if is_journal(one.real):
-                raise BadRequest(f"{one.path} is a journal, and no program may see one")
-            own.append(one)
-        elif one.real in (Path.home().resolve(), *concealed):
-            why = "journals are written" if one.real in concealed else "you have more than this program"
-            raise BadRequest(f"{why} in {one.path}: keep the program in a directory of its own")
-        elif not is_shared(one.real):
-            own.append(one)
-            concealed.update(find_concealed_files(one.real, concealed))
-    places.update(one.real for one in own)
-    return VisibleFiles(places, links, concealed, own, tools)
+            paths.add(tool_directory(file.real, others))
+        elif not file.is_directory:
+            if is_journal(file.real):
+                raise BadRequest(f"{file.path} is a journal, and no program may see one")
+            own.append(file)
+        elif file.real in (Path.home().resolve(), *concealed):
+            why = "journals are written there" if file.real in concealed else "it is your home directory"
+            raise BadRequest(f"a program may not see {file.path}: {why}; keep the program in a directory of its own")
+        elif not is_shared(file.real):
+            own.append(file)
+            concealed.update(find_concealed_files(file.real, concealed))
+    paths.update(file.real for file in own)
+    return VisibleFiles(paths, links, concealed, own, tools)
 
 
 def find_named_files(word: str) -> Iterator[NamedFile]:
-    """What a word of a command names, if it does, and if it is a file or a directory on a disk."""
+    """The file or directory on a disk that a word of a command names, if any."""
     path = Path(word).absolute()
     if is_below(path, SEPARATE_DIRECTORIES) and not is_below(path, MEMORY_DIRECTORIES):
         return
     try:
-        opened = os.open(word, os.O_PATH | os.O_CLOEXEC)
-    except (OSError, ValueError):  # it is not there, or too long, or has a zero in it
+        fd = os.open(word, os.O_PATH | os.O_CLOEXEC)
+    except (OSError, ValueError):  # it does not exist, is too long, or contains a NUL byte
         return
     try:
-        real, status = Path(f"/proc/self/fd/{opened}").readlink(), os.fstat(opened)
+        real, status = Path(f"/proc/self/fd/{fd}").readlink(), os.fstat(fd)
     finally:
-        os.close(opened)
+        os.close(fd)
     is_directory = stat.S_ISDIR(status.st_mode)
     if (is_directory or stat.S_ISREG(status.st_mode)) and (
         not is_below(real, SEPARATE_DIRECTORIES) or is_below(real, MEMORY_DIRECTORIES)
@@ -115,53 +115,53 @@ def find_named_files(word: str) -> Iterator[NamedFile]:
 
 
 def find_links(path: Path) -> Iterator[tuple[Path, Path]]:
-    """The links that a name goes by, each with the place where it really leads."""
-    here, ahead, followed = Path("/"), list(reversed(path.parts[1:])), 0
-    while ahead:
-        part = ahead.pop()
+    """The links in a path, each with its real target."""
+    here, pending, followed = Path("/"), list(reversed(path.parts[1:])), 0
+    while pending:
+        part = pending.pop()
         here = here.parent if part == ".." else here / part
         try:
-            target = Path(os.readlink(here))  # noqa: PTH115 - which is quicker where there is no link
+            target = Path(os.readlink(here))  # noqa: PTH115 - quicker where there is no link
         except OSError:
             continue
         followed += 1
         if followed > MAX_LINKS or is_below(here, SEPARATE_DIRECTORIES):
-            raise BadRequest(f"{path} goes by links that cannot be followed: write where they lead")
+            raise BadRequest(f"{path} contains links that cannot be followed: write the path to which they lead")
         yield here, here.resolve()
         here = Path("/") if target.is_absolute() else here.parent
-        ahead += reversed(target.parts[target.is_absolute() :])
+        pending += reversed(target.parts[target.is_absolute() :])
 
 
 def restrict_links(
-    one: NamedFile, links: Sequence[tuple[Path, Path]], others: Sequence[NamedFile], places: Set[Path]
+    file: NamedFile, links: Sequence[tuple[Path, Path]], others: Sequence[NamedFile], visible: Set[Path]
 ) -> None:
-    """Follow no link out of the directory of something else that is named: it may have come with that."""
+    """Refuse links that lead out of the directory of another named file: they may have come with that file."""
     for directory in {
-        directory for other in others for directory in parent_directories(other) if not is_below(directory, places)
+        directory for other in others for directory in parent_directories(other) if not is_below(directory, visible)
     }:
         for link, target in links:
-            if is_below(link.parent, {directory}) and not is_below(target, {directory, *places}):
-                raise BadRequest(f"{one.path} leads out of {directory} by a link: write where it leads")
+            if is_below(link.parent, {directory}) and not is_below(target, {directory, *visible}):
+                raise BadRequest(f"{file.path} leads out of {directory} by a link: write the path to which it leads")
 
 
 def parent_directories(named: NamedFile) -> list[Path]:
-    """Where something lies, by its name and really."""
+    """The directories of a file, by its name and by its real path."""
     return [named.real] if named.is_directory else [named.path.parent.resolve(), named.real.parent]
 
 
 def game_files(names: Iterable[str]) -> tuple[str, ...]:
-    """The files of the external games among these, which are shown to those who play them."""
+    """The files of the external games among these, which are visible to their players."""
     external = (name for name in names if name not in GAMES)
-    return tuple(place for name in external for place in module_files(rules_of(name).__module__))
+    return tuple(file for name in external for file in module_files(rules_of(name).__module__))
 
 
 def module_files(name: str) -> Iterator[str]:
-    """The file of a module; or the package that it is in, with all that it may need."""
+    """The file of a module, or the directory of its package."""
     parts = name.split(".")
     for length in range(1, len(parts) + 1):
         module = sys.modules.get(".".join(parts[:length]))
         file = getattr(module, "__file__", None)
-        if file is not None:  # or else it is a mere directory
+        if file is not None:  # a namespace package has none
             yield str(Path(file).parent) if hasattr(module, "__path__") else file
             return
 
@@ -170,30 +170,30 @@ def module_files(name: str) -> Iterator[str]:
 
 
 def is_tool(program: Path) -> bool:
-    """Is this in a directory where whoever hosts keeps programs to be called by their names?"""
+    """Is this program in a directory of the PATH?"""
     directories = [Path(text) for text in os.environ.get("PATH", os.defpath).split(os.pathsep)]
     return program.parent in [directory for directory in directories if directory.is_absolute()]
 
 
 def tool_directory(real: Path, others: Set[Path]) -> Path:
-    """What a tool needs: all that was installed with it, unless there is something else among it."""
-    around = real.parent.parent
-    alone = not is_shared(around) and not any(is_below(other, {around}) for other in others)
-    return around if real.parent.name in TOOL_DIRECTORIES and alone else real
+    """The directory where a tool is installed, unless it contains other files of the match; or else the tool alone."""
+    prefix = real.parent.parent
+    is_separate = not is_shared(prefix) and not any(is_below(other, {prefix}) for other in others)
+    return prefix if real.parent.name in TOOL_DIRECTORIES and is_separate else real
 
 
-def refuse_hidden_interpreter(program: Path, shown: VisibleFiles, path: str) -> None:
-    """Say early that what the first line of a script calls is only there outside; nothing is shown on its account."""
+def refuse_hidden_interpreter(program: Path, visible: VisibleFiles, path: str) -> None:
+    """Raise BadRequest for a script whose first line names an interpreter that is not visible."""
     name = script_interpreter(program)
     directories = [""] if "/" in name else [*path.split(os.pathsep), *os.get_exec_path()]
-    reals = [way.resolve() for directory in directories if name and path_exists(str(way := Path(directory, name)))]
-    if reals and not any(is_below(real, shown.paths) and not is_below(real, shown.concealed) for real in reals):
+    reals = [file.resolve() for directory in directories if name and path_exists(str(file := Path(directory, name)))]
+    if reals and not any(is_below(real, visible.paths) and not is_below(real, visible.concealed) for real in reals):
         instead = f"exec:'{Path(name).name} {program}'"
         raise BadRequest(f"{program} calls {name}, which programs do not see: name it in the command, as in {instead}")
 
 
 def script_interpreter(program: Path) -> str:
-    """What the first line of a script calls, by itself or by the plainest forms of env; "" if that cannot be told."""
+    """The interpreter in the first line of a script, with or without env; "" if there is none, or it is unclear."""
     first = (read_prefix(program, 256) or b"").partition(b"\n")[0]
     words = first[2:].decode(errors="surrogateescape").split() if first.startswith(b"#!") else []
     if not words or Path(words[0]).name != "env":
@@ -202,12 +202,12 @@ def script_interpreter(program: Path) -> str:
     return "" if name.startswith("-") or "=" in name or "\0" in name else name
 
 
-# What every program sees.
+# Files that every program sees.
 
 
 @cache
 def common_files() -> tuple[Set[Path], Mapping[Path, Path]]:
-    """The places that are shown to every program, and the links that lead there."""
+    """The paths that every program sees, and the links that lead there."""
     names = [*system_directories(), *system_settings(), *python_paths()]
     return {name.resolve() for name in names}, dict(link for name in names for link in find_links(name))
 
@@ -218,12 +218,12 @@ def system_directories() -> Iterator[Path]:
 
 
 def system_settings() -> Iterator[Path]:
-    """The settings of the system that programs cannot do without."""
+    """The settings of the system that programs need."""
     return (path for name in SYSTEM_SETTINGS for path in Path("/etc").glob(name) if path.exists())
 
 
 def python_paths() -> Iterator[Path]:
-    """What belongs to the Python that runs us, with its packages and with ours."""
+    """The files of the Python that runs us, with its packages and ours."""
     yield Path(sys.executable)
     for prefix in (sys.prefix, sys.base_prefix):
         yield from (path for name in PYTHON_PARTS if (path := Path(prefix, name)).exists())
@@ -236,26 +236,26 @@ def python_paths() -> Iterator[Path]:
 
 
 def path_exists(word: str) -> bool:
-    """Is this word of a command the name of a file or a directory?"""
+    """Does this word of a command name a file or a directory?"""
     try:
         return Path(word).exists()
-    except (OSError, ValueError):  # too long, or with a zero in it
+    except (OSError, ValueError):  # too long, or with a NUL byte
         return False
 
 
-def is_below(path: Path, places: Set[Path]) -> bool:
-    """Is this one of these places, or below one?"""
-    return path in places or any(parent in places for parent in path.parents)
+def is_below(path: Path, roots: Set[Path]) -> bool:
+    """Is this path one of the roots, or below one?"""
+    return path in roots or any(parent in roots for parent in path.parents)
 
 
 def is_shared(directory: Path) -> bool:
-    """Is this a place where other things are to be expected?"""
+    """Is this a directory for files of many programs or users?"""
     home = Path.home().resolve()
     return str(directory) in SHARED_DIRECTORIES or directory in (home, home / ".local", *home.parents)
 
 
 def normalize_path(word: str) -> str:
-    """A word of a command; a path that goes up is put straight, for what it goes through may not be there inside."""
+    """A word of a command; a path with .. is resolved, as its parts may not exist inside the sandbox."""
     path = Path(word)
     if ".." not in path.parts or not path_exists(word):
         return word

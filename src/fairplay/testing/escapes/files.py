@@ -182,7 +182,7 @@ def read(place):
 attempt(lambda: os.link(kept, "/tmp/hard"), lambda: os.link(sys.argv[0], "/tmp/own"), lambda: read("/tmp/soft"),
         lambda: os.link("/usr/bin/env", "/tmp/env"), lambda: os.rename(sys.argv[0], "/tmp/moved"),
         *(lambda top=top: read(f"{top}{kept}") for top in ("/tmp/root", "/tmp/first", up, "/proc/self/cwd/../../..",
-                                                           "/proc/thread-self/root", "/jail/..", "/proc/self/root/..")))
+                                                           "/proc/thread-self/root", "/sandbox/..", "/proc/self/root/..")))
 """,
     ),
     EscapeAttempt(
