@@ -26,7 +26,7 @@ from tests.cli.command import CommandResult, make_in_process_player, refusal_lin
 FISH = make_game("fish", {"rows": 3, "columns": 4})
 GREEDY = game_info("fish").built_in["greedy"].make("", bytes(32))
 NO_HOST = (
-    "'http://host:1' is no host; write HOST:PORT, or "
+    "'http://host:1' is not the address of a host; write HOST:PORT, or "
     "tcp://HOST:PORT, tls://HOST:PORT, ws://HOST:PORT or wss://HOST:PORT"
 )
 FIRST = """
@@ -276,11 +276,11 @@ def test_a_player_may_be_there_before_the_host() -> None:
 @pytest.mark.parametrize(
     ("address", "why"),
     [
-        ("nowhere", "'nowhere' is no place to meet; write PORT or HOST:PORT"),
-        ("host:port", "'host:port' is no place to meet; write PORT or HOST:PORT"),
+        ("nowhere", "'nowhere' is not an endpoint; write PORT or HOST:PORT"),
+        ("host:port", "'host:port' is not an endpoint; write PORT or HOST:PORT"),
         ("http://host:1", NO_HOST),
-        ("ws://host", "'host' is no place to meet; write PORT or HOST:PORT"),
-        ("ws://[::1:4", "'[::1:4' is no place to meet; write PORT or HOST:PORT"),
+        ("ws://host", "'host' is not an endpoint; write PORT or HOST:PORT"),
+        ("ws://[::1:4", "'[::1:4' is not an endpoint; write PORT or HOST:PORT"),
     ],
 )
 def test_what_is_no_address_is_refused(address: str, why: str) -> None:

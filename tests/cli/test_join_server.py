@@ -173,7 +173,7 @@ def test_a_file_that_is_not_there_has_none() -> None:
     ("options", "why"),
     [
         (("--game", "chess"), "there is no game 'chess'"),
-        (("--ca", "x", "--wait", "0"), "a file with certificates makes no sense without TLS"),
+        (("--ca", "x", "--wait", "0"), "a file of certificates needs TLS"),
         (("--sandbox", "none"), "--sandbox makes no sense with greedy, which is no program"),
         *(
             ((option, number), f"Invalid value for '{option}': ")
@@ -379,7 +379,7 @@ def test_what_is_no_file_of_certificates_is_refused(tmp_path: Path) -> None:
         if text is not None:
             file.write_text(text)
         done = run_fairplay("join", "tls://127.0.0.1:1", "greedy", "--ca", str(file))
-        assert refusal_line(done).startswith(f"{file} has no certificates: {why}")
+        assert refusal_line(done).startswith(f"{file} holds no certificates: {why}")
 
 
 def test_a_host_without_tls_is_refused() -> None:

@@ -54,7 +54,7 @@ def test_programs_get_json(server: RunningServer) -> None:
 def test_where_no_server_is_that_is_said_in_one_line(server: RunningServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(server_session, "ANSWER_TIMEOUT_S", 0.2)
     assert "cannot connect" in refusal_line(run_fairplay("status", "127.0.0.1:1", "--wait", "0.01"))
-    assert "is no place to meet" in refusal_line(run_fairplay("status", "nowhere"))
+    assert "is not an endpoint" in refusal_line(run_fairplay("status", "nowhere"))
     assert "was lost" in refusal_line(
         run_fairplay("status", server.place)
     )  # where browsers are answered, who speak first

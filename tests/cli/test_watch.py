@@ -261,7 +261,7 @@ def test_a_file_without_certificates_is_refused_before_a_server_is_called(tmp_pa
 
     done = run_fairplay("watch", "tls://127.0.0.1:1", "--ca", str(tmp_path / "ca.pem"), "--wait", "0.01")
 
-    assert refusal_line(done).startswith(f"{tmp_path / 'ca.pem'} has no certificates: ")
+    assert refusal_line(done).startswith(f"{tmp_path / 'ca.pem'} holds no certificates: ")
 
 
 def test_help_names_the_room(server: RunningServer) -> None:

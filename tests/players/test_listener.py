@@ -1024,7 +1024,7 @@ def test_a_host_that_runs_out_of_file_descriptors_goes_on_when_it_has_some() -> 
     ["", ":", ":4000", "x", "host:", "host:x", "host:-1", "host:65536", "::1:4000", "host:1:2", "[::1]", "[]:1", "٤"],
 )
 def test_what_is_no_place_is_refused(place: str) -> None:
-    with pytest.raises(BadRequest, match="is no place to meet; write PORT or HOST:PORT"):
+    with pytest.raises(BadRequest, match="is not an endpoint; write PORT or HOST:PORT"):
         parse_endpoint(place)
 
 

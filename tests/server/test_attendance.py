@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from fairplay.protocol.nonces import Nonces
-from fairplay.server.attendance import VANISH_MEMORY_S, MAX_TRACKED_IDENTITIES, MAX_VANISH_COUNT, Attendance
+from fairplay.server.attendance import MAX_TRACKED_IDENTITIES, MAX_VANISH_COUNT, VANISH_MEMORY_S, Attendance
 from fairplay.server.client import Client
 from fairplay.server.matchmaking import Trust
 from fairplay.transport.reconnecting import ReconnectingConnection

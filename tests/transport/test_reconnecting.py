@@ -189,7 +189,7 @@ def test_the_newest_connection_counts_and_the_one_before_is_closed_before_anythi
                 old_is_closed = lying(half_open) is None
                 await asyncio.sleep(0)
             assert old_is_closed
-            assert heard == wire.encode_suspended("you came back on another line", 0.0)
+            assert heard == wire.encode_suspended("you reconnected on another connection", 0.0)
             assert await coming
             assert await hear(back) == GREETING
             assert await hear(back) == b"1?\n"
@@ -336,7 +336,7 @@ def test_who_does_not_come_back_within_the_window_is_gone_whether_it_is_asked_or
                 assert (visit.told, visit.line.is_gone) == (["lost"], False)
                 await asyncio.sleep(0.2)
                 assert (visit.told, visit.line.is_gone) == (["lost", "gone"], True)
-                with pytest.raises(ConnectionClosed, match="did not come back within 30 s") as gone:
+                with pytest.raises(ConnectionClosed, match="did not reconnect within 30 s") as gone:
                     await (asking or next_reply(visit.line, b"1?\n"))
                 assert gone.value.fault is Fault.GONE
                 ours, back = await visit.connected()

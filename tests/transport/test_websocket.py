@@ -426,7 +426,7 @@ LATE = (Fault.TIMED_OUT, "no answer within 0.3 s")
 NO_RULES = (Fault.MALFORMED, "broke the rules of WebSocket")
 GONE = (Fault.GONE, "the connection was closed")
 TOO_MUCH = (Fault.FLOOD, "sent more than 8192 bytes at once")
-TOO_MANY = (Fault.FLOOD, f"sent more than {MAX_NON_MESSAGE_FRAMES_PER_S} frames a second that are no message")
+TOO_MANY = (Fault.FLOOD, f"sent more than {MAX_NON_MESSAGE_FRAMES_PER_S} frames a second that complete no message")
 BAD: list[tuple[Way, tuple[Fault, str]]] = [
     (says_nothing, LATE),
     (pings_instead, LATE),

@@ -1,4 +1,4 @@
-"""Say what a line to somebody is, and what can go wrong on it."""
+"""Define connections to players, and what can go wrong on them."""
 
 import asyncio
 from collections.abc import Callable
@@ -10,9 +10,9 @@ from fairplay.core.messages import NO_EVIDENCE, Evidence
 
 
 class ConnectionClosed(Exception):
-    """The other end has gone; `fault` is CRASHED for a program and GONE for a connection.
+    """The connection was closed; `fault` is CRASHED for a program and GONE for a network connection.
 
-    `detail` is what the machine says of a connection that broke, and did not just end.
+    `detail` is the error of the operating system, if the connection broke.
     """
 
     def __init__(self, fault: Fault, why: str, detail: str = "") -> None:
@@ -25,103 +25,103 @@ class ConnectionClosed(Exception):
 
 
 class ClosedMidReply(ConnectionClosed):
-    """The other end has gone in the middle of a reply."""
+    """The connection was closed in the middle of a reply."""
 
     def __init__(self) -> None:
-        super().__init__(Fault.MALFORMED, "the line was closed in the middle of a reply")
+        super().__init__(Fault.MALFORMED, "the connection was closed in the middle of a reply")
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (), self.__dict__
 
 
 class ConnectionLost(Exception):
-    """The connection to a host was lost, and how."""
+    """The connection to a host was lost; the text says how."""
 
 
 class TooMuchData(Exception):
-    """More came than anybody asked for; what came first is its text."""
+    """The player sent too much data; `text` is its beginning."""
 
     def __init__(self, text: bytes) -> None:
-        super().__init__("too much")
+        super().__init__("too much data")
         self.text = text
 
 
-Received = bytes | ConnectionClosed | TooMuchData | HostFault  # a whole line without its end, or what went wrong
+Received = bytes | ConnectionClosed | TooMuchData | HostFault  # a whole line without its newline, or what went wrong
 OnReceive = Callable[[Received], None]
 Callback = Callable[[], None]
 
 
 class Connection(Protocol):
-    """A line to a player: lines of text there and back, all by callback. Nothing here waits, and nothing raises.
+    """A connection to a player, which carries lines of text both ways. It works by callbacks and never raises.
 
-    Who derives from it has nothing to acquire, and knows nothing of the other end.
+    The defaults are those of a connection that needs no core and has no evidence.
     """
 
-    late_answer_timeout_s: float = 1.0  # for an answer that comes too late
+    late_answer_timeout_s: float = 1.0  # to wait for an answer after its deadline
 
     def acquire(self, then: Callback) -> None:
-        """Call this once the other end can be asked: as long as a program waits for a core, no clock runs."""
+        """Call `then` once the player can be asked: while a program waits for a core, its clock does not run."""
         then()
 
     def release(self) -> None:
-        """Undo `acquire`, also before it has called: the other end is not asked until it is acquired again."""
+        """Undo `acquire`, even before it has called back."""
         return
 
     def send(self, text: bytes) -> None:
-        """Put a whole line on its way; if that cannot be done, the one who listens hears of it."""
+        """Send a whole line; if that fails, the callback of `on_receive` is told."""
         return
 
     def ask(self, text: bytes, on_receive: OnReceive) -> None:
-        """Send a line, and listen."""
+        """Send a line, and call back with the next line."""
         self.send(text)
         self.on_receive(on_receive)
 
     def on_receive(self, callback: OnReceive | None) -> None:
-        """Have this called once with what comes next, which may be here already; None: nobody listens any more."""
+        """Call back once with the next line, which may be here already; None: do not call back any more."""
 
     def stop_receiving(self, then: Callback) -> None:
-        """Listen no more, as an answer is too late, and call this once the other end has let go of what others need."""
+        """Stop receiving, as the answer is too late, and call `then` once the player has freed its core."""
         self.on_receive(None)
         then()
 
     def offer(self, text: bytes) -> bool:
-        """Send a line that needs no answer, unless the other end is behind with reading, or stopped: False then."""
+        """Send a line that needs no answer. False: the player is frozen or too slow to read it."""
         return False
 
     def on_lost(self, callback: Callback) -> None:
-        """Have this called once nothing more can come, also while nobody asks; at once, if it is so already."""
+        """Call back once the connection is lost, at once if it is lost already."""
         return
 
     async def close(self, last: bytes, within: float) -> None:
-        """Send some last words if that can be done in so many seconds; then let go of everything, on every path.
+        """Send a last message, if that is possible within this time; then free everything, even on errors.
 
-        Whoever listens meanwhile hears that the line is closed.
+        A pending callback is told that the connection is closed.
         """
 
     def evidence(self) -> Evidence:
-        """What is known of the other end when it failed: an exit code, its last words."""
+        """What is known about the player when it failed, such as an exit code and stderr."""
         return NO_EVIDENCE
 
 
-async def acquire(line: Connection) -> None:
-    """Come back when the other end can be asked."""
+async def acquire(connection: Connection) -> None:
+    """Wait until the player can be asked."""
     ready = asyncio.get_running_loop().create_future()
-    line.acquire(lambda: None if ready.done() else ready.set_result(None))
+    connection.acquire(lambda: None if ready.done() else ready.set_result(None))
     try:
         await ready
     except BaseException:
-        line.release()
+        connection.release()
         raise
 
 
-async def receive(line: Connection) -> bytes:
-    """The next whole line, without its end. Raises what went wrong instead."""
-    heard: asyncio.Future[Received] = asyncio.get_running_loop().create_future()
-    line.on_receive(lambda what: None if heard.done() else heard.set_result(what))
+async def receive(connection: Connection) -> bytes:
+    """Receive the next line, without its newline. Raises what went wrong instead."""
+    received: asyncio.Future[Received] = asyncio.get_running_loop().create_future()
+    connection.on_receive(lambda what: None if received.done() else received.set_result(what))
     try:
-        what = await heard
+        what = await received
     except BaseException:
-        line.on_receive(None)
+        connection.on_receive(None)
         raise
     if not isinstance(what, bytes):
         raise what

@@ -1,4 +1,4 @@
-"""Connect to a host as a player does: over TCP, TLS or WebSocket, as the host's address says."""
+"""Connect to a host as a player, over TCP, TLS or WebSocket."""
 
 import asyncio
 import os
@@ -13,13 +13,13 @@ from fairplay.transport.endpoint import describe_os_error, format_endpoint, pars
 from fairplay.transport.sockets import TcpConnection, enable_keepalive
 
 MAX_HOST_LINE_BYTES = 1024 * 1024
-FIRST_CONNECT_INTERVAL_S, MAX_CONNECT_INTERVAL_S = 0.1, 1.0  # between two tries to connect
+FIRST_CONNECT_INTERVAL_S, MAX_CONNECT_INTERVAL_S = 0.1, 1.0  # between two attempts to connect
 HANDSHAKE_TIMEOUT_S = 10.0
 HOST_ADDRESS_FORMATS = "tcp://HOST:PORT, tls://HOST:PORT, ws://HOST:PORT or wss://HOST:PORT"
 
 
 class HostAddress(NamedTuple):
-    """Where a host is, and how to get there."""
+    """The address of a host: a scheme, a host name and a port."""
 
     scheme: str
     host: str
@@ -38,7 +38,7 @@ class HostAddress(NamedTuple):
 
 
 def parse_host_address(text: str) -> HostAddress:
-    """The address of a host: HOST:PORT, or with tcp://, tls://, ws:// or wss:// before it. Raises BadRequest.
+    """Parse the address of a host: HOST:PORT, or with tcp://, tls://, ws:// or wss:// before it. Raises BadRequest.
 
     >>> parse_host_address("wss://example.org:4000")
     HostAddress(scheme='wss', host='example.org', port=4000, text='wss://example.org:4000')
@@ -47,60 +47,58 @@ def parse_host_address(text: str) -> HostAddress:
     if not slashes:
         scheme, place = "tcp", text
     if scheme not in ("tcp", "tls", "ws", "wss"):
-        raise BadRequest(f"{text!r} is no host; write HOST:PORT, or {HOST_ADDRESS_FORMATS}")
+        raise BadRequest(f"{text!r} is not the address of a host; write HOST:PORT, or {HOST_ADDRESS_FORMATS}")
     path = place.find("/") if scheme in ("ws", "wss") else -1
     host, port = parse_endpoint(place if path < 0 else place[:path])
     return HostAddress(scheme, host, port, text)
 
 
 async def connect(address: str, *, wait: float, ca: str | None = None) -> Connection:
-    """A connection to a host that may not be there yet: it is tried again for so many seconds. Raises BadRequest.
+    """Connect to a host, trying again for `wait` seconds. Raises BadRequest.
 
-    With TLS, `ca` is a file with the certificates to trust; None: those that this machine trusts.
+    With TLS, `ca` is a file of trusted certificates; None: those that this machine trusts.
     """
     where = parse_host_address(address)
     if ca is not None and not where.is_encrypted:
-        raise BadRequest(
-            f"a file with certificates makes no sense without TLS: write tls:// or wss:// before {address}"
-        )
+        raise BadRequest(f"a file of certificates needs TLS: write tls:// or wss:// before {address}")
     tls = client_tls_context(ca) if where.is_encrypted else None
     if where.is_websocket:
-        from fairplay.transport.websocket import connect_websocket  # the library that it needs is an extra
+        from fairplay.transport.websocket import connect_websocket  # needs the extra `web`
 
         return await connect_websocket(await connect_socket(where.host, where.port, wait), where, tls)
-    line = TcpConnection(MAX_HOST_LINE_BYTES)
-    await attach_transport(await connect_socket(where.host, where.port, wait), line, where, tls)
-    return line
+    connection = TcpConnection(MAX_HOST_LINE_BYTES)
+    await attach_transport(await connect_socket(where.host, where.port, wait), connection, where, tls)
+    return connection
 
 
 async def attach_transport(
-    connection: socket.socket, line: asyncio.BaseProtocol, where: HostAddress, tls: ssl.SSLContext | None
+    sock: socket.socket, connection: asyncio.BaseProtocol, where: HostAddress, tls: ssl.SSLContext | None
 ) -> None:
-    """Let a line take a connection over, encrypted if need be. What is wrong with a certificate is not tried again."""
+    """Attach a connection to a connected socket, with TLS if there is a context."""
     options: dict[str, Any] = {}
     if tls is not None:
         options = {"ssl": tls, "server_hostname": where.host, "ssl_handshake_timeout": HANDSHAKE_TIMEOUT_S}
     try:
-        await asyncio.get_running_loop().create_connection(lambda: line, sock=connection, **options)
+        await asyncio.get_running_loop().create_connection(lambda: connection, sock=sock, **options)
     except ssl.SSLCertVerificationError as error:
-        raise BadRequest(f"{where.host} does not prove who it is: {error.verify_message}") from None
+        raise BadRequest(f"the certificate of {where.host} cannot be verified: {error.verify_message}") from None
     except OSError as error:
         place = format_endpoint(where.host, where.port)
         raise BadRequest(f"there is no {'TLS' if tls else 'host'} at {place}: {describe_os_error(error)}") from None
 
 
 def client_tls_context(ca: str | None) -> ssl.SSLContext:
-    """What checks the certificate of a host: by those in a file, or by those that this machine trusts."""
+    """A TLS context that trusts the certificates in a file, or those that this machine trusts."""
     try:
         return ssl.create_default_context(cafile=ca)
     except OSError as error:
-        raise BadRequest(f"{ca} has no certificates: {describe_os_error(error)}") from None
+        raise BadRequest(f"{ca} holds no certificates: {describe_os_error(error)}") from None
 
 
 async def connect_socket(host: str, port: int, wait: float) -> socket.socket:
-    """A connection to a host, which is tried again for so many seconds."""
+    """Connect a socket to a host, trying again for `wait` seconds."""
     loop = asyncio.get_running_loop()
-    until, pause = loop.time() + wait, FIRST_CONNECT_INTERVAL_S
+    until, interval = loop.time() + wait, FIRST_CONNECT_INTERVAL_S
     while True:
         left = until - loop.time()
         try:
@@ -110,16 +108,16 @@ async def connect_socket(host: str, port: int, wait: float) -> socket.socket:
             raise BadRequest(f"cannot find {host}: {describe_os_error(error)}") from None
         except OSError as error:  # a timeout is one
             why = os.strerror(error.errno) if error.errno else describe_os_error(error)
-        if left <= pause:
+        if left <= interval:
             raise BadRequest(f"cannot connect to {format_endpoint(host, port)}: {why}")
-        await asyncio.sleep(pause * uniform(0.5, 1.0))  # not all at the same time
-        pause = min(2 * pause, MAX_CONNECT_INTERVAL_S)
+        await asyncio.sleep(interval * uniform(0.5, 1.0))  # so that clients do not connect all at once
+        interval = min(2 * interval, MAX_CONNECT_INTERVAL_S)
 
 
 async def connect_once(host: str, port: int, wait: float) -> socket.socket:
-    """A connection to the first address of a host that takes one; each has its share of the time. Raises OSError."""
+    """Try each address of a host, within its share of the time. Raises OSError."""
     loop = asyncio.get_running_loop()
-    refused: OSError = ConnectionRefusedError("nobody listens there")
+    refused: OSError = ConnectionRefusedError("no address of the host accepts connections")
     places = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     for family, kind, protocol, _, place in places:
         made = socket.socket(family, kind, protocol)
@@ -128,7 +126,7 @@ async def connect_once(host: str, port: int, wait: float) -> socket.socket:
             made.setblocking(False)
             async with asyncio.timeout(max(FIRST_CONNECT_INTERVAL_S, wait) / len(places)):
                 await loop.sock_connect(made, place)
-            if made.getsockname() == made.getpeername():  # TCP has connected us with ourselves
+            if made.getsockname() == made.getpeername():  # TCP connected the socket to itself
                 continue
             made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, True)
             enable_keepalive(made)

@@ -1,7 +1,7 @@
-"""Make event loops that tell when they look at their sockets, so that no player is charged for the host's delays.
+"""Make event loops that report when they poll their sockets, so that no player is charged for the host's delays.
 
-They notice every signal, too. A signal that comes right before asyncio begins to wait would not be looked at until
-something else happens: a server without clients ignored one SIGTERM in a hundred.
+They also notice every signal at once. asyncio may overlook one that arrives just before it begins to wait: a server
+without clients ignored one SIGTERM in a hundred.
 """
 
 import asyncio
@@ -21,17 +21,17 @@ Ready = list[tuple[selectors.SelectorKey, int]]
 
 
 class PollObserver(Protocol):
-    """What is told of each look of a loop at its sockets."""
+    """An observer of each poll of a loop."""
 
     def begin_poll(self, now: float) -> None:
-        """The loop is about to look."""
+        """The loop is about to poll its sockets."""
 
     def end_poll(self, since: float, now: float) -> None:
-        """The loop has looked, since that time."""
+        """The loop has polled its sockets, from `since` to `now`."""
 
 
 class TimingSelector(selectors.DefaultSelector):
-    """A selector that tells an observer when it begins and ends to look, by the clock of its loop."""
+    """A selector that tells an observer when each poll begins and ends, by the clock of its loop."""
 
     clock: Callable[[], float]
     observer: PollObserver | None = None
@@ -49,7 +49,7 @@ class TimingSelector(selectors.DefaultSelector):
 
 
 class TimingEventLoop(asyncio.SelectorEventLoop):
-    """An event loop whose looks can be observed."""
+    """An event loop whose polls can be observed."""
 
     def __init__(self, selector: TimingSelector | None = None) -> None:
         self.selector = TimingSelector() if selector is None else selector
@@ -57,14 +57,14 @@ class TimingEventLoop(asyncio.SelectorEventLoop):
         super().__init__(self.selector)
 
     def run_forever(self) -> None:
-        """Run until it is stopped, and notice signals meanwhile."""
+        """Run until stopped; signals wake the loop meanwhile."""
         with wake_on_signals(self):
             super().run_forever()
 
 
 @contextmanager
 def wake_on_signals(loop: asyncio.AbstractEventLoop) -> Iterator[None]:
-    """Have each signal wake the loop, so that Python calls its handler; only the main thread has handlers."""
+    """Wake the loop on each signal, so that Python calls its handler; only the main thread has handlers."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -82,12 +82,12 @@ def wake_on_signals(loop: asyncio.AbstractEventLoop) -> Iterator[None]:
 
 
 def new_event_loop() -> asyncio.AbstractEventLoop:
-    """A loop that measures players finely; on Windows asyncio's usual one, as others cannot start programs there."""
+    """A loop that measures players precisely; on Windows the default one, as only that can start programs."""
     return asyncio.new_event_loop() if sys.platform == "win32" else TimingEventLoop()
 
 
 def run_anywhere(work: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine on such a loop, in another thread where a loop is running already, as in a notebook."""
+    """Run a coroutine as `run` does, in another thread if a loop is running here, as in Jupyter."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -96,7 +96,7 @@ def run_anywhere(work: Coroutine[Any, Any, T]) -> T:
 
 
 def run_in_thread(work: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine on such a loop in another thread; Ctrl-C cancels it."""
+    """Run a coroutine in another thread; Ctrl-C cancels it."""
     running = Future[tuple[asyncio.AbstractEventLoop, asyncio.Task[Any]]]()
 
     async def work_in_task() -> T:
@@ -117,6 +117,6 @@ def run_in_thread(work: Coroutine[Any, Any, T]) -> T:
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine as asyncio.run does, on such a loop."""
+    """Run a coroutine like asyncio.run, on a TimingEventLoop."""
     with asyncio.Runner(loop_factory=new_event_loop) as runner:
         return runner.run(work)

@@ -1,4 +1,4 @@
-"""Keep those who came in and are nobody yet: each is greeted, and there are never too many of them."""
+"""Accept connections and greet each in a task of its own, with a limit on how many are pending."""
 
 import asyncio
 import socket
@@ -11,26 +11,26 @@ from fairplay.referee.closing import finish_despite_cancellation
 from fairplay.transport.endpoint import format_endpoint
 from fairplay.transport.sockets import enable_keepalive
 
-MAX_PENDING_CONNECTIONS = 256  # connections that have not been greeted to the end
-ACCEPT_RETRY_INTERVAL_S = 0.02  # seconds without a look at the listener, when nobody can come in
+MAX_PENDING_CONNECTIONS = 256
+ACCEPT_RETRY_INTERVAL_S = 0.02  # when connections cannot be accepted
 
-Greet = Callable[[socket.socket, str], Coroutine[Any, Any, None]]  # a connection, and where it comes from
+Greet = Callable[[socket.socket, str], Coroutine[Any, Any, None]]  # takes a connection and its remote address
 
 
 class PendingConnections:
-    """Where those stand who came in and are not greeted to the end. People are let in as long as one is within.
+    """Connections that are being greeted. Use it as an async context: connections are accepted inside it.
 
-    Who is silent holds up nobody. If too many stand there, one has to go, by lot, from the IP address of which the most
-    are there. So a stranger who connects every millisecond does not keep out an honest player that takes 100 ms for its
-    hello: from another address it is never cut off, and from the same one it comes in if it tries again.
+    A silent client delays no other. If too many connections are pending, a random one of the IP address with the most
+    is dropped. So an attacker that connects every millisecond does not keep out an honest player that takes 100 ms for
+    its hello: from another address it is never dropped, and from the same one it succeeds if it tries again.
 
-    Whoever greets has to close the connection if nothing comes of it, also when cancelled.
+    `greet` has to close a connection that it does not use, even when cancelled.
     """
 
     def __init__(self, listener: socket.socket, greet: Greet) -> None:
         self._listening_socket = listener
         self._greet = greet
-        self._pending: dict[asyncio.Task[None], str] = {}  # and where they come from
+        self._pending: dict[asyncio.Task[None], str] = {}  # by task: the IP address
         self._cancelled: set[asyncio.Task[None]] = set()
         self._retry_timer: asyncio.TimerHandle | None = None
 
@@ -39,7 +39,7 @@ class PendingConnections:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        """Let nobody in any more, and send away all who are still here."""
+        """Stop accepting, and drop all pending connections."""
         self._stop_accepting()
         for task in tuple(self._pending):
             self._cancel(task)
@@ -55,12 +55,12 @@ class PendingConnections:
             self._retry_timer.cancel()
 
     def _accept(self) -> None:
-        """Take the next connection, and greet it."""
+        """Accept the next connection and greet it."""
         try:
             connection, (host, *_) = self._listening_socket.accept()
-        except BlockingIOError:  # it has gone again
+        except BlockingIOError:  # the client has gone already
             return
-        except OSError:  # there is no file descriptor left, or no memory: later there may be
+        except OSError:  # no file descriptor or memory is left: try again later
             self._drop_one()
             self._stop_accepting()
             self._retry_timer = asyncio.get_running_loop().call_later(ACCEPT_RETRY_INTERVAL_S, self._start_accepting)
@@ -77,11 +77,11 @@ class PendingConnections:
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, True)
             enable_keepalive(connection)
             await self._greet(connection, format_endpoint(*connection.getpeername()[:2]))
-        except OSError:  # it has gone again
+        except OSError:  # the client has gone already
             connection.close()
 
     def _drop_one(self) -> None:
-        """Let go of a connection by lot, from where the most of them come."""
+        """Drop a random connection of the IP address with the most."""
         if self._pending:
             counts = Counter(self._pending.values())
             most = max(counts.values())

@@ -1,4 +1,4 @@
-"""Keep a line to somebody over a connection: what the event loop reads is looked at on the spot, without streams."""
+"""Implement connections over sockets: data is processed as soon as the event loop reads it, without streams."""
 
 import asyncio
 import socket
@@ -11,62 +11,60 @@ from fairplay.protocol import wire
 from fairplay.transport.endpoint import describe_os_error
 from fairplay.transport.framed import MAX_UNREAD_BYTES, BufferedConnection, FramedConnection, connection_closed
 
-READ_BUFFER_BYTES = wire.MAX_LINE_BYTES  # bytes that are read at once
+READ_BUFFER_BYTES = wire.MAX_LINE_BYTES
 KEEPALIVE_OPTIONS = {
     "TCP_KEEPIDLE": 30,
     "TCP_KEEPINTVL": 10,
     "TCP_KEEPCNT": 3,
-}  # seconds of silence, between knocks; how often
-USER_TIMEOUT_OPTION = {
-    "TCP_USER_TIMEOUT": 60_000
-}  # milliseconds in which the other machine has to have taken what we said
+}  # seconds of silence, seconds between probes, number of probes
+USER_TIMEOUT_OPTION = {"TCP_USER_TIMEOUT": 60_000}  # milliseconds until sent data has to be acknowledged
 
 
 class SharedBuffers:
-    """What all lines on an event loop share: where what is read comes first, and what is sent together.
+    """A read buffer and a list of unsent connections, shared by all connections of an event loop.
 
-    What is read is taken from there at once; a buffer for each read, as asyncio makes them, takes longer than all else
-    about a line. The first question in a turn of the loop goes out at once, and all others when the turn is over, one
-    right behind the other: to wake somebody for each of them takes longer than to send it.
+    Data is taken out of the read buffer at once; a new buffer for each read, as asyncio makes them, would take longer
+    than everything else. The first question in a turn of the loop is sent at once, all others together at the end of
+    the turn: waking a player for each of them takes longer than sending it.
     """
 
     def __init__(self) -> None:
         self.buffer = memoryview(bytearray(READ_BUFFER_BYTES))
-        self.is_flush_scheduled = False  # for the end of this turn
-        self.unsent_connections: list[SocketConnection] = []  # with something to send then
+        self.is_flush_scheduled = False  # at the end of this turn of the loop
+        self.unsent_connections: list[SocketConnection] = []  # that have something to send then
 
     def flush(self) -> None:
-        """Send what all of them have to say."""
+        """Send the unsent data of all connections."""
         self.is_flush_scheduled = False
-        lines, self.unsent_connections = self.unsent_connections, []
-        for line in lines:
-            line.flush()
+        connections, self.unsent_connections = self.unsent_connections, []
+        for connection in connections:
+            connection.flush()
 
 
 SHARED_BUFFERS: "WeakKeyDictionary[asyncio.AbstractEventLoop, SharedBuffers]" = WeakKeyDictionary()
 
 
 def get_shared_buffers(loop: asyncio.AbstractEventLoop) -> SharedBuffers:
-    """What all lines on this loop share."""
+    """The shared buffers of this loop."""
     return SHARED_BUFFERS.get(loop) or SHARED_BUFFERS.setdefault(loop, SharedBuffers())
 
 
 class SocketConnection(asyncio.BufferedProtocol, BufferedConnection):
-    """A connection over a socket, encrypted or not, for any number of matches. One at a time listens."""
+    """A connection over a socket, encrypted or not, for any number of matches."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._unsent = b""  # what waits for the end of a turn of the loop
-        self._open = False  # something can be said
-        self._is_writing_paused = False  # is the other end behind with reading?
+        self._unsent = b""  # until the end of this turn of the loop
+        self._open = False  # can data be sent?
+        self._is_writing_paused = False  # is the other end too slow to read?
         self._loop: asyncio.AbstractEventLoop
         self._transport: asyncio.Transport
-        self._write: Callable[[bytes], None]  # of the transport
+        self._write: Callable[[bytes], None]  # the write method of the transport
         self._shared: SharedBuffers
         self._lost: asyncio.Future[None]
 
     def send(self, text: bytes) -> None:
-        """Send these bytes."""
+        """Send data, now or at the end of this turn of the loop."""
         if not self._open:
             return
         shared = self._shared
@@ -81,13 +79,13 @@ class SocketConnection(asyncio.BufferedProtocol, BufferedConnection):
             shared.unsent_connections.append(self)
 
     def flush(self) -> None:
-        """Send what has waited."""
+        """Send the data that has waited."""
         text, self._unsent = self._unsent, b""
         if text and self._open:
             self._write(text)
 
     def offer(self, text: bytes) -> bool:
-        """Send a message that needs no answer, unless the other end is behind with reading."""
+        """Send a message that needs no answer. False: the other end is too slow to read it."""
         if self._is_writing_paused or not self._open:
             return False
         self.flush()
@@ -95,27 +93,27 @@ class SocketConnection(asyncio.BufferedProtocol, BufferedConnection):
         return True
 
     async def close(self, last: bytes, within: float) -> None:
-        """Send some last words if that can be done in so many seconds, and cut the line."""
+        """Send a last message within a time limit, and close the connection."""
         try:
             if self._send_last_and_close(last):
                 await asyncio.wait((self._lost,), timeout=within)
         finally:
             if not self._lost.done():
                 self._transport.abort()
-                await asyncio.sleep(0)  # in which it is really closed
+                await asyncio.sleep(0)  # lets the transport close the socket
 
     # How messages travel.
 
     def _encode_frame(self, text: bytes) -> bytes:
-        """A line as it is sent."""
+        """A line in the framing of this connection."""
         return text
 
     def _feed(self, new: bytes) -> None:
-        """Something came."""
+        """Process received data."""
         raise NotImplementedError
 
     def _send_last_and_close(self, last: bytes) -> bool:
-        """Send some last words, and close the connection once all of it is on its way. False: nothing is to be said."""
+        """Send a last message, and close the connection after it. False: there is nothing to send."""
         if not (last and self._open):
             return False
         self.send(last)
@@ -126,7 +124,7 @@ class SocketConnection(asyncio.BufferedProtocol, BufferedConnection):
     # What the event loop calls.
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """There is a connection."""
+        """Set up the connection."""
         self._loop = asyncio.get_running_loop()
         self._lost = self._loop.create_future()
         self._reading = self._transport = cast(asyncio.Transport, transport)
@@ -136,31 +134,31 @@ class SocketConnection(asyncio.BufferedProtocol, BufferedConnection):
         self._open = True
 
     def get_buffer(self, sizehint: int) -> memoryview:
-        """Where to put what comes."""
+        """The buffer for received data."""
         return self._shared.buffer
 
     def buffer_updated(self, nbytes: int) -> None:
-        """Something came."""
+        """Process received data."""
         self._feed(self._shared.buffer[:nbytes].tobytes())
 
     def eof_received(self) -> bool:
-        """Nothing more will come; but for TLS, what we say may still be read."""
+        """The other end has stopped sending; without TLS it may still read."""
         self._end()
         return self._transport.get_extra_info("sslcontext") is None
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """There is no connection any more."""
+        """Note that the connection is closed."""
         self._open = False
         self._end(None if exc is None else connection_closed(self.closed_message, describe_os_error(exc)))
         if not self._lost.done():
             self._lost.set_result(None)
 
     def pause_writing(self) -> None:
-        """The other end does not read."""
+        """The other end is too slow to read."""
         self._is_writing_paused = True
 
     def resume_writing(self) -> None:
-        """It reads again."""
+        """The other end reads again."""
         self._is_writing_paused = False
 
 
@@ -169,14 +167,14 @@ class TcpConnection(FramedConnection, SocketConnection):
 
 
 async def accept_tcp(connection: socket.socket, tls: ssl.SSLContext | None = None) -> TcpConnection:
-    """The line over a connection that was let in, encrypted if need be."""
-    line = TcpConnection()
-    await asyncio.get_running_loop().connect_accepted_socket(lambda: line, connection, ssl=tls)
-    return line
+    """Make a connection from an accepted socket, with TLS if there is a context."""
+    accepted = TcpConnection()
+    await asyncio.get_running_loop().connect_accepted_socket(lambda: accepted, connection, ssl=tls)
+    return accepted
 
 
 def enable_keepalive(connection: socket.socket) -> None:
-    """Have the machine find out when the other one is not there any more, as far as it can."""
+    """Have the operating system detect dead connections, as far as it can."""
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, True)
     for name, value in (KEEPALIVE_OPTIONS | USER_TIMEOUT_OPTION).items():
         if option := getattr(socket, name, None):

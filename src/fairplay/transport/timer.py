@@ -1,17 +1,16 @@
-"""Measure how long a player takes, without the time in which we did not look.
+"""Measure how long players take, without the delays of the host.
 
-Whoever waits for a reply is on a list, with one alarm for all. Our own delays are measured once for everybody on an
-event loop: `LoopDelay` has itself called every few milliseconds while a reply is awaited; if such a call is late, the
-loop was busy with something else, or the machine was. If the loop did not look for more than an instant, that time is
-taken off every player's.
+All pending questions share one alarm. The delays of an event loop are measured once for all players on it: `LoopDelay`
+schedules a callback every few milliseconds while a reply is awaited; if that is called late, the loop or the machine
+was busy. A delay of more than an instant is not charged to any player.
 
-Who still thinks loses nothing by shorter delays, but an answer that lay there meanwhile would cost its player some
-milliseconds, turn after turn. So a reply is charged only up to the last look at all lines before which it cannot have
-come: the last one that had to wait, as then nothing lay there; or one a few looks ago, as a reply passes through a few
-hands until it is read. And a question counts from the first look behind it, as others may be first. So the clock is
-read at each look, and never for a single question.
-Only loops of `event_loop.py` tell when they look. On any other, as in a notebook, only long delays count, and a
-question counts from the next turn of the loop: an answer may be charged for some milliseconds of the host's own work.
+Shorter delays do not matter to a player that is still thinking, but a reply that waits in a socket would be charged for
+them, a few milliseconds in each turn. So a reply is charged only up to the last poll before which it cannot have
+arrived: the last poll that had to wait, as the sockets were empty then; or the poll a few turns ago, as it takes the
+loop some turns until a reply is read. And a question counts from the first poll after it, as other questions may be
+sent first. So the clock is read at each poll, and never for a single question.
+Only loops of `event_loop.py` report their polls. On others, as in Jupyter, only long delays count, and a question
+counts from the next turn of the loop: a reply may be charged for some milliseconds of the host's own work.
 """
 
 import asyncio
@@ -27,44 +26,44 @@ from fairplay.core.messages import Evidence
 from fairplay.protocol.limits import UNLIMITED_S
 from fairplay.transport.event_loop import TimingEventLoop
 
-LOOP_CHECK_INTERVAL_S = 0.003  # seconds between two looks at the clock
-IGNORED_DELAY_S = 0.02  # seconds: who looks so often has looked all the time
-NON_BLOCKING_POLL_S = 0.0002  # seconds in which a loop has looked at all lines, if something lies there
-REPLY_LOOP_TURNS = 6  # turns of the loop from where a reply comes in to where it is read, and some more
+LOOP_CHECK_INTERVAL_S = 0.003  # between two measurements of the delay
+IGNORED_DELAY_S = 0.02  # shorter delays are charged to players
+NON_BLOCKING_POLL_S = 0.0002  # the time of a poll that finds data and does not wait
+REPLY_LOOP_TURNS = 6  # turns of the loop until a reply that has arrived is read, with a margin
 
 
 class QuestionStart:
-    """From when all questions count that were asked between two looks."""
+    """The start of the time for all questions that were asked between two polls."""
 
     __slots__ = ("net", "since")
 
     def __init__(self, since: float, lost: float) -> None:
         self.since = since
-        self.net = since - lost  # by a clock that stands still while time is lost
+        self.net = since - lost  # by a clock that stands still during delays
 
 
 class LoopDelay:
-    """How long an event loop was kept from its work, from the first wait on it; and the alarm for all who wait there.
+    """The delays of an event loop, and the alarm for all pending questions on it.
 
-    There is one alarm, for whoever is due first when it is set. Most have their answer long before that, so that a wait
-    takes no alarm of its own.
+    The alarm is set for the question that is due first. Most are answered long before, so that a question needs no
+    alarm of its own.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self.waiting: set[Clock] = set()
-        self.current_start: QuestionStart | None = None  # of those who were asked since the last look
-        self.last_poll = 0.0  # when the last look was over
-        self.alarm = inf  # when it goes off
-        self._next_check: float | None = None  # when the next call ought to come; None: nobody waits
-        self._delay = 0.0  # seconds, up to the last call
-        # The last looks, from the last one that had to wait: when they were over, without what was lost by then.
+        self.current_start: QuestionStart | None = None  # of the questions since the last poll
+        self.last_poll = 0.0  # when the last poll ended
+        self.alarm = inf  # when the alarm goes off
+        self._next_check: float | None = None  # when the next check is due; None: no question is pending
+        self._delay = 0.0  # in total, up to the last check
+        # The ends of the last polls, from the last one that had to wait, without the delays before.
         self.poll_times: deque[float] = deque(maxlen=REPLY_LOOP_TURNS)
         self._observes_polls = isinstance(loop, TimingEventLoop)
         if isinstance(loop, TimingEventLoop):
             loop.selector.observer = self
 
     def begin_question(self) -> QuestionStart:
-        """What counts for whoever is asked now; if looks are watched, the next one has the last word."""
+        """The start of a question that is asked now; the next poll corrects it, if polls are observed."""
         if self._next_check is None:
             self.poll_times.clear()
             self._schedule_check()
@@ -76,17 +75,17 @@ class LoopDelay:
         return begun
 
     def elapsed(self, since: QuestionStart, now: float) -> float:
-        """Seconds from a question until now, but for those that were lost."""
+        """Seconds from a question until now, without delays."""
         return now - self.total_delay(now) - since.net
 
     def total_delay(self, now: float) -> float:
-        """Seconds that were lost up to now; of two such figures the difference counts."""
+        """The seconds of all delays up to now; only differences of it have a meaning."""
         late = 0.0 if self._next_check is None else now - self._next_check
         return self._delay + late if late > IGNORED_DELAY_S else self._delay
 
     def _run_alarm(self, alarm: float) -> None:
-        """Call those who are due, and set the alarm for whoever is next."""
-        if alarm != self.alarm:  # another one was set meanwhile
+        """Check the questions that are due, and set the alarm for the next."""
+        if alarm != self.alarm:  # an earlier alarm was set meanwhile
             return
         self.alarm = inf
         now = asyncio.get_running_loop().time()
@@ -97,12 +96,12 @@ class LoopDelay:
             self.set_alarm(first)
 
     def set_alarm(self, due: float) -> None:
-        """Have it go off then."""
+        """Set the alarm."""
         self.alarm = due
         asyncio.get_running_loop().call_at(due, self._run_alarm, due)
 
     def _check(self) -> None:
-        """Note how late this comes."""
+        """Add how late this call is to the delay."""
         self._delay = self.total_delay(asyncio.get_running_loop().time())
         if self.waiting:
             self._schedule_check()
@@ -116,17 +115,17 @@ class LoopDelay:
         loop.call_at(self._next_check, self._check)
 
     def _end_turn(self, loop: asyncio.AbstractEventLoop) -> None:
-        """The next turn of a loop has come that does not tell when it looks."""
+        """On a loop that does not report polls, its next turn stands for a poll."""
         self.begin_poll(loop.time())
 
     def begin_poll(self, now: float) -> None:
-        """The loop is about to look at all lines: those who were asked by now have from now on."""
+        """A poll begins: the time of all questions since the last poll starts now."""
         if self.current_start is not None:
             self.current_start.since, self.current_start.net = now, now - self.total_delay(now)
             self.current_start = None
 
     def end_poll(self, since: float, now: float) -> None:
-        """The loop has looked at all lines; that is noted while somebody waits."""
+        """A poll has ended; that is noted while a question is pending."""
         if self._next_check is not None:
             self.last_poll = now
             if now - since > NON_BLOCKING_POLL_S:
@@ -138,7 +137,7 @@ LOOP_DELAYS: "WeakKeyDictionary[asyncio.AbstractEventLoop, LoopDelay]" = WeakKey
 
 
 def get_loop_delay(loop: asyncio.AbstractEventLoop) -> LoopDelay:
-    """The one of this loop."""
+    """The LoopDelay of this loop."""
     found = LOOP_DELAYS.get(loop)
     if found is None:
         found = LOOP_DELAYS[loop] = LoopDelay(loop)
@@ -146,32 +145,32 @@ def get_loop_delay(loop: asyncio.AbstractEventLoop) -> LoopDelay:
 
 
 class Clock:
-    """The time that a player has for one question after the other; somebody is called when it is up."""
+    """The time of a player for one question after the other, with a callback when it is up."""
 
     def __init__(self, on_timeout: Callable[[], None]) -> None:
-        self.due = inf  # by the clock of the loop: when to look whether the time is up
-        self.taken = 0.0  # seconds that the last question took, without our own delays
+        self.due = inf  # by the clock of the loop: when to check the time
+        self.taken = 0.0  # seconds for the last question, without delays
         self._on_timeout = on_timeout
         self._limit = 0.0
-        self._ended_at = 0.0  # when it was answered
-        self._loop_delay: LoopDelay | None = None  # of the loop in which it is used
+        self._ended_at = 0.0  # when the question was answered
+        self._loop_delay: LoopDelay | None = None  # of the current loop
         self._start = QuestionStart(0.0, 0.0)
         self._final_check: asyncio.Handle | None = None
 
     def begin(self, limit: float) -> None:
-        """A question was asked."""
-        lag = self._loop_delay
-        if lag is None:
-            lag = self._loop_delay = get_loop_delay(asyncio.get_running_loop())
-        lag.waiting.add(self)
-        self._start = asked = lag.current_start or lag.begin_question()
+        """Start the time of a question."""
+        delay = self._loop_delay
+        if delay is None:
+            delay = self._loop_delay = get_loop_delay(asyncio.get_running_loop())
+        delay.waiting.add(self)
+        self._start = asked = delay.current_start or delay.begin_question()
         self._limit = limit
         self.due = due = asked.since + limit
-        if due < lag.alarm:
-            lag.set_alarm(due)
+        if due < delay.alarm:
+            delay.set_alarm(due)
 
     def cancel(self) -> None:
-        """Nobody waits for the answer any more; it may never have begun."""
+        """Stop waiting for the answer; may be called before `begin`."""
         if self._loop_delay is not None:
             self._loop_delay.waiting.discard(self)
         if self._final_check is not None:
@@ -179,33 +178,33 @@ class Clock:
             self._final_check = None
 
     def end(self, *, timed_out: bool = False) -> float:
-        """It was answered, or the time for that is up: how long it took."""
-        lag = self._loop_delay
-        assert lag is not None
+        """The question was answered, or timed out; return how long it took."""
+        delay = self._loop_delay
+        assert delay is not None
         self.cancel()
-        if timed_out or not lag.poll_times:
+        if timed_out or not delay.poll_times:
             self._ended_at = now = asyncio.get_running_loop().time()
-            net = lag.elapsed(self._start, now)
+            net = delay.elapsed(self._start, now)
         else:
-            self._ended_at = lag.last_poll
-            net = lag.poll_times[0] - self._start.net
+            self._ended_at = delay.last_poll
+            net = delay.poll_times[0] - self._start.net
         self.taken = net = net if net > 0.0 else 0.0
         return net
 
     def overrun(self) -> float:
-        """Seconds by which an answer that comes now is too late, without our own delays."""
+        """Seconds by which an answer that arrives now is late, without delays."""
         assert self._loop_delay is not None
         return max(0.0, self._loop_delay.elapsed(self._start, asyncio.get_running_loop().time()) - self._limit)
 
-    def evidence(self, known: Evidence) -> Evidence:
-        """What is known, and the clocks; but not those of a player that may take all its time."""
+    def evidence(self, evidence: Evidence) -> Evidence:
+        """Add the times to the evidence, unless the player has no limit."""
         if self._limit >= UNLIMITED_S:
-            return known
+            return evidence
         host_delay = max(0.0, self._ended_at - self._start.since - self.taken)
-        return replace(known, limit=self._limit, taken=round(self.taken, 6), host_delay=round(host_delay, 6))
+        return replace(evidence, limit=self._limit, taken=round(self.taken, 6), host_delay=round(host_delay, 6))
 
     def check(self) -> None:
-        """See whether the time is really up, or only the alarm was: then it is due later."""
+        """Check whether the time is up; if delays are the reason for the alarm, it is due later."""
         assert self._loop_delay is not None
         now = asyncio.get_running_loop().time()
         left = self._limit - self._loop_delay.elapsed(self._start, now)
@@ -221,9 +220,9 @@ class Clock:
 
 
 class Timer(Clock):
-    """The time for whatever is awaited in a `with` statement, which raises TimeoutError when it is up.
+    """A time limit for the body of a `with` statement, which raises TimeoutError.
 
-    Like asyncio.timeout it cancels what is awaited there, and tells that from a cancellation by others.
+    Like asyncio.timeout it cancels the task, and distinguishes that from a cancellation by others.
     """
 
     def __init__(self, limit: float) -> None:
@@ -253,7 +252,7 @@ class Timer(Clock):
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
         self.end(timed_out=self._timed_out)
         ours = self._timed_out and self._task.uncancel() <= self._cancelling
-        del self._task, self._on_timeout  # or it would be kept until garbage is collected
+        del self._task, self._on_timeout  # a cycle, which only the garbage collector would free
         if ours and kind is asyncio.CancelledError:
             raise TimeoutError from error
 

@@ -1,4 +1,4 @@
-"""Connect over WebSocket, as a host and as a player: as over TCP, with one text frame for a line. Needs websockets."""
+"""Implement connections over WebSocket, with one text frame for each line. Needs the package websockets."""
 
 import asyncio
 import socket
@@ -33,20 +33,19 @@ try:
 except ImportError:
     from websockets.utils import apply_mask
 
-TEXT_FRAME = 0x81  # the first byte of a frame that is a whole text
-MASKED = 0x80  # in the second byte, beside the length
+TEXT_FRAME = 0x81  # the first byte of a whole text message
+MASKED = 0x80  # a bit of the second byte, beside the length
 MAX_REQUEST_BYTES = wire.MAX_LINE_BYTES  # of the HTTP request
-MAX_WAITING_MESSAGES = 4  # that nobody has asked for yet
-MAX_NON_MESSAGE_FRAMES_PER_S = 256  # frames that are no message: pings, pongs, and parts of one
+MAX_WAITING_MESSAGES = 4  # that were received but not asked for
+MAX_NON_MESSAGE_FRAMES_PER_S = 256  # pings, pongs and fragments
 NO_REQUEST = "did not ask for a WebSocket"
 
 
 class WebSocketConnection(SocketConnection):
-    """A connection over WebSocket. What is sent before the HTTP handshake is over is sent behind it.
+    """A connection over WebSocket. What is sent before the HTTP handshake is over is sent after it.
 
-    It listens all the time, as the other end wants its pings answered; but it takes in only a few messages at once.
-    Messages of one frame, as nearly all are, are read and written here; the library is given whatever else comes, one
-    whole frame after the other, so that it always is between two of them.
+    It reads all the time, as pings need answers, but buffers only a few messages. Messages of one frame, as nearly all
+    are, are read and written here; the library gets all other frames, one whole frame at a time.
     """
 
     _held: deque[bytes]
@@ -56,22 +55,22 @@ class WebSocketConnection(SocketConnection):
         self._protocol = protocol
         self._is_host = isinstance(protocol, ServerProtocol)
         self._max_message_bytes = max_message_bytes
-        self._early: list[bytes] | None = []  # lines to send once the handshake is over; None: it is
-        self._held = deque()  # messages that nobody has asked for yet
-        self._rest = b""  # of what came: a frame that is not whole yet
-        self._parts: list[bytes] = []  # of a message that is not whole yet
+        self._early: list[bytes] | None = []  # lines to send after the handshake; None: it is over
+        self._held = deque()  # messages that were not asked for yet
+        self._rest = b""  # the beginning of a frame
+        self._parts: list[bytes] = []  # the first frames of a fragmented message
         self._pieces, self._since = 0, 0.0
-        self._head_bytes = 0  # of the handshake
+        self._head_bytes = 0  # received during the handshake
 
     def send(self, text: bytes) -> None:
         """Send a text frame."""
         if self._early is not None:
             self._early.append(text)
-        elif self._protocol.state is State.OPEN:  # else one of us has said goodbye
+        elif self._protocol.state is State.OPEN:  # else the closing handshake has begun
             super().send(self._encode_frame(text))
 
     def offer(self, text: bytes) -> bool:
-        """Send a text frame that needs no answer, unless the other end is behind with reading."""
+        """Send a text frame that needs no answer. False: the other end is too slow to read it."""
         return (
             self._early is None
             and self._end_reason is None
@@ -80,12 +79,12 @@ class WebSocketConnection(SocketConnection):
         )
 
     def pause_writing(self) -> None:
-        """The other end does not read; so nothing more is read of what we would have to answer, such as pings."""
+        """The other end is too slow to read, so stop reading what needs answers, such as pings."""
         super().pause_writing()
         self._reading.pause_reading()
 
     def resume_writing(self) -> None:
-        """It reads again."""
+        """The other end reads again."""
         super().resume_writing()
         if not self._is_reading_paused:
             self._resume_reading()
@@ -107,7 +106,7 @@ class WebSocketConnection(SocketConnection):
         return head + key + apply_mask(text, key)
 
     def _feed(self, new: bytes) -> None:
-        """Something came; behind what ended it, nothing is looked at any more."""
+        """Process received data; after the end of the connection it is ignored."""
         if self._end_reason is not None:
             return
         try:
@@ -119,7 +118,7 @@ class WebSocketConnection(SocketConnection):
             self._end(end)
 
     def _receive(self, new: bytes) -> None:
-        """Take whole frames out of what came. What is wrong with one, the library says at once."""
+        """Split received data into frames; the library reports invalid ones."""
         data = self._rest + new if self._rest else new
         at, size = 0, len(data)
         while size - at >= 2:
@@ -132,10 +131,10 @@ class WebSocketConnection(SocketConnection):
                 length = int.from_bytes(data[at + 2 : start])
             payload = start + 4 if self._is_host else start
             end = payload + length
-            is_sound = length <= self._max_message_bytes and (data[at + 1] >= MASKED) is self._is_host
-            if is_sound and end > size:
+            is_valid = length <= self._max_message_bytes and (data[at + 1] >= MASKED) is self._is_host
+            if is_valid and end > size:
                 break
-            if is_sound and kind == TEXT_FRAME and not self._parts:
+            if is_valid and kind == TEXT_FRAME and not self._parts:
                 message = data[payload:end]
                 self._store_message(apply_mask(message, data[start:payload]) if self._is_host else message)
             else:
@@ -145,7 +144,7 @@ class WebSocketConnection(SocketConnection):
         self._rest = data[at:]
 
     def _store_message(self, message: bytes) -> None:
-        """Keep a message for whoever asks for it."""
+        """Buffer a message until it is asked for."""
         self._pieces = 0
         self._held.append(message)
         self._deliver()
@@ -161,18 +160,18 @@ class WebSocketConnection(SocketConnection):
         return message
 
     def _resume_reading(self) -> None:
-        """Read again, unless the other end is behind."""
+        """Read again, unless the other end is too slow to read."""
         self._is_reading_paused = False
         if not self._is_writing_paused:
             super()._resume_reading()
 
     def _send_last_and_close(self, last: bytes) -> bool:
-        """Send some last words and a close frame; the host closes the connection, once all of it is on its way."""
+        """Send a last message and a close frame; the host then closes the connection."""
         if self._early is not None or self._transport.is_closing():
             return False
         if last:
             self.send(last)
-        with suppress(InvalidState):  # one of us has said it before
+        with suppress(InvalidState):  # a close frame was sent before
             self._protocol.send_close(CloseCode.NORMAL_CLOSURE)
             self._flush()
         self.flush()
@@ -183,7 +182,7 @@ class WebSocketConnection(SocketConnection):
     # What the library is for.
 
     def _handshake(self, data: bytes) -> bytes:
-        """Take part in the handshake with which a WebSocket begins, line by line; what comes behind it."""
+        """Process the handshake line by line; return the data after it."""
         lines = deque(data.splitlines(keepends=True))
         while lines and self._early is not None:
             self._head_bytes += len(lines[0])
@@ -192,18 +191,18 @@ class WebSocketConnection(SocketConnection):
         return b"".join(lines)
 
     def _check_handshake(self) -> None:
-        """Begin once both have agreed. Raises Closed if they will not."""
+        """Open the connection once the handshake is complete. Raises ConnectionClosed if it failed."""
         raise NotImplementedError
 
     def _begin(self) -> None:
-        """The handshake is over."""
+        """Open the connection: the handshake is complete."""
         early, self._early = self._early or [], None
         self.closed_message = BufferedConnection.closed_message
         for text in early:
             self.send(text)
 
     def _process_events(self) -> None:
-        """Look at the frames that the library has read, and send what it wants to answer."""
+        """Process the frames that the library has read, and send its answers."""
         protocol = self._protocol
         self._flush()
         for frame in protocol.events_received():
@@ -214,12 +213,12 @@ class WebSocketConnection(SocketConnection):
             self._check(protocol.parser_exc)
 
     def _assemble_message(self, frame: Frame) -> bytes | None:
-        """The message that is whole with this frame; None: there is none yet."""
+        """The message that this frame completes; None: there is none."""
         opcode = frame.opcode
         if opcode is Opcode.BINARY:
             raise ConnectionClosed(Fault.MALFORMED, "sent a binary frame, not a text")
         if opcode is Opcode.CLOSE:
-            self._transport.close()  # which the other end waits for; it has its answer by now
+            self._transport.close()  # after the library has answered
             code = self._protocol.close_rcvd
             raise connection_closed(detail="" if code is None or code.code in OK_CLOSE_CODES else str(code))
         if opcode in (Opcode.TEXT, Opcode.CONT):
@@ -232,18 +231,18 @@ class WebSocketConnection(SocketConnection):
         return None
 
     def _count_non_message_frame(self) -> None:
-        """Refuse to hear piece after piece that makes no message."""
+        """Raise ConnectionClosed after too many frames that complete no message."""
         now = self._loop.time()
         if now - self._since > 1.0:
             self._pieces, self._since = 0, now
         self._pieces += 1
         if self._pieces > MAX_NON_MESSAGE_FRAMES_PER_S:
             raise ConnectionClosed(
-                Fault.FLOOD, f"sent more than {MAX_NON_MESSAGE_FRAMES_PER_S} frames a second that are no message"
+                Fault.FLOOD, f"sent more than {MAX_NON_MESSAGE_FRAMES_PER_S} frames a second that complete no message"
             )
 
     def _check(self, error: Exception) -> None:
-        """Say what is wrong with what came."""
+        """Raise the right exception for an error of the library."""
         match error:
             case PayloadTooBig():
                 raise TooMuchData(b"")
@@ -253,7 +252,7 @@ class WebSocketConnection(SocketConnection):
                 raise connection_closed(detail=str(error))
 
     def _flush(self) -> None:
-        """Put on its way what the library wants to say."""
+        """Send the data of the library."""
         data = b"".join(self._protocol.data_to_send())
         if data and not self._transport.is_closing():
             self.flush()
@@ -266,12 +265,12 @@ class ServerWebSocket(WebSocketConnection):
     closed_message = NO_REQUEST
 
     def __init__(self) -> None:
-        # A page of whatever web site, in a browser on this machine, must not play: it would name its origin.
+        # Web pages in a browser on this machine must not connect; they would send their origin.
         self._server = ServerProtocol(origins=[None], max_size=wire.MAX_LINE_BYTES)
         super().__init__(self._server, wire.MAX_LINE_BYTES)
 
     def _check_handshake(self) -> None:
-        """Answer the request, once it is whole."""
+        """Answer the request, once it is complete."""
         server = self._server
         for event in server.events_received():
             if isinstance(event, Request):
@@ -289,10 +288,10 @@ class ClientWebSocket(WebSocketConnection):
     def __init__(self, uri: str) -> None:
         self.client = ClientProtocol(parse_uri(uri), max_size=MAX_HOST_LINE_BYTES)
         super().__init__(self.client, MAX_HOST_LINE_BYTES)
-        self.handshake_done: asyncio.Future[None]  # the handshake is over, or will not be
+        self.handshake_done: asyncio.Future[None]  # or the handshake has failed
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """There is a connection: ask for a WebSocket."""
+        """Send the handshake request."""
         super().connection_made(transport)
         self.handshake_done = self._loop.create_future()
         self.client.send_request(self.client.connect())
@@ -306,7 +305,7 @@ class ClientWebSocket(WebSocketConnection):
             self._resolve_handshake()
 
     def _end(self, why: ConnectionClosed | TooMuchData | HostFault | None = None) -> None:
-        """Nothing more comes, which may be the answer to the handshake."""
+        """End the connection, and the handshake if it is not over."""
         if self._early is not None:
             self.client.receive_eof()
         self._resolve_handshake()
@@ -320,30 +319,30 @@ class ClientWebSocket(WebSocketConnection):
 async def connect_websocket(
     connection: socket.socket, where: HostAddress, tls: ssl.SSLContext | None
 ) -> ClientWebSocket:
-    """The line over a connection to a host, once that has agreed. Raises BadRequest."""
+    """Make a WebSocket from a connected socket, once the handshake is complete. Raises BadRequest."""
     try:
-        line = ClientWebSocket(where.text)
+        websocket = ClientWebSocket(where.text)
     except WebSocketException as error:
         connection.close()
-        raise BadRequest(f"{where.text!r} is no WebSocket: {error}") from None
-    await attach_transport(connection, line, where, tls)
+        raise BadRequest(f"{where.text!r} is not a valid address of a WebSocket: {error}") from None
+    await attach_transport(connection, websocket, where, tls)
     is_open = False
     try:
         async with asyncio.timeout(HANDSHAKE_TIMEOUT_S):
-            await line.handshake_done
-        if line.client.handshake_exc is not None:
-            raise line.client.handshake_exc
+            await websocket.handshake_done
+        if websocket.client.handshake_exc is not None:
+            raise websocket.client.handshake_exc
         is_open = True
     except (WebSocketException, TimeoutError) as error:
         raise BadRequest(f"there is no WebSocket at {where.text}: {describe_os_error(error)}") from None
     finally:
         if not is_open:
-            await line.close(b"", 0.0)
-    return line
+            await websocket.close(b"", 0.0)
+    return websocket
 
 
 async def accept_websocket(connection: socket.socket, tls: ssl.SSLContext | None = None) -> ServerWebSocket:
-    """The line over a connection that was let in, encrypted if need be."""
-    line = ServerWebSocket()
-    await asyncio.get_running_loop().connect_accepted_socket(lambda: line, connection, ssl=tls)
-    return line
+    """Make a WebSocket from an accepted socket, with TLS if there is a context."""
+    websocket = ServerWebSocket()
+    await asyncio.get_running_loop().connect_accepted_socket(lambda: websocket, connection, ssl=tls)
+    return websocket

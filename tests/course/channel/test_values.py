@@ -189,7 +189,7 @@ def test_the_largest_value_is_taken_and_no_larger_one(cut: int) -> None:
     larger = b'"' + b"x" * (MOST - 1) + b'"'
 
     assert scanned(largest[:cut], largest[cut:])[0] == [largest]
-    assert scanned(larger[:cut], larger[cut:])[:2] == ([], "TooMuchData: too much")
+    assert scanned(larger[:cut], larger[cut:])[:2] == ([], "TooMuchData: too much data")
 
 
 @pytest.mark.parametrize("size", [1, 1000, 2 * MAX_BLANK_BYTES], ids="in pieces of {}".format)
@@ -200,9 +200,9 @@ def test_white_space_is_bounded_between_two_values(size: int) -> None:
 
     twice = pieces(MAX_BLANK_BYTES, b'"a"') + pieces(MAX_BLANK_BYTES, b'"b"')
     assert scanned(*twice) == ([b'"a"', b'"b"'], "", b"")
-    assert scanned(*pieces(MAX_BLANK_BYTES + 1, b'"a"')) == ([], "TooMuchData: too much", b"")
-    assert scanned(b'"a"', *pieces(MAX_BLANK_BYTES + 1, b"")) == ([b'"a"'], "TooMuchData: too much", b"")
-    assert scanned(b'"a"' + b" " * (MAX_BLANK_BYTES + 1)) == ([b'"a"'], "TooMuchData: too much", b"")
+    assert scanned(*pieces(MAX_BLANK_BYTES + 1, b'"a"')) == ([], "TooMuchData: too much data", b"")
+    assert scanned(b'"a"', *pieces(MAX_BLANK_BYTES + 1, b"")) == ([b'"a"'], "TooMuchData: too much data", b"")
+    assert scanned(b'"a"' + b" " * (MAX_BLANK_BYTES + 1)) == ([b'"a"'], "TooMuchData: too much data", b"")
 
 
 def test_every_byte_is_looked_at_a_few_times_however_it_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -184,7 +184,7 @@ def test_a_player_that_is_put_out_hears_nothing_and_is_told_so(tmp_path: Path, m
         (("fish", "1", "tcp:4000"), "'tcp:4000' is no player of this machine, so it cannot join"),
         (("fish", "1", "exec:./nothing_there", *BEST_SANDBOX), "there is no program './nothing_there'"),
         (("fish", "ws://localhost:1", "greedy"), "'ws://localhost:1' is no server of a course; write HOST:PORT"),
-        (("fish", "nowhere", "greedy"), "'nowhere' is no place to meet; write PORT or HOST:PORT"),
+        (("fish", "nowhere", "greedy"), "'nowhere' is not an endpoint; write PORT or HOST:PORT"),
         (("chess", "1"), "Missing argument 'PLAYER'. There is exec:, py:"),
     ],
 )

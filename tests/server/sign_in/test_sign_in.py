@@ -457,7 +457,7 @@ def test_a_seat_is_reserved_for_the_reconnect_window(tmp_path: Path) -> None:
             await listener.server.until("gone", "ann")
             answer = await asked(client)
             assert isinstance(answer, Failed)
-            assert (answer.fault.value, answer.why) == ("gone", "did not come back within 0.05 s")
+            assert (answer.fault.value, answer.why) == ("gone", "did not reconnect within 0.05 s")
             _, _, another = await listener.sign_up({"token": welcome["reconnect_token"]})
             assert another is not client
             assert another.id == client.id
