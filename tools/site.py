@@ -52,6 +52,8 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     here = page.file.src_uri
     if page.file.inclusion is InclusionLevel.NOT_IN_NAV:
         page.meta["search"] = {"exclude": True}
+    elif here.startswith("reference/"):
+        page.meta["search"] = {"boost": 0.5}  # pages that explain come first
     source = ROOT / here.removeprefix(f"{OUTSIDE_DOCS_DIR}/") if here.startswith(OUTSIDE_DOCS_DIR) else DOCS / here
     if source.suffix == ".md" and source.is_file():
         text = rewrite_links(markdown, source, here) + (all_help() if here == COMMAND_PAGE else "")
