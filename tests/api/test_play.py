@@ -2,6 +2,9 @@
 
 import asyncio
 import functools
+import signal
+import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +18,7 @@ from fairplay.games.fish.view import View
 from fairplay.games.tsuro import Lay, Rules, Tsuro
 from fairplay.games.tsuro import View as TsuroView
 from tests.api.fish_players import FISH, Cheat, CountingObserver, Last, first, write_bot
+from tests.cli.command import start_process
 
 PLAYERS = ["greedy", "random"]
 
@@ -216,6 +220,21 @@ def test_many_matches_are_awaited_together() -> None:
     assert [one.seed for one in asyncio.run(play_all())] == [seed_from_text(str(number)).hex() for number in range(4)]
 
 
+def wait_until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def is_running(pid: int) -> bool:
+    """Is there such a process, of which more is left than its exit code?"""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes() != b""
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
 def actions_before(interrupt_at: int, error: type[BaseException]) -> Callable[[View], Place]:
     """A player that raises at its n-th turn, the first time only."""
     turns: Iterator[int] = iter(range(1000))
@@ -283,3 +302,30 @@ def test_a_game_of_your_own_is_registered_by_its_class() -> None:
     assert fp.register_game(SmallFish) == "small-fish"
     assert fp.make_game("small-fish(rows=4)", columns=4) == SmallFish(rows=4, columns=4)
     assert fp.play(SmallFish(rows=4, columns=4), [first, first], seed=7).ejected == {}
+
+
+@pytest.mark.parametrize("how", ["fp.play", "in_a_loop"])
+def test_ctrl_c_while_a_program_thinks_stops_the_match_and_its_programs(how: str, tmp_path: Path) -> None:
+    slow, started, directory = tmp_path / "slow.py", tmp_path / "started", tmp_path / "journal"
+    slow.write_text(
+        "import os, time\nfrom pathlib import Path\ndef take_turn(view):\n"
+        f"    Path({str(started)!r}).write_text(str(os.getpid()))\n    time.sleep(60)\n"
+    )
+    script = (
+        "import asyncio, fairplay as fp\n"
+        "async def call(*arguments, **options): return fp.play(*arguments, **options)\n"
+        "def in_a_loop(*arguments, **options): return asyncio.run(call(*arguments, **options))\n"
+        f"{how}('fish', {{'slow': {str(slow)!r}, 'bob': 'greedy'}}, limits=60, sandbox='none', "
+        f"journal={str(directory)!r})\n"
+    )
+    with start_process([sys.executable, "-c", script]) as process:
+        wait_until(lambda: started.exists() and started.read_text() != "")
+        pid = int(started.read_text())
+
+        process.send_signal(signal.SIGINT)
+
+        said = process.communicate(timeout=30)[1]
+    assert said.rstrip().endswith("KeyboardInterrupt")
+    (unfinished,) = directory.glob("*.jsonl")
+    assert fp.read_journal(unfinished).closing is None
+    wait_until(lambda: not is_running(pid))

@@ -11,11 +11,12 @@ import socket
 import sys
 import threading
 from collections.abc import Callable, Coroutine, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from contextvars import copy_context
 from typing import Any, Protocol, TypeVar
 
+CANCEL_POLL_INTERVAL_S = 0.1
 T = TypeVar("T")
 Ready = list[tuple[selectors.SelectorKey, int]]
 
@@ -96,8 +97,9 @@ def run_anywhere(work: Coroutine[Any, Any, T]) -> T:
 
 
 def run_in_thread(work: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine in another thread; Ctrl-C cancels it."""
+    """Run a coroutine on such a loop in another thread; Ctrl-C cancels it, and so does cancelling the task of ours."""
     running = Future[tuple[asyncio.AbstractEventLoop, asyncio.Task[Any]]]()
+    outer = asyncio.current_task()
 
     async def work_in_task() -> T:
         task = asyncio.current_task()
@@ -108,12 +110,15 @@ def run_in_thread(work: Coroutine[Any, Any, T]) -> T:
     with ThreadPoolExecutor(1, "fairplay") as pool:
         done = pool.submit(copy_context().run, run, work_in_task())
         try:
-            return done.result()
-        except KeyboardInterrupt:
+            while not wait([done], CANCEL_POLL_INTERVAL_S).done:
+                if outer is not None and outer.cancelling():  # as asyncio.run does at the first Ctrl-C
+                    raise asyncio.CancelledError
+        except (KeyboardInterrupt, asyncio.CancelledError):
             loop, task = running.result()
             with suppress(RuntimeError):  # it is over already
                 loop.call_soon_threadsafe(task.cancel)
             raise
+        return done.result()
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:
