@@ -1,4 +1,4 @@
-"""Stand between players and a server, as a network does that cuts, delays, loses or repeats what it should carry."""
+"""Proxy between clients and a server that cuts connections, and delays, loses or repeats data."""
 
 import asyncio
 import socket
@@ -9,27 +9,27 @@ from contextlib import asynccontextmanager
 LOOPBACK = "127.0.0.1"
 MAX_LINE_BYTES = 2**20  # bytes of a line
 NO_LINGER = struct.pack("ii", 1, 0)
-CUT = b""  # in the place of a piece: the connection is cut then
+CUT = b""  # instead of data: cut the connection
 
 
 class ProxyLink:
-    """One connection on the way. What was lost in one direction stays lost, and the ends hear nothing of that."""
+    """One connection through the proxy. A direction that was dropped stays dropped, and neither end notices."""
 
     def __init__(self, number: int, ends: tuple[asyncio.StreamWriter, asyncio.StreamWriter]) -> None:
         self.number = number
-        self.carried = [0, 0]  # lines to the guest, and to the server
+        self.carried = [0, 0]  # lines to the client, and to the server
         self.lost = [False, False]
         self.left = asyncio.Event()  # the server has closed its end
-        self.is_bad = False  # for whoever carries
+        self.is_bad = False  # for the functions that carry lines
         self._ends = ends
 
     def drop_data(self, *directions: bool) -> None:
-        """Carry nothing more, nor the end of it, to the server (True), to the guest (False)."""
+        """Carry nothing more, nor the end, to the server (True) or to the client (False)."""
         for there in directions:
             self.lost[there] = True
 
     def cut(self, *, reset: bool = False) -> None:
-        """End it for both."""
+        """Close both ends."""
         for end in self._ends:
             if reset:
                 end.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, NO_LINGER)
@@ -38,32 +38,32 @@ class ProxyLink:
 
 Carry = Callable[
     [ProxyLink, bool, bytes], Awaitable[list[bytes]]
-]  # what arrives of a line, to the server (True) or back
+]  # what to deliver for a line, to the server (True) or back
 
 
 async def forward_unchanged(link: ProxyLink, there: bool, line: bytes) -> list[bytes]:
-    """Nothing goes wrong."""
+    """Carry the line as it is."""
     return [line]
 
 
 class FaultyProxy:
-    """A port that leads to another one."""
+    """A port that forwards to another one."""
 
     def __init__(self, to: int, carry: Carry) -> None:
         self.links: list[ProxyLink] = []
         self.port = 0
-        self.is_blocked = False  # nobody comes through
+        self.is_blocked = False  # refuse new connections
         self._to = to
         self._carry = carry
 
     def block(self) -> None:
-        """Cut everybody off, and let nobody through."""
+        """Cut all connections, and refuse new ones."""
         self.is_blocked = True
         for link in self.links:
             link.cut(reset=True)
 
     async def forward(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Carry what somebody says and hears, to the end."""
+        """Forward a connection, to its end."""
         try:
             if self.is_blocked:
                 return
@@ -92,7 +92,7 @@ class FaultyProxy:
                     elif not link.lost[there]:
                         sink.write(piece)
                         await sink.drain()
-                        await asyncio.sleep(0)  # so that it comes for itself
+                        await asyncio.sleep(0)  # so that it arrives by itself
         except ConnectionError:
             pass
         finally:
@@ -104,22 +104,22 @@ class FaultyProxy:
 
 @asynccontextmanager
 async def run_proxy(port: int, carry: Carry = forward_unchanged) -> AsyncIterator[FaultyProxy]:
-    """A way to this port on this machine, for as long as it lasts."""
-    way = FaultyProxy(port, carry)
+    """A proxy to this port on this machine, while the context lasts."""
+    proxy = FaultyProxy(port, carry)
     tasks: set[asyncio.Task[None]] = set()
 
     def begin(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.create_task(way.forward(reader, writer))
+        task = asyncio.create_task(proxy.forward(reader, writer))
         tasks.add(task)
         task.add_done_callback(tasks.discard)
 
     server = await asyncio.start_server(begin, LOOPBACK, 0, limit=MAX_LINE_BYTES)
-    way.port = server.sockets[0].getsockname()[1]
+    proxy.port = server.sockets[0].getsockname()[1]
     try:
-        yield way
+        yield proxy
     finally:
         server.close()
-        for link in way.links:
+        for link in proxy.links:
             link.cut()
         for task in tasks:
             task.cancel()

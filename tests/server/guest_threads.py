@@ -1,4 +1,4 @@
-"""Go to a server that is a process of its own, with players in threads who come back by themselves."""
+"""Run a server as a process, and clients in threads that reconnect by themselves."""
 
 import json
 import signal
@@ -26,13 +26,13 @@ from fairplay.server.status import ServerStatus, decode
 from tests.cli.command import INSTALLED_COMMAND, accept_ctrl_c, start_process
 from tests.players.host_joining import join_host
 
-TIMEOUT_S = 60.0  # seconds, which nothing takes
+TIMEOUT_S = 60.0
 LOOPBACK = "127.0.0.1"
 MAX_CHOICES = 8
 
 
 def choose_action(game: Any, view: Any) -> Any:
-    """An action that depends on nothing but the view; of Tsuro not always a legal one, as there may be none."""
+    """An action that depends on the view alone; in Tsuro there may be no legal one."""
     some = list(islice(game.actions(view), MAX_CHOICES)) or [
         built_in_strategy(game.name, next(iter(game_info(game.name).built_in)))(view)
     ]
@@ -40,7 +40,7 @@ def choose_action(game: Any, view: Any) -> Any:
 
 
 class TurnGate:
-    """Lets players take so many turns each since they sat down; then they wait until it is opened."""
+    """Lets players take so many turns each; then they wait until it is opened."""
 
     def __init__(self, turns: int) -> None:
         self.waiting = 0
@@ -50,17 +50,17 @@ class TurnGate:
         self._changed = threading.Condition()
 
     def pass_through(self, turn: int) -> None:
-        """Take the turn of this number, when that may be."""
+        """Wait until the turn of this number may be taken."""
         with self._changed:
             self.taken += 1
             self._changed.notify_all()
             if turn <= self._turns:
                 return
             self.waiting += 1
-            assert self._changed.wait_for(lambda: self._is_open, TIMEOUT_S), "nobody opened the gate"
+            assert self._changed.wait_for(lambda: self._is_open, TIMEOUT_S), "the gate was not opened"
 
     def wait_until(self, state: Callable[["TurnGate"], bool]) -> None:
-        """Come back when this is so."""
+        """Wait until this is so."""
         with self._changed:
             assert self._changed.wait_for(lambda: state(self), TIMEOUT_S), f"{self.waiting} wait, {self.taken} turns"
 
@@ -94,9 +94,9 @@ class GatedPlayer:
 
 
 class GuestThread(threading.Thread):
-    """Somebody who goes to a server, plays so many matches there, and comes back whenever the line is lost.
+    """A client that plays so many matches at a server, and reconnects when its connection is lost.
 
-    Its line may be bad, and be lost after so many messages, each time.
+    Its connection may break after so many messages, each time.
     """
 
     def __init__(
@@ -106,7 +106,7 @@ class GuestThread(threading.Thread):
         gate: Callable[[], TurnGate] = lambda: OPEN_GATE,
         *,
         breaks: int = 10**6,
-        ca: str | None = None,  # the file with the certificate of the server, if lines are encrypted
+        ca: str | None = None,  # the certificate of the server, for TLS
         at_the_end: Callable[[], None] = lambda: None,  # done before the end of a match is acknowledged
         **options: Any,
     ) -> None:
@@ -123,7 +123,7 @@ class GuestThread(threading.Thread):
         self.start()
 
     def _tell(self, text: str) -> None:
-        if not text.startswith("connected to "):  # which says nothing about being let in
+        if not text.startswith("connected to "):  # before the sign-in
             self.told.append(text)
 
     def run(self) -> None:
@@ -132,14 +132,14 @@ class GuestThread(threading.Thread):
             self.lost = str(end) or type(end).__name__
 
     def wait_until_done(self) -> "GuestThread":
-        """Come back when it has left."""
+        """Wait until it has left."""
         self.join(TIMEOUT_S)
         assert not self.is_alive(), f"{self.name} is still there: {self.told}"
         return self
 
 
 class ServerProcess:
-    """A server as a process: `fairplay serve`, which can be ended in any way and started again at the same port."""
+    """A process of `fairplay serve`, which can be ended in any way and started again at the same port."""
 
     def __init__(self, directory: Path, *options: str) -> None:
         self.directory = directory
@@ -148,7 +148,7 @@ class ServerProcess:
         self.process: subprocess.Popen[str]
 
     def start(self, start: Callable[[], None] = accept_ctrl_c) -> None:
-        """Open it, and come back when it listens."""
+        """Start it, and wait until it listens."""
         fixed = ("--port", str(self.port), "--dir", str(self.directory), "--log", "json")
         self.process = start_process([INSTALLED_COMMAND, "serve", *self._options, *fixed], start=start)
         self.told: list[dict[str, Any]] = []
@@ -156,7 +156,7 @@ class ServerProcess:
         self._is_open = threading.Event()
         self._reader = threading.Thread(target=self._listen, daemon=True)
         self._reader.start()
-        assert self._is_open.wait(TIMEOUT_S), "it does not say that it is open"
+        assert self._is_open.wait(TIMEOUT_S), "it does not listen"
         assert self.port, self.said
 
     @property
@@ -164,7 +164,7 @@ class ServerProcess:
         return f"{LOOPBACK}:{self.port}"
 
     def _listen(self) -> None:
-        """Read what it tells, so that it never has to wait."""
+        """Read its logs, so that it never blocks."""
         assert self.process.stderr is not None
         for line in self.process.stderr:
             if not line.startswith("{"):
@@ -178,12 +178,12 @@ class ServerProcess:
         self._is_open.set()
 
     def end(self, by: signal.Signals) -> int:
-        """End it by a signal, and come back when it is gone; its exit code."""
+        """End it by a signal, and wait for its exit code."""
         self.process.send_signal(by)
         return self.wait_for_exit()
 
     def wait_for_exit(self) -> int:
-        """The exit code, once it is gone."""
+        """Wait for its exit code."""
         code = self.process.wait(TIMEOUT_S)
         self._reader.join(TIMEOUT_S)
         assert self.process.stdout is not None
@@ -193,29 +193,29 @@ class ServerProcess:
         return code
 
     def status(self) -> ServerStatus:
-        """What it says of itself to whoever asks."""
-        with connect_raw(self.address) as line, line.makefile("rb") as stream:
+        """Its status, requested at the listener."""
+        with connect_raw(self.address) as connection, connection.makefile("rb") as stream:
             hello = json.loads(stream.readline())
-            line.sendall(wire.encode({"nonce": hello["nonce"], "answer": {"purpose": "status"}}) + b"\n")
+            connection.sendall(wire.encode({"nonce": hello["nonce"], "answer": {"purpose": "status"}}) + b"\n")
             return decode(stream.readline())
 
     def stop_when_idle(self) -> None:
-        """Wait until nothing is played any more, and stop it in good order."""
+        """Wait until no match is played any more, and stop it in good order."""
         wait_for_value(lambda: not self.status().rooms)
         assert self.end(signal.SIGTERM) == 0
 
     def events(self, event: str) -> list[dict[str, Any]]:
-        """What it told of this."""
+        """The log entries of this event."""
         return [one for one in self.told if one["event"] == event]
 
     def journals(self) -> list[Path]:
-        """Of all matches that have begun; of one that has not, a server that was killed may leave an empty file."""
+        """The journals of all matches that have begun; a killed server may leave an empty file of another."""
         return [path for path in sorted((self.directory / "matches").glob("*.jsonl")) if has_begun(path)]
 
 
 @contextmanager
 def run_server(directory: Path, *options: str, start: Callable[[], None] = accept_ctrl_c) -> Iterator[ServerProcess]:
-    """A server, which is gone afterwards whatever happens."""
+    """A server, which is ended in any case."""
     server = ServerProcess(directory, *options)
     try:
         server.start(start)
@@ -226,7 +226,7 @@ def run_server(directory: Path, *options: str, start: Callable[[], None] = accep
 
 
 def play_undisturbed(recorded: RecordedMatch) -> tuple[Any, list[Any]]:
-    """The result and the actions of a match of the same deal if nobody had interrupted it."""
+    """The result and the facts of an uninterrupted match of the same deal."""
     match = begin_match(recorded.opening)
     game, facts = match.game, list[Any]()
     channels = [LocalChannel(lambda view: choose_action(game, view), game) for _ in match.names]
@@ -235,7 +235,7 @@ def play_undisturbed(recorded: RecordedMatch) -> tuple[Any, list[Any]]:
 
 
 def check_undisturbed(path: Path) -> RecordedMatch:
-    """The journal of a match, once it was found legal and as if nothing had ever happened to it."""
+    """Verify a journal, and compare it with an uninterrupted match."""
     recorded = read_journal(path)
     final = verify(recorded)
     result, facts = play_undisturbed(recorded)
@@ -245,21 +245,21 @@ def check_undisturbed(path: Path) -> RecordedMatch:
 
 
 def check_receipts(guest: GuestThread, recorded: RecordedMatch) -> None:
-    """What somebody was handed at the end fits the journal of its match."""
+    """Check that the receipts of a client fit the journal of its match."""
     for receipt in guest.receipts:
         check_receipt(recorded, receipt)
 
 
 def connect_raw(address: str) -> socket.socket:
-    """A connection to a server, over which nothing was said yet."""
+    """A new connection to a server."""
     host, _, port = address.rpartition(":")
     return socket.create_connection((host, int(port)), TIMEOUT_S)
 
 
 def wait_for_value(so: Callable[[], Any]) -> Any:
-    """What this gives, once it gives something."""
+    """Wait until this gives a true value, and return it."""
     until = time.monotonic() + TIMEOUT_S
     while not (found := so()):
-        assert time.monotonic() < until, "it never came"
+        assert time.monotonic() < until, "timed out"
         time.sleep(0.01)
     return found

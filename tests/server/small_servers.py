@@ -1,4 +1,4 @@
-"""Run a small server with real matches at the pace of a test, for whoever looks at it from outside."""
+"""Run a small server with real matches at the pace of a test, for tests of pages, status and spectators."""
 
 import asyncio
 import socket
@@ -59,23 +59,23 @@ class PacedChannel:
 
 
 class SmallServer:
-    """Rooms without a listener: all who play are in this process."""
+    """Rooms without a listener: all players are in this process."""
 
     def __init__(self, directory: Path) -> None:
         self.counts = ServerCounts()
-        self.more: list[Observer] = []  # who observe too
+        self.more: list[Observer] = []  # more observers
         self.hubs: dict[str, Hub] = {}
         self._directory = directory
         self._paces: dict[str, asyncio.Semaphore] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._finished: list[FinishedStatus] = []
         self._started_at = time.time()
-        self._lines: list[Connection] = []  # of those who watch
+        self._connections: list[Connection] = []  # of spectators
 
     def open_room(
         self, game: str, names: Sequence[str] = NAMES, *, fails: int | None = None, sealed: bool = False
     ) -> str:
-        """Begin a match; the id of the room. The second player fails after so many turns, if it does."""
+        """Begin a match; the id of the room. The second player may fail after so many turns."""
         rules = make_game(game, game_info(game).quick)
         match = deal_match(rules, names, bytes([3] * 32), sealed=sealed)
         players: list[Any] = [built_in_strategy(game, PLAYERS[game]) for _ in names]
@@ -97,7 +97,7 @@ class SmallServer:
         return match.id
 
     async def play_turns(self, room: str, number: int) -> int:
-        """Let so many turns be taken, and come back when they have been; the number of the last event."""
+        """Let so many turns be taken, and wait for them; the number of the last event."""
         hub = self.hubs[room]
         assert hub.last is not None
         until = hub.last.seq + number
@@ -121,32 +121,34 @@ class SmallServer:
         await self.disconnect_viewers()
 
     async def disconnect_viewers(self) -> None:
-        """Hang up on all who watch at the listener."""
-        for line in self._lines:
-            await line.close(b"", 1.0)
-        self._lines.clear()
+        """Disconnect all spectators at the listener."""
+        for connection in self._connections:
+            await connection.close(b"", 1.0)
+        self._connections.clear()
 
-    async def accept_viewer(self, connection: socket.socket, place: str) -> None:
-        """Let somebody look on, as at the listener of a server."""
-        line = await accept_tcp(connection)
-        line.send(
+    async def accept_viewer(self, accepted: socket.socket, endpoint: str) -> None:
+        """Serve the status or a room, as at the listener of a server."""
+        connection = await accept_tcp(accepted)
+        connection.send(
             wire.encode(wire.Hello(match="", turn=0, nonce="1-a", limit=5.0, protocol=wire.PROTOCOL_VERSION)) + b"\n"
         )
-        reply = wire.read_reply(await receive(line))
+        reply = wire.read_reply(await receive(connection))
         assert isinstance(reply, wire.Reply)
-        said = wire.hello_decoder(reply.answer)
-        if said.purpose == "status":
-            await line.close(encode_status(self.status()), 5.0)
+        introduction = wire.hello_decoder(reply.answer)
+        if introduction.purpose == "status":
+            await connection.close(encode_status(self.status()), 5.0)
             return
-        hub = self.hubs.get(said.room) or (next(iter(self.hubs.values()), None) if not said.room else None)
+        hub = self.hubs.get(introduction.room) or (
+            next(iter(self.hubs.values()), None) if not introduction.room else None
+        )
         if hub is None:
-            why = Failed(Fault.GONE, f"there is no room {said.room}".strip())
-            await line.close(wire.encode_goodbye("", why), 5.0)
+            why = Failed(Fault.GONE, f"no room {introduction.room}".strip())
+            await connection.close(wire.encode_goodbye("", why), 5.0)
             return
-        self._lines.append(line)
-        hub.add(line)
+        self._connections.append(connection)
+        hub.add(connection)
 
-    # What is seen from outside.
+    # As of a `MonitoredServer`.
 
     def hub(self, room: str) -> Hub | None:
         return self.hubs.get(room)
@@ -175,17 +177,17 @@ class SmallServer:
 
 
 class RunningServer:
-    """A small server in a thread, which is shown at a port of this machine."""
+    """A small server in a thread, with web pages at a port of this machine."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, server: SmallServer, place: str, listener: str) -> None:
         self.server = server
-        self.listener = listener  # where one comes in with our own protocol
+        self.listener = listener  # the address for our own protocol
         self.place = place
         self.port = int(place.rpartition(":")[2])
         self._loop = loop
 
     def call(self, work: Callable[[], Coroutine[Any, Any, Got]]) -> Got:
-        """Have something done in the loop of the server."""
+        """Run a coroutine in the loop of the server."""
         return asyncio.run_coroutine_threadsafe(work(), self._loop).result(60)
 
     def open_room(self, game: str, names: Sequence[str] = NAMES, **how: Any) -> str:
@@ -206,7 +208,7 @@ class RunningServer:
 
 @contextmanager
 def run_small_server(directory: Path, **options: Any) -> Iterator[RunningServer]:
-    """A small server, for as long as it lasts."""
+    """A small server, while the context lasts."""
     ready, stop = threading.Event(), asyncio.Event()
     made: list[RunningServer] = []
 

@@ -1,4 +1,4 @@
-"""Watch a match through a hub: those who take everything, those who take nothing now and then, and what they know."""
+"""Watch a match through a hub, with watchers that take all lines or only some."""
 
 import json
 from collections.abc import Callable
@@ -20,11 +20,11 @@ MatchEvents = list[tuple[Event, AnyMatch]]  # every event of a match, with the m
 
 
 class Spectator:
-    """Makes for itself what it is told; `takes` says whether it can take a line now."""
+    """A watcher that applies all patches; `takes` says whether it can take a line now."""
 
     def __init__(self, takes: Callable[[], bool] = lambda: True) -> None:
         self.lines: list[dict[str, Any]] = []
-        self.knows: dict[str, Any] = {}  # the snapshot as it stands for it
+        self.knows: dict[str, Any] = {}  # its current snapshot
         self.can_receive = takes
         self.refused = 0
 
@@ -41,38 +41,38 @@ class Spectator:
 
     @property
     def received(self) -> list[tuple[str, int]]:
-        """What came, and the numbers of it."""
+        """The types and numbers of all lines."""
         return [(line["type"], line["seq"]) for line in self.lines]
 
 
 def play_match_events(game: str, seats: int = 3) -> MatchEvents:
-    """All that happens in a match that is played at random; where there are three, one is ejected in the middle."""
+    """All events of a random match; one of three players is ejected in the middle."""
     rules = game_info(game).rules(**game_info(game).quick)
     names = ("ann", "bob", "cyd")[:seats]
     state = rules.deal(seats, SEED)
-    if hasattr(state, "pile"):  # so that it is over soon
+    if hasattr(state, "pile"):  # for a short match
         state = replace(state, pile=state.pile[:40])
     match: AnyMatch = Match(rules, state, names, seed=SEED, id=f"{game}-1")
-    told: MatchEvents = [(Started(names, match.commitment), match), *play_events(match)]
+    events: MatchEvents = [(Started(names, match.commitment), match), *play_events(match)]
     if seats > 2:
-        told = told[: len(told) // 2]
-        match = told[-1][1]
+        events = events[: len(events) // 2]
+        match = events[-1][1]
         assert match.turn is not None
         ejected = Ejected(match.turn, Fault.ILLEGAL, Moment.TURN, "rule 3.2: not \u202ehere\x1b[2J", "3.2")
         out = match.after(ejected)
-        told += [(ejected, out), *play_events(out)]
-    final = told[-1][1]
-    return [*told, (Ended(final.result), final)]
+        events += [(ejected, out), *play_events(out)]
+    final = events[-1][1]
+    return [*events, (Ended(final.result), final)]
 
 
 def play_events(match: AnyMatch) -> MatchEvents:
-    """What happens in a match from here on, if it is played at random."""
+    """The further events of a match that is played at random."""
     positions = playout(match, Sampling(SeededRandom(SEED), 10_000, 20), match.game.name)
     return [(one.fact, one.match) for one in positions if one.fact is not None]
 
 
 def current_snapshot(hub: Hub) -> dict[str, Any]:
-    """The snapshot that somebody gets who comes now."""
+    """The snapshot that a new watcher gets."""
     late = Spectator()
     hub.add(late)
     hub.remove(late)

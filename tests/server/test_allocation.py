@@ -1,4 +1,4 @@
-"""Let matches begin when all who play in them are free."""
+"""Start matches as soon as all of their players are free."""
 
 import asyncio
 from collections.abc import Set
@@ -9,7 +9,7 @@ from fairplay.server.allocation import Allocation
 
 
 class Matches:
-    """Matches that last until they are told to end."""
+    """Matches that last until `end` is called."""
 
     def __init__(self) -> None:
         self.allocation = Allocation()
@@ -17,7 +17,7 @@ class Matches:
         self.tasks: dict[str, asyncio.Task[None]] = {}
         self._ends: dict[str, asyncio.Event] = {}
 
-    def ask(self, players: str) -> None:
+    def begin(self, players: str) -> None:
         self._ends[players] = asyncio.Event()
         self.tasks[players] = asyncio.create_task(self._play(players, frozenset(players)))
 
@@ -35,17 +35,17 @@ class Matches:
                 self.playing.remove(players)
 
 
-async def asked(*tables: str) -> Matches:
+async def begin_matches(*tables: str) -> Matches:
     matches = Matches()
     for table in tables:
-        matches.ask(table)
+        matches.begin(table)
     await asyncio.sleep(0)
     return matches
 
 
 def test_a_player_plays_one_match_at_a_time_and_delays_no_other_match() -> None:
     async def play() -> None:
-        matches = await asked("ab", "ac", "cd", "bd")
+        matches = await begin_matches("ab", "ac", "cd", "bd")
         assert matches.playing == ["ab", "cd"]
 
         await matches.end("ab")
@@ -62,7 +62,7 @@ def test_a_player_plays_one_match_at_a_time_and_delays_no_other_match() -> None:
 
 def test_of_two_matches_that_wait_for_one_player_only_the_first_begins_when_it_is_free() -> None:
     async def play() -> None:
-        matches = await asked("ab", "ac", "ad")
+        matches = await begin_matches("ab", "ac", "ad")
 
         await matches.end("ab")
         assert matches.playing == ["ac"]
@@ -77,8 +77,8 @@ def test_of_two_matches_that_wait_for_one_player_only_the_first_begins_when_it_i
 @pytest.mark.parametrize("granted", [False, True])
 def test_a_cancelled_match_frees_its_players(granted: bool) -> None:
     async def play() -> None:
-        matches = await asked("ab", "bc")
-        if granted:  # it is called off in the moment in which it may begin
+        matches = await begin_matches("ab", "bc")
+        if granted:  # it is cancelled in the moment in which it may begin
             ending = asyncio.create_task(matches.end("ab"))
             while matches.playing:
                 await asyncio.sleep(0)
@@ -87,7 +87,7 @@ def test_a_cancelled_match_frees_its_players(granted: bool) -> None:
             await matches.tasks["bc"]
         await (ending if granted else matches.end("ab"))
 
-        matches.ask("abc")
+        matches.begin("abc")
         await asyncio.sleep(0)
         assert matches.playing == ["abc"]
         await matches.end("abc")

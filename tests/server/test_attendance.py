@@ -1,4 +1,4 @@
-"""Remember clients that vanished: for how long, and what counts against whom."""
+"""Remember clients that vanished: for how long, and by identity and address."""
 
 import asyncio
 
@@ -11,14 +11,14 @@ from fairplay.server.matchmaking import Trust
 from fairplay.transport.reconnecting import ReconnectingConnection
 
 
-def client(id: str, place: str = "192.0.2.1:4000") -> Client:
-    async def made() -> Client:
-        line = ReconnectingConnection(1.0, on_lost=lambda: None, on_gone=lambda: None)
-        return Client(id, id, 0, line, Nonces())
+def client(id: str, endpoint: str = "192.0.2.1:4000") -> Client:
+    async def make() -> Client:
+        connection = ReconnectingConnection(1.0, on_lost=lambda: None, on_gone=lambda: None)
+        return Client(id, id, 0, connection, Nonces())
 
-    found = asyncio.run(made())
-    found.endpoint = place
-    return found
+    made = asyncio.run(make())
+    made.endpoint = endpoint
+    return made
 
 
 def test_a_guest_that_vanishes_counts_against_guests_of_its_address_alone() -> None:
@@ -27,9 +27,9 @@ def test_a_guest_that_vanishes_counts_against_guests_of_its_address_alone() -> N
     attendance.record_vanish(client("~1"), 0.0)
 
     assert attendance.trust(client("~2", "192.0.2.1:4001"), 0.0) is Trust.SUSPECT
-    assert attendance.trust(client("~1", "192.0.2.2:4000"), 0.0) is Trust.SUSPECT  # the same one elsewhere
+    assert attendance.trust(client("~1", "192.0.2.2:4000"), 0.0) is Trust.SUSPECT  # the same guest at another address
     assert attendance.trust(client("~3", "192.0.2.2:4000"), 0.0) is Trust.FULL
-    assert attendance.trust(client("ann"), 0.0) is Trust.FULL  # who has a token
+    assert attendance.trust(client("ann"), 0.0) is Trust.FULL  # with a token
 
 
 def test_a_client_with_a_token_that_vanishes_counts_against_itself_alone() -> None:

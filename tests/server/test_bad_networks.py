@@ -1,4 +1,4 @@
-"""Come to a server on a bad network: whoever comes back plays as if nothing had been, and nobody else notices."""
+"""Play at a server over a bad network: a client that reconnects loses nothing, and disturbs no other."""
 
 import asyncio
 import operator
@@ -23,19 +23,19 @@ from tests.server.guest_threads import GuestThread, TurnGate, check_undisturbed
 from tests.server.test_server import AMPLE, Open, Visit, fish, opened
 
 SHORT = Limits(move=3.0, first_move=3.0, start_up=60.0)
-SOON = 2.0  # seconds without a message, after which a player gives a line up and comes back
+RECONNECT_AFTER_S = 2.0  # without a message
 PAIR = ("cyd", "dee")
 FIRST_TURN = b'"take_turn"'
 
 
 @pytest.fixture(autouse=True)
-def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody waits long before it comes again."""
+def _reconnect_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Clients reconnect soon."""
     monkeypatch.setattr(player_side, "MAX_RECONNECT_INTERVAL_S", 0.5)
 
 
 def once(do: Carry) -> Carry:
-    """Let it happen to the first connection, from the first turn on."""
+    """Do this to the first connection, from its first turn on."""
 
     async def carry(link: ProxyLink, there: bool, line: bytes) -> list[bytes]:
         link.is_bad = link.is_bad or (link.number == 0 and FIRST_TURN in line)
@@ -92,8 +92,8 @@ async def cuts_in_slices(link: ProxyLink, there: bool, line: bytes) -> list[byte
     return [line[at : at + 7] for at in range(0, len(line), 7)]
 
 
-def is_far(random: Random) -> Carry:
-    """300 ms there and back, more or less."""
+def has_latency(random: Random) -> Carry:
+    """About 300 ms for a message and its answer."""
 
     async def carry(link: ProxyLink, there: bool, line: bytes) -> list[bytes]:
         await asyncio.sleep(random.uniform(0.1, 0.2))
@@ -102,7 +102,7 @@ def is_far(random: Random) -> Carry:
     return carry
 
 
-BROKEN = (  # whoever comes back on another connection has lost nothing
+BROKEN = (  # a client that reconnects has lost nothing
     ends,
     is_reset,
     ends_in_an_answer,
@@ -112,14 +112,14 @@ BROKEN = (  # whoever comes back on another connection has lost nothing
     loses_what_the_guest_says,
     loses_what_comes_after_an_answer,
 )
-DEAF_OR_DUMB = (is_silent, loses_what_the_server_says, loses_what_the_guest_says)
-EVERYWHERE = range(3, 15)  # messages of a match, and more than there are
-SLOW = {"repeats": repeats, "cuts in slices": cuts_in_slices, "is far": is_far(Random(5))}
+HALF_DEAD = (is_silent, loses_what_the_server_says, loses_what_the_guest_says)
+EVERYWHERE = range(3, 15)  # more than a match has messages
+SLOW = {"repeats": repeats, "cuts in slices": cuts_in_slices, "has latency": has_latency(Random(5))}
 
 
 @asynccontextmanager
-async def beside(directory: Path, limits: Limits, **terms: Any) -> AsyncIterator[Open]:
-    """A server where two play Q from before until after; at the end, that match is as if they had been alone."""
+async def serving_another_match(directory: Path, limits: Limits, **terms: Any) -> AsyncIterator[Open]:
+    """A server where another match is played all the time; at the end, that match is undisturbed."""
     offers = fish(limits=limits), make_offer("q", {}, min_players=2, max_players=2, limits=AMPLE)
     async with opened(directory, *offers, connection_limits=ConnectionLimits(matches_per_client=1), **terms) as server:
         gate = TurnGate(0)
@@ -137,41 +137,41 @@ async def beside(directory: Path, limits: Limits, **terms: Any) -> AsyncIterator
 
 
 def journal_of(server: Open, name: str) -> Path:
-    """Of the match in which somebody plays."""
+    """The journal of the match of a player."""
     [path] = [path for path in server.journals().values() if name in read_journal(path).names]
     return path
 
 
-async def two_play_on_it(
-    directory: Path, carry: Carry, limits: Limits = AMPLE, patience: float = SOON
+async def play_over(
+    directory: Path, carry: Carry, limits: Limits = AMPLE, idle_timeout_s: float = RECONNECT_AFTER_S
 ) -> list[ProxyLink]:
-    """Let two play whose network is like that, and check that it made no difference; the connections that it took."""
-    async with beside(directory, limits) as server, run_proxy(server.port, carry) as way:
-        guests = [GuestThread(f"{LOOPBACK}:{way.port}", name, game="fish", idle_timeout_s=patience) for name in PAIR]
+    """Play a match over such a network, and check that it made no difference; all connections."""
+    async with serving_another_match(directory, limits) as server, run_proxy(server.port, carry) as proxy:
+        guests = [
+            GuestThread(f"{LOOPBACK}:{proxy.port}", name, game="fish", idle_timeout_s=idle_timeout_s) for name in PAIR
+        ]
         for guest in guests:
             assert (await asyncio.to_thread(guest.wait_until_done)).lost == ""
             assert len(guest.results) == 1
         check_undisturbed(journal_of(server, PAIR[0]))
-        for link in way.links:
+        for link in proxy.links:
             await link.left.wait()
-    return way.links
+    return proxy.links
 
 
-@pytest.mark.parametrize("trouble", BROKEN, ids=operator.attrgetter("__name__"))
-def test_a_client_that_reconnects_plays_as_if_its_connection_had_never_been_lost(
-    trouble: Carry, tmp_path: Path
-) -> None:
-    links = run(two_play_on_it(tmp_path, once(trouble)))
+@pytest.mark.parametrize("fault", BROKEN, ids=operator.attrgetter("__name__"))
+def test_a_client_that_reconnects_plays_as_if_its_connection_had_never_been_lost(fault: Carry, tmp_path: Path) -> None:
+    links = run(play_over(tmp_path, once(fault)))
 
     assert len(links) > 2
 
 
-def cut_at(number: int, *, there: bool, heard: bool) -> Carry:
-    """Cut the first connection at this message to the server, or to the guest; it arrives before that, or does not."""
+def cut_at(number: int, *, there: bool, arrives: bool) -> Carry:
+    """Cut the first connection before or after this message to the server, or to the guest."""
 
     async def carry(link: ProxyLink, goes_there: bool, line: bytes) -> list[bytes]:
         if link.number == 0 and goes_there is there and link.carried[there] == number:
-            return [line, CUT] if heard else [CUT]
+            return [line, CUT] if arrives else [CUT]
         return [line]
 
     return carry
@@ -180,26 +180,26 @@ def cut_at(number: int, *, there: bool, heard: bool) -> Carry:
 @pytest.mark.parametrize("number", EVERYWHERE)
 def test_a_connection_may_be_lost_at_every_message(number: int, tmp_path: Path) -> None:
     for there in (True, False):
-        for heard in (True, False):
-            run(two_play_on_it(tmp_path / f"{there} {heard}", cut_at(number, there=there, heard=heard)))
+        for arrives in (True, False):
+            run(play_over(tmp_path / f"{there} {arrives}", cut_at(number, there=there, arrives=arrives)))
 
 
-@pytest.mark.parametrize("trouble", SLOW)
-def test_a_slow_connection_ejects_no_player(trouble: str, tmp_path: Path) -> None:
-    run(two_play_on_it(tmp_path, SLOW[trouble], Limits(), patience=30.0))  # which are the usual ones, of 5 s
+@pytest.mark.parametrize("fault", SLOW)
+def test_a_slow_connection_ejects_no_player(fault: str, tmp_path: Path) -> None:
+    run(play_over(tmp_path, SLOW[fault], Limits(), idle_timeout_s=30.0))  # which are the usual ones, of 5 s
 
 
-@pytest.mark.parametrize("trouble", DEAF_OR_DUMB, ids=operator.attrgetter("__name__"))
+@pytest.mark.parametrize("fault", HALF_DEAD, ids=operator.attrgetter("__name__"))
 def test_a_client_that_does_not_reconnect_from_a_silent_connection_gets_no_extra_time(
-    trouble: Carry, tmp_path: Path
+    fault: Carry, tmp_path: Path
 ) -> None:
     async def host() -> None:
-        async with beside(tmp_path, SHORT) as server, run_proxy(server.port, once(trouble)) as way:
-            away = Open(server.server, server.directory, way.port)
+        async with serving_another_match(tmp_path, SHORT) as server, run_proxy(server.port, once(fault)) as proxy:
+            away = Open(server.server, server.directory, proxy.port)
             cyd, dee = await away.come("cyd"), await server.come("dee")
             playing = asyncio.create_task(plays_on(cyd))
             await dee.play("suspended")
-            await way.links[0].left.wait()  # the server has hung up, although nothing ever ended
+            await proxy.links[0].left.wait()  # the server has disconnected, although the connection never ended
             playing.cancel()
             for caller in away.callers:
                 caller.leave()
@@ -210,25 +210,25 @@ def test_a_client_that_does_not_reconnect_from_a_silent_connection_gets_no_extra
     run(host())
 
 
-async def plays_on(who: Visit) -> None:
-    """Answer whatever comes, for ever."""
-    while (message := await who.hear()) is not None:
-        who.caller.say(who.answer(message))
+async def plays_on(visit: Visit) -> None:
+    """Answer all messages."""
+    while (message := await visit.hear()) is not None:
+        visit.caller.say(visit.answer(message))
 
 
 def test_a_spectator_that_vanished_is_disconnected_at_the_end_and_delays_no_player(tmp_path: Path) -> None:
     async def host() -> None:
-        async with beside(tmp_path, AMPLE) as server, run_proxy(server.port) as way:
-            away = Open(server.server, server.directory, way.port)
+        async with serving_another_match(tmp_path, AMPLE) as server, run_proxy(server.port) as proxy:
+            away = Open(server.server, server.directory, proxy.port)
             cyd, dee = await server.come("cyd", game="fish"), await server.come("dee", game="fish")
             other = asyncio.create_task(dee.play("suspended"))
             await cyd.play("take_turn")
             seen = await away.watch("fish-2")
             assert (await seen.hear() or {})["type"] == "snapshot"
-            way.links[0].drop_data(True, False)
+            proxy.links[0].drop_data(True, False)
             cyd.caller.say(cyd.answer(cyd.heard[-1]))
             await asyncio.gather(cyd.play("suspended"), other)
-            await way.links[0].left.wait()
+            await proxy.links[0].left.wait()
             seen.leave()
             check_undisturbed(journal_of(server, "cyd"))
 
@@ -241,15 +241,15 @@ def test_players_that_were_cut_off_and_reconnect_in_time_play_on(heals: bool, tm
 
     async def host() -> None:
         async with (
-            beside(tmp_path, AMPLE, reconnect_window=20.0 if heals else 1.0) as server,
+            serving_another_match(tmp_path, AMPLE, reconnect_window=20.0 if heals else 1.0) as server,
             run_proxy(server.port) as bad,
             run_proxy(server.port) as good,
         ):
             gate, guests = TurnGate(1), list[GuestThread]()
             for number in range(2 * rooms):
-                way = bad if number % 2 else good  # so that one of each pair is cut off
+                proxy = bad if number % 2 else good  # so that one of each pair is cut off
                 options: Any = {"game": "fish", "idle_timeout_s": 60.0 if heals else 1.0}
-                guests.append(GuestThread(f"{LOOPBACK}:{way.port}", f"player-{number}", lambda: gate, **options))
+                guests.append(GuestThread(f"{LOOPBACK}:{proxy.port}", f"player-{number}", lambda: gate, **options))
                 await server.until(partial(server.has, f"player-{number}"))
             await server.until(lambda: gate.waiting == rooms)
             bad.block()

@@ -1,4 +1,4 @@
-"""Offer a game with a mistake in its rules at a server: everybody is let go, and the server plays on."""
+"""Offer a game with broken rules at a server: its clients are disconnected, and the server goes on."""
 
 import asyncio
 from pathlib import Path
@@ -33,7 +33,7 @@ async def come(server: Open) -> list[Visit]:
 
 
 def warned(caplog: pytest.LogCaptureFixture) -> list[tuple[str, str]]:
-    """What whoever runs the server was warned of, and why."""
+    """The warnings of the server, and their reasons."""
     return [
         (record.message, vars(record)["fields"]["why"]) for record in caplog.records if record.levelname == "WARNING"
     ]
@@ -47,13 +47,13 @@ def test_players_and_spectators_are_disconnected_when_the_rules_raise(
             players = await come(server)
             await server.until(lambda: server.server.rooms)
             [room] = server.server.rooms
-            spectator, stroller = await server.watch(room), await server.watch()
+            spectator, roaming = await server.watch(room), await server.watch()
 
             last = await asyncio.gather(*(player.play("suspended") for player in players))
 
             assert [one["why"] for one in last] == [NO_ROOM_MESSAGE] * 2
             assert [message["seq"] async for message in the_rest(spectator)] == [0, 1, 2]
-            assert [(await stroller.hear() or {})["type"] for _ in range(4)] == ["snapshot", "patch", "patch", "idle"]
+            assert [(await roaming.hear() or {})["type"] for _ in range(4)] == ["snapshot", "patch", "patch", "idle"]
             assert server.server.rooms == {}
             assert len(read_journal(server.journals()[room]).facts) == 2
             others = [await server.come(name, game="fish") for name in ("cyd", "dee")]
@@ -73,20 +73,20 @@ def test_a_player_that_left_a_match_stays_in_its_next_one_when_the_first_one_fai
                 await server.come("bob", game="countdown"),
                 await server.come("ann", token=token, game="countdown"),
             )
-            plays = asyncio.create_task(ann.play("end"))
+            playing = asyncio.create_task(ann.play("end"))
             await bob.play("take_turn", times=2)
-            plays.cancel()
+            playing.cancel()
             await server.call({"purpose": "leave", "name": "ann", "token": token})
             await server.until(lambda: not server.has("ann"))
             again, cyd = await server.come("ann", token=token, game="fish"), await server.come("cyd", game="fish")
-            plays = asyncio.create_task(cyd.play())
+            playing = asyncio.create_task(cyd.play())
             await again.play("take_turn")
 
             bob.caller.say(bob.answer(bob.heard[-1]))
             await bob.play("suspended")
 
             again.caller.say(again.answer(again.heard[-1]))
-            await asyncio.gather(again.play(), plays)
+            await asyncio.gather(again.play(), playing)
             return [one.game for one in server.server.finished]
 
     assert run(visits()) == ["fish"]
@@ -112,7 +112,7 @@ def test_a_match_whose_rules_raise_is_left_alone_and_resumed_once_they_are_mende
         async with opened(tmp_path, countdown_offer()) as server:
             first = await come(server)
             await asyncio.gather(*(player.play("suspended") for player in first))
-            passes = [player.heard[0]["reconnect_token"] for player in first]
+            tokens = [player.heard[0]["reconnect_token"] for player in first]
             [path] = server.journals().values()
         monkeypatch.setattr(countdown, "NEXT", {5: 4})
         caplog.clear()
@@ -126,7 +126,7 @@ def test_a_match_whose_rules_raise_is_left_alone_and_resumed_once_they_are_mende
         async with opened(tmp_path, countdown_offer()) as server:
             server.server.resume_matches()
             assert list(server.server.rooms) == [path.stem]
-            again = [Visit(await server.call({"token": each})) for each in passes]
+            again = [Visit(await server.call({"token": token})) for token in tokens]
             await asyncio.gather(*(player.play() for player in again))
         assert len(read_journal(path).facts) == 5
 
@@ -134,5 +134,5 @@ def test_a_match_whose_rules_raise_is_left_alone_and_resumed_once_they_are_mende
 
 
 def at(position: int) -> str:
-    """What is raised where NEXT does not know this position."""
+    """The error for a position that is missing in NEXT."""
     return EXPECTED_ERROR.replace("3", str(position), 1)

@@ -1,7 +1,7 @@
-"""Have pages of other sites, in a real browser on this machine, ask a server for what they may not see.
+"""Let pages of other sites, in a real browser on this machine, request data from a server.
 
-A site may have its name lead to this machine once its page is loaded (DNS rebinding): for the browser the page and the
-server are of one origin then.
+A site may point its name at this machine once its page is loaded (DNS rebinding): for the browser, the page and the
+server then have the same origin.
 """
 
 import threading
@@ -21,8 +21,8 @@ from tests.server.test_hostile_browsers import Shown, a_match
 
 pytestmark = needs_chromium
 EVIL = "evil.example"
-CAUTIONS = ("BlockInsecurePrivateNetworkRequests", "LocalNetworkAccessChecks")  # that not every browser has
-PAGE = "<!DOCTYPE html><title>A page of somebody else</title>"
+CAUTIONS = ("BlockInsecurePrivateNetworkRequests", "LocalNetworkAccessChecks")  # of some browsers
+PAGE = "<!DOCTYPE html><title>A page of another site</title>"
 ATTACKS = """async ({host, web, websocket, tcp, room}) => {
     const read = async (url, how) => { const answer = await fetch(url, how); return answer.ok ? answer.text() : ""; };
     const framed = (url) => new Promise((done) => {
@@ -67,26 +67,26 @@ ATTACKS = """async ({host, web, websocket, tcp, room}) => {
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """A browser for which the name of a bad site leads to this machine; it leaves it to us to refuse what it asks."""
+    """A browser that resolves the name of a bad site to this machine, without protections of its own."""
     with start_browser(f"--host-resolver-rules=MAP {EVIL} 127.0.0.1", f"--disable-features={','.join(CAUTIONS)}") as it:
         yield it
 
 
 @contextmanager
 def rebound(browser: Browser, port: int) -> Iterator[Page]:
-    """A page of the bad site, whose name leads to this port of ours from now on."""
+    """A page of the bad site, whose name now points at this port."""
     context = browser.new_context()
     try:
         page = context.new_page()
         page.route(f"http://{EVIL}:{port}/theirs", lambda route: route.fulfill(body=PAGE, content_type="text/html"))
         page.goto(f"http://{EVIL}:{port}/theirs")
-        assert page.title() == "A page of somebody else"
+        assert page.title() == "A page of another site"
         yield page
     finally:
         context.close()
 
 
-class Elsewhere(BaseHTTPRequestHandler):
+class OtherSite(BaseHTTPRequestHandler):
     """Another site on this machine."""
 
     def do_GET(self) -> None:
@@ -100,9 +100,9 @@ class Elsewhere(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def neighbour(browser: Browser) -> Iterator[Page]:
+def other_site_page(browser: Browser) -> Iterator[Page]:
     """A page of another program that serves pages on this machine."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), Elsewhere) as site:
+    with ThreadingHTTPServer(("127.0.0.1", 0), OtherSite) as site:
         thread = threading.Thread(target=site.serve_forever)
         thread.start()
         context = browser.new_context()
@@ -116,8 +116,8 @@ def neighbour(browser: Browser) -> Iterator[Page]:
             thread.join()
 
 
-def got(page: Page, host: str, shown: Shown) -> dict[str, Any]:
-    """What a page finds out about a server by this name."""
+def attack(page: Page, host: str, shown: Shown) -> dict[str, Any]:
+    """Run all attacks in a page, against a server by this name; what each has read."""
     ports = {"web": shown.port, "websocket": shown.server.websockets[0], "tcp": shown.server.port}
     found: dict[str, Any] = page.evaluate(ATTACKS, {"host": host, "room": shown.room, **ports})
     return found
@@ -127,7 +127,7 @@ def test_a_page_with_a_rebound_name_reads_nothing(browser: Browser, tmp_path: Pa
     with a_match(tmp_path) as shown:
         for port in nonempty((shown.port, shown.server.websockets[0], shown.server.port)):
             with rebound(browser, port) as page:
-                found = got(page, EVIL, shown)
+                found = attack(page, EVIL, shown)
             assert {what for what, text in nonempty(found.items()) if text} == set(), port
         assert shown.server.status().rooms[0].spectators == 0
 
@@ -135,8 +135,8 @@ def test_a_page_with_a_rebound_name_reads_nothing(browser: Browser, tmp_path: Pa
 def test_a_page_of_another_site_on_this_machine_reads_nothing(browser: Browser, tmp_path: Path) -> None:
     with a_match(tmp_path) as shown:
         for host in nonempty(("127.0.0.1", "localhost", EVIL)):
-            with neighbour(browser) as page:
-                found = got(page, host, shown)
+            with other_site_page(browser) as page:
+                found = attack(page, host, shown)
             assert {what for what, text in nonempty(found.items()) if text} == set(), host
         assert shown.server.status().rooms[0].spectators == 0
 

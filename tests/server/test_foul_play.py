@@ -1,4 +1,4 @@
-"""Play foul at a server: stall, leave when losing, guess nonces; and see what it costs whom."""
+"""Play foul at a server: stall, leave when losing, guess nonces; only the foul player is ejected."""
 
 import asyncio
 
@@ -14,7 +14,7 @@ BANK = Limits(move=0.25, bank=0.4, start_up=60.0)
 
 
 async def first_ejection(server: Open) -> tuple[str, Fault, str]:
-    """Who was ejected from the only match, and why, once it is on record."""
+    """The name, fault and reason of the only ejection from the only match."""
     await server.until(lambda: server.server.finished)
     [path] = server.journals().values()
     match = verify(read_journal(path))
@@ -24,7 +24,7 @@ async def first_ejection(server: Open) -> tuple[str, Fault, str]:
 
 
 async def stall(visit: Visit, seconds: float) -> None:
-    """Take so many seconds for each turn, until the server hangs up."""
+    """Take so many seconds for each turn, until the server disconnects."""
     while (message := await visit.hear()) is not None:
         if message["type"] == "take_turn":
             await asyncio.sleep(seconds)

@@ -1,4 +1,4 @@
-"""Play Q with numbered tiles at a server, well and badly, and find no hidden one in logs, nor in what others hear."""
+"""Play Q with numbered tiles at a server, well and badly: no hidden tile is in logs, pages or messages to others."""
 
 import asyncio
 from collections.abc import Iterator, Sequence
@@ -29,7 +29,7 @@ from tests.server.test_server import Open, Visit, opened
 
 TILES = 40  # in the pile, so that a match is soon over
 LIMITS = Limits(move=60.0, first_move=60.0, start_up=60.0, goodbye=1.0)
-TOLD = (
+EVENTS = (
     "listening",
     "signed in",
     "reconnected",
@@ -50,8 +50,8 @@ class Short(Q, frozen=True):
         return msgspec.structs.replace(state, pile=state.pile[:TILES])
 
 
-class Noting(ServerCounts):
-    """An observer that notes which tiles everybody may know of after each event, and all that is secret."""
+class RecordingCounts(ServerCounts):
+    """An observer that records the public tiles after each event, and all secrets."""
 
     def __init__(self, *, careless: bool) -> None:
         super().__init__()
@@ -72,13 +72,13 @@ class Noting(ServerCounts):
 
 
 class Player(Visit):
-    """Somebody who plays Q; on its first turn it may do something else."""
+    """A client that plays Q; on its first turn it may do something else."""
 
     def __init__(self, server: Open, caller: Caller, number: int, way: str) -> None:
         super().__init__(caller)
         self.way = way
         self._server = server
-        self.pass_ = ""  # with which it comes back
+        self.reconnect_token = ""
         self._turns = 1  # until then
         self._honest = HonestPlayer(SeededRandom(bytes([number])))
 
@@ -105,7 +105,7 @@ class Player(Visit):
         return encode({"nonce": nonce, "answer": self._rules.pack(view) if said is view else said}) + b"\n"
 
     async def play_to_the_end(self) -> None:
-        """Answer everything, until they hang up for good."""
+        """Answer everything, until the server disconnects for good."""
         while True:
             while (message := await self.hear()) is not None:
                 if said := self.answer(message):
@@ -113,7 +113,7 @@ class Player(Visit):
             if self.way != "comes back" or self._turns:
                 return
             self._turns = -1
-            self.caller = await self._server.call({"token": self.pass_})
+            self.caller = await self._server.call({"token": self.reconnect_token})
 
 
 WAYS = (
@@ -127,10 +127,10 @@ WAYS = (
 )
 
 
-class Evening:
-    """What came out of a server while all of them played there."""
+class ServerOutput:
+    """All that a server logged, showed and sent while its clients played."""
 
-    def __init__(self, noted: Noting) -> None:
+    def __init__(self, noted: RecordingCounts) -> None:
         self.noted = noted
         self.logged: list[str] = []
         self.players: list[Player] = []
@@ -140,12 +140,12 @@ class Evening:
 
     @property
     def port(self) -> int:
-        """Where the server is shown; 0: it has not said so."""
+        """The port of the web pages; 0: not known yet."""
         said = [line for line in self.logged if line.startswith("{") and "serving web pages" in line]
         return int(msgspec.json.decode(said[0])["address"].rpartition(":")[2]) if said else 0
 
     def leaks(self) -> Iterator[str]:
-        """Whatever came out that should not have."""
+        """All leaks of hidden information."""
         for line in nonempty(self.logged):
             yield from (f"{tile} in {line}" for tile in NUMBERED_TILE.findall(line))
             yield from (f"a secret in {line}" for secret in self.secrets | self.noted.seeds if secret in line)
@@ -161,88 +161,95 @@ class Evening:
 
 
 def player_lines(player: Player) -> Iterator[tuple[str, int, str]]:
-    """All that somebody was told in a match, with its seat there."""
+    """All messages to a player in its matches, with its seat there."""
     seats = {message["match"]: message["seat"] for message in player.heard if message["type"] == "start"}
     for message in player.heard:
         if message.get("match") in seats:
             yield message["match"], seats[message["match"]], str(message)
 
 
-async def watch(server: Open, evening: Evening, room: str) -> None:
-    """Look on to the end."""
+async def watch(server: Open, output: ServerOutput, room: str) -> None:
+    """Watch to the end."""
     caller = await server.watch(room)
     while (message := await caller.hear()) is not None:
         if "seq" in message:
-            evening.watched.append(message)
+            output.watched.append(message)
 
 
-async def look(port: int, evening: Evening) -> None:
-    """Ask for what everybody may see, over and over."""
+async def request_pages(port: int, output: ServerOutput) -> None:
+    """Request the public pages, over and over."""
     while True:
         for path in ("/status", "/metrics"):
             reader, writer = await asyncio.open_connection("127.0.0.1", port)
             try:
                 writer.write(f"GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode())
-                evening.pages.append((await reader.read()).decode())
+                output.pages.append((await reader.read()).decode())
             finally:
                 writer.transport.abort()
         await asyncio.sleep(0.01)
 
 
-async def spend(directory: Path, evening: Evening, ways: Sequence[str]) -> None:
-    """Open a server, and let everybody play there at once: each who is bad with one who is not."""
-    terms: Any = {"reconnect_window": 3.0, "web": 0, "connection_limits": ConnectionLimits(matches_per_client=1)}
+async def play_all(directory: Path, output: ServerOutput, ways: Sequence[str]) -> None:
+    """Open a server, and let all play there at once: each bad client with a good one."""
+    settings: Any = {"reconnect_window": 3.0, "web": 0, "connection_limits": ConnectionLimits(matches_per_client=1)}
     token = make_token(directory, "ann")
-    async with opened(directory, make_offer("q", {}, min_players=2, max_players=2, limits=LIMITS), **terms) as server:
-        server.server.counts = evening.noted
-        evening.secrets |= {token, Path(directory, "key").read_bytes().hex()}
-        await server.until(lambda: evening.port)
-        beside = [asyncio.create_task(look(evening.port, evening)), asyncio.create_task(watch(server, evening, ""))]
+    async with opened(
+        directory, make_offer("q", {}, min_players=2, max_players=2, limits=LIMITS), **settings
+    ) as server:
+        server.server.counts = output.noted
+        output.secrets |= {token, Path(directory, "key").read_bytes().hex()}
+        await server.until(lambda: output.port)
+        background = [
+            asyncio.create_task(request_pages(output.port, output)),
+            asyncio.create_task(watch(server, output, "")),
+        ]
         await server.refusal(name="ann", token="0" * 32)
         await server.refusal(name="bob", game="chess")
         ann = await server.come("ann", token=token)
         ann.caller.leave()
         for number, way in enumerate(ways):
             for name, does in ((f"bad-{number}", way), (f"good-{number}", "")):
-                player = Player(server, await server.call({"name": name}), len(evening.players), does)
-                evening.players.append(player)
-                player.pass_ = str((await player.hear() or {})["reconnect_token"])
-                evening.secrets.add(player.pass_)
+                player = Player(server, await server.call({"name": name}), len(output.players), does)
+                output.players.append(player)
+                player.reconnect_token = str((await player.hear() or {})["reconnect_token"])
+                output.secrets.add(player.reconnect_token)
         await server.until(lambda: len(server.server.rooms) == len(ways))
-        watching = [watch(server, evening, room) for room in server.server.rooms]
-        await asyncio.gather(*watching, *(player.play_to_the_end() for player in evening.players))
-        for task in beside:
+        watching = [watch(server, output, room) for room in server.server.rooms]
+        await asyncio.gather(*watching, *(player.play_to_the_end() for player in output.players))
+        for task in background:
             task.cancel()
-        await asyncio.wait(beside)
+        await asyncio.wait(background)
 
 
-def spent(directory: Path, patch: pytest.MonkeyPatch, ways: Sequence[str], *, careless: bool = False) -> Evening:
-    """An evening at a server where the tiles of Q have numbers."""
+def output_of(
+    directory: Path, patch: pytest.MonkeyPatch, ways: Sequence[str], *, careless: bool = False
+) -> ServerOutput:
+    """The output of a server where the tiles of Q have numbers."""
     number_the_tiles(patch.setattr)
     patch.setattr(rules_of_q, "Q", type(numbered(Short)))
-    evening = Evening(Noting(careless=careless))
+    output = ServerOutput(RecordingCounts(careless=careless))
     with ExitStack() as logs:
         for as_json in (True, False):
-            logs.enter_context(log_to(evening.logged.append, as_json=as_json))
-        run(spend(directory, evening, ways))
-    return evening
+            logs.enter_context(log_to(output.logged.append, as_json=as_json))
+        run(play_all(directory, output, ways))
+    return output
 
 
 def test_no_hidden_tile_and_no_secret_is_logged_shown_or_sent_to_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    evening = spent(tmp_path, monkeypatch, WAYS)
+    output = output_of(tmp_path, monkeypatch, WAYS)
 
-    assert list(evening.leaks()) == []
-    for event in TOLD:
-        told = [line for line in evening.logged if event in line]
+    assert list(output.leaks()) == []
+    for event in EVENTS:
+        told = [line for line in output.logged if event in line]
         assert {line.startswith("{") for line in told} == {True, False}, event
-    assert evening.noted.matches == len(WAYS)
-    assert {fault.value for fault in evening.noted.ejections} == {"gone", "malformed", "flood", "illegal"}
-    assert any(NUMBERED_TILE.search(str(told)) for told in evening.watched)  # those on the map are seen
+    assert output.noted.matches == len(WAYS)
+    assert {fault.value for fault in output.noted.ejections} == {"gone", "malformed", "flood", "illegal"}
+    assert any(NUMBERED_TILE.search(str(told)) for told in output.watched)  # those on the map are seen
 
 
 def test_a_leak_of_hidden_tiles_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    evening = spent(tmp_path, monkeypatch, WAYS[:1], careless=True)
+    output = output_of(tmp_path, monkeypatch, WAYS[:1], careless=True)
 
-    assert list(evening.leaks()) != []
+    assert list(output.leaks()) != []

@@ -1,4 +1,4 @@
-"""Let every bad player and caller loose on one server: each does harm to itself alone, and honest matches end right."""
+"""Attack one server with all hostile players and connections: each harms itself alone, and honest matches end right."""
 
 import socket
 import struct
@@ -45,16 +45,16 @@ max = 2
 parameters = {{ rows = 5, columns = 5 }}
 limits = {{ move = 60, first = 60, start = 60 }}
 """
-FAR = cases(Distance.TCP, Distance.WEBSOCKET)
-LATER = ("answers before it is asked", "guesses what comes next", "answers twenty times")  # they are let in
+REMOTE = cases(Distance.TCP, Distance.WEBSOCKET)
+LATER = ("answers before it is asked", "guesses what comes next", "answers twenty times")  # they are signed in
 AT_THE_LISTENER = [
     case
-    for case in FAR
+    for case in REMOTE
     if case.message in (HELLO, CONNECT) and MISBEHAVIOURS[case.misbehaviour].fault and case.misbehaviour not in LATER
 ]
 REASONS = {"malformed": "malformed", "flood": "flood", "timed_out": "hello_timeout", "crashed": "gone"}
-BY_THE_SERVER = {"breaks off in a line": "gone"}  # which might have come back
-OTHERS = {  # who wants something else of a listener for players
+BY_THE_SERVER = {"breaks off in a line": "gone"}  # it might have come back
+OTHERS = {  # first messages of other programs
     "says nothing": b"",
     "a browser": b"GET / HTTP/1.1\r\nHost: here\r\n\r\n",
     "half of a browser": b"GET / HT",
@@ -67,9 +67,9 @@ OTHERS = {  # who wants something else of a listener for players
 
 
 def at_a_table() -> list[MisbehaviourCase]:
-    """Every deed, at a turn where that makes sense."""
+    """Every misbehaviour, at a turn where that makes sense."""
     found: dict[tuple[str, Distance], MisbehaviourCase] = {}
-    for case in FAR:
+    for case in REMOTE:
         if case.message != CONNECT and (
             case.message in (TURN, ANY) or TURN not in MISBEHAVIOURS[case.misbehaviour].messages
         ):
@@ -81,7 +81,7 @@ AT_TABLES = at_a_table()
 
 
 def inside(do: Behaviour) -> Behaviour:
-    """Do it in a match only: the server is told well who one is."""
+    """Misbehave in a match only, after a correct sign-in."""
 
     def once_seated(turn: Question) -> None:
         at_the_listener = b'"type": "hello"' in turn.question and b'"game"' not in turn.question

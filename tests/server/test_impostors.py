@@ -1,4 +1,4 @@
-"""Come to a server as somebody else: with its name, its words, a guess, or really with its token, many times at once."""
+"""Impersonate a client: by its name, its messages, guesses, or really with its token, many times at once."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -21,9 +21,9 @@ from tests.server.guest_threads import check_undisturbed
 from tests.server.sign_in.test_sign_in import Caller
 from tests.server.test_server import AMPLE, Open, Visit, fish, opened
 
-LOOPBACK, ELSEWHERE = "127.0.0.1", "127.0.0.2"
+LOOPBACK, OTHER_ADDRESS = "127.0.0.1", "127.0.0.2"
 RACES, AT_ONCE = 1000, 3
-WHY = ("this is no ", "invalid token for ", "the name ann requires its token")
+REFUSALS = ("invalid reconnect token", "invalid token for ", "the name ann requires its token")
 BAD_NAMES = (
     *NAMES,
     "",
@@ -43,7 +43,7 @@ ALIKE = ("ann", "Ann", "ANN", "a-nn", "a_n_n", "anm", "anrn", "AnM", "an-m", "bo
 
 
 class Recorder(Caller):
-    """Somebody whose words are kept by whoever hears its line."""
+    """A caller whose messages are recorded by an eavesdropper."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         super().__init__(reader, writer)
@@ -55,7 +55,7 @@ class Recorder(Caller):
 
 
 async def arrival(server: Open, answer: Any, source: str = LOOPBACK) -> Recorder:
-    """Somebody who comes from an address of this machine, and says who it is."""
+    """A caller from an address of this machine that has answered hello."""
     reader, writer = await asyncio.open_connection(LOOPBACK, server.port, local_addr=(source, 0))
     caller = Recorder(reader, writer)
     server.callers.append(caller)
@@ -64,7 +64,7 @@ async def arrival(server: Open, answer: Any, source: str = LOOPBACK) -> Recorder
 
 
 class Table(NamedTuple):
-    """Two in a match: ann, who has a token and is on turn, and bob, a guest. Others would play something else."""
+    """A match of ann, which has a token and is on turn, and bob, a guest."""
 
     server: Open
     ann: Visit
@@ -75,7 +75,7 @@ class Table(NamedTuple):
 
 @asynccontextmanager
 async def a_match(directory: Path) -> AsyncIterator[Table]:
-    """A match at a server that waits for ann; at the end they play on, and it comes out as if they had been alone."""
+    """A match at a server that waits for ann; at the end they play on, and the match is undisturbed."""
     token = make_token(directory, "ann")
     offers = fish(), make_offer("tsuro", {}, min_players=5, max_players=5, wait=3600.0, limits=AMPLE)
     async with opened(directory, *offers, connection_limits=ConnectionLimits(matches_per_client=1)) as server:
@@ -86,13 +86,13 @@ async def a_match(directory: Path) -> AsyncIterator[Table]:
         yield Table(server, ann, token, bob, caller.said)
         ann.caller.say(ann.answer(ann.heard[-1]))
         await asyncio.gather(ann.play("suspended"), playing)
-        await played_back(server, caller.said)
+        await replay_messages(server, caller.said)
     [path] = [path for path in server.journals().values() if read_journal(path).names == ("ann", "bob")]
     check_undisturbed(path)
 
 
-async def played_back(server: Open, said: list[bytes]) -> None:
-    """Say all that somebody has said, at once and word by word, and be refused."""
+async def replay_messages(server: Open, said: list[bytes]) -> None:
+    """Send all recorded messages, at once and one by one, and be refused."""
     for pieces in ([b"".join(said)], said):
         refused = server.server.counts.refused["malformed"]
         reader, writer = await asyncio.open_connection(LOOPBACK, server.port)
@@ -100,35 +100,35 @@ async def played_back(server: Open, said: list[bytes]) -> None:
         for piece in pieces:
             thief.say(piece)
             await asyncio.sleep(0)
-        words = [word["type"] async for word in all_words(thief)]
-        assert words == ["hello", "goodbye"][: len(words)]  # what it says too much may cost it what it would hear
+        types = [message["type"] async for message in all_messages(thief)]
+        assert types == ["hello", "goodbye"][: len(types)]  # too many messages may reset the connection before
         assert server.server.counts.refused["malformed"] == refused + 1
         thief.leave()
 
 
-async def all_words(caller: Caller) -> AsyncIterator[dict[str, Any]]:
-    """All that somebody hears."""
+async def all_messages(caller: Caller) -> AsyncIterator[dict[str, Any]]:
+    """All messages to a caller."""
     while (message := await caller.hear()) is not None:
         yield message
 
 
-async def asked_again(caller: Caller, before: Visit) -> None:
-    """Let somebody hear the open question over another line, and go on with that."""
-    async for message in all_words(caller):
+async def hear_question_again(caller: Caller, before: Visit) -> None:
+    """Wait for the open question over another connection, and go on with that."""
+    async for message in all_messages(caller):
         if message["type"] == "take_turn":
             assert message == before.heard[-1]
             before.caller = caller
             return
-    raise AssertionError("it was let go")
+    raise AssertionError("it was disconnected")
 
 
-# Its words
+# Its messages
 
 
 def test_a_replayed_session_is_refused_while_it_lasts_and_afterwards(tmp_path: Path) -> None:
     async def host() -> None:
         async with a_match(tmp_path) as table:
-            await played_back(table.server, table.said)
+            await replay_messages(table.server, table.said)
             assert {one.name: one.connection.is_connected for one in table.server.server.clients.values()} == {
                 "ann": True,
                 "bob": True,
@@ -146,18 +146,21 @@ def test_no_seat_is_taken_over_without_its_token_connected_or_not(tmp_path: Path
     async def host() -> None:
         async with a_match(tmp_path) as (server, ann, token, bob, _):
             id = next(id for id in server.server.clients if id.startswith("~"))
-            proof = str(bob.heard[0]["reconnect_token"])
-            assert proof.startswith(f"{id}.")
+            reconnect_token = str(bob.heard[0]["reconnect_token"])
+            assert reconnect_token.startswith(f"{id}.")
             eve = await server.come("eve", game="tsuro")
-            mark = str(eve.heard[0]["reconnect_token"]).partition(".")[2]
-            guesses = ("ann", token[:-1], token.upper(), f"{token} ", proof)
+            mac = str(eve.heard[0]["reconnect_token"]).partition(".")[2]
+            guesses = ("ann", token[:-1], token.upper(), f"{token} ", reconnect_token)
             refused: list[dict[str, str]] = [
                 {"name": "ann"},
                 *({"name": "ann", "token": guess} for guess in guesses),
                 {"name": "Ann", "token": token},
                 {"name": "bob", "token": token},
                 {"token": token},
-                *({"token": guess} for guess in (id, f"{id}.", f"{id}.{mark}", f"{id}.{'0' * 32}", proof[:-1])),
+                *(
+                    {"token": guess}
+                    for guess in (id, f"{id}.", f"{id}.{mac}", f"{id}.{'0' * 32}", reconnect_token[:-1])
+                ),
             ]
             seats = {one.name: one.connection for one in server.server.clients.values()}
             for lost in (False, True):
@@ -165,11 +168,11 @@ def test_no_seat_is_taken_over_without_its_token_connected_or_not(tmp_path: Path
                     ann.caller.leave()
                     await server.until(lambda: not seats["ann"].is_connected)
                 for wishes in refused:
-                    assert (await server.refusal(**wishes)).startswith(WHY), wishes
+                    assert (await server.refusal(**wishes)).startswith(REFUSALS), wishes
                 double = await server.come("bob", game="tsuro")
                 assert double.name.startswith("bob-")
                 assert (seats["ann"].is_connected, seats["bob"].is_connected) == (not lost, True)
-            await asked_again(await arrival(server, {"name": "ann", "token": token}, ELSEWHERE), ann)
+            await hear_question_again(await arrival(server, {"name": "ann", "token": token}, OTHER_ADDRESS), ann)
 
     with log_to(logged.append, as_json=True):
         run(host())
@@ -186,8 +189,8 @@ def test_a_connection_with_the_token_takes_over_a_seat(tmp_path: Path) -> None:
         async with a_match(tmp_path) as (server, ann, token, _, _):
             for _ in range(20):
                 before, newer = ann.caller, await arrival(server, {"name": "ann", "token": token})
-                await asked_again(newer, ann)
-                assert [word["why"] async for word in all_words(before)] == [REPLACED_MESSAGE]
+                await hear_question_again(newer, ann)
+                assert [message["why"] async for message in all_messages(before)] == [REPLACED_MESSAGE]
 
     with log_to(logged.append, as_json=True):
         run(host())
@@ -208,39 +211,39 @@ def test_an_invalid_name_is_refused_and_look_alike_names_are_made_different(tmp_
 
             others = await asyncio.gather(*(server.call({"name": name, "game": "tsuro"}) for name in ALIKE))
             names = [str((await caller.hear() or {}).get("name")) for caller in others]
-            assert len({at_a_glance(name) for name in ("ann", "bob", *names)}) == len(ALIKE) + 2
+            assert len({simplify(name) for name in ("ann", "bob", *names)}) == len(ALIKE) + 2
 
     run(host())
 
 
-def at_a_glance(name: str) -> str:
-    """What is left of a name for somebody who does not look twice."""
+def simplify(name: str) -> str:
+    """A name without the differences that a reader may miss."""
     return name.casefold().replace("-", "").replace("_", "").replace("0", "o").replace("rn", "m")
 
 
 def test_a_client_gets_a_name_even_if_all_its_likely_names_are_taken(tmp_path: Path) -> None:
     async def host() -> None:
         async with a_match(tmp_path) as table:
-            guests = [await server_guest(table.server, name) for name in ("eve", "eveeve", "eve-e", "eve-ev")]
+            guests = [await guest_name(table.server, name) for name in ("eve", "eveeve", "eve-e", "eve-ev")]
             token = make_token(tmp_path, "eve")
             eve = await table.server.come("eve", token=token, game="tsuro")
             assert look_alike_key(eve.name) not in {look_alike_key(name) for name in guests}
 
             mallory = await table.server.come("mallory", game="tsuro")
-            proof = str(mallory.heard[0]["reconnect_token"])
+            reconnect_token = str(mallory.heard[0]["reconnect_token"])
             mallory.caller.leave()
             await table.server.until(lambda: not table.server.has("mallory"))
-            digits = proof[1:17]
-            taken = [await server_guest(table.server, f"x-{digits[:length]}") for length in range(4, 17)]
-            taken.append(await server_guest(table.server, "x"))
-            back = await table.server.come("x", token=proof, game="tsuro")
+            digits = reconnect_token[1:17]
+            taken = [await guest_name(table.server, f"x-{digits[:length]}") for length in range(4, 17)]
+            taken.append(await guest_name(table.server, "x"))
+            back = await table.server.come("x", token=reconnect_token, game="tsuro")
             assert look_alike_key(back.name) not in {look_alike_key(name) for name in taken}
 
     run(host())
 
 
-async def server_guest(server: Open, name: str) -> str:
-    """What a guest is called that wants this name."""
+async def guest_name(server: Open, name: str) -> str:
+    """The name that a guest gets for this one."""
     return (await server.come(name, game="tsuro")).name
 
 
@@ -255,7 +258,7 @@ def test_a_thousand_races_with_one_token_lose_nothing_and_double_nothing(tmp_pat
         async with opened(tmp_path, make_offer("fish", {}, min_players=2, max_players=2, limits=AMPLE)) as server:
 
             async def come(answers: int) -> Visit:
-                """Come as ann, and answer so many questions, if nobody comes behind it."""
+                """Connect as ann, and answer so many questions, unless another connection takes over."""
                 visit = Visit(await arrival(server, {"name": "ann", "token": token}))
                 visit._rules = rules
                 while answers and (message := await visit.hear()) is not None:
@@ -269,7 +272,7 @@ def test_a_thousand_races_with_one_token_lose_nothing_and_double_nothing(tmp_pat
             for _ in range(RACES):
                 await asyncio.gather(*(come(random.randrange(1, 3)) for _ in range(AT_ONCE)))
             matches = bob.count("start")
-            while bob.count("closing") < matches:  # the last one is played to its end
+            while bob.count("closing") < matches:  # the last match is played to its end
                 await come(1)
             playing.cancel()
             for match, _ in bob.matches[:matches]:

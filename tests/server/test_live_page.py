@@ -1,4 +1,4 @@
-"""Look at a server in a browser: rooms, a board that moves while it is played, and names that are read and never run."""
+"""Watch a server in a browser: rooms, live boards, and hostile names."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -31,26 +31,26 @@ def browser(server: RunningServer) -> Iterator[Browser]:
 
 
 @contextmanager
-def looking(browser: Browser, server: RunningServer, path: str, **look: object) -> Iterator[Page]:
-    """A page of the server, which asks nobody else for anything, complains of nothing and runs nobody's script."""
-    context = browser.new_context(viewport={"width": 1000, "height": 800}, **look)  # type: ignore[arg-type]
+def open_page(browser: Browser, server: RunningServer, path: str, **options: object) -> Iterator[Page]:
+    """A page of the server that makes no other requests, logs no error and runs no other script."""
+    context = browser.new_context(viewport={"width": 1000, "height": 800}, **options)  # type: ignore[arg-type]
     try:
         page = context.new_page()
-        asked: list[str] = []
-        said: list[str] = []
-        page.on("request", lambda request: asked.append(request.url))
-        page.on("console", lambda message: said.append(message.text))
-        page.on("pageerror", lambda error: said.append(str(error)))
+        requests: list[str] = []
+        messages: list[str] = []
+        page.on("request", lambda request: requests.append(request.url))
+        page.on("console", lambda message: messages.append(message.text))
+        page.on("pageerror", lambda error: messages.append(str(error)))
 
         def no_dialog(dialog: Dialog) -> None:
-            said.append(f"dialog: {dialog.message}")
+            messages.append(f"dialog: {dialog.message}")
             dialog.dismiss()
 
         page.on("dialog", no_dialog)
         page.goto(f"http://{server.place}{path}")
         yield page
-        assert [url for url in asked if not url.startswith((f"http://{server.place}/", "data:,"))] == []
-        assert said == []
+        assert [url for url in requests if not url.startswith((f"http://{server.place}/", "data:,"))] == []
+        assert messages == []
         assert context.pages == [page]
     finally:
         context.close()
@@ -61,7 +61,7 @@ def test_a_live_board_shows_every_move_and_leads_to_the_replay(
     browser: Browser, server: RunningServer, game: str
 ) -> None:
     room = server.open_room(game, fails=1)
-    with looking(browser, server, f"/rooms/{room}") as page:
+    with open_page(browser, server, f"/rooms/{room}") as page:
         expect(page.locator("#badge")).to_have_text("Live")
         expect(page.locator("#picture > svg")).to_be_visible()
         assert page.locator("#players .called").all_text_contents() == ["ann", "bob", "cyd"]
@@ -82,7 +82,7 @@ def test_a_live_board_shows_every_move_and_leads_to_the_replay(
 
 def test_every_move_is_listed_once(browser: Browser, server: RunningServer) -> None:
     room = server.open_room("fish")
-    with looking(browser, server, f"/rooms/{room}") as page:
+    with open_page(browser, server, f"/rooms/{room}") as page:
         expect(page.locator("#badge")).to_have_text("Live")
         for number in range(1, 5):
             assert server.play_turns(room, 1) == number
@@ -97,7 +97,7 @@ def test_a_match_that_was_not_recorded_has_no_link_to_a_replay(browser: Browser,
     finished = server.server._finished
     finished[:] = [replace(it, recorded=it.match != lost) for it in finished]
 
-    with looking(browser, server, "/") as page:
+    with open_page(browser, server, "/") as page:
         expect(page.locator(f"#finished tr[data-key='{kept}'] a")).to_be_visible()
         expect(page.locator(f"#finished tr[data-key='{lost}']")).to_contain_text(lost)
         expect(page.locator(f"#finished tr[data-key='{lost}'] a")).to_have_count(0)
@@ -106,7 +106,7 @@ def test_a_match_that_was_not_recorded_has_no_link_to_a_replay(browser: Browser,
 def test_a_phone_shows_the_players_of_finished_matches(browser: Browser, server: RunningServer) -> None:
     room = server.open_room("fish")
     server.play_to_end(room)
-    with looking(browser, server, "/") as page:
+    with open_page(browser, server, "/") as page:
         page.set_viewport_size({"width": 360, "height": 740})
         row = page.locator(f"#finished tr[data-key='{room}']")
         expect(row.locator(".called").last).to_have_text("cyd")
@@ -120,7 +120,7 @@ def test_the_page_of_the_server_lists_rooms_and_leads_into_them(browser: Browser
     room = server.open_room("fish")
     over = server.open_room("fish")
     server.play_to_end(over)
-    with looking(browser, server, "/") as page:
+    with open_page(browser, server, "/") as page:
         row = page.locator(f"#rooms tr[data-key='{room}']")
         expect(row.locator(".called").first).to_have_text("ann")
         server.play_turns(room, 3)
@@ -135,7 +135,7 @@ def test_dark_and_small_pages_get_pictures_of_their_own(browser: Browser, server
     room = server.open_room("fish")
     pictures = []
     for scheme, width in nonempty((("light", 1000), ("dark", 1000), ("dark", 400))):
-        with looking(browser, server, f"/rooms/{room}", color_scheme=scheme) as page:
+        with open_page(browser, server, f"/rooms/{room}", color_scheme=scheme) as page:
             page.set_viewport_size({"width": width, "height": 800})
             expect(page.locator("#picture > svg")).to_be_visible()
             pictures.append(page.locator("#picture").inner_html())
@@ -148,7 +148,7 @@ def test_a_live_board_stays_within_its_box(browser: Browser, server: RunningServ
     room = server.open_room(game)
     server.play_turns(room, 12)
     for width, height in nonempty(((360, 740), (1280, 720), (740, 360))):
-        with looking(browser, server, f"/rooms/{room}") as page:
+        with open_page(browser, server, f"/rooms/{room}") as page:
             page.set_viewport_size({"width": width, "height": height})
             expect(page.locator("#picture > svg")).to_be_visible()
             expect(page.locator("#said")).not_to_be_empty()
@@ -168,7 +168,7 @@ def test_names_are_shown_as_text_and_never_run(browser: Browser, server: Running
     for names in nonempty(TABLES):
         room = server.open_room("fish", names)
         server.play_turns(room, 1)
-        with looking(browser, server, f"/rooms/{room}") as page:
+        with open_page(browser, server, f"/rooms/{room}") as page:
             expect(page.locator("#picture > svg")).to_be_visible()
             assert tuple(page.locator("#players .called").all_text_contents()) == names
             assert page.locator(STRANGE).count() == 0

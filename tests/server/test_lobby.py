@@ -1,4 +1,4 @@
-"""Wait for a room, and see when the queue is looked at."""
+"""Wait in a lobby for a room, and check when its queues open rooms."""
 
 import asyncio
 
@@ -15,8 +15,8 @@ from tests.players.scripted_connections import VirtualTimeLoop, run_in_virtual_t
 
 
 def client(name: str, game: str = "") -> Client:
-    line = ReconnectingConnection(1.0, on_lost=lambda: None, on_gone=lambda: None)
-    made = Client(name, name, 0, line, Nonces())
+    connection = ReconnectingConnection(1.0, on_lost=lambda: None, on_gone=lambda: None)
+    made = Client(name, name, 0, connection, Nonces())
     made.game = game
     return made
 
@@ -45,14 +45,14 @@ def test_a_client_whose_waiting_time_is_over_is_not_considered_again_until_anoth
             Attendance(),
         )
         [queue] = lobby.queues
-        looks, look = 0, queue.open_ready_rooms
+        calls, open_ready_rooms = 0, queue.open_ready_rooms
         is_up = asyncio.Event()
 
         def counted() -> None:
-            nonlocal looks
-            looks += 1
-            look()
-            if looks == 2:  # when it came, and when its time was up
+            nonlocal calls
+            calls += 1
+            open_ready_rooms()
+            if calls == 2:  # when it came, and when its time was up
                 is_up.set()
 
         queue.open_ready_rooms = counted  # type: ignore[method-assign]
@@ -60,7 +60,7 @@ def test_a_client_whose_waiting_time_is_over_is_not_considered_again_until_anoth
         await is_up.wait()
         for _ in range(100):
             await asyncio.sleep(0)
-        return looks
+        return calls
 
     assert asyncio.run(wait()) == 2
 
@@ -68,8 +68,8 @@ def test_a_client_whose_waiting_time_is_over_is_not_considered_again_until_anoth
 def test_players_are_seated_in_the_order_of_sign_in_whatever_the_policy() -> None:
     async def seated() -> list[list[int]]:
         opened = list[list[int]]()
-        terms = make_offer("fish", {}, min_players=4, max_players=4, policy="shuffled", wait=60)
-        lobby = Lobby((terms,), lambda offer, clients: opened.append([one.number for one in clients]), Attendance())
+        offer = make_offer("fish", {}, min_players=4, max_players=4, policy="shuffled", wait=60)
+        lobby = Lobby((offer,), lambda offer, clients: opened.append([one.number for one in clients]), Attendance())
         for number in range(40):
             one = client(f"p{number}")
             one.number = number
@@ -87,10 +87,10 @@ def test_players_are_seated_in_the_order_of_sign_in_whatever_the_policy() -> Non
 async def seconds_until_a_suspect_plays(
     loop: VirtualTimeLoop, times: int, rooms: int = 0, *, others_stayed: bool
 ) -> float:
-    """How long a client waits that has vanished so many times, while such rooms open, and one more client comes."""
+    """How long a client waits that has vanished so many times, while other rooms open, and one more client comes."""
     attendance, opened = Attendance(), list[list[str]]()
-    terms = make_offer("fish", {}, min_players=2, max_players=2, wait=10)
-    lobby = Lobby((terms,), lambda offer, clients: opened.append([one.id for one in clients]), attendance)
+    offer = make_offer("fish", {}, min_players=2, max_players=2, wait=10)
+    lobby = Lobby((offer,), lambda offer, clients: opened.append([one.id for one in clients]), attendance)
     suspect, others = client("eve"), [client(f"p{number}") for number in range(2 * rooms)]
     for _ in range(times):
         attendance.record_vanish(suspect, loop.time())
@@ -134,8 +134,8 @@ def test_rooms_of_clients_that_are_suspected_too_do_not_make_up_for_a_penalty() 
 def test_no_room_opens_in_a_lobby_that_is_closed() -> None:
     async def opened(loop: VirtualTimeLoop) -> list[str]:
         rooms: list[str] = []
-        terms = make_offer("fish", {}, min_players=2, max_players=4, wait=10)
-        lobby = Lobby((terms,), lambda offer, clients: rooms.append(offer.game), Attendance())
+        offer = make_offer("fish", {}, min_players=2, max_players=4, wait=10)
+        lobby = Lobby((offer,), lambda offer, clients: rooms.append(offer.game), Attendance())
         for name in ("ann", "bob"):
             lobby.add(client(name))
         await asyncio.sleep(1)

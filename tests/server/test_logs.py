@@ -1,4 +1,4 @@
-"""Read what a server tells whoever runs it: whole lines, no secrets, and nobody waits for a reader."""
+"""Read the logs of a server: whole lines, no secrets, and no wait for a reader."""
 
 import json
 import logging
@@ -11,24 +11,24 @@ from fairplay.server.logs import LOG, MAX_QUEUED_LINES, log_event, log_to, log_w
 from tests.hostile_names import NAMES
 from tests.nonempty import nonempty
 
-ENOUGH = 60.0  # seconds
+TIMEOUT_S = 60.0
 
 
-def said(*, as_json: bool, **about: object) -> list[str]:
+def logged(*, as_json: bool, **fields: object) -> list[str]:
     lines: list[str] = []
     with log_to(lines.append, as_json=as_json):
-        log_event("a room was opened", **about)
+        log_event("a room was opened", **fields)
     return lines
 
 
 def test_json_logs_have_one_object_a_line() -> None:
-    [line] = said(as_json=True, room="r1", names=["ann", "bob"], seats=2)
+    [line] = logged(as_json=True, room="r1", names=["ann", "bob"], seats=2)
 
-    told = json.loads(line)
+    entries = json.loads(line)
 
     assert line.endswith("}\n")
-    assert told.pop("at").endswith("Z")
-    assert told == {
+    assert entries.pop("at").endswith("Z")
+    assert entries == {
         "level": "info",
         "event": "a room was opened",
         "room": "r1",
@@ -38,22 +38,22 @@ def test_json_logs_have_one_object_a_line() -> None:
 
 
 def test_a_field_replaces_no_standard_field_of_a_log_line() -> None:
-    [line] = said(as_json=True, at="never", level="loud", event="nothing")
+    [line] = logged(as_json=True, at="never", level="loud", event="nothing")
 
-    told = json.loads(line)
+    entries = json.loads(line)
 
-    assert told["at"].endswith("Z")
-    assert (told["level"], told["event"]) == ("info", "a room was opened")
+    assert entries["at"].endswith("Z")
+    assert (entries["level"], entries["event"]) == ("info", "a room was opened")
 
 
 def test_text_logs_have_short_lines() -> None:
-    [line] = said(as_json=False, room="r1", names=["ann", "bob"], ranking=(frozenset({2, 1}), frozenset({0})))
+    [line] = logged(as_json=False, room="r1", names=["ann", "bob"], ranking=(frozenset({2, 1}), frozenset({0})))
 
     assert line[8:] == " a room was opened, room r1, names ann bob, ranking 1 2 0\n"
 
 
 def test_empty_fields_are_left_out_of_log_lines() -> None:
-    [line] = said(as_json=False, room="", names=[], seats=0, match=None)
+    [line] = logged(as_json=False, room="", names=[], seats=0, match=None)
 
     assert line[8:] == " a room was opened, seats 0\n"
 
@@ -61,14 +61,14 @@ def test_empty_fields_are_left_out_of_log_lines() -> None:
 def test_no_name_in_a_log_moves_a_terminal_or_begins_a_line() -> None:
     for name in nonempty(NAMES):
         for as_json in (True, False):
-            [line] = said(as_json=as_json, name=name)
+            [line] = logged(as_json=as_json, name=name)
             assert line.endswith("\n")
             assert line[:-1].isprintable()
 
 
 def test_secrets_are_never_logged() -> None:
     for as_json in (True, False):
-        [line] = said(as_json=as_json, name="ann", token="CANARY", key="CANARY", seed="CANARY")
+        [line] = logged(as_json=as_json, name="ann", token="CANARY", key="CANARY", seed="CANARY")
         assert "ann" in line
         assert "CANARY" not in line
 
@@ -80,12 +80,12 @@ def test_warnings_of_libraries_are_logged_too() -> None:
         try:
             raise ValueError("a bad\nday")
         except ValueError:
-            logging.getLogger("asyncio").exception("nobody caught this")
+            logging.getLogger("asyncio").exception("not caught")
         logging.getLogger("asyncio").info("a detail")
 
-    [told] = [json.loads(line) for line in lines]
-    assert (told["level"], told["event"]) == ("error", "nobody caught this")
-    assert told["error"] == "ValueError: a bad�day"
+    [entries] = [json.loads(line) for line in lines]
+    assert (entries["level"], entries["event"]) == ("error", "not caught")
+    assert entries["error"] == "ValueError: a bad�day"
 
 
 def test_a_stuck_log_reader_delays_no_match_and_dropped_lines_are_counted_once() -> None:
@@ -102,20 +102,20 @@ def test_a_stuck_log_reader_delays_no_match_and_dropped_lines_are_counted_once()
 
     with log_to(write, as_json=True):
         log_event("a turn", number=0)
-        assert taken.wait(ENOUGH)  # one line is being written, and none waits
-        for number in range(1, 1 + MAX_QUEUED_LINES + dropped):  # which would never end if anybody waited
+        assert taken.wait(TIMEOUT_S)  # one line is being written, and none is queued
+        for number in range(1, 1 + MAX_QUEUED_LINES + dropped):  # which would block if logging waited
             log_event("a turn", number=number)
         taken.clear()
         goes_on.set()
-        assert taken.wait(ENOUGH)  # there is room again
+        assert taken.wait(TIMEOUT_S)  # the queue has room again
         for _ in range(2):
             written.clear()
             log_warning("the end")
-            assert written.wait(ENOUGH)
+            assert written.wait(TIMEOUT_S)
 
-    told = [json.loads(line) for line in lines]
-    assert [line["number"] for line in told[:-2]] == list(range(1 + MAX_QUEUED_LINES))
-    assert [line.get("dropped") for line in told[-2:]] == [dropped, None]
+    entries = [json.loads(line) for line in lines]
+    assert [line["number"] for line in entries[:-2]] == list(range(1 + MAX_QUEUED_LINES))
+    assert [line.get("dropped") for line in entries[-2:]] == [dropped, None]
 
 
 def test_a_log_line_that_cannot_be_written_is_lost_alone() -> None:
@@ -143,7 +143,7 @@ def test_a_stuck_log_reader_does_not_delay_the_end(monkeypatch: pytest.MonkeyPat
 
     with log_to(write, as_json=True):
         log_event("a turn")
-        assert taken.wait(ENOUGH)
+        assert taken.wait(TIMEOUT_S)
         for _ in range(MAX_QUEUED_LINES):
             log_event("a turn")
 
@@ -155,6 +155,6 @@ def test_log_handlers_are_removed_afterwards(caplog: pytest.LogCaptureFixture) -
     with caplog.at_level(logging.ERROR, LOG.name):
         before = list(logging.getLogger().handlers), LOG.level
 
-        said(as_json=True)
+        logged(as_json=True)
 
         assert (list(logging.getLogger().handlers), LOG.level) == before

@@ -1,4 +1,4 @@
-"""Call off matches that a manager has handed over to an event loop."""
+"""Cancel the matches that a manager has submitted to an event loop."""
 
 import asyncio
 
@@ -11,7 +11,7 @@ JOB = encode(Job((SPEC,)))
 
 
 class Matches:
-    """Matches that last until they are called off, and a moment longer."""
+    """Matches that last until they are cancelled, and a moment longer."""
 
     def __init__(self) -> None:
         self.begun = asyncio.Event()

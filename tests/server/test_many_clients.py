@@ -1,4 +1,4 @@
-"""Let a crowd come to a server: two thousand who say nothing, ten thousand guesses, a thousand players at once."""
+"""Load a server: two thousand silent connections, ten thousand guesses at a token, a thousand players at once."""
 
 import json
 import resource
@@ -34,8 +34,8 @@ max = 2
 parameters = { rows = 4, columns = 3 }
 limits = { move = 60, first = 60, start = 60 }
 """
-FILES = 4096  # that a process may have open
-FEW = 8  # of them, which may come and stay
+MAX_OPEN_FILES = 4096  # of a process
+FEW = 8  # files that may stay open
 SILENT = 2000
 GUESSES, SOURCES, AT_ONCE = 10_000, 100, 4
 PLAYERS = 1000
@@ -44,9 +44,9 @@ NO_LINGER = struct.pack("ii", 1, 0)
 
 @pytest.fixture(autouse=True)
 def many_files() -> Iterator[None]:
-    """A crowd takes more files than usual, here and in the server."""
+    """Raise the limit of open files, here and in the server."""
     before = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (max(before[0], FILES), before[1]))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(before[0], MAX_OPEN_FILES), before[1]))
     yield
     resource.setrlimit(resource.RLIMIT_NOFILE, before)
 
@@ -59,20 +59,20 @@ def config(tmp_path: Path) -> str:
 
 
 def connected(server: ServerProcess, source: str) -> socket.socket:
-    """A connection from an address of this machine, of which nothing is left when it is closed."""
+    """A connection from an address of this machine, which is reset when it is closed."""
     made = socket.create_connection((LOOPBACK, server.port), TIMEOUT_S, (source, 0))
     made.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, NO_LINGER)
     return made
 
 
-def files(server: ServerProcess) -> int:
+def open_files(server: ServerProcess) -> int:
     """How many files a server has open."""
     return sum(1 for _ in Path(f"/proc/{server.process.pid}/fd").iterdir())
 
 
 def test_two_thousand_silent_connections_delay_no_client(tmp_path: Path, config: str) -> None:
     with run_server(tmp_path / "server", "--config", config) as server:
-        before, gate = files(server), TurnGate(1)
+        before, gate = open_files(server), TurnGate(1)
         guests = [GuestThread(server.address, name, lambda: gate) for name in ("ann", "bob")]
         gate.wait_until(lambda gate: gate.waiting == 1)
 
@@ -80,16 +80,16 @@ def test_two_thousand_silent_connections_delay_no_client(tmp_path: Path, config:
         late = [GuestThread(server.address, name) for name in ("cyd", "dee")]
         for guest in late:
             assert guest.wait_until_done().lost == ""
-        still_there = len(server.events("refused"))
+        refused = len(server.events("refused"))
         gate.open()
         for guest in guests:
             assert guest.wait_until_done().lost == ""
         for one in silent:
             one.close()
-        wait_for_value(lambda: files(server) <= before + FEW)
+        wait_for_value(lambda: open_files(server) <= before + FEW)
         server.stop_when_idle()
 
-    assert still_there < SILENT  # nobody has waited until the last of them had to go
+    assert refused < SILENT  # no client waited until the last of them was closed
     assert len([check_undisturbed(path) for path in server.journals()]) == 2
 
 
@@ -107,7 +107,7 @@ def test_ten_thousand_guesses_at_a_token_are_refused_and_keep_no_client_out(tmp_
                 heard[said["why"]] += 1
 
     with run_server(tmp_path / "server", "--config", config) as server:
-        before, gate = files(server), TurnGate(2)
+        before, gate = open_files(server), TurnGate(2)
         token = make_token(tmp_path / "server", "ann")
         guests = [
             GuestThread(server.address, "ann", lambda: gate, token=token, breaks=3),
@@ -125,7 +125,7 @@ def test_ten_thousand_guesses_at_a_token_are_refused_and_keep_no_client_out(tmp_
         for thread in threads:
             thread.join(TIMEOUT_S)
             assert not thread.is_alive()
-        wait_for_value(lambda: files(server) <= before + FEW)
+        wait_for_value(lambda: open_files(server) <= before + FEW)
         server.stop_when_idle()
 
     assert heard == {"invalid token for 'ann' (this server reads server/tokens)": GUESSES}
@@ -141,7 +141,7 @@ def test_a_thousand_players_reconnect_at_once_to_a_server_that_was_killed(
         gate, guests = TurnGate(1), list[GuestThread]()
         for number in range(PLAYERS):
             guests.append(GuestThread(server.address, f"player-{number}", lambda: gate))
-            if number % 100 == 99:  # nobody tries again who was never here
+            if number % 100 == 99:  # a client that never signed in does not reconnect
                 wait_for_value(lambda: len(server.events("signed in")) == len(guests))
         gate.wait_until(lambda gate: gate.waiting == PLAYERS // 2)
 

@@ -1,4 +1,4 @@
-"""Put those who wait at tables: when it is time, how many, and with whom."""
+"""Match waiting clients: when tables begin, how many play, and with whom."""
 
 from collections import Counter
 from itertools import pairwise
@@ -17,8 +17,8 @@ def waiting(*since: float) -> list[WaitingClient]:
     return [WaitingClient(f"p{number}", time) for number, time in enumerate(since)]
 
 
-def ids(made: list[list[WaitingClient]]) -> list[list[str]]:
-    return [[one.id for one in table] for table in made]
+def ids(tables: list[list[WaitingClient]]) -> list[list[str]]:
+    return [[one.id for one in table] for table in tables]
 
 
 def test_a_full_table_begins_at_once() -> None:
@@ -52,13 +52,13 @@ def test_the_time_of_those_who_came_later_is_not_up_with_that_of_others() -> Non
 @pytest.mark.parametrize("policy", POLICIES)
 def test_no_policy_seats_a_client_twice_and_the_longest_wait_comes_first(policy: str) -> None:
     for seed in nonempty(range(50)):
-        there = waiting(*(float(number) for number in range(11)))
-        made = form_tables(there, 0, **OPEN | {"policy": policy, "random": Random(seed)})
-        seated = Counter(one.id for table in made for one in table)
-        assert len(made) == 2
+        waiting_clients = waiting(*(float(number) for number in range(11)))
+        tables = form_tables(waiting_clients, 0, **OPEN | {"policy": policy, "random": Random(seed)})
+        seated = Counter(one.id for table in tables for one in table)
+        assert len(tables) == 2
         assert set(seated.values()) == {1}
-        assert made[0][0].id == "p0"
-        assert all(before[0].since < after[0].since for before, after in pairwise(made))
+        assert tables[0][0].id == "p0"
+        assert all(before[0].since < after[0].since for before, after in pairwise(tables))
 
 
 def test_the_shuffled_policy_draws_opponents() -> None:
@@ -79,9 +79,9 @@ def test_the_shuffled_policy_draws_opponents() -> None:
 def test_the_policy_new_faces_seats_clients_that_have_met_least() -> None:
     first = WaitingClient("p0", 0, {"p1": 2, "p2": 1, "p3": 1})
 
-    made = form_tables([first, *waiting(0, 1, 2, 3)[1:]], 3, **OPEN | {"max_players": 2, "policy": "new-faces"})
+    tables = form_tables([first, *waiting(0, 1, 2, 3)[1:]], 3, **OPEN | {"max_players": 2, "policy": "new-faces"})
 
-    assert ids(made) == [["p0", "p2"], ["p1", "p3"]]
+    assert ids(tables) == [["p0", "p2"], ["p1", "p3"]]
 
 
 def test_a_client_that_does_not_begin_is_due_later_however_coarse_the_clock_is() -> None:
@@ -95,43 +95,43 @@ def test_a_client_that_does_not_begin_is_due_later_however_coarse_the_clock_is()
     assert early
 
 
-def suspect(name: str, since: float, vanished: int = 3) -> WaitingClient:
-    return WaitingClient(name, since, {}, Trust.SUSPECT, vanished)
+def suspect(name: str, since: float, vanish_count: int = 3) -> WaitingClient:
+    return WaitingClient(name, since, {}, Trust.SUSPECT, vanish_count)
 
 
 @pytest.mark.parametrize("policy", POLICIES)
 def test_suspects_play_with_each_other_while_enough_others_wait(policy: str) -> None:
-    there = [suspect("s0", 0), suspect("s1", 1), *waiting(50, 51)]
+    waiting_clients = [suspect("s0", 0), suspect("s1", 1), *waiting(50, 51)]
 
-    made = form_tables(there, 60, **OPEN | {"max_players": 2, "policy": policy})
+    tables = form_tables(waiting_clients, 60, **OPEN | {"max_players": 2, "policy": policy})
 
-    assert ids(made) == [["p0", "p1"], ["s0", "s1"]]
+    assert ids(tables) == [["p0", "p1"], ["s0", "s1"]]
 
 
 @pytest.mark.parametrize("seconds", [0.0, 1.0, 4.0])
 def test_a_suspect_joins_others_that_are_too_few_after_a_penalty_that_doubles(seconds: float) -> None:
-    made = form_tables([suspect("s", 0), *waiting(0)], seconds, **OPEN | {"max_players": 2})
+    tables = form_tables([suspect("s", 0), *waiting(0)], seconds, **OPEN | {"max_players": 2})
 
-    assert bool(made) == (seconds >= 4 * PENALTY_S)
+    assert bool(tables) == (seconds >= 4 * PENALTY_S)
 
 
 def test_a_penalty_ends_after_a_minute_at_the_latest() -> None:
-    assert suspect("s", 0, vanished=1000).mixes_at == MAX_PENALTY_S
+    assert suspect("s", 0, vanish_count=1000).mixes_at == MAX_PENALTY_S
 
 
 def test_clients_that_would_only_wait_for_a_larger_table_are_not_mixed_with_suspects() -> None:
-    there = [suspect("s0", 0), suspect("s1", 0), *waiting(58, 59)]
+    waiting_clients = [suspect("s0", 0), suspect("s1", 0), *waiting(58, 59)]
 
-    assert ids(form_tables(there, 60, **OPEN)) == [["s0", "s1"]]
-    assert ids(form_tables(there, 68, **OPEN)) == [["p0", "p1"], ["s0", "s1"]]
+    assert ids(form_tables(waiting_clients, 60, **OPEN)) == [["s0", "s1"]]
+    assert ids(form_tables(waiting_clients, 68, **OPEN)) == [["p0", "p1"], ["s0", "s1"]]
 
 
 def test_a_suspect_that_plays_with_a_trusted_client_is_at_no_other_table() -> None:
-    made = form_tables(
+    tables = form_tables(
         [suspect("s0", 0), suspect("s1", 1), suspect("s2", 2), *waiting(0)], 60, **OPEN | {"max_players": 2}
     )
 
-    assert sorted(name for table in ids(made) for name in table) == ["p0", "s0", "s1", "s2"]
+    assert sorted(name for table in ids(tables) for name in table) == ["p0", "s0", "s1", "s2"]
 
 
 def test_suspects_do_not_play_before_their_penalty_is_over() -> None:
@@ -139,6 +139,6 @@ def test_suspects_do_not_play_before_their_penalty_is_over() -> None:
 
 
 def test_a_client_that_stayed_plays_with_others_at_once() -> None:
-    there = [WaitingClient("stayed", 0, {}, Trust.STAYED, 3), *waiting(0)]
+    waiting_clients = [WaitingClient("stayed", 0, {}, Trust.STAYED, 3), *waiting(0)]
 
-    assert ids(form_tables(there, 0, **OPEN | {"max_players": 2})) == [["p0", "stayed"]]
+    assert ids(form_tables(waiting_clients, 0, **OPEN | {"max_players": 2})) == [["p0", "stayed"]]

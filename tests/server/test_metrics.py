@@ -1,4 +1,4 @@
-"""Hold what a monitor is told against what happened."""
+"""Compare the metrics of a server with what happened."""
 
 import asyncio
 import secrets
@@ -33,8 +33,8 @@ STATUS = ServerStatus(
 )
 
 
-def figures(counts: ServerCounts, status: ServerStatus = STATUS) -> dict[Any, float]:
-    """What a monitor reads, by name and label."""
+def read_metrics(counts: ServerCounts, status: ServerStatus = STATUS) -> dict[Any, float]:
+    """The metrics that a monitor reads, by name and label."""
 
     async def asked() -> bytes:
         return format_metrics(make_registry(lambda: status, counts))
@@ -63,7 +63,7 @@ def test_metrics_count_what_happened() -> None:
         referee.run(Fish(rows=4, columns=4), players, seed=secrets.token_bytes(32))
     counts.refused["too many"] += 2
 
-    read = figures(counts)
+    read = read_metrics(counts)
 
     assert turns > 8
     assert read["fairplay_turns_total",] == turns
@@ -83,13 +83,13 @@ def test_metrics_count_what_happened() -> None:
 def test_metrics_count_rooms_of_games_that_are_not_offered() -> None:
     resumed = replace(ROOM, game="tsuro")  # begun when the game was still offered
 
-    read = figures(ServerCounts(), replace(STATUS, rooms=(ROOM, resumed)))
+    read = read_metrics(ServerCounts(), replace(STATUS, rooms=(ROOM, resumed)))
 
     assert {game: read["fairplay_rooms", game] for game in ("fish", "q", "tsuro")} == {"fish": 1, "q": 0, "tsuro": 1}
 
 
 class Hanging(Disk):
-    """A disk that never gets round to syncing, and a clock that is moved by hand."""
+    """A disk that never syncs, with a clock that the test sets."""
 
     time = 100.0
 
@@ -106,7 +106,7 @@ def test_metrics_tell_the_age_of_unsynced_journal_lines(tmp_path: Path) -> None:
     file.append(b"one\n")
     disk.time += 2000.0
 
-    assert figures(ServerCounts())["fairplay_journal_unsynced_seconds",] == max_unsynced_age_s() == 2000.0
+    assert read_metrics(ServerCounts())["fairplay_journal_unsynced_seconds",] == max_unsynced_age_s() == 2000.0
     file.sync()
     assert max_unsynced_age_s() < 1000.0
     file.append(b"two\n")

@@ -1,4 +1,4 @@
-"""Wait for players of a tournament that are not there: once for each absence, and for no longer than need be."""
+"""Wait for absent players of a tournament: once for each absence, and no longer than needed."""
 
 import asyncio
 from pathlib import Path
@@ -13,7 +13,7 @@ from fairplay.server.sign_in.tokens import make_token
 from tests.players.test_listener import run
 from tests.server.test_server import FISH, Open, Visit, fish, opened, server_test
 
-FOREVER = 3600.0  # seconds, for which no test waits
+FOREVER_S = 3600.0
 
 
 def a_match(server: Open, **terms: Any) -> "asyncio.Task[Outcome]":
@@ -24,7 +24,7 @@ def a_match(server: Open, **terms: Any) -> "asyncio.Task[Outcome]":
     return asyncio.create_task(server.server.play(spec))
 
 
-def wait_for_players(server: Open, seconds: float) -> None:
+def set_restart_window(server: Open, seconds: float) -> None:
     server.server.settings = msgspec.structs.replace(server.server.settings, restart_window=seconds)
 
 
@@ -37,22 +37,22 @@ def faults(outcome: Outcome) -> list[Fault]:
     return [one.fault for one in outcome.result.ejected]
 
 
-@server_test(fish(wait=FOREVER, min_players=2, max_players=4), restart_window=0.2)
+@server_test(fish(wait=FOREVER_S, min_players=2, max_players=4), restart_window=0.2)
 async def test_a_player_that_is_absent_is_waited_for_in_one_match_and_not_in_the_next(server: Open) -> None:
     playing = asyncio.create_task((await come(server, "ann")).play(times=3))
     assert faults(await a_match(server)) == [Fault.GONE]
-    wait_for_players(server, FOREVER)
+    set_restart_window(server, FOREVER_S)
 
     assert faults(await a_match(server)) == [Fault.GONE]
 
     playing.cancel()
 
 
-@server_test(fish(wait=FOREVER, min_players=2, max_players=4), restart_window=0.2)
+@server_test(fish(wait=FOREVER_S, min_players=2, max_players=4), restart_window=0.2)
 async def test_a_player_that_came_back_and_left_again_is_waited_for_again(server: Open) -> None:
     playing = asyncio.create_task((await come(server, "ann")).play(times=3))
     assert faults(await a_match(server)) == [Fault.GONE]
-    wait_for_players(server, FOREVER)
+    set_restart_window(server, FOREVER_S)
     token = make_token(server.directory, "bob")
     bob = await server.come("bob", token=token)
     bob.caller.leave()
@@ -66,7 +66,7 @@ async def test_a_player_that_came_back_and_left_again_is_waited_for_again(server
     playing.cancel()
 
 
-@server_test(fish(wait=FOREVER, min_players=2, max_players=4))
+@server_test(fish(wait=FOREVER_S, min_players=2, max_players=4))
 async def test_a_player_does_not_wait_for_another_match_while_it_plays_in_a_tournament(server: Open) -> None:
     ann, bob = [await come(server, name) for name in ("ann", "bob")]
     match = a_match(server)
@@ -105,7 +105,7 @@ async def test_a_client_with_a_malformed_answer_to_hello_is_ejected_and_its_oppo
 @pytest.mark.parametrize("sealed", [False, True])
 def test_a_finished_match_has_a_replay_unless_its_deal_is_sealed(sealed: bool, tmp_path: Path) -> None:
     async def replays() -> tuple[list[bool], list[bool]]:
-        async with opened(tmp_path, fish(wait=FOREVER, min_players=2, max_players=4)) as server:
+        async with opened(tmp_path, fish(wait=FOREVER_S, min_players=2, max_players=4)) as server:
             ann, bob = [await come(server, name) for name in ("ann", "bob")]
             await asyncio.gather(ann.play(), bob.play(), a_match(server, sealed=sealed))
             over = server.server.finished

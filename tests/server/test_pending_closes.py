@@ -1,4 +1,4 @@
-"""Hang up on people, and wait until all of them are gone."""
+"""Close connections in the background, and wait until all are closed."""
 
 import asyncio
 
@@ -7,7 +7,7 @@ from tests.players.scripted_connections import ScriptedConnection, VirtualTimeLo
 
 
 class Slow(ScriptedConnection):
-    """A line that takes a second to be cut; then another one is, because of that."""
+    """A connection that takes a second to close; then it closes another one."""
 
     def __init__(self, pending_closes: PendingCloses, follower: ScriptedConnection | None = None) -> None:
         super().__init__()

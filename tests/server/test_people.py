@@ -1,4 +1,4 @@
-"""Let people play at a server, who need more time than programs."""
+"""Give people at a server more time than programs."""
 
 import asyncio
 
@@ -10,11 +10,13 @@ QUICK = Limits(move=0.5, start_up=60.0)
 
 
 async def limits_of(server: Open) -> dict[str, float]:
-    """How many seconds a person and a program have for a turn, by name."""
-    people = [await server.come("ann", person=True), await server.come("bot")]
-    tasks = [asyncio.create_task(one.play()) for one in people]
+    """The seconds that a person and a program have for a turn, by name."""
+    visits = [await server.come("ann", person=True), await server.come("bot")]
+    tasks = [asyncio.create_task(one.play()) for one in visits]
     await asyncio.gather(*tasks)
-    return {one.name: next(said["limit"] for said in one.heard if said["type"] == "take_turn") for one in people}
+    return {
+        one.name: next(message["limit"] for message in one.heard if message["type"] == "take_turn") for one in visits
+    }
 
 
 @server_test(fish(limits=QUICK))

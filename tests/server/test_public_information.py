@@ -1,4 +1,4 @@
-"""Follow hidden tiles through all that is seen of a server from outside: pages, the status, what monitors read, logs."""
+"""Play with numbered tiles: no hidden one is in the pages, status, metrics or logs of a server."""
 
 import asyncio
 import json
@@ -25,12 +25,12 @@ from tests.misbehaviour.q_players import HonestPlayer
 from tests.nonempty import nonempty
 
 
-class Outside:
-    """An observer that keeps whatever leaves the server after each event, and what everybody may know then."""
+class PublicOutput:
+    """An observer that keeps all public output after each event, and the tiles that are public then."""
 
     def __init__(self, *, careless: bool = False) -> None:
         self.counts = ServerCounts()
-        self.said: list[tuple[str, set[str]]] = []
+        self.texts: list[tuple[str, set[str]]] = []
         self._careless = careless
         self._number = 0
 
@@ -45,46 +45,46 @@ class Outside:
         with log_to(logged.append, as_json=True):
             log_event("something happened", fact=str(event) if isinstance(event, Fact) else "", match=match.id)
 
-        async def figures() -> bytes:
+        async def metrics() -> bytes:
             return format_metrics(make_registry(lambda: status, self.counts))
 
         texts = [
             encode_status(status).decode(),
-            asyncio.run(figures()).decode(),
+            asyncio.run(metrics()).decode(),
             msgspec.json.encode(describe_position(NumberedEvent(self._number, 1.0, event, match), ())).decode(),
             msgspec.json.encode(board).decode(),
             *logged,
         ]
         public = tile_names(match.state.map.tiles.values())
-        self.said += [(text, public) for text in texts]
+        self.texts += [(text, public) for text in texts]
         self._number += 1
 
 
-def leaks(outside: Outside, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Play a match with numbered tiles, and list those that were seen outside and are no one's business."""
+def leaks(output: PublicOutput, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Play a match with numbered tiles; the hidden ones in the output."""
     number_the_tiles(monkeypatch.setattr)
     rules = numbered(Q)
     match = deal_match(rules, ("ann", "bob", "cyd"), bytes([5] * 32), match_id="m1")
     play(
         match,
         [LocalChannel(HonestPlayer(SeededRandom(bytes([seat]))), rules) for seat in range(3)],
-        on_event=outside.observe,
+        on_event=output.observe,
     )
     return [
-        tile for text, public in nonempty(outside.said) for tile in NUMBERED_TILE.findall(text) if tile not in public
+        tile for text, public in nonempty(output.texts) for tile in NUMBERED_TILE.findall(text) if tile not in public
     ]
 
 
 def test_no_hidden_tile_is_in_pages_status_metrics_or_logs(monkeypatch: pytest.MonkeyPatch) -> None:
-    outside = Outside()
+    output = PublicOutput()
 
-    assert leaks(outside, monkeypatch) == []
-    assert any(NUMBERED_TILE.search(text) for text, _ in outside.said)  # those on the map are
-    assert sum(outside.counts.ejections.values()) == 0
-    assert outside.counts.turns > 3
-    assert all(bytes([5] * 32).hex() not in text for text, _ in outside.said)  # nor is the seed
-    assert json.loads(outside.said[0][0])["type"] == "status"
+    assert leaks(output, monkeypatch) == []
+    assert any(NUMBERED_TILE.search(text) for text, _ in output.texts)  # those on the map are public
+    assert sum(output.counts.ejections.values()) == 0
+    assert output.counts.turns > 3
+    assert all(bytes([5] * 32).hex() not in text for text, _ in output.texts)  # nor is the seed
+    assert json.loads(output.texts[0][0])["type"] == "status"
 
 
 def test_a_leak_of_hidden_tiles_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert leaks(Outside(careless=True), monkeypatch) != []
+    assert leaks(PublicOutput(careless=True), monkeypatch) != []

@@ -1,4 +1,4 @@
-"""Kill a server in the middle of many matches, several times: players come back, and all ends as if it had not been."""
+"""Kill a server in the middle of many matches, several times: players reconnect, and all matches end undisturbed."""
 
 import signal
 import threading
@@ -32,15 +32,15 @@ max = {players}
 parameters = {{ {parameters} }}
 limits = {{ move = 60, first = 60, start = 60 }}
 """
-TABLES = {  # players, parameters, and rooms that are surely open when everybody has had a turn
+TABLES = {  # players, parameters, and rooms that are certainly open when each player has had a turn
     "fish": (2, "rows = 5, columns = 5", ROOMS),
     "tsuro": (3, "", ROOMS),
     "q": (3, "", ROOMS // 2),
 }
 
 
-class Crowd:
-    """Everybody who plays, some with tokens and the others as guests, behind one gate after the other."""
+class Guests:
+    """All clients, some with tokens and the others as guests, behind one gate after the other."""
 
     def __init__(self, server: ServerProcess, players: int, gate: TurnGate) -> None:
         self.gate = gate
@@ -51,13 +51,13 @@ class Crowd:
             self.guests.append(GuestThread(server.address, name, lambda: self.gate, token=token))
 
     def next(self, gate: TurnGate) -> None:
-        """From now on there is another gate; who waits at the one before is let through."""
+        """Use another gate from now on, and open the one before."""
         self.gate, before = gate, self.gate
         before.open()
 
 
 def config_for(game: str, directory: Path) -> Path:
-    """The settings of a server where a game is played."""
+    """The settings file of a server with a game."""
     path = directory / "server.toml"
     players, parameters, _ = TABLES[game]
     path.write_text(CONFIG.format(game=game, players=players, parameters=parameters))
@@ -65,8 +65,8 @@ def config_for(game: str, directory: Path) -> Path:
 
 
 @pytest.fixture(autouse=True)
-def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody waits long before it comes again."""
+def _reconnect_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Clients reconnect soon."""
     monkeypatch.setattr(player_side, "MAX_RECONNECT_INTERVAL_S", 0.5)
 
 
@@ -76,13 +76,15 @@ def test_a_client_that_has_heard_the_end_is_not_ejected_by_a_restarted_server(tm
     tokens = {name: make_token(tmp_path / "server", name) for name in names}
 
     def hear(name: str) -> None:
-        """The first one says that it has heard the end, and leaves; the other one takes its time."""
+        """The first client acknowledges the end, and leaves; the other one takes its time."""
         heard.append(name)
         if len(heard) == 2:
             slow.set()
             assert killed.wait(TIMEOUT_S)
 
-    with run_server(tmp_path / "server", "--config", str(config), "--window", "3", "--back", "5") as server:
+    with run_server(
+        tmp_path / "server", "--config", str(config), "--reconnect-window", "3", "--restart-window", "5"
+    ) as server:
         first = [
             GuestThread(server.address, name, token=tokens[name], at_the_end=partial(hear, name)) for name in names
         ]
@@ -106,45 +108,51 @@ def test_a_client_that_has_heard_the_end_is_not_ejected_by_a_restarted_server(tm
 def test_matches_of_a_killed_server_end_as_if_it_had_not_been_killed(game: str, tmp_path: Path) -> None:
     (players, _, are_open), config = TABLES[game], config_for(game, tmp_path)
     with run_server(
-        tmp_path / "server", "--config", str(config), "--window", str(TIMEOUT_S), "--back", str(TIMEOUT_S / 2)
+        tmp_path / "server",
+        "--config",
+        str(config),
+        "--reconnect-window",
+        str(TIMEOUT_S),
+        "--restart-window",
+        str(TIMEOUT_S / 2),
     ) as server:
-        crowd = Crowd(server, players * ROOMS, TurnGate(1))
+        clients = Guests(server, players * ROOMS, TurnGate(1))
 
-        wait_for_value(lambda: all(guest.told for guest in crowd.guests))  # they are signed up
-        crowd.gate.wait_until(lambda gate: gate.waiting >= are_open)  # a question is open in so many rooms
+        wait_for_value(lambda: all(guest.told for guest in clients.guests))  # all are signed in
+        clients.gate.wait_until(lambda gate: gate.waiting >= are_open)  # a question is open in so many rooms
         assert len(server.journals()) >= are_open
         assert server.end(signal.SIGKILL) == -signal.SIGKILL
-        crowd.next(TurnGate(2))
+        clients.next(TurnGate(2))
         server.start()
 
-        crowd.gate.wait_until(lambda gate: gate.taken > ROOMS)  # and now wherever they happen to be
+        clients.gate.wait_until(lambda gate: gate.taken > ROOMS)  # at any point of their matches
         server.end(signal.SIGKILL)
-        crowd.next(TurnGate(0))
+        clients.next(TurnGate(0))
         server.start()
 
-        crowd.gate.wait_until(lambda gate: gate.waiting > 0)  # while players are still coming back
+        clients.gate.wait_until(lambda gate: gate.waiting > 0)  # while players are still coming back
         server.end(signal.SIGKILL)
-        crowd.next(TurnGate(10**6))
+        clients.next(TurnGate(10**6))
         server.start()
 
-        for guest in crowd.guests:
+        for guest in clients.guests:
             assert guest.wait_until_done().lost == ""
         server.stop_when_idle()
 
     records = [check_undisturbed(path) for path in server.journals()]
     assert len(records) == ROOMS
-    resumptions = [len(record.resumptions) for record in records]  # but for those before which nothing happened
+    resumptions = [len(record.resumptions) for record in records]  # without those before the first fact
     assert sum(map(bool, resumptions)) >= are_open
     assert max(resumptions) >= 2
     by_player = {name: record for record in records for name in record.opening.names}
-    assert by_player.keys() == {guest.name for guest in crowd.guests}
-    for guest in crowd.guests:
+    assert by_player.keys() == {guest.name for guest in clients.guests}
+    for guest in clients.guests:
         record = by_player[guest.name]
         assert record.closing is not None
         out = [one.seat for one in record.closing.result.ejected]  # for want of a legal action
         told = [] if record.names.index(guest.name) in out else [record.closing.result]
         heard = [replace(result, receipt=None) for result in guest.results]
-        at_end = record.resumptions.count(len(record.facts))  # each time, it is told again
+        at_end = record.resumptions.count(len(record.facts))  # each time, it is sent again
         assert heard[:1] == told and set(heard) == set(told)
         assert len(heard) <= len(told) * (1 + at_end)
         check_receipts(guest, record)

@@ -1,4 +1,4 @@
-"""Play in rooms: by messages and by the channels of a table, and be judged as anywhere else."""
+"""Play in rooms, by function calls and at tables, with the usual verdicts."""
 
 import asyncio
 import json
@@ -27,7 +27,7 @@ from tests.server.spectators import Spectator
 
 GAME = Fish(rows=4, columns=4, fish=1)
 IDS = ("ann", "bob")
-Say = Callable[[dict[str, Any], Any], Any]  # from a question and the first legal action to a message
+Say = Callable[[dict[str, Any], Any], Any]  # makes a message from a question and the first legal action
 
 
 def options(game: Any = GAME, **rest: Any) -> RoomOptions:
@@ -35,26 +35,26 @@ def options(game: Any = GAME, **rest: Any) -> RoomOptions:
 
 
 def answering(room: Room, player_id: str, say: Say = lambda asked, action: action) -> list[dict[str, Any]]:
-    """Let a player answer each of its turns at once; what it hears."""
+    """Let a player answer each of its turns at once; all its messages."""
     heard: list[dict[str, Any]] = []
     game = room.match.game
 
     def hear(line: bytes) -> None:
-        told = json.loads(line)
-        heard.append(told)
-        if told["type"] == "take_turn":
-            action = next(iter(game.actions(game.unpack(told["view"]))))
-            room.on_message(player_id, say(told, action))
+        message = json.loads(line)
+        heard.append(message)
+        if message["type"] == "take_turn":
+            action = next(iter(game.actions(game.unpack(message["view"]))))
+            room.on_message(player_id, say(message, action))
 
     room.on_state_change(hear, player_id)
     return heard
 
 
-def played(room: Room) -> MatchResult:
+def play(room: Room) -> MatchResult:
     return asyncio.run(room.play())
 
 
-def out(room: Room) -> list[tuple[str, Fault, str]]:
+def ejections(room: Room) -> list[tuple[str, Fault, str]]:
     return [(room.player_ids[one.seat], one.fault, one.why) for one in room.match.result.ejected]
 
 
@@ -66,16 +66,16 @@ def test_any_game_is_played_by_messages(game: str) -> None:
     heard, spectator = [answering(room, one) for one in ids], Spectator()
     room.hub.add(spectator)
 
-    result = played(room)
+    result = play(room)
 
     assert (result.match, result.names) == (room.match, ids)
-    assert (room.stage, out(room)) == ("done", [])
+    assert (room.stage, ejections(room)) == ("done", [])
     assert spectator.knows["event"]["type"] == "ended"
-    still_in, count = rules.order(result.match.state), len(spectator.lines)
+    remaining, count = rules.order(result.match.state), len(spectator.lines)
     for seat, lines in nonempty(enumerate(heard)):
         kinds = [line["type"] for line in lines]
         public = [line for line in lines if line["type"] in ("snapshot", "patch")]
-        assert public == spectator.lines[: count if seat in still_in else len(public)]  # less if it was eliminated
+        assert public == spectator.lines[: count if seat in remaining else len(public)]  # less if it was eliminated
         assert (kinds.count("start"), kinds.count("end")) == (1, 1)
     assert [line["seq"] for line in spectator.lines] == [*range(count - 1), count - 2]
 
@@ -95,21 +95,21 @@ def test_a_room_takes_bytes_plain_data_actions_and_replies() -> None:
     answering(room, "ann", lambda asked, action: ways[asked["turn"] % 4](asked, action))
     answering(room, "bob")
 
-    played(room)
+    play(room)
 
-    assert out(room) == []
+    assert ejections(room) == []
 
 
 ENDLESS: list[Any] = []
 ENDLESS.append(ENDLESS)
 BAD: dict[str, Any] = {
-    "no JSON": b"place",
+    "not JSON": b"place",
     "two values": b"null null",
     "another nonce beside": b'{"type":"place","at":[0,0]},"nonce":"1-0"',
     "a key twice": b'{"type":"place","at":[0,0],"at":[0,1]}',
     "no action": {"type": "fly"},
     "nothing": None,
-    "no plain data": object(),
+    "not plain data": object(),
     "data without an end": ENDLESS,
     "not whole": {"type": "place", "at": [0.5, 0]},
     "no action in a reply": {"nonce": "", "answer": {"type": "fly"}},
@@ -122,9 +122,9 @@ def test_a_player_that_sends_a_malformed_message_is_ejected(message: str) -> Non
     answering(room, "ann")
     heard = answering(room, "bob", lambda asked, action: BAD[message])
 
-    played(room)
+    play(room)
 
-    assert [(who, fault) for who, fault, _ in out(room)] == [("bob", Fault.MALFORMED)]
+    assert [(player, fault) for player, fault, _ in ejections(room)] == [("bob", Fault.MALFORMED)]
     assert [line["type"] for line in heard if line["type"] not in ("snapshot", "patch")][-1] == "goodbye"
 
 
@@ -140,9 +140,9 @@ def test_a_player_that_sends_a_malformed_message_is_ejected_at_its_next_question
     answering(room, "ann", shout)
     heard = answering(room, "bob")
 
-    played(room)
+    play(room)
 
-    assert [(who, fault) for who, fault, _ in out(room)] == [("bob", Fault.MALFORMED)]
+    assert [(player, fault) for player, fault, _ in ejections(room)] == [("bob", Fault.MALFORMED)]
     assert [line["turn"] for line in heard if line["type"] == "take_turn"] == [1, 2]
 
 
@@ -155,9 +155,9 @@ def test_a_message_that_is_too_long_is_a_flood_at_any_time() -> None:
         if early:
             room.on_message("bob", huge)
 
-        played(room)
+        play(room)
 
-        assert [(who, fault) for who, fault, _ in out(room)] == [("bob", Fault.FLOOD)]
+        assert [(player, fault) for player, fault, _ in ejections(room)] == [("bob", Fault.FLOOD)]
 
 
 def test_a_message_that_is_nested_too_deep_to_be_read_is_a_flood() -> None:
@@ -165,9 +165,9 @@ def test_a_message_that_is_nested_too_deep_to_be_read_is_a_flood() -> None:
     answering(room, "ann")
     answering(room, "bob", lambda asked, action: b"[" * 100_000)
 
-    played(room)
+    play(room)
 
-    assert [(who, fault) for who, fault, _ in out(room)] == [("bob", Fault.FLOOD)]
+    assert [(player, fault) for player, fault, _ in ejections(room)] == [("bob", Fault.FLOOD)]
 
 
 def test_a_player_that_does_not_answer_within_5_seconds_is_ejected() -> None:
@@ -180,7 +180,7 @@ def test_a_player_that_does_not_answer_within_5_seconds_is_ejected() -> None:
         return loop.time() - begun
 
     assert run_in_virtual_time(work) == pytest.approx(5.0, abs=0.1)
-    assert out(room) == [("ann", Fault.TIMED_OUT, "no answer within 5 s")]
+    assert ejections(room) == [("ann", Fault.TIMED_OUT, "no answer within 5 s")]
 
 
 def test_a_late_answer_is_discarded() -> None:
@@ -192,7 +192,7 @@ def test_a_late_answer_is_discarded() -> None:
         return room.on_message("ann", {"type": "place", "at": [0, 0]})
 
     assert not run_in_virtual_time(work)
-    assert out(room) == [("ann", Fault.TIMED_OUT, "no answer within 5 s")]
+    assert ejections(room) == [("ann", Fault.TIMED_OUT, "no answer within 5 s")]
 
 
 def test_the_first_of_several_malformed_messages_counts() -> None:
@@ -202,9 +202,9 @@ def test_the_first_of_several_malformed_messages_counts() -> None:
 
     for message in (b'"' + b"x" * MAX_LINE_BYTES + b'"', b"{"):
         room.on_message("bob", message)
-    played(room)
+    play(room)
 
-    assert [(who, fault) for who, fault, _ in out(room)] == [("bob", Fault.FLOOD)]
+    assert [(player, fault) for player, fault, _ in ejections(room)] == [("bob", Fault.FLOOD)]
 
 
 def test_a_room_keeps_the_limits_in_its_options() -> None:
@@ -213,7 +213,7 @@ def test_a_room_keeps_the_limits_in_its_options() -> None:
 
     run_in_virtual_time(lambda loop: room.play())
 
-    assert out(room) == [("ann", Fault.TIMED_OUT, "no answer within 0.5 s")]
+    assert ejections(room) == [("ann", Fault.TIMED_OUT, "no answer within 0.5 s")]
 
 
 def test_answers_out_of_turn_and_to_old_questions_are_discarded() -> None:
@@ -222,21 +222,21 @@ def test_answers_out_of_turn_and_to_old_questions_are_discarded() -> None:
     taken: list[bool] = []
 
     def insist(asked: dict[str, Any], action: Any) -> Any:
-        for old in asked_before:  # which answers the questions before once more
+        for old in asked_before:  # answers to the questions before
             taken.append(room.on_message("ann", {"nonce": old["nonce"], "answer": {"type": "place", "at": [0, 0]}}))
-        taken.append(room.on_message("bob", {"type": "place", "at": [0, 0]}))  # bob is not asked
-        taken.append(room.on_message("ann", {"nonce": "9-0", "answer": None}))  # never asked
+        taken.append(room.on_message("bob", {"type": "place", "at": [0, 0]}))  # bob has no open question
+        taken.append(room.on_message("ann", {"nonce": "9-0", "answer": None}))  # no such question
         asked_before.append(asked)
         return action
 
     answering(room, "ann", insist)
     answering(room, "bob")
 
-    played(room)
+    play(room)
 
     assert len(asked_before) > 4
     assert not any(taken)
-    assert out(room) == []
+    assert ejections(room) == []
 
 
 def test_only_the_first_of_several_answers_counts() -> None:
@@ -250,10 +250,10 @@ def test_only_the_first_of_several_answers_counts() -> None:
     answering(room, "ann", twice)
     answering(room, "bob")
 
-    played(room)
+    play(room)
 
     assert first and all(first)
-    assert out(room) == []
+    assert ejections(room) == []
 
 
 def test_a_player_whose_function_raises_crashes_and_its_error_is_not_public() -> None:
@@ -266,9 +266,9 @@ def test_a_player_whose_function_raises_crashes_and_its_error_is_not_public() ->
     room.on_state_change(hear, "ann")
     answering(room, "bob")
 
-    played(room)
+    play(room)
 
-    assert out(room) == [("ann", Fault.CRASHED, "raised ValueError")]
+    assert ejections(room) == [("ann", Fault.CRASHED, "raised ValueError")]
 
 
 def test_a_player_that_raises_at_the_last_message_gets_no_other() -> None:
@@ -285,9 +285,9 @@ def test_a_player_that_raises_at_the_last_message_gets_no_other() -> None:
     room.on_state_change(hear, "ann")
     answering(room, "bob")
 
-    played(room)
+    play(room)
 
-    assert [(who, fault) for who, fault, _ in out(room)] == [("ann", Fault.MALFORMED)]
+    assert [(player, fault) for player, fault, _ in ejections(room)] == [("ann", Fault.MALFORMED)]
     assert room._mailboxes["ann"].deliver is None
 
 
@@ -296,7 +296,7 @@ def test_the_journal_of_a_room_is_verified(tmp_path: Path) -> None:
     for player_id in IDS:
         answering(room, player_id)
 
-    played(room)
+    play(room)
 
     recorded = read_journal(tmp_path / "r1.jsonl")
     assert verify(recorded) == room.match
@@ -312,7 +312,7 @@ def test_a_state_that_was_set_is_played_and_recorded(tmp_path: Path) -> None:
     answering(room, "bob")
     assert room.stage == "playing"
 
-    result = played(room)
+    result = play(room)
 
     snapshot = next(line for line in heard if line["type"] == "snapshot")
     assert snapshot["view"]["board"] == [[1, 1, 1], [1, 1, 1]]
@@ -322,7 +322,7 @@ def test_a_state_that_was_set_is_played_and_recorded(tmp_path: Path) -> None:
         room.set_state(state)
 
 
-def test_what_makes_no_sense_is_refused() -> None:
+def test_bad_calls_of_a_room_are_refused() -> None:
     room = create_room("a room", options())
     for wrong, why in (
         (lambda: room.set_state(GAME.deal(3, bytes(32))), "cannot set the state of room r1: it is not for 2 players"),
@@ -344,7 +344,7 @@ def test_a_match_is_played_once() -> None:
     room = create_room("a room", options())
     for player_id in IDS:
         answering(room, player_id)
-    played(room)
+    play(room)
 
     with pytest.raises(BadRequest, match="has begun already"):
         asyncio.run(room.play())
@@ -369,7 +369,7 @@ def test_the_id_of_a_finished_room_is_free() -> None:
     first = create_room("a room", options())
     for player_id in IDS:
         answering(first, player_id)
-    played(first)
+    play(first)
 
     assert create_room("another room", options()).id == first.id
 
@@ -377,13 +377,13 @@ def test_the_id_of_a_finished_room_is_free() -> None:
 def test_the_id_of_a_cancelled_room_is_free() -> None:
     first = create_room("a room", options())
 
-    async def called_off() -> None:
+    async def cancel() -> None:
         playing = asyncio.create_task(first.play())
         await asyncio.sleep(0)
         playing.cancel()
         await asyncio.wait([playing])
 
-    asyncio.run(called_off())
+    asyncio.run(cancel())
 
     assert create_room("another room", options()).id == first.id
 
@@ -392,7 +392,7 @@ def test_a_player_cannot_be_kicked_when_the_match_is_over() -> None:
     room = create_room("a room", options())
     for player_id in IDS:
         answering(room, player_id)
-    played(room)
+    play(room)
 
     with pytest.raises(BadRequest, match="ann is out of the match in room r1 already"):
         room.kick("ann")
@@ -404,7 +404,7 @@ def test_a_record_tells_whether_the_seed_was_drawn_or_chosen(seed: bytes | None,
     for player_id in IDS:
         answering(room, player_id)
 
-    played(room)
+    play(room)
 
     assert read_journal(tmp_path / "r1.jsonl").opening.random_seed is drawn
 
@@ -414,9 +414,9 @@ def test_a_player_with_an_open_question_is_kicked_at_once() -> None:
     heard = answering(room, "ann", lambda asked, action: room.kick("ann"))
     answering(room, "bob")
 
-    played(room)
+    play(room)
 
-    assert out(room) == [("ann", Fault.GONE, "kicked from the room")]
+    assert ejections(room) == [("ann", Fault.GONE, "kicked from the room")]
     assert [line["type"] for line in heard if line["type"] != "snapshot"] == ["start", "take_turn", "goodbye"]
 
 
@@ -431,7 +431,7 @@ def test_a_player_that_is_kicked_while_it_thinks_leaves_before_its_time_is_up() 
         return loop.time() - begun
 
     assert run_in_virtual_time(work) == pytest.approx(1.0, abs=0.1)
-    assert out(room) == [("ann", Fault.GONE, "kicked from the room")]
+    assert ejections(room) == [("ann", Fault.GONE, "kicked from the room")]
 
 
 def test_a_player_without_an_open_question_is_kicked_at_its_next_one() -> None:
@@ -439,15 +439,15 @@ def test_a_player_without_an_open_question_is_kicked_at_its_next_one() -> None:
     answering(room, "ann")
 
     def kick_once(asked: dict[str, Any], action: Any) -> Any:
-        if not out(room):
+        if not ejections(room):
             room.kick("ann")
         return action
 
     answering(room, "bob", kick_once)
 
-    played(room)
+    play(room)
 
-    assert out(room) == [("ann", Fault.GONE, "kicked from the room")]
+    assert ejections(room) == [("ann", Fault.GONE, "kicked from the room")]
     with pytest.raises(BadRequest, match="ann is out of the match in room r1 already"):
         room.kick("ann")
 
@@ -457,7 +457,7 @@ def test_a_kicked_player_hears_of_no_more_changes() -> None:
     kicked = answering(room, "ann", lambda asked, action: b"{")
     stays = answering(room, "bob")
 
-    played(room)
+    play(room)
 
     assert [line["type"] for line in kicked[-1:]] == ["goodbye"]
     assert sum(line["type"] == "patch" for line in stays) > sum(line["type"] == "patch" for line in kicked) == 0
@@ -467,13 +467,13 @@ def test_an_eliminated_player_hears_of_no_more_changes_but_of_the_end() -> None:
     game = Tsuro(size=3)
     room = create_room("a room", options(game, player_ids=(*IDS, "cyd")))
     heard = {player_id: answering(room, player_id) for player_id in room.player_ids}
-    final = played(room).match.state
+    final = play(room).match.state
 
     first = min(range(3), key=lambda seat: final.table.survived_to(seat))
-    told = heard[room.player_ids[first]]
+    lines = heard[room.player_ids[first]]
 
-    assert 0 < sum(line["type"] == "patch" for line in told) < max(map(len, heard.values()))
-    assert told[-1]["type"] == "end"
+    assert 0 < sum(line["type"] == "patch" for line in lines) < max(map(len, heard.values()))
+    assert lines[-1]["type"] == "end"
 
 
 def test_all_watchers_have_got_the_end_when_a_match_was_played() -> None:
@@ -495,5 +495,5 @@ def test_the_state_of_a_resumed_match_cannot_be_set() -> None:
     prepared = new_match(spec)
     room = Room("a room", prepared._replace(resumed=True), IDS)
 
-    with pytest.raises(BadRequest, match="cannot set the state of room .*: its match has begun"):
+    with pytest.raises(BadRequest, match=r"cannot set the state of room .*: its match has begun"):
         room.set_state(prepared.match.state)

@@ -1,4 +1,4 @@
-"""Live in a server over real sockets: wait, play with whoever comes, stay for more, and watch."""
+"""Use a server over real sockets: wait, play, stay for more matches, and watch."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -29,12 +29,12 @@ AMPLE = Limits(move=60.0, first_move=60.0, start_up=60.0)
 FISH = {"rows": 4, "columns": 3}
 
 
-def fish(**terms: Any) -> Offer:
-    return make_offer("fish", FISH, **{"min_players": 2, "max_players": 2, "limits": AMPLE, **terms})
+def fish(**settings: Any) -> Offer:
+    return make_offer("fish", FISH, **{"min_players": 2, "max_players": 2, "limits": AMPLE, **settings})
 
 
 class Visit:
-    """Somebody at a server, who plays at once whatever it is asked."""
+    """A client that can answer all messages at once."""
 
     def __init__(self, caller: Caller) -> None:
         self.caller = caller
@@ -43,14 +43,14 @@ class Visit:
         self._rules: Any = None
 
     async def hear(self) -> dict[str, Any] | None:
-        """The next message, which is not answered yet; None: they hung up."""
+        """The next message, to be answered; None: disconnected."""
         message = await self.caller.hear()
         if message is not None:
             self.heard.append(message)
         return message
 
     def answer(self, message: dict[str, Any]) -> bytes:
-        """What to say to a message; empty: nothing."""
+        """The reply to a message; empty: none is due."""
         said = None
         match message["type"]:
             case "hello":
@@ -62,7 +62,7 @@ class Visit:
         return msgspec.json.encode({"nonce": message["nonce"], "answer": said}) + b"\n"
 
     async def play(self, until: str = "closing", times: int = 1) -> dict[str, Any]:
-        """Answer everything, until this was heard so often more; the last message."""
+        """Answer everything until so many messages of this type have come; the last message."""
         while True:
             message = await self.hear()
             assert message is not None, self.heard[-1]
@@ -78,32 +78,32 @@ class Visit:
 
     @property
     def matches(self) -> list[tuple[str, tuple[str, ...]]]:
-        """Every match that was begun: its id, and the names of those who play, by seat."""
+        """All matches that began: the id, and the names by seat."""
         return [(one["match"], tuple(one["names"])) for one in self.heard if one["type"] == "start"]
 
 
 class Open:
-    """A server that is open, and those who come."""
+    """An open server and its callers."""
 
     def __init__(self, server: GameServer, directory: Path, port: int) -> None:
         self.server, self.directory, self.port = server, directory, port
         self.callers: list[Caller] = []
 
     async def connect(self) -> Caller:
-        """Come, and say nothing."""
+        """Connect, and send nothing."""
         reader, writer = await asyncio.open_connection(LOOPBACK, self.port, limit=2**20)
         caller = Caller(reader, writer)
         self.callers.append(caller)
         return caller
 
     async def call(self, answer: Any) -> Caller:
-        """Come, and say what one wants."""
+        """Connect, and answer hello."""
         caller = await self.connect()
         await caller.reply(answer)
         return caller
 
     async def come(self, name: str, **wishes: Any) -> Visit:
-        """Sign up to play."""
+        """Sign in to play."""
         visit = Visit(await self.call({"name": name, **wishes}))
         welcome = await visit.hear()
         assert welcome is not None
@@ -113,11 +113,11 @@ class Open:
         return visit
 
     def has(self, name: str) -> bool:
-        """Is somebody of this name there?"""
+        """Is a player of this name connected?"""
         return name in self.server.status().players
 
     async def refusal(self, **wishes: Any) -> str:
-        """Come, and be told at once why one has to go."""
+        """Connect and be refused; why."""
         caller = await self.call(wishes)
         last = None
         while (message := await caller.hear()) is not None:
@@ -126,7 +126,7 @@ class Open:
         return str(last["why"])
 
     async def watch(self, room: str = "") -> Caller:
-        """Look on."""
+        """Connect a spectator."""
         return await self.call({"purpose": "watch", **({"room": room} if room else {})})
 
     @property
@@ -134,56 +134,58 @@ class Open:
         return [one.name for one in self.server.status().waiting]
 
     async def until(self, so: Callable[[], Any]) -> None:
-        """Come back when this is so."""
+        """Wait until this is so."""
         while not so():
             await asyncio.sleep(0.002)
 
     def journals(self) -> dict[str, Path]:
-        """Of all matches, by their ids."""
+        """The journals of all matches, by id."""
         return {path.stem: path for path in (self.directory / "matches").glob("*.jsonl")}
 
 
 @asynccontextmanager
-async def opened(directory: Path, *offers: Offer, **terms: Any) -> AsyncIterator[Open]:
-    """A server with these offers; afterwards it is closed, and everybody leaves."""
-    found: list[SignIn] = []
+async def opened(directory: Path, *offers: Offer, **options: Any) -> AsyncIterator[Open]:
+    """A server with these offers; afterwards it is closed, and all callers leave."""
+    created: list[SignIn] = []
 
-    class Seen(SignIn):
-        def __init__(self, *arguments: Any, **options: Any) -> None:
-            super().__init__(*arguments, **options)
-            found.append(self)
+    class RecordedSignIn(SignIn):
+        def __init__(self, *arguments: Any) -> None:
+            super().__init__(*arguments)
+            created.append(self)
 
-    settings = ServerSettings(offers=offers, directory=str(directory), port=0, **terms)
+    settings = ServerSettings(offers=offers, directory=str(directory), port=0, **options)
     server = GameServer(settings)
     server.lobby = Lobby(settings.offers, server.open_room, server.attendance)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(serving, "SignIn", Seen)
+        patch.setattr(serving, "SignIn", RecordedSignIn)
         async with serving.open_listeners(server):
-            here = Open(server, directory, int(found[0].addresses[0].rpartition(":")[2]))
+            opened_server = Open(server, directory, int(created[0].addresses[0].rpartition(":")[2]))
             try:
-                yield here
+                yield opened_server
             finally:
-                for caller in here.callers:
+                for caller in opened_server.callers:
                     caller.leave()
 
 
-def server_test(*offers: Offer, **terms: Any) -> Callable[[Callable[[Open], Awaitable[None]]], Callable[[Path], None]]:
-    """Make a test of what happens in a server with these offers."""
+def server_test(
+    *offers: Offer, **options: Any
+) -> Callable[[Callable[[Open], Awaitable[None]]], Callable[[Path], None]]:
+    """Run a test in a server with these offers."""
 
-    def made(happen: Callable[[Open], Awaitable[None]]) -> Callable[[Path], None]:
+    def decorate(scenario: Callable[[Open], Awaitable[None]]) -> Callable[[Path], None]:
         def test(tmp_path: Path) -> None:
-            async def all_of_it() -> None:
-                async with opened(tmp_path, *offers, **terms) as server:
-                    await happen(server)
+            async def run_scenario() -> None:
+                async with opened(tmp_path, *offers, **options) as server:
+                    await scenario(server)
 
-            run(all_of_it())
+            run(run_scenario())
 
         return test
 
-    return made
+    return decorate
 
 
-# Who plays with whom
+# Matchmaking
 
 
 @server_test(fish(max_players=3, wait=3600.0))
@@ -232,7 +234,7 @@ def test_a_built_in_player_takes_the_seat_that_stays_free(tmp_path: Path) -> Non
             assert [name for name in ann.matches[0][1] if name != "ann"] == ["greedy"]
             assert end["result"]["ejected"] == []
 
-    asyncio.run(once(tmp_path / "first"))  # which starts what is kept for all programs that come later
+    asyncio.run(once(tmp_path / "first"))  # which starts the pool of processes that later servers share
     run(once(tmp_path / "second"))
 
 
@@ -267,7 +269,7 @@ async def test_a_client_that_comes_back_for_another_game_waits_in_one_queue(serv
 
 
 def eve_wants(server: Open) -> str:
-    """What eve has come for."""
+    """The game that eve wants to play."""
     [wanted] = [one.game for one in server.server.clients.values() if one.name == "eve"]
     return wanted
 
@@ -296,7 +298,7 @@ async def test_a_client_that_names_a_game_that_is_not_offered_is_refused(server:
     assert server.waiting == []
 
 
-# Those who stay
+# Clients that stay
 
 
 @server_test(fish())
@@ -348,23 +350,23 @@ async def test_a_client_is_disconnected_after_its_last_allowed_match(server: Ope
     assert server.server.rooms == {}
 
 
-@pytest.mark.parametrize("spoilt", ["key", "directory"])
-def test_clients_are_disconnected_when_nothing_can_be_recorded_and_may_come_again(spoilt: str, tmp_path: Path) -> None:
-    async def spoil(server: Open) -> None:
+@pytest.mark.parametrize("broken", ["key", "directory"])
+def test_clients_are_disconnected_when_nothing_can_be_recorded_and_may_come_again(broken: str, tmp_path: Path) -> None:
+    async def break_records(server: Open) -> None:
         key, matches = tmp_path / "key", tmp_path / "matches"
-        if spoilt == "key":
+        if broken == "key":
             key.chmod(0o644)  # so that others may know it
         else:
-            matches.touch()  # which is no directory
+            matches.touch()  # not a directory
         callers = [await server.call({"name": name}) for name in ("ann", "bob")]
-        asked = ["hello"] if spoilt == "directory" else []
+        asked = ["hello"] if broken == "directory" else []
         assert await asyncio.gather(*map(acknowledged, callers)) == [["welcome", *asked, "suspended"]] * 2
         key.chmod(0o600)
         if matches.is_file():
             matches.unlink()
         await asyncio.gather(*(visit.play() for visit in [await server.come(name) for name in ("ann", "bob")]))
 
-    server_test(fish())(spoil)(tmp_path)
+    server_test(fish())(break_records)(tmp_path)
 
 
 @server_test(fish(), connection_limits=ConnectionLimits(idle_timeout=0.2))
@@ -424,7 +426,7 @@ async def test_a_client_that_comes_back_and_leaves_at_once_is_gone(server: Open)
     ann = await server.come("ann")
     again = await server.call({"token": ann.heard[0]["reconnect_token"]})
     again.writer.write_eof()
-    while await again.hear() is not None:  # they hang up, too
+    while await again.hear() is not None:  # the server disconnects, too
         pass
 
     bob, cyd = await server.come("bob"), await server.come("cyd")
@@ -442,20 +444,20 @@ def test_a_player_that_left_a_match_and_plays_another_one_waits_for_no_third_whe
     async def waiting() -> list[str]:
         async with opened(tmp_path, fish()) as server:
             ann, bob = await server.come("ann", token=token), await server.come("bob")
-            plays = asyncio.create_task(ann.play("end"))
+            playing = asyncio.create_task(ann.play("end"))
             await bob.play("take_turn")
-            plays.cancel()
+            playing.cancel()
             await server.call({"purpose": "leave", "name": "ann", "token": token})
             await server.until(lambda: not server.has("ann"))
             again, cyd = await server.come("ann", token=token), await server.come("cyd")
-            plays = asyncio.create_task(cyd.play())
+            playing = asyncio.create_task(cyd.play())
             await again.play("take_turn")
 
             bob.caller.say(bob.answer(bob.heard[-1]))
             await bob.play()
             await server.until(lambda: server.server.finished)
             waiting = server.waiting
-            plays.cancel()
+            playing.cancel()
             return waiting
 
     assert run(waiting()) == ["bob"]
@@ -465,7 +467,7 @@ def test_a_player_that_left_a_match_and_plays_another_one_waits_for_no_third_whe
 async def test_a_client_that_leaves_right_after_a_match_is_not_in_the_next_one(server: Open) -> None:
     ann, bob, cyd = [await server.come(name) for name in ("ann", "bob", "cyd")]
     await asyncio.gather(ann.play(), bob.play())
-    hello = await cyd.play("hello")  # from a room for cyd and whoever rose first
+    hello = await cyd.play("hello")  # from a room for cyd and the first of the two
 
     for visit in (ann, bob):
         visit.caller.leave()
@@ -478,7 +480,7 @@ async def test_a_client_that_leaves_right_after_a_match_is_not_in_the_next_one(s
     assert {client.name for client in server.server.clients.values()} == {"cyd", "dan"}
 
 
-# Those who watch
+# Spectators
 
 
 @server_test(fish(), connection_limits=ConnectionLimits(matches_per_client=1))
@@ -499,13 +501,13 @@ async def test_spectators_see_a_room_by_name_or_id_to_its_end_and_are_disconnect
 
 
 async def the_rest(caller: Caller) -> AsyncIterator[dict[str, Any]]:
-    """All that comes until they hang up."""
+    """All messages until the server disconnects."""
     while (message := await caller.hear()) is not None:
         yield message
 
 
 async def acknowledged(caller: Caller) -> list[str]:
-    """The types of the same, each acknowledged."""
+    """Acknowledge all messages; their types."""
     found = []
     async for message in the_rest(caller):
         if "nonce" in message:
@@ -523,14 +525,14 @@ async def test_a_spectator_of_a_missing_room_is_told_so(server: Open) -> None:
 
 @server_test(fish())
 async def test_a_roaming_spectator_goes_on_to_the_next_room(server: Open) -> None:
-    stroller = await server.watch()
-    assert await stroller.hear() == {"type": "idle"}
+    roaming = await server.watch()
+    assert await roaming.hear() == {"type": "idle"}
     visits = [await server.come(name) for name in ("ann", "bob")]
 
     playing = asyncio.gather(*(visit.play(times=2) for visit in visits))
     seen = list[str]()
     while len(seen) < 2:
-        message = await stroller.hear()
+        message = await roaming.hear()
         assert message is not None
         if message["type"] == "snapshot" and message["room"] not in seen:
             seen.append(message["room"])
@@ -544,12 +546,12 @@ async def test_a_roaming_spectator_goes_on_to_a_room_that_was_there_before(serve
     ann, bob, cyd, dan = [await server.come(name) for name in ("ann", "bob", "cyd", "dan")]
     others = asyncio.gather(bob.play())
     await ann.play("take_turn")
-    stroller = await server.watch()
+    roaming = await server.watch()
     await asyncio.gather(cyd.play(), dan.play())
 
     seen = dict[str, None]()
     while len(seen) < 2:
-        message = await stroller.hear()
+        message = await roaming.hear()
         assert message is not None
         seen[message["room"]] = None
 
@@ -558,7 +560,7 @@ async def test_a_roaming_spectator_goes_on_to_a_room_that_was_there_before(serve
     await asyncio.gather(ann.play(), others)
 
 
-# Those who ask what goes on
+# Status
 
 
 @server_test(fish())
@@ -581,12 +583,12 @@ def test_browser_viewers_from_one_address_are_limited_by_the_settings(
 
     async def statuses() -> list[bytes]:
         async with opened(tmp_path, fish(), web=0, connection_limits=ConnectionLimits(viewers_per_address=1)) as server:
-            [seen] = [log_fields(one)["address"] for one in caplog.records if one.message == "serving web pages"]
+            [address] = [log_fields(one)["address"] for one in caplog.records if one.message == "serving web pages"]
             for name in ("ann", "bob"):
                 await server.come(name)
             await server.until(lambda: server.server.rooms)
             [room] = server.server.rooms
-            browsers = [await asyncio.open_connection(LOOPBACK, int(seen.rpartition(":")[2])) for _ in range(2)]
+            browsers = [await asyncio.open_connection(LOOPBACK, int(address.rpartition(":")[2])) for _ in range(2)]
             lines = []
             for reader, writer in browsers:
                 writer.write(f"GET /rooms/{room}/live HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
@@ -605,8 +607,8 @@ def test_a_server_answers_browsers_by_the_names_in_its_settings(
 
     async def status() -> bytes:
         async with opened(tmp_path, fish(), web=0, web_names=("board.example",)):
-            [seen] = [log_fields(one)["address"] for one in caplog.records if one.message == "serving web pages"]
-            reader, writer = await asyncio.open_connection(LOOPBACK, int(seen.rpartition(":")[2]))
+            [address] = [log_fields(one)["address"] for one in caplog.records if one.message == "serving web pages"]
+            reader, writer = await asyncio.open_connection(LOOPBACK, int(address.rpartition(":")[2]))
             writer.write(b"GET /healthz HTTP/1.1\r\nHost: board.example\r\n\r\n")
             line = await reader.readline()
             writer.close()
@@ -615,7 +617,7 @@ def test_a_server_answers_browsers_by_the_names_in_its_settings(
     assert run(status()).split()[1] == b"200"
 
 
-# Its settings
+# Settings
 
 
 @server_test(fish(), reconnect_window=7.0)
@@ -635,7 +637,7 @@ async def test_the_hello_timeout_is_set_by_the_settings(server: Open) -> None:
 @pytest.mark.parametrize(
     "limits",
     [ConnectionLimits(connections_per_address=1), ConnectionLimits(connections=1)],
-    ids=["of one address", "in all"],
+    ids=["per address", "in all"],
 )
 def test_connections_are_limited_by_the_settings(limits: ConnectionLimits, tmp_path: Path) -> None:
     async def heard() -> list[Any]:
@@ -742,9 +744,9 @@ def test_a_match_is_resumed_without_a_player_that_came_back_and_left_at_hello(tm
     async def resumed() -> dict[str, Any]:
         async with opened(tmp_path, fish()) as server:
             ann, bob = [await server.come(name) for name in ("ann", "bob")]
-            plays = asyncio.create_task(bob.play())
+            playing = asyncio.create_task(bob.play())
             await ann.play("take_turn", times=2)
-            plays.cancel()
+            playing.cancel()
         async with opened(tmp_path, fish(), restart_window=3600.0) as server:
             server.server.resume_matches()
             tokens = [one.heard[0]["reconnect_token"] for one in (ann, bob)]
@@ -764,15 +766,15 @@ def test_players_of_a_resumed_match_get_no_first_turn_limit_again(tmp_path: Path
     async def limits_before_and_after() -> tuple[list[float], list[float]]:
         async with opened(tmp_path, played) as server:
             ann, bob = [await server.come(name) for name in ("ann", "bob")]
-            plays = asyncio.create_task(bob.play())
+            playing = asyncio.create_task(bob.play())
             await ann.play("take_turn", times=2)
-            plays.cancel()
+            playing.cancel()
         async with opened(tmp_path, played) as server:
             server.server.resume_matches()
             back = [Visit(await server.call({"token": one.heard[0]["reconnect_token"]})) for one in (ann, bob)]
-            plays = asyncio.create_task(back[1].play())
+            playing = asyncio.create_task(back[1].play())
             await back[0].play()
-            await plays
+            await playing
         before, after = [
             [one["limit"] for one in them if one["type"] == "take_turn"] for them in (ann.heard, back[0].heard)
         ]
@@ -788,12 +790,12 @@ def test_players_of_two_interrupted_matches_resume_both(tmp_path: Path) -> None:
     tokens = {name: make_token(tmp_path, name) for name in ("ann", "bob")}
 
     async def interrupted_and_finished() -> tuple[set[str], set[str]]:
-        for _ in range(2):  # and nobody goes on with the first one meanwhile
+        for _ in range(2):  # the first match is not resumed meanwhile
             async with opened(tmp_path, fish()) as server:
                 ann, bob = [await server.come(name, token=token) for name, token in tokens.items()]
-                plays = asyncio.create_task(bob.play())
+                playing = asyncio.create_task(bob.play())
                 await ann.play("take_turn", times=2)
-                plays.cancel()
+                playing.cancel()
         interrupted = set(server.journals())
         async with opened(tmp_path, fish(), restart_window=3600.0) as server:
             server.server.resume_matches()

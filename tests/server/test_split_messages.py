@@ -1,4 +1,4 @@
-"""Cut all that a player says at a server in pieces, at every byte: the journal is the same."""
+"""Split the messages of a client at every byte: the journal is the same."""
 
 import asyncio
 from collections.abc import Callable
@@ -13,8 +13,8 @@ from tests.server.guest_threads import play_undisturbed
 from tests.server.test_server import fish, opened
 
 
-async def play_in_pieces(directory: Path, cut: Callable[[bytes], list[bytes]]) -> int:
-    """Play a match in which one player says everything in such pieces; how long its longest answer is."""
+async def play_split(directory: Path, split: Callable[[bytes], list[bytes]]) -> int:
+    """Play a match in which one client sends its messages in pieces; the length of its longest answer."""
     longest = 0
     async with opened(directory, fish(), connection_limits=ConnectionLimits(matches_per_client=1)) as server:
         ann, bob = await server.come("ann"), await server.come("bob")
@@ -24,9 +24,9 @@ async def play_in_pieces(directory: Path, cut: Callable[[bytes], list[bytes]]) -
             while (message := await ann.hear()) is not None:
                 text = ann.answer(message)
                 longest = max(longest, len(text))
-                for piece in cut(text):
+                for piece in split(text):
                     ann.caller.say(piece)
-                    await asyncio.sleep(0)  # so that it comes for itself
+                    await asyncio.sleep(0)  # so that it arrives by itself
 
         await asyncio.gather(talk(), bob.play("suspended"))
         [path] = server.journals().values()
@@ -37,17 +37,17 @@ async def play_in_pieces(directory: Path, cut: Callable[[bytes], list[bytes]]) -
     return longest
 
 
-def cut_in_two(at: int, text: bytes) -> list[bytes]:
+def split_at(at: int, text: bytes) -> list[bytes]:
     return [text[:at], text[at:]]
 
 
 def test_messages_split_at_any_byte_give_the_same_journal(tmp_path: Path) -> None:
-    longest = run(play_in_pieces(tmp_path / "whole", lambda text: [text]))
+    longest = run(play_split(tmp_path / "whole", lambda text: [text]))
 
     assert longest > 60
     for at in range(1, longest):
-        run(play_in_pieces(tmp_path / f"{at}", partial(cut_in_two, at)))
+        run(play_split(tmp_path / f"{at}", partial(split_at, at)))
 
 
 def test_messages_sent_byte_by_byte_give_the_same_journal(tmp_path: Path) -> None:
-    run(play_in_pieces(tmp_path, lambda text: [text[at : at + 1] for at in range(len(text))]))
+    run(play_split(tmp_path, lambda text: [text[at : at + 1] for at in range(len(text))]))

@@ -1,4 +1,4 @@
-"""Stop a server by signals: open questions are answered, everybody hears of it, and the next one goes on with all."""
+"""Stop a server by signals: open questions are answered, clients are told, and the next server resumes all matches."""
 
 import operator
 import signal
@@ -38,8 +38,8 @@ SUSPENDED = "the server closes the connection: the server is stopping for a whil
 
 
 @pytest.fixture(autouse=True)
-def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody waits long before it comes again."""
+def _reconnect_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Clients reconnect soon."""
     monkeypatch.setattr(player_side, "MAX_RECONNECT_INTERVAL_S", 0.5)
 
 
@@ -51,21 +51,21 @@ def config(tmp_path: Path) -> str:
 
 
 def facts(server: ServerProcess) -> list[int]:
-    """How much has happened in each match."""
+    """The number of facts of each match."""
     return sorted(len(read_journal(path).facts) for path in server.journals())
 
 
-def looking_on(address: str) -> tuple[list[bytes], Callable[[], bytes]]:
-    """Somebody who watches whatever is played: what it hears of at first, and what reads the rest to the end."""
-    line = connect_raw(address)
-    stream = line.makefile("rb")
+def watch_raw(address: str) -> tuple[list[bytes], Callable[[], bytes]]:
+    """Connect a roaming spectator: its first line, and a function that reads the rest to the end."""
+    connection = connect_raw(address)
+    stream = connection.makefile("rb")
     hello = wire.decode_line(stream.readline())
     assert isinstance(hello, wire.Hello)
-    line.sendall(wire.encode({"nonce": hello.nonce, "answer": {"purpose": "watch"}}) + b"\n")
+    connection.sendall(wire.encode({"nonce": hello.nonce, "answer": {"purpose": "watch"}}) + b"\n")
     first = [stream.readline()]
 
     def rest() -> bytes:
-        with line, stream:
+        with connection, stream:
             return stream.read()
 
     return first, rest
@@ -78,20 +78,20 @@ def test_a_stopping_server_waits_for_open_answers_and_tells_all_clients(how: str
     with run_server(tmp_path / "server", "--config", config, start=start) as server:
         guests = [GuestThread(server.address, f"player-{number}", lambda: gate) for number in range(2 * ROOMS)]
         gate.wait_until(lambda gate: gate.waiting == ROOMS)
-        first, rest = looking_on(server.address)
+        first, rest = watch_raw(server.address)
         idler = GuestThread(server.address, "idler")
         wait_for_value(lambda: "signed in as idler" in idler.told)
 
         server.process.send_signal(by)
         wait_for_value(lambda: server.events("stopping"))
         with pytest.raises(OSError), connect_raw(server.address) as late:
-            assert late.recv(1) == b"", "somebody is let in"
-            raise OSError("it was cut off")
-        assert facts(server) == [4] * ROOMS  # nothing happens to those who have not answered yet
+            assert late.recv(1) == b"", "a new connection was accepted"
+            raise OSError("the connection was refused")
+        assert facts(server) == [4] * ROOMS  # nothing happens while the answers are due
         gate.open()
         assert server.wait_for_exit() == 0
 
-        assert facts(server) == [5] * ROOMS  # the answers, and no more than that
+        assert facts(server) == [5] * ROOMS  # the answers, and no more
         assert server.said == ["fairplay: stopped; the same command goes on with what was being played\n"]
         assert b'"snapshot"' in first[0]
         assert b'"suspended"' in rest().splitlines()[-1]
@@ -99,15 +99,15 @@ def test_a_stopping_server_waits_for_open_answers_and_tells_all_clients(how: str
             wait_for_value(partial(operator.contains, guest.told, SUSPENDED))
 
         server.start()
-        check_they_play_to_the_end([*guests, idler, GuestThread(server.address, "late")])
+        check_played_to_the_end([*guests, idler, GuestThread(server.address, "late")])
         server.stop_when_idle()
 
     records = [check_undisturbed(path) for path in server.journals()]
     assert sorted(record.resumptions for record in records) == [(), *[(5,)] * ROOMS]
 
 
-def check_they_play_to_the_end(guests: list[GuestThread]) -> None:
-    """All of them end one match, and leave."""
+def check_played_to_the_end(guests: list[GuestThread]) -> None:
+    """Wait until all have ended one match, and left."""
     for guest in guests:
         assert guest.wait_until_done().lost == ""
         assert len(guest.results) == 1
@@ -123,9 +123,9 @@ def test_a_client_that_never_answers_does_not_keep_a_server_from_stopping(tmp_pa
         assert server.end(signal.SIGTERM) == 0
 
         assert facts(server) == [4] * ROOMS
-        gate.open()  # which is too late for what was asked
+        gate.open()  # too late for the open questions
         server.start()
-        check_they_play_to_the_end(guests)
+        check_played_to_the_end(guests)
         server.stop_when_idle()
 
     assert all(check_undisturbed(path).resumptions == (4,) for path in server.journals())
@@ -143,11 +143,11 @@ def test_a_second_signal_ends_a_server_at_once(by: signal.Signals, tmp_path: Pat
         wait_for_value(lambda: server.events("stopping"))
         since = time.monotonic()
         assert server.end(by) == 0
-        assert time.monotonic() - since < STOP_GRACE_S, "it has waited for those who do not answer"
+        assert time.monotonic() - since < STOP_GRACE_S, "it waited for clients that do not answer"
 
         gate.open()
         server.start()
-        check_they_play_to_the_end(guests)
+        check_played_to_the_end(guests)
         server.stop_when_idle()
 
     assert all(check_undisturbed(path).resumptions == (4,) for path in server.journals())

@@ -1,4 +1,4 @@
-"""Play at a server over TLS and over WebSocket in TLS, on lines that break, beside callers who do either of it badly."""
+"""Play at a server over TLS and over WebSocket in TLS, beside connections with bad handshakes."""
 
 import signal
 import socket
@@ -33,46 +33,46 @@ parameters = { rows = 5, columns = 5 }
 limits = { move = 60, first = 60, start = 60 }
 """
 certificate = test_sign_in.certificate
-Call = Callable[[socket.socket, ssl.SSLContext], socket.socket]  # what somebody does on a new connection
+Call = Callable[[socket.socket, ssl.SSLContext], socket.socket]  # what a test does on a new connection
 
 
-def secured(line: socket.socket, trusting: ssl.SSLContext) -> socket.socket:
-    return trusting.wrap_socket(line, server_hostname=LOOPBACK)
+def secured(connection: socket.socket, trusting: ssl.SSLContext) -> socket.socket:
+    return trusting.wrap_socket(connection, server_hostname=LOOPBACK)
 
 
-def says_nothing(line: socket.socket, trusting: ssl.SSLContext) -> socket.socket:
-    return line
+def says_nothing(connection: socket.socket, trusting: ssl.SSLContext) -> socket.socket:
+    return connection
 
 
-def speaks_plainly(line: socket.socket, trusting: ssl.SSLContext) -> socket.socket:
-    line.sendall(b'{"nonce":"1-0123456789abcdef","answer":null}\n')
-    return line
+def speaks_plainly(connection: socket.socket, trusting: ssl.SSLContext) -> socket.socket:
+    connection.sendall(b'{"nonce":"1-0123456789abcdef","answer":null}\n')
+    return connection
 
 
-def shakes_hands_plainly(line: socket.socket, trusting: ssl.SSLContext) -> socket.socket:
-    line.sendall(HANDSHAKE)
-    return line
+def shakes_hands_plainly(connection: socket.socket, trusting: ssl.SSLContext) -> socket.socket:
+    connection.sendall(HANDSHAKE)
+    return connection
 
 
-def begins_tls(line: socket.socket, trusting: ssl.SSLContext) -> socket.socket:
-    line.sendall(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03")
-    return line
+def begins_tls(connection: socket.socket, trusting: ssl.SSLContext) -> socket.socket:
+    connection.sendall(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03")
+    return connection
 
 
-def is_silent_in_tls(line: socket.socket, trusting: ssl.SSLContext) -> socket.socket:
-    return secured(line, trusting)
+def is_silent_in_tls(connection: socket.socket, trusting: ssl.SSLContext) -> socket.socket:
+    return secured(connection, trusting)
 
 
-def babbles_in_tls(line: socket.socket, trusting: ssl.SSLContext) -> socket.socket:
-    encrypted = secured(line, trusting)
+def babbles_in_tls(connection: socket.socket, trusting: ssl.SSLContext) -> socket.socket:
+    encrypted = secured(connection, trusting)
     encrypted.sendall(b"what?\n\r\n\r\n")
     return encrypted
 
 
-def breaks_tls(line: socket.socket, trusting: ssl.SSLContext) -> socket.socket:
-    encrypted = secured(line, trusting)
+def breaks_tls(connection: socket.socket, trusting: ssl.SSLContext) -> socket.socket:
+    encrypted = secured(connection, trusting)
     with socket.socket(fileno=encrypted.detach()) as plain:
-        plain.sendall(b"\x17\x03\x03\x00\x20" + bytes(32))  # no record of ours
+        plain.sendall(b"\x17\x03\x03\x00\x20" + bytes(32))  # an invalid TLS record
         return plain.dup()
 
 

@@ -1,4 +1,4 @@
-"""Sign up for a tournament, and see who is turned away."""
+"""Sign up for a tournament at a server: who plays, and who is refused."""
 
 import asyncio
 from pathlib import Path
@@ -92,18 +92,20 @@ def test_a_tournament_that_is_interrupted_tells_its_players_when_to_come_again(
     caplog.set_level("INFO", LOG.name)
     settings = ServerSettings(offers=(make_offer("fish", {}),), directory=str(tmp_path), port=0)
 
-    async def last_words() -> dict[str, Any] | None:
+    async def last_message() -> dict[str, Any] | None:
         sign_up = SignUpSettings(min=2, max=2)
-        serving = asyncio.create_task(host_tournament(settings, "fish", sign_up, (), lambda joined, runner: None))
-        while not (open_at := [log_fields(one)["address"] for one in caplog.records if one.message == "listening"]):
+        serving = asyncio.create_task(
+            host_tournament(settings, "fish", sign_up, (), lambda entrants, make_runner: None)
+        )
+        while not (addresses := [log_fields(one)["address"] for one in caplog.records if one.message == "listening"]):
             await asyncio.sleep(0)
-        ann = Caller(*await asyncio.open_connection(LOOPBACK, int(open_at[0].rpartition(":")[2])))
+        ann = Caller(*await asyncio.open_connection(LOOPBACK, int(addresses[0].rpartition(":")[2])))
         await ann.reply({"name": "ann"})
-        await ann.hear()  # that it is welcome
+        await ann.hear()  # the welcome
         serving.cancel()
         last = await ann.hear()
         ann.leave()
         await asyncio.wait([serving])
         return last
 
-    assert run(last_words()) == {"type": "suspended", "why": PAUSE_MESSAGE, "retry_after": RETRY_AFTER_S}
+    assert run(last_message()) == {"type": "suspended", "why": PAUSE_MESSAGE, "retry_after": RETRY_AFTER_S}

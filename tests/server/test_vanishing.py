@@ -1,4 +1,4 @@
-"""Let clients vanish whenever their room opens, and see that the others play with each other."""
+"""Let clients vanish whenever their room opens: the others play with each other."""
 
 import asyncio
 import logging
@@ -20,7 +20,7 @@ LIMITS = Limits(move=0.3, start_up=60.0)  # quick, as a seat is reserved for cli
 
 
 @contextmanager
-def openings() -> Iterator[list[set[str]]]:
+def opened_rooms() -> Iterator[list[set[str]]]:
     """The names of the players of each room that opens meanwhile."""
     found: list[set[str]] = []
 
@@ -41,7 +41,7 @@ def openings() -> Iterator[list[set[str]]]:
 
 
 async def vanish(server: Open, number: int, *, answers: int, again: bool) -> None:
-    """Sign in, and hang up as soon as so many questions of a match are answered; then do so again, and again."""
+    """Sign in, disconnect after so many answers in a match, and start again, for ever."""
     token = ""
     while True:
         visit = Visit(await server.call({"name": f"v{number}", **({"token": token} if token else {})}))
@@ -59,7 +59,7 @@ async def vanish(server: Open, number: int, *, answers: int, again: bool) -> Non
 
 @asynccontextmanager
 async def vanishing(server: Open, number: int, **how: Any) -> AsyncIterator[None]:
-    """So many clients that vanish, for as long as this lasts; one of them was there before all others."""
+    """So many clients that vanish, while the context lasts; one of them is there before all others."""
     tasks = [asyncio.create_task(vanish(server, each, **how)) for each in range(number)]
     await server.until(lambda: server.server.status().players)
     try:
@@ -71,7 +71,7 @@ async def vanishing(server: Open, number: int, **how: Any) -> AsyncIterator[None
 
 
 def check_together(found: list[set[str]], share: float) -> None:
-    """The honest sat together in this share of all rooms that opened for one of them."""
+    """Check that the honest clients played together in this share of all rooms that opened for one of them."""
     concerned = [players for players in found if players & HONEST]
     together = sum(players == HONEST for players in concerned)
     assert together >= MATCHES
@@ -82,7 +82,12 @@ def check_together(found: list[set[str]], share: float) -> None:
 @pytest.mark.parametrize(
     ("number", "share", "again"),
     [(1, 0.9, True), (1, 0.9, False), (10, 0.7, True), (10, 0.7, False)],
-    ids=["one with the same pass", "one with fresh identities", "ten with their passes", "ten with fresh identities"],
+    ids=[
+        "one with the same reconnect token",
+        "one with fresh identities",
+        "ten with their reconnect tokens",
+        "ten with fresh identities",
+    ],
 )
 def test_clients_that_vanish_keep_no_other_from_playing(
     number: int, share: float, again: bool, policy: str, tmp_path: Path
@@ -92,7 +97,7 @@ def test_clients_that_vanish_keep_no_other_from_playing(
             honest = [await server.come(name) for name in sorted(HONEST)]
             await asyncio.gather(*(visit.play(times=MATCHES) for visit in honest))
 
-    with openings() as found:
+    with opened_rooms() as found:
         run(play())
 
     check_together(found, share)
@@ -105,7 +110,7 @@ def test_clients_that_vanish_behind_hello_are_paired_behind_others_too(tmp_path:
             honest = [await server.come(name) for name in sorted(HONEST)]
             await asyncio.gather(*(visit.play(times=MATCHES) for visit in honest))
 
-    with openings() as found:
+    with opened_rooms() as found:
         run(play())
 
     check_together(found, 0.7)
@@ -131,7 +136,7 @@ async def test_a_client_that_stays_when_another_vanishes_plays_at_once_with_the_
 async def test_an_ejection_in_play_costs_no_waiting(server: Open) -> None:
     ann = asyncio.create_task((await server.come("ann")).play())
     bob = await server.come("bob")
-    await bob.play(until="take_turn")  # and says nothing more
+    await bob.play(until="take_turn")  # and answers no more
     bob.caller.leave()
     await ann
     await server.until(lambda: server.waiting == ["ann"])
@@ -142,6 +147,6 @@ async def test_an_ejection_in_play_costs_no_waiting(server: Open) -> None:
 
 
 def only(server: Open) -> str:
-    """The id of the only client that is there."""
+    """The id of the only client."""
     [id] = server.server.clients
     return id

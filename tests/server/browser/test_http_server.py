@@ -1,4 +1,4 @@
-"""Come to the web port of a server and be slow, silent, deaf or many: one is cut off, and nobody else notices."""
+"""Connect to the web port slowly, silently, without reading or many times: only such connections are closed."""
 
 import select
 import socket
@@ -11,7 +11,7 @@ import pytest
 
 from fairplay.server.browser import http_server, pages, viewers
 from fairplay.server.settings import ConnectionLimits
-from tests.server.browser.test_pages import Looking, ask
+from tests.server.browser.test_pages import Viewer, ask
 from tests.server.small_servers import RunningServer, run_small_server
 
 QUESTION = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
@@ -19,7 +19,7 @@ QUESTION = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 @pytest.fixture
 def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[RunningServer]:
-    """A server with little patience."""
+    """A server with short timeouts."""
     monkeypatch.setattr(http_server, "REQUEST_TIMEOUT_S", 0.3)
     with run_small_server(tmp_path) as it:
         yield it
@@ -29,8 +29,8 @@ def connected(server: RunningServer) -> socket.socket:
     return socket.create_connection(("127.0.0.1", server.port), timeout=30)
 
 
-def is_cut_off(connection: socket.socket) -> bool:
-    """Does the other end hang up, sooner or later? Whatever comes before is read."""
+def is_closed(connection: socket.socket) -> bool:
+    """Read until the server closes the connection."""
     try:
         while connection.recv(65536):
             pass
@@ -41,7 +41,7 @@ def is_cut_off(connection: socket.socket) -> bool:
 
 def test_a_silent_browser_is_disconnected(server: RunningServer) -> None:
     with connected(server) as silent:
-        assert is_cut_off(silent)
+        assert is_closed(silent)
 
 
 def test_a_browser_that_drips_bytes_is_disconnected(server: RunningServer) -> None:
@@ -52,7 +52,7 @@ def test_a_browser_that_drips_bytes_is_disconnected(server: RunningServer) -> No
             if poll.poll(20):
                 break
             dripping.sendall(bytes([byte]))
-        assert is_cut_off(dripping)
+        assert is_closed(dripping)
 
 
 def test_a_browser_that_is_silent_after_an_answer_is_disconnected(server: RunningServer) -> None:
@@ -62,7 +62,7 @@ def test_a_browser_that_is_silent_after_an_answer_is_disconnected(server: Runnin
             answer = b""
             while not answer.endswith(b"ok\n"):
                 answer += idle.recv(65536)
-        assert is_cut_off(idle)
+        assert is_closed(idle)
 
 
 def test_a_browser_that_does_not_read_is_disconnected(server: RunningServer, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -92,37 +92,37 @@ def test_many_idle_browsers_keep_no_other_out(server: RunningServer, monkeypatch
     monkeypatch.setattr(http_server, "REQUEST_TIMEOUT_S", 60.0)
     monkeypatch.setattr(http_server, "MAX_BROWSER_CONNECTIONS", 4)
     room = server.open_room("fish")
-    with ExitStack() as crowd:
-        looking = Looking(server, room)
-        crowd.callback(looking.close)
-        assert looking.next()[0] == "hello"
-        idle = [crowd.enter_context(connected(server)) for _ in range(20)]
+    with ExitStack() as stack:
+        viewer = Viewer(server, room)
+        stack.callback(viewer.close)
+        assert viewer.next()[0] == "hello"
+        idle = [stack.enter_context(connected(server)) for _ in range(20)]
 
         for _ in range(4):
             assert ask(server, "/healthz").status == 200
-        assert is_cut_off(idle[0])  # the first who came
-        looking.position()  # whoever is served stays
+        assert is_closed(idle[0])  # the first that came
+        viewer.position()  # a viewer that is served stays
         number = server.play_turns(room, 1)
-        assert looking.position()["seq"] == number
+        assert viewer.position()["seq"] == number
 
 
 def test_too_many_viewers_are_refused(server: RunningServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pages, "MAX_VIEWERS", 2)
     room = server.open_room("fish")
-    looking = [Looking(server, room) for _ in range(2)]
-    for one in looking:
+    viewer = [Viewer(server, room) for _ in range(2)]
+    for one in viewer:
         one.next()
         one.position()
 
     refused = ask(server, f"/rooms/{room}/live")
-    for one in looking:
+    for one in viewer:
         one.close()
 
     assert refused.status == 503
 
 
 def live(server: RunningServer, room: str, address: str = "127.0.0.1") -> socket.socket:
-    """Ask for a live board, from this address."""
+    """Request a live board from this address."""
     connection = socket.create_connection(("127.0.0.1", server.port), 30, (address, 0))
     connection.sendall(f"GET /rooms/{room}/live HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
     return connection
@@ -135,8 +135,8 @@ def status(connection: socket.socket) -> int:
 def test_viewers_from_one_address_are_limited(server: RunningServer) -> None:
     room = server.open_room("fish")
     with ExitStack() as boards:
-        greedy = [boards.enter_context(live(server, room)) for _ in range(300)]  # more than half of all of them
-        answers = [status(one) for one in greedy]
+        connections = [boards.enter_context(live(server, room)) for _ in range(300)]  # more than half of all of them
+        answers = [status(one) for one in connections]
         other = status(boards.enter_context(live(server, room, "127.0.0.2")))
         refused = ask(server, f"/rooms/{room}/live")
 
@@ -151,19 +151,19 @@ def test_viewers_that_left_are_not_counted(tmp_path: Path) -> None:
         room = server.open_room("fish")
         served = 0
         while served < 3:
-            with live(server, room) as looking:
-                served += status(looking) == 200
+            with live(server, room) as viewer:
+                served += status(viewer) == 200
 
 
 def test_nothing_is_drawn_without_viewers(server: RunningServer) -> None:
     room = server.open_room("fish")
     hub = server.server.hubs[room]
-    looking = [Looking(server, room) for _ in range(3)]
-    for one in looking:
+    viewer = [Viewer(server, room) for _ in range(3)]
+    for one in viewer:
         one.next()
         one.position()
     assert len(hub.watchers) == 1  # for all of them
-    for one in looking:
+    for one in viewer:
         one.close()
 
     number = server.play_turns(room, 1)
@@ -177,10 +177,10 @@ def test_a_room_is_shown_again_after_all_viewers_have_left(server: RunningServer
     room = server.open_room("fish")
     hub = server.server.hubs[room]
     for _ in range(3):
-        looking = Looking(server, room)
-        looking.next()
-        looking.position()
-        looking.close()
+        viewer = Viewer(server, room)
+        viewer.next()
+        viewer.position()
+        viewer.close()
         while hub.watchers:
             server.play_turns(room, 0)
 
@@ -188,16 +188,16 @@ def test_a_room_is_shown_again_after_all_viewers_have_left(server: RunningServer
 def test_a_slow_viewer_gets_the_newest_picture(server: RunningServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(viewers, "FRAME_INTERVAL_S", 0.0)
     room = server.open_room("fish")
-    looking = Looking(server, room)
-    looking.next()
-    looking.position()
+    viewer = Viewer(server, room)
+    viewer.next()
+    viewer.position()
 
     for _ in range(6):
         number = server.play_turns(room, 1)
-    seen = [looking.position()["seq"]]
+    seen = [viewer.position()["seq"]]
     while seen[-1] < number:
-        seen.append(looking.position()["seq"])
-    looking.close()
+        seen.append(viewer.position()["seq"])
+    viewer.close()
 
     assert seen == sorted(set(seen))
 
@@ -205,28 +205,28 @@ def test_a_slow_viewer_gets_the_newest_picture(server: RunningServer, monkeypatc
 def test_a_room_without_moves_sends_heartbeats(server: RunningServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(viewers, "HEARTBEAT_INTERVAL_S", 0.05)
     room = server.open_room("fish")
-    looking = Looking(server, room)
-    looking.next()
-    looking.position()
+    viewer = Viewer(server, room)
+    viewer.next()
+    viewer.position()
 
-    while not looking.beats:
-        looking.line()
-    del server.server.hubs[room]  # which the host closed before its end
-    end = looking.next()
-    looking.close()
+    while not viewer.beats:
+        viewer.line()
+    del server.server.hubs[room]  # closed before its end
+    end = viewer.next()
+    viewer.close()
 
     assert end == ("", None)
 
 
 def test_the_web_server_stops_at_once_despite_viewers_and_silent_browsers(tmp_path: Path) -> None:
-    with ExitStack() as open_ones:
+    with ExitStack() as stack:
         with run_small_server(tmp_path) as server:
-            looking = Looking(server, server.open_room("fish"))
-            open_ones.callback(looking.close)
-            looking.next()
-            looking.position()
-            silent = open_ones.enter_context(connected(server))
+            viewer = Viewer(server, server.open_room("fish"))
+            stack.callback(viewer.close)
+            viewer.next()
+            viewer.position()
+            silent = stack.enter_context(connected(server))
             assert ask(server, "/healthz").status == 200
 
-        assert looking.next() == ("", None)
-        assert is_cut_off(silent)
+        assert viewer.next() == ("", None)
+        assert is_closed(silent)

@@ -1,4 +1,4 @@
-"""Ask a server over HTTP, as browsers, monitors and people with bad intentions do."""
+"""Request the pages of a server, as browsers, monitors and attackers do."""
 
 import asyncio
 import http.client
@@ -28,7 +28,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
 
 
 class Answer:
-    """What a browser gets."""
+    """An answer to a request."""
 
     def __init__(self, answer: http.client.HTTPResponse) -> None:
         self.status = answer.status
@@ -45,8 +45,8 @@ def ask(server: RunningServer, path: str, method: str = "GET", body: bytes | Non
         connection.close()
 
 
-class Looking:
-    """Somebody who looks at a room, and hears all that is said of it."""
+class Viewer:
+    """A browser viewer of a room."""
 
     def __init__(self, server: RunningServer, room: str, theme: str = "light") -> None:
         self._connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
@@ -54,7 +54,7 @@ class Looking:
         self._answer = self._connection.getresponse()
         assert self._answer.status == 200
         self.lines: list[str] = []
-        self.beats = 0  # how often nothing was said
+        self.beats = 0  # heartbeats
 
     def line(self) -> str:
         """The next line of an answer, up to the first of an event."""
@@ -121,13 +121,13 @@ def test_the_status_lists_rooms_and_finished_matches(server: RunningServer, monk
     room = server.open_room("fish", ("ann", "bob", "cyd"))
     number = server.play_turns(room, 4)
 
-    [seen] = [it for it in json.loads(ask(server, "/status").text)["rooms"] if it["id"] == room]
+    [shown] = [it for it in json.loads(ask(server, "/status").text)["rooms"] if it["id"] == room]
     server.play_to_end(room)
     over = json.loads(ask(server, "/status").text)
 
-    assert (seen["names"], seen["game"], seen["seq"]) == (["ann", "bob", "cyd"], "fish", number)
-    assert seen["scores"] == [0, 0, 0]
-    assert seen["turn"] == 1
+    assert (shown["names"], shown["game"], shown["seq"]) == (["ann", "bob", "cyd"], "fish", number)
+    assert shown["scores"] == [0, 0, 0]
+    assert shown["turn"] == 1
     assert room not in [it["id"] for it in over["rooms"]]
     assert over["finished"][0]["match"] == room
     assert sorted(seat for group in over["finished"][0]["ranking"] for seat in group) == [0, 1, 2]
@@ -153,24 +153,24 @@ def test_a_status_is_cached_for_a_moment(server: RunningServer, monkeypatch: pyt
 @pytest.mark.parametrize("game", GAMES)
 def test_a_viewer_sees_the_board_after_every_turn(server: RunningServer, game: str) -> None:
     room = server.open_room(game)
-    looking = Looking(server, room)
-    name, hello = looking.next()
+    viewer = Viewer(server, room)
+    name, hello = viewer.next()
     assert (name, hello["name"]) == ("hello", server.server.hubs[room].name)
 
-    first = looking.position()
+    first = viewer.position()
     pictures = []
     for _ in range(3):
         number = server.play_turns(room, 1)
-        now = looking.position()
+        now = viewer.position()
         assert now["seq"] == number
         assert "lines" in now
         assert now["facts"][-1][0] == number
         match = server.server.hubs[room].last
         assert match is not None
         view = match.match.view(None)
-        assert game_info(game).svg(view, match.match.names).splitlines()[0] == looking.lines[0]
-        pictures.append("\n".join(looking.lines))
-    looking.close()
+        assert game_info(game).svg(view, match.match.names).splitlines()[0] == viewer.lines[0]
+        pictures.append("\n".join(viewer.lines))
+    viewer.close()
 
     assert first["seq"] == 0
     assert first["names"] == ["ann", "bob", "cyd"]
@@ -180,41 +180,41 @@ def test_a_viewer_sees_the_board_after_every_turn(server: RunningServer, game: s
 def test_pictures_are_those_of_fairplay_draw(server: RunningServer) -> None:
     room = server.open_room("fish")
     before = server.server.hubs[room].last
-    light, dark = Looking(server, room), Looking(server, room, "dark-small")
-    for looking in (light, dark):
-        looking.next()
-        looking.position()
+    light, dark = Viewer(server, room), Viewer(server, room, "dark-small")
+    for viewer in (light, dark):
+        viewer.next()
+        viewer.position()
     server.play_turns(room, 1)
     after = server.server.hubs[room].last
     assert before is not None
     assert after is not None
-    for looking, look in ((light, {}), (dark, {"dark": True, "small": True})):
-        looking.position()
+    for viewer, options in ((light, {}), (dark, {"dark": True, "small": True})):
+        viewer.position()
         views = [it.match.view(None) for it in (before, after)]
-        expected = game_info("fish").svg(views[1], ("ann", "bob", "cyd"), before=views[0], **look)
-        assert "\n".join(looking.lines) == expected
-        looking.close()
+        expected = game_info("fish").svg(views[1], ("ann", "bob", "cyd"), before=views[0], **options)
+        assert "\n".join(viewer.lines) == expected
+        viewer.close()
 
 
 def test_the_last_position_ends_the_stream_and_leads_to_the_replay(server: RunningServer) -> None:
     room = server.open_room("tsuro", fails=1)
-    looking = Looking(server, room)
-    looking.next()
+    viewer = Viewer(server, room)
+    viewer.next()
     assert ask(server, f"/matches/{room}").status == 404
     assert ask(server, f"/rooms/{room}").status == 200
 
     server.play_to_end(room)
-    now = looking.position()
+    now = viewer.position()
     while not now["over"]:
-        now = looking.position()
-    end = looking.next()
-    looking.close()
+        now = viewer.position()
+    end = viewer.next()
+    viewer.close()
 
     assert end == ("", None)
     assert now["ejected"] == {"1": "crashed"}
     assert now["winners"]
     assert 1 not in now["winners"]
-    assert [said[3] for said in now["facts"]].count(True) == 1
+    assert [fact[3] for fact in now["facts"]].count(True) == 1
     moved = ask(server, f"/rooms/{room}")
     assert (moved.status, moved.headers["location"]) == (303, f"/matches/{room}")
     replay = ask(server, f"/matches/{room}")
@@ -229,19 +229,19 @@ def test_the_last_position_comes_also_where_the_room_is_gone_before_it_is_drawn(
 ) -> None:
     room, begun, draw = server.open_room("fish"), Event(), RenderPool.render
 
-    async def slowly(studio: RenderPool, job: Any) -> str:
+    async def slowly(pool: RenderPool, job: Any) -> str:
         begun.set()
         while room in server.server.hubs:
             await asyncio.sleep(0.001)
-        return await draw(studio, job)
+        return await draw(pool, job)
 
     monkeypatch.setattr(RenderPool, "render", slowly)
-    looking = Looking(server, room)
-    looking.next()
+    viewer = Viewer(server, room)
+    viewer.next()
     assert begun.wait(30)
     server.play_to_end(room)
-    first, last = looking.position(), looking.position()
-    looking.close()
+    first, last = viewer.position(), viewer.position()
+    viewer.close()
 
     assert (first["seq"], first["over"], last["over"]) == (0, False, True)
 
@@ -274,7 +274,7 @@ def test_a_replay_that_failed_is_rendered_at_the_next_request(tmp_path: Path, mo
 def test_only_the_last_replays_are_cached(server: RunningServer, monkeypatch: pytest.MonkeyPatch) -> None:
     drawn: list[Any] = []
 
-    async def draw(studio: RenderPool, job: Any) -> str:
+    async def draw(pool: RenderPool, job: Any) -> str:
         drawn.append(job)
         return "a replay"
 
@@ -287,7 +287,7 @@ def test_only_the_last_replays_are_cached(server: RunningServer, monkeypatch: py
     for room in (rooms[0], rooms[0], rooms[1], rooms[0]):
         assert ask(server, f"/matches/{room}").text == "a replay"
 
-    assert len(drawn) == 3  # the second time it was remembered, and the last time not any more
+    assert len(drawn) == 3  # the second request was cached, the last one no more
 
 
 def test_a_replay_that_is_requested_again_is_cached_longer(
@@ -295,7 +295,7 @@ def test_a_replay_that_is_requested_again_is_cached_longer(
 ) -> None:
     drawn: list[Any] = []
 
-    async def draw(studio: RenderPool, job: Any) -> str:
+    async def draw(pool: RenderPool, job: Any) -> str:
         drawn.append(job)
         return "a replay"
 
@@ -338,18 +338,18 @@ def test_a_live_board_ends_when_its_room_is_closed_before_the_match_is_over(
 ) -> None:
     monkeypatch.setattr(viewers, "HEARTBEAT_INTERVAL_S", 0.01)
     room = server.open_room("fish")
-    looking = Looking(server, room)
-    assert looking.next()[0] == "hello"
-    looking.position()
+    viewer = Viewer(server, room)
+    assert viewer.next()[0] == "hello"
+    viewer.position()
 
     async def close() -> None:
         del server.server.hubs[room]
 
     server.call(close)
     beats = 0
-    while beats < 100 and looking.line():
+    while beats < 100 and viewer.line():
         beats += 1
-    looking.close()
+    viewer.close()
 
     assert beats < 100
 
@@ -362,7 +362,7 @@ def test_a_sealed_match_has_no_replay(server: RunningServer) -> None:
     assert ask(server, f"/matches/{room}").status == 404
 
 
-# What people with bad intentions do.
+# Attacks.
 
 HEADERS = {
     "content-security-policy": pages.CONTENT_POLICY,
@@ -401,10 +401,10 @@ def test_pages_have_no_inline_script_style_or_data(server: RunningServer) -> Non
 def test_names_are_plain_text_in_the_stream(server: RunningServer) -> None:
     for name in nonempty(NAMES[:6]):
         room = server.open_room("fish", (name, "bob"))
-        looking = Looking(server, room)
-        looking.next()
-        now = looking.position()
-        looking.close()
+        viewer = Viewer(server, room)
+        viewer.next()
+        now = viewer.position()
+        viewer.close()
         assert now["names"] == [name, "bob"]
         assert "<script" not in now["picture"].lower()
         assert "onerror=" not in now["picture"].replace("&lt;", "<").split(">")[0]
@@ -439,20 +439,18 @@ PLACES = [
 ]
 
 
-@pytest.mark.parametrize("place", PLACES, ids=range(len(PLACES)))
-def test_an_id_is_looked_up_and_never_a_path(
-    server: RunningServer, place: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked: list[str] = []
-    monkeypatch.setattr(RenderPool, "render", lambda *job: asked.append(str(job)))
+@pytest.mark.parametrize("id", PLACES, ids=range(len(PLACES)))
+def test_an_id_is_looked_up_and_never_a_path(server: RunningServer, id: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    jobs: list[str] = []
+    monkeypatch.setattr(RenderPool, "render", lambda *job: jobs.append(str(job)))
     for path in nonempty(("/matches/", "/rooms/", "/parts/", "/parts/../", "/")):
         answer = raw(
-            server, f"GET {path}{place.replace(' ', '%20')} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+            server, f"GET {path}{id.replace(' ', '%20')} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
         )
-        home = path == "/" and place in (".",)
+        home = path == "/" and id in (".",)
         assert answer.startswith(b"HTTP/1.1 404") or (home and b" 200 " in answer), path
         assert b"root:" not in answer
-    assert asked == []
+    assert jobs == []
 
 
 @pytest.mark.parametrize(
@@ -470,7 +468,7 @@ def test_listed_parts_are_served_with_their_types(server: RunningServer) -> None
 
 
 def raw(server: RunningServer, request: str | bytes) -> bytes:
-    """All that comes back for these bytes."""
+    """The whole answer to these bytes."""
     with socket.create_connection(("127.0.0.1", server.port), timeout=30) as connection:
         connection.sendall(request if isinstance(request, bytes) else request.encode())
         received = bytearray()

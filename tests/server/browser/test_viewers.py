@@ -1,8 +1,9 @@
-"""Look at a room through a browser that is slow, beside one that is quick."""
+"""Stream a room to slow and quick viewers."""
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,28 +17,51 @@ from fairplay.server.browser.viewers import RoomStream, describe_position
 from fairplay.server.spectating import hub as hub_module
 from fairplay.server.spectating.hub import Hub, NumberedEvent
 from tests.players.scripted_connections import VirtualTimeLoop, run_in_virtual_time
-from tests.server.spectators import play_match_events
+from tests.server.spectators import MatchEvents, play_match_events
+
+Frames = AsyncGenerator[bytes, None]
 
 
 def data_in(frame: bytes) -> dict[str, Any]:
-    """What a server-sent event is about."""
+    """The data of a server-sent event."""
     found: dict[str, Any] = json.loads(frame.partition(b"data: ")[2])
     return found
 
 
-async def next_of(frames: AsyncGenerator[bytes, None]) -> bytes:
+async def next_frame(frames: Frames) -> bytes:
     """The next event; empty: there is none."""
     return await anext(frames, b"")
+
+
+@asynccontextmanager
+async def open_stream(
+    events: MatchEvents | None = None,
+) -> AsyncIterator[tuple[Hub, RoomStream, Callable[[str], Frames]]]:
+    """A hub that has observed these events, its stream, and a function that adds a viewer with a theme."""
+    hub, pool = Hub("r1", "the ice"), RenderPool()
+    for event, match in events or ():
+        hub.observe(event, match)
+    stream, opened = RoomStream(hub, pool), list[Frames]()
+
+    def view(theme: str) -> Frames:
+        opened.append(stream.frames(theme))
+        return opened[-1]
+
+    try:
+        yield hub, stream, view
+    finally:
+        for frames in opened:
+            await frames.aclose()
+        await stream.close()
+        await pool.close()
 
 
 def test_a_viewer_that_missed_a_picture_gets_the_next_one_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(viewers, "FRAME_INTERVAL_S", 0.001)
 
     async def work() -> None:
-        hub, studio = Hub("r1", "the ice"), RenderPool()
-        showing = RoomStream(hub, studio)
-        quick, slow = showing.frames("light"), showing.frames("light")
-        try:
+        async with open_stream() as (hub, _, view):
+            quick, slow = view("light"), view("light")
             first, second, third, fourth = play_match_events("fish", 2)[:4]
             hub.observe(*first)
             assert "picture" in data_in(await anext(quick))
@@ -49,32 +73,20 @@ def test_a_viewer_that_missed_a_picture_gets_the_next_one_whole(monkeypatch: pyt
             assert ("picture" in newest, newest["seq"]) == (True, 2)
             hub.observe(*fourth)
             assert "lines" in data_in(await anext(slow))
-        finally:
-            await quick.aclose()
-            await slow.aclose()
-            await showing.close()
-            await studio.close()
 
     asyncio.run(work())
 
 
 def test_a_viewer_that_comes_back_sees_the_board_before_the_next_move() -> None:
     async def work() -> None:
-        hub, studio = Hub("r1", "the ice"), RenderPool()
-        showing = RoomStream(hub, studio)
-        other, first, again = showing.frames("dark"), showing.frames("light"), showing.frames("light")
-        try:
+        async with open_stream() as (hub, _, view):
+            other, first, again = view("dark"), view("light"), view("light")
             hub.observe(*play_match_events("fish", 2)[0])
-            await anext(other)  # which stays, so that the room is shown all the time
+            await anext(other)  # stays, so that the stream goes on
             shown = await anext(first)
             await first.aclose()
 
             assert data_in(await anext(again)) == data_in(shown)
-        finally:
-            for frames in (other, first, again):
-                await frames.aclose()
-            await showing.close()
-            await studio.close()
 
     asyncio.run(work())
 
@@ -85,41 +97,32 @@ def test_a_picture_that_cannot_be_drawn_delays_no_later_one(tmp_path: Path, monk
     monkeypatch.setattr(viewers, "FRAME_INTERVAL_S", 0.001)
 
     async def work() -> None:
-        hub, studio = Hub("r1", "the ice"), RenderPool()
-        showing = RoomStream(hub, studio)
-        frames = showing.frames("light")
-        looking = asyncio.create_task(next_of(frames))
-        try:
-            first, second = play_match_events("fish", 2)[:2]
-            hub.observe(*first)
-            while not (tmp_path / "begun").exists():
-                await asyncio.sleep(0)
-            hub.observe(*second)
-            await asyncio.wait([looking, showing._render_task], return_when=asyncio.FIRST_COMPLETED)
+        async with open_stream() as (hub, stream, view):
+            waiting = asyncio.create_task(next_frame(view("light")))
+            try:
+                first, second = play_match_events("fish", 2)[:2]
+                hub.observe(*first)
+                while not (tmp_path / "begun").exists():
+                    await asyncio.sleep(0)
+                hub.observe(*second)
+                await asyncio.wait([waiting, stream._render_task], return_when=asyncio.FIRST_COMPLETED)
 
-            assert looking.done()
-            assert data_in(looking.result())["seq"] == 1
-        finally:
-            looking.cancel()
-            await asyncio.wait([looking])
-            await frames.aclose()
-            await showing.close()
-            await studio.close()
+                assert waiting.done()
+                assert data_in(waiting.result())["seq"] == 1
+            finally:
+                waiting.cancel()
+                await asyncio.wait([waiting])
 
     asyncio.run(work())
 
 
 def test_a_viewer_that_waits_for_the_first_move_is_disconnected_at_once_when_a_server_stops() -> None:
     async def work(loop: VirtualTimeLoop) -> bytes:
-        showing = RoomStream(Hub("r1", "the ice"), RenderPool())
-        frames = showing.frames("light")
-        looking = asyncio.create_task(next_of(frames))
-        await asyncio.sleep(1)
-        showing.stop()
-        last = await looking
-        await frames.aclose()
-        await showing.close()
-        return last
+        async with open_stream() as (_, stream, view):
+            waiting = asyncio.create_task(next_frame(view("light")))
+            await asyncio.sleep(1)
+            stream.stop()
+            return await waiting
 
     assert run_in_virtual_time(work) == b""
 
@@ -128,35 +131,20 @@ def test_only_the_last_facts_are_sent_as_text(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(hub_module, "MAX_RECENT_FACTS", 3)
 
     async def work() -> list[int]:
-        hub, studio = Hub("r1", "the ice"), RenderPool()
-        showing = RoomStream(hub, studio)
-        frames = showing.frames("light")
-        try:
+        async with open_stream() as (hub, _, view):
+            frames = view("light")
             for event, match in play_match_events("fish", 2)[:6]:
                 hub.observe(event, match)
                 await hub.wait_until_sent()
             return [fact[0] for fact in data_in(await anext(frames))["facts"]]
-        finally:
-            await frames.aclose()
-            await showing.close()
-            await studio.close()
 
     assert asyncio.run(work()) == [3, 4, 5]
 
 
 def test_a_viewer_that_comes_late_gets_the_moves_before_it() -> None:
     async def work() -> dict[str, Any]:
-        hub, studio = Hub("r1", "the ice"), RenderPool()
-        for event, match in play_match_events("fish", 2)[:4]:
-            hub.observe(event, match)
-        showing = RoomStream(hub, studio)
-        frames = showing.frames("light")
-        try:
-            return data_in(await anext(frames))
-        finally:
-            await frames.aclose()
-            await showing.close()
-            await studio.close()
+        async with open_stream(play_match_events("fish", 2)[:4]) as (_, _, view):
+            return data_in(await anext(view("light")))
 
     shown = asyncio.run(work())
 

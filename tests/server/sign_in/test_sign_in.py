@@ -1,4 +1,4 @@
-"""Come to the listener of a server over real sockets: as a player, a spectator, a thief, or one who never says a word."""
+"""Connect to the listener of a server over real sockets: as a client, a spectator, a thief, or silently."""
 
 import asyncio
 import gc
@@ -37,53 +37,53 @@ CANARY = "c0ffee" * 6
 
 
 class Server:
-    """A host that notes all it is told."""
+    """A handler that records all calls."""
 
     def __init__(self) -> None:
-        self.told: list[tuple[str, ...]] = []
-        self.lines: list[Connection] = []
-        self.here: dict[str, Client] = {}
+        self.calls: list[tuple[str, ...]] = []
+        self.connections: list[Connection] = []
+        self.clients: dict[str, Client] = {}
         self.changed = asyncio.Condition()
 
     def on_signed_in(self, client: Client) -> None:
-        self.here[client.id] = client
-        self.told.append(("arrived", client.name))
+        self.clients[client.id] = client
+        self.calls.append(("arrived", client.name))
 
     def on_lost(self, client: Client) -> None:
-        self.told.append(("lost", client.name))
+        self.calls.append(("lost", client.name))
 
     def on_gone(self, client: Client) -> None:
-        self.here.pop(client.id, None)
-        self.told.append(("gone", client.name))
+        self.clients.pop(client.id, None)
+        self.calls.append(("gone", client.name))
 
-    def watch(self, line: Connection, room: str, address: str) -> None:
-        self.lines.append(line)
-        self.told.append(("watch", room))
+    def watch(self, connection: Connection, room: str, address: str) -> None:
+        self.connections.append(connection)
+        self.calls.append(("watch", room))
 
     def status_line(self) -> bytes:
         return b'{"status":"%b"}\n' % (b"x" * 500_000)
 
-    def on_refused(self, place: str, reason: str, why: str) -> None:
-        self.told.append(("refused", reason, why))
+    def on_refused(self, address: str, reason: str, why: str) -> None:
+        self.calls.append(("refused", reason, why))
 
     def count(self, *what: str) -> int:
-        """How often this was told."""
-        return sum(told[: len(what)] == what for told in self.told)
+        """How many calls begin with this."""
+        return sum(call[: len(what)] == what for call in self.calls)
 
     async def until(self, *what: str, times: int = 1) -> None:
-        """Wait until this was told so often."""
+        """Wait until so many calls begin with this."""
         while self.count(*what) < times:
             await asyncio.sleep(0.002)
 
 
 class Caller:
-    """Somebody at the other end."""
+    """The other end of a connection to a server."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.reader, self.writer = reader, writer
 
     async def hear(self) -> dict[str, Any] | None:
-        """The next message; None: they hung up."""
+        """The next message; None: disconnected."""
         try:
             line = await self.reader.readline()
         except ConnectionError:
@@ -105,12 +105,12 @@ class Caller:
 
 
 class Listener:
-    """A reception, its host, and whoever calls there."""
+    """The listeners of a server, their handler, and the callers."""
 
-    def __init__(self, reception: SignIn, host: Server) -> None:
-        self.reception = reception
-        self.server = host
-        self.port = int(reception.addresses[0].rpartition(":")[2])
+    def __init__(self, listeners: SignIn, handler: Server) -> None:
+        self.listeners = listeners
+        self.server = handler
+        self.port = int(listeners.addresses[0].rpartition(":")[2])
         self.callers: list[Caller] = []
 
     async def call(self, **options: Any) -> Caller:
@@ -120,23 +120,23 @@ class Listener:
         return self.callers[-1]
 
     async def come(self, answer: Any = None, **options: Any) -> tuple[Caller, dict[str, Any] | None]:
-        """Connect, say who it is, and hear what they say to that."""
+        """Connect, answer hello, and hear the next message."""
         caller = await self.call(**options)
         hello = await caller.reply(answer)
         assert (hello["type"], "game" in hello) == ("hello", False)
         return caller, await caller.hear()
 
-    async def sign_up(self, answer: Any = None) -> tuple[Caller, dict[str, Any], Client]:
-        """Come to play, and be welcome."""
+    async def sign_in(self, answer: Any = None) -> tuple[Caller, dict[str, Any], Client]:
+        """Sign in as a player."""
         caller, welcome = await self.come(answer)
         assert welcome is not None
         assert welcome["type"] == "welcome", welcome
-        while not (found := [one for one in self.server.here.values() if one.name == welcome["name"]]):
+        while not (found := [one for one in self.server.clients.values() if one.name == welcome["name"]]):
             await asyncio.sleep(0)
         return caller, welcome, found[0]
 
     async def refusal(self, answer: Any) -> str:
-        """Come, and be turned away."""
+        """Connect and be refused; why."""
         caller, said = await self.come(answer)
         assert said is not None
         assert said["type"] == "goodbye", said
@@ -150,35 +150,35 @@ def settings(directory: Path, port: int = 0, **options: Any) -> ServerSettings:
 
 @asynccontextmanager
 async def opened(directory: Path, **options: Any) -> AsyncIterator[Listener]:
-    """A server that is open; afterwards everybody leaves."""
-    host = Server()
+    """An open server; afterwards all callers leave."""
+    handler = Server()
     limits = ConnectionLimits(
         **{name: options.pop(name) for name in ConnectionLimits.__struct_fields__ if name in options}
     )
-    async with SignIn(host, settings(directory, connection_limits=limits, **options)) as reception:
-        listener = Listener(reception, host)
+    async with SignIn(handler, settings(directory, connection_limits=limits, **options)) as listeners:
+        listener = Listener(listeners, handler)
         try:
             yield listener
         finally:
             for caller in listener.callers:
                 caller.leave()
-            for line in host.lines:
-                await line.close(b"", 0)
+            for connection in handler.connections:
+                await connection.close(b"", 0)
 
 
-async def asked(client: Client, limit: float = 5.0) -> Answered | Failed:
-    """A question to a client, as in a match."""
+async def ask(client: Client, limit: float = 5.0) -> Answered | Failed:
+    """Ask a client a question, as in a match."""
     remote = RemoteChannel(client.connection, Toy(), limits=Limits(move=limit), nonces=client.nonces)
     return await remote.ask(Tell("news"))
 
 
-# Who it is
+# Identity
 
 
 def test_a_guest_comes_back_by_its_reconnect_token(tmp_path: Path) -> None:
     async def host() -> None:
         async with opened(tmp_path, reconnect_window=7.0) as listener:
-            _, welcome, client = await listener.sign_up({"name": "ann", "changes": True, "game": "fish"})
+            _, welcome, client = await listener.sign_in({"name": "ann", "changes": True, "game": "fish"})
             assert (welcome["name"], welcome["reconnect_window"], client.wants_changes, client.game) == (
                 "ann",
                 7.0,
@@ -187,10 +187,10 @@ def test_a_guest_comes_back_by_its_reconnect_token(tmp_path: Path) -> None:
             )
             assert client.address == f"client:{client.id}"
             assert client.id.startswith("~")
-            _, again, same = await listener.sign_up({"token": welcome["reconnect_token"]})
+            _, again, same = await listener.sign_in({"token": welcome["reconnect_token"]})
             assert same is client
             assert ("reconnect_token" in again, again["name"], client.wants_changes) == (False, "ann", False)
-            assert listener.server.told == [("arrived", "ann")] * 2
+            assert listener.server.calls == [("arrived", "ann")] * 2
 
     run(host())
 
@@ -198,7 +198,7 @@ def test_a_guest_comes_back_by_its_reconnect_token(tmp_path: Path) -> None:
 def test_a_guest_may_answer_null_and_guests_of_one_name_get_different_labels(tmp_path: Path) -> None:
     async def host() -> None:
         async with opened(tmp_path) as listener:
-            names = [(await listener.sign_up(answer))[1]["name"] for answer in (None, None, {"name": "GUEST"}, {})]
+            names = [(await listener.sign_in(answer))[1]["name"] for answer in (None, None, {"name": "GUEST"}, {})]
             assert names[0] == "guest"
             assert len({name.casefold() for name in names}) == 4
 
@@ -209,7 +209,7 @@ def test_the_name_of_a_guest_that_left_is_free_again(tmp_path: Path) -> None:
     async def host() -> None:
         async with opened(tmp_path, reconnect_window=0.01) as listener:
             for times in (1, 2):
-                caller, welcome, _ = await listener.sign_up({"name": "Tim_1"})
+                caller, welcome, _ = await listener.sign_in({"name": "Tim_1"})
                 assert welcome["name"] == "Tim_1"
                 caller.leave()
                 await listener.server.until("gone", "Tim_1", times=times)
@@ -222,8 +222,8 @@ def test_one_client_is_refused_when_the_tokens_become_unreadable(tmp_path: Path)
         async with opened(tmp_path) as listener:
             (tmp_path / "tokens").write_text("rubbish")
             assert await listener.refusal({"name": "ann"}) == "the tokens of this server cannot be read"
-            await listener.sign_up({"name": "ann"})
-            return [told[:2] for told in listener.server.told]
+            await listener.sign_in({"name": "ann"})
+            return [call[:2] for call in listener.server.calls]
 
     assert run(host()) == [("refused", "unreadable_tokens"), ("arrived", "ann")]
 
@@ -232,7 +232,7 @@ def test_a_client_that_is_unknown_may_say_that_it_leaves(tmp_path: Path, caplog:
     async def host() -> None:
         async with opened(tmp_path) as listener:
             _, said = await listener.come({"purpose": "leave"})
-            assert (said, listener.server.told) == (None, [])
+            assert (said, listener.server.calls) == (None, [])
 
     run(host())
     gc.collect()
@@ -244,7 +244,7 @@ def test_a_name_with_a_token_requires_it(tmp_path: Path) -> None:
     async def host() -> None:
         async with opened(tmp_path) as listener:
             token = make_token(tmp_path, "ann")  # while the server is open
-            _, welcome, ann = await listener.sign_up({"name": "ann", "token": token})
+            _, welcome, ann = await listener.sign_in({"name": "ann", "token": token})
             assert (ann.id, ann.name, "reconnect_token" in welcome) == ("ann", "ann", False)
             assert await listener.refusal({"name": "ann"}) == "the name ann requires its token"
             for name, guess in (("ann", token[:-1]), ("bob", token)):
@@ -252,7 +252,7 @@ def test_a_name_with_a_token_requires_it(tmp_path: Path) -> None:
                     f"invalid token for '{name}' ("
                 )
             assert (await listener.refusal({"token": token})).startswith("invalid token for '' (")
-            _, welcome, guest = await listener.sign_up({"name": "Ann"})
+            _, welcome, guest = await listener.sign_in({"name": "Ann"})
             assert welcome["name"].startswith("Ann-")
             assert (
                 await listener.refusal({"name": "ann", "token": welcome["reconnect_token"]})
@@ -269,10 +269,10 @@ def test_a_guest_that_comes_back_gets_no_name_like_one_with_a_token(tmp_path: Pa
     async def host() -> None:
         make_token(tmp_path, "ann")
         async with opened(tmp_path) as listener:
-            caller, first, _ = await listener.sign_up({"name": "bob"})
+            caller, first, _ = await listener.sign_in({"name": "bob"})
             caller.leave()
             await listener.server.until("gone", "bob")
-            _, welcome, _ = await listener.sign_up({"name": "Ann", "token": first["reconnect_token"]})
+            _, welcome, _ = await listener.sign_in({"name": "Ann", "token": first["reconnect_token"]})
             assert welcome["name"].startswith("Ann-")
 
     run(host())
@@ -282,7 +282,7 @@ def test_a_guest_gets_no_name_like_one_with_a_token(tmp_path: Path) -> None:
     async def host() -> None:
         make_token(tmp_path, "ann")
         async with opened(tmp_path) as listener:
-            _, welcome, _ = await listener.sign_up({"name": "Ann"})
+            _, welcome, _ = await listener.sign_in({"name": "Ann"})
             assert welcome["name"].startswith("Ann-")
 
     run(host())
@@ -292,11 +292,11 @@ def test_a_server_may_refuse_guests(tmp_path: Path) -> None:
     async def host() -> None:
         token = make_token(tmp_path, "ann")
         async with opened(tmp_path) as listener:
-            _, welcome, _ = await listener.sign_up()
+            _, welcome, _ = await listener.sign_in()
         async with opened(tmp_path, guests=False) as listener:
             why = "this server accepts no guests: use a token"
             assert [await listener.refusal(one) for one in (None, {"token": welcome["reconnect_token"]})] == [why, why]
-            await listener.sign_up({"name": "ann", "token": token})
+            await listener.sign_in({"name": "ann", "token": token})
 
     run(host())
 
@@ -304,9 +304,9 @@ def test_a_server_may_refuse_guests(tmp_path: Path) -> None:
 def test_a_reconnect_token_is_valid_after_a_restart_and_not_at_another_server(tmp_path: Path) -> None:
     async def host() -> None:
         async with opened(tmp_path / "one") as listener:
-            _, welcome, before = await listener.sign_up()
+            _, welcome, before = await listener.sign_in()
         async with opened(tmp_path / "one") as listener:
-            _, _, after = await listener.sign_up({"token": welcome["reconnect_token"], "name": "bob"})
+            _, _, after = await listener.sign_in({"token": welcome["reconnect_token"], "name": "bob"})
             assert (after.id, after.name) == (before.id, "bob")
         async with opened(tmp_path / "two") as listener:
             assert (
@@ -324,7 +324,7 @@ def test_a_valid_token_is_accepted_after_invalid_ones_from_the_same_address(tmp_
             for _ in range(50):
                 why = await listener.refusal({"name": "ann", "token": "0" * 32})
                 assert why == "invalid token for 'ann' (this server reads cup/tokens)"
-            await listener.sign_up({"name": "ann", "token": token})
+            await listener.sign_in({"name": "ann", "token": token})
 
     run(host())
 
@@ -332,11 +332,11 @@ def test_a_valid_token_is_accepted_after_invalid_ones_from_the_same_address(tmp_
 def test_a_valid_reconnect_token_is_accepted_after_invalid_ones_from_the_same_address(tmp_path: Path) -> None:
     async def host() -> None:
         async with opened(tmp_path) as listener:
-            _, welcome, before = await listener.sign_up()
+            _, welcome, before = await listener.sign_in()
             id = welcome["reconnect_token"].partition(".")[0]
             for _ in range(50):
                 assert await listener.refusal({"token": f"{id}.{'0' * 32}"}) == "invalid reconnect token: sign in again"
-            _, _, after = await listener.sign_up({"token": welcome["reconnect_token"]})
+            _, _, after = await listener.sign_in({"token": welcome["reconnect_token"]})
             assert after is before
 
     run(host())
@@ -346,10 +346,8 @@ def test_the_operator_is_told_the_tokens_file_for_an_invalid_token(tmp_path: Pat
     async def host() -> None:
         async with opened(tmp_path) as listener:
             await listener.refusal({"name": "ann", "token": "0" * 32})
-            [(_, reason, why)] = listener.server.told
+            [(_, reason, why)] = listener.server.calls
             assert (reason, why) == ("invalid_token", f"invalid token for 'ann' (this server reads {tmp_path}/tokens)")
-
-    run(host())
 
     run(host())
 
@@ -361,7 +359,7 @@ def test_an_invalid_name_is_refused(purpose: str, tmp_path: Path) -> None:
             for name in [*NAMES[:20], "", "x" * 21, "../x", "ann ", "änn", "an\u200bn", "~ann", "\n", 7, None]:
                 said = await listener.refusal({"name": name, "purpose": purpose})
                 assert said.startswith("the answer to hello is neither null nor an introduction")
-            assert listener.reception.clients == {}
+            assert listener.listeners.clients == {}
 
     run(host())
 
@@ -382,7 +380,7 @@ def test_a_replayed_introduction_is_refused(tmp_path: Path) -> None:
             said = await thief.hear()
             assert said is not None
             assert said["why"] == "a reply to a question that was never asked"
-            assert listener.reception.clients["ann"].connection.is_connected
+            assert listener.listeners.clients["ann"].connection.is_connected
             assert listener.server.count("arrived") == 1
 
     run(host())
@@ -407,13 +405,13 @@ def test_no_token_is_ever_shown(tmp_path: Path, capfd: pytest.CaptureFixture[str
                 caller.writer.write_eof()
                 said.append(await caller.hear())
             await listener.server.until("refused", times=8)
-            _, _, client = await listener.sign_up({"name": "bob"})
-            question = asyncio.create_task(asked(client))
+            _, _, client = await listener.sign_in({"name": "bob"})
+            question = asyncio.create_task(ask(client))
             await listener.callers[-1].reply({"name": "bob", "token": CANARY})
             found = await question
             assert isinstance(found, Failed)
             assert found.evidence.received
-            return f"{said} {listener.server.told} {found} {found.evidence} {vars(client)}"
+            return f"{said} {listener.server.calls} {found} {found.evidence} {vars(client)}"
 
     shown = run(host())
     captured = capfd.readouterr()
@@ -426,24 +424,24 @@ def test_no_token_is_ever_shown(tmp_path: Path, capfd: pytest.CaptureFixture[str
 def test_only_a_client_with_a_seat_may_come_back(tmp_path: Path) -> None:
     async def host() -> None:
         async with opened(tmp_path) as listener:
-            caller, _, _ = await listener.sign_up({"name": "bob"})
+            caller, _, _ = await listener.sign_in({"name": "bob"})
             caller.leave()
             await listener.server.until("gone", "bob")
-            caller, welcome, client = await listener.sign_up({"name": "ann"})
+            caller, welcome, client = await listener.sign_in({"name": "ann"})
             client.room = "a room"
-            question = asyncio.create_task(asked(client))
+            question = asyncio.create_task(ask(client))
             assert (await caller.hear() or {})["type"] == "tell"
             caller.leave()
             await listener.server.until("lost", "ann")
-            back, _, same = await listener.sign_up({"token": welcome["reconnect_token"]})
+            back, _, same = await listener.sign_in({"token": welcome["reconnect_token"]})
             assert same is client
             await back.reply(None)
             assert isinstance(await question, Answered)
             back.leave()
             await listener.server.until("lost", "ann", times=2)
             client.room = None  # the match is over
-            assert listener.server.told[-1] == ("gone", "ann")
-            assert listener.reception.clients == {}
+            assert listener.server.calls[-1] == ("gone", "ann")
+            assert listener.listeners.clients == {}
 
     run(host())
 
@@ -451,14 +449,14 @@ def test_only_a_client_with_a_seat_may_come_back(tmp_path: Path) -> None:
 def test_a_seat_is_reserved_for_the_reconnect_window(tmp_path: Path) -> None:
     async def host() -> None:
         async with opened(tmp_path, reconnect_window=0.05) as listener:
-            caller, welcome, client = await listener.sign_up({"name": "ann"})
+            caller, welcome, client = await listener.sign_in({"name": "ann"})
             client.room = "a room"
             caller.leave()
             await listener.server.until("gone", "ann")
-            answer = await asked(client)
+            answer = await ask(client)
             assert isinstance(answer, Failed)
             assert (answer.fault.value, answer.why) == ("gone", "did not reconnect within 0.05 s")
-            _, _, another = await listener.sign_up({"token": welcome["reconnect_token"]})
+            _, _, another = await listener.sign_in({"token": welcome["reconnect_token"]})
             assert another is not client
             assert another.id == client.id
 
@@ -469,11 +467,11 @@ def test_a_client_that_was_told_goodbye_signs_in_anew(tmp_path: Path) -> None:
     async def host() -> None:
         async with opened(tmp_path) as listener:
             for turns in range(20):
-                caller, welcome, client = await listener.sign_up({"name": "ann"})
+                caller, welcome, client = await listener.sign_in({"name": "ann"})
                 leaving = asyncio.create_task(client.connection.close(b'{"type":"goodbye"}\n', 1.0))
                 for _ in range(turns):
                     await asyncio.sleep(0)
-                _, _, another = await listener.sign_up({"token": welcome["reconnect_token"], "name": "ann"})
+                _, _, another = await listener.sign_in({"token": welcome["reconnect_token"], "name": "ann"})
                 await leaving
                 assert another is not client
                 assert another.connection.is_connected
@@ -499,10 +497,10 @@ def test_many_connections_with_one_token_are_one_client_and_the_newest_gets_the_
                         await asyncio.sleep(0)
                 while listener.server.count("arrived") + listener.server.count("refused") < 8 * number:
                     await asyncio.sleep(0)
-                client = listener.reception.clients["ann"]
+                client = listener.listeners.clients["ann"]
                 client.room = "a room"
-                question = asyncio.create_task(asked(client))
-                heard = await asyncio.gather(*(last_heard(caller) for caller in callers))
+                question = asyncio.create_task(ask(client))
+                heard = await asyncio.gather(*(last_message_type(caller) for caller in callers))
                 assert isinstance(await question, Answered)
                 assert Counter(heard)["tell"] == 1
                 assert heard[-1] == "tell"
@@ -511,8 +509,8 @@ def test_many_connections_with_one_token_are_one_client_and_the_newest_gets_the_
     run(host())
 
 
-async def last_heard(caller: Caller) -> str:
-    """What somebody hears last: the question, which it answers, or whatever comes before it is cut off."""
+async def last_message_type(caller: Caller) -> str:
+    """The type of the last message to a caller: the question, which it answers, or the last one before the end."""
     found = ""
     while said := await caller.hear():
         found = said["type"]
@@ -522,7 +520,7 @@ async def last_heard(caller: Caller) -> str:
     return found
 
 
-# What else it may come for
+# Other purposes
 
 
 def test_a_spectator_is_passed_on_with_its_connection(tmp_path: Path) -> None:
@@ -531,9 +529,9 @@ def test_a_spectator_is_passed_on_with_its_connection(tmp_path: Path) -> None:
             caller = await listener.call()
             await caller.reply({"purpose": "watch", "room": "fish-1"})
             await listener.server.until("watch", "fish-1")
-            assert listener.server.lines[0].offer(b'{"news":1}\n')
+            assert listener.server.connections[0].offer(b'{"news":1}\n')
             assert await caller.hear() == {"news": 1}
-            assert listener.reception.clients == {}
+            assert listener.listeners.clients == {}
 
     run(host())
 
@@ -544,7 +542,7 @@ def test_a_status_is_one_line_of_any_length_and_ends_the_connection(tmp_path: Pa
             caller, said = await listener.come({"purpose": "status"})
             assert said == {"status": "x" * 500_000}
             assert await caller.hear() is None
-            assert listener.server.told == []
+            assert listener.server.calls == []
 
     run(host())
 
@@ -555,17 +553,17 @@ def test_a_status_is_one_line_of_any_length_and_ends_the_connection(tmp_path: Pa
 def test_a_client_of_websocket_may_come_back_over_tcp(tmp_path: Path) -> None:
     async def host() -> None:
         async with opened(tmp_path, websocket=0) as listener:
-            async with connect(f"ws://{listener.reception.addresses[1]}") as surfer:
-                question = msgspec.json.decode(await surfer.recv())
-                await surfer.send(wire.encode({"nonce": question["nonce"], "answer": {"name": "ann"}}).decode())
-                welcome = msgspec.json.decode(await surfer.recv())
+            async with connect(f"ws://{listener.listeners.addresses[1]}") as websocket:
+                question = msgspec.json.decode(await websocket.recv())
+                await websocket.send(wire.encode({"nonce": question["nonce"], "answer": {"name": "ann"}}).decode())
+                welcome = msgspec.json.decode(await websocket.recv())
                 await listener.server.until("arrived", "ann")
-                (client,) = listener.server.here.values()
+                (client,) = listener.server.clients.values()
                 client.room = "a room"
-                asking = asyncio.create_task(asked(client))
-                assert msgspec.json.decode(await surfer.recv())["type"] == "tell"
+                asking = asyncio.create_task(ask(client))
+                assert msgspec.json.decode(await websocket.recv())["type"] == "tell"
             await listener.server.until("lost", "ann")
-            back, _, same = await listener.sign_up({"token": welcome["reconnect_token"]})
+            back, _, same = await listener.sign_in({"token": welcome["reconnect_token"]})
             assert same is client
             await back.reply(None)
             assert isinstance(await asking, Answered)
@@ -573,11 +571,11 @@ def test_a_client_of_websocket_may_come_back_over_tcp(tmp_path: Path) -> None:
     run(host())
 
 
-# Strangers
+# Connections that do not sign in
 
 
 async def is_silent(caller: Caller) -> None:
-    """Say nothing, ever."""
+    """Send nothing, ever."""
 
 
 async def drips(caller: Caller) -> None:
@@ -610,7 +608,7 @@ async def never_reads(caller: Caller) -> None:
     caller.writer.transport.pause_reading()  # type: ignore[attr-defined]
 
 
-STRANGERS = {
+BAD_CALLERS = {
     is_silent: "hello_timeout",
     drips: "hello_timeout",
     speaks_tls: "hello_timeout",
@@ -622,23 +620,23 @@ STRANGERS = {
 }
 
 
-@pytest.mark.parametrize(("stranger", "reason"), STRANGERS.items(), ids=[each.__name__ for each in STRANGERS])
+@pytest.mark.parametrize(("behave", "reason"), BAD_CALLERS.items(), ids=[each.__name__ for each in BAD_CALLERS])
 def test_a_connection_that_does_not_sign_in_is_closed_in_time_and_delays_no_other(
-    stranger: Callable[[Caller], Any], reason: str, tmp_path: Path
+    behave: Callable[[Caller], Any], reason: str, tmp_path: Path
 ) -> None:
     async def host() -> None:
         async with opened(tmp_path, hello_timeout=0.3) as listener:
-            strangers = [asyncio.create_task(stranger(await listener.call())) for _ in range(50)]
-            _, _, client = await listener.sign_up({"name": "ann"})
-            question = asyncio.create_task(asked(client))
+            tasks = [asyncio.create_task(behave(await listener.call())) for _ in range(50)]
+            _, _, client = await listener.sign_in({"name": "ann"})
+            question = asyncio.create_task(ask(client))
             await listener.callers[-1].reply(None)
             assert isinstance(await question, Answered)
             await listener.server.until("refused", reason, times=50)
             assert listener.server.count("refused") == 50
             assert client.connection.is_connected
-            for each in strangers:
+            for each in tasks:
                 each.cancel()
-            await asyncio.wait(strangers)
+            await asyncio.wait(tasks)
 
     run(host())
 
@@ -647,16 +645,16 @@ def test_connections_are_limited_and_closed_ones_are_not_counted(tmp_path: Path)
     async def host() -> None:
         for limits in ({"connections_per_address": 3}, {"connections": 3}):
             async with opened(tmp_path, **limits) as listener:
-                callers = [(await listener.sign_up())[0] for _ in range(3)]
+                callers = [(await listener.sign_in())[0] for _ in range(3)]
                 assert await (await listener.call()).hear() is None
                 assert listener.server.count("refused", "connection_limit") == 1
                 callers[0].leave()
                 await listener.server.until("gone")
                 while (question := await (newcomer := await listener.call()).hear()) is None:
-                    pass  # not everybody who has left is noticed at once
+                    pass  # closed connections are not noticed at once
                 newcomer.say(wire.encode({"nonce": question["nonce"], "answer": None}) + b"\n")
                 await listener.server.until("arrived", times=4)
-                assert len(listener.reception.clients) == 3
+                assert len(listener.listeners.clients) == 3
 
     run(host())
 
@@ -664,8 +662,8 @@ def test_connections_are_limited_and_closed_ones_are_not_counted(tmp_path: Path)
 def test_a_client_without_a_seat_for_long_is_disconnected(tmp_path: Path) -> None:
     async def host() -> None:
         async with opened(tmp_path, idle_timeout=0.1) as listener:
-            idler, _, _ = await listener.sign_up({"name": "ann"})
-            player, _, client = await listener.sign_up({"name": "bob"})
+            idler, _, _ = await listener.sign_in({"name": "ann"})
+            player, _, client = await listener.sign_in({"name": "bob"})
             client.room = "a room"
             said = await idler.hear()
             assert said is not None
@@ -679,33 +677,33 @@ def test_a_client_without_a_seat_for_long_is_disconnected(tmp_path: Path) -> Non
 
 
 def test_checks_for_idle_clients_are_not_too_frequent(tmp_path: Path) -> None:
-    looks = 0
+    checks = 0
 
-    class Looked(SignIn):
+    class CountingChecks(SignIn):
         def _dismiss_idle_clients(self) -> None:
-            nonlocal looks
-            looks += 1
+            nonlocal checks
+            checks += 1
             super()._dismiss_idle_clients()
 
     async def host() -> float:
         since = asyncio.get_running_loop().time()
-        async with Looked(Server(), settings(tmp_path, connection_limits=ConnectionLimits(idle_timeout=1e-9))):
+        async with CountingChecks(Server(), settings(tmp_path, connection_limits=ConnectionLimits(idle_timeout=1e-9))):
             await asyncio.sleep(0.2)
         return asyncio.get_running_loop().time() - since
 
     took = run(host())
-    assert 1 < looks < 2 + took / 0.04
+    assert 1 < checks < 2 + took / 0.04
 
 
 def test_clients_stay_when_the_listener_closes(tmp_path: Path) -> None:
     async def host() -> None:
         async with opened(tmp_path) as listener:
-            caller, _, client = await listener.sign_up()
+            caller, _, client = await listener.sign_in()
             await listener.call()
-            await listener.reception.stop_accepting()
+            await listener.listeners.stop_accepting()
             with pytest.raises(OSError, match="Connect call failed"):
                 await listener.call()
-            question = asyncio.create_task(asked(client))
+            question = asyncio.create_task(ask(client))
             await caller.reply(None)
             assert isinstance(await question, Answered)
 
@@ -714,11 +712,11 @@ def test_clients_stay_when_the_listener_closes(tmp_path: Path) -> None:
 
 def test_a_closed_listener_is_freed(tmp_path: Path) -> None:
     async def host() -> SignIn | None:
-        async with SignIn(Server(), settings(tmp_path)) as reception:
-            left = weakref.ref(reception)
-        del reception
+        async with SignIn(Server(), settings(tmp_path)) as listeners:
+            reference = weakref.ref(listeners)
+        del listeners
         gc.collect()
-        return left()
+        return reference()
 
     assert run(host()) is None
 
@@ -736,7 +734,7 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
     with suppress(FileNotFoundError):
         subprocess.run(command, check=True, capture_output=True)
         return files
-    pytest.skip("there is no openssl here")
+    pytest.skip("openssl is not installed")
 
 
 def test_a_tls_listener_refuses_plain_connections(tmp_path: Path, certificate: tuple[str, str]) -> None:
@@ -747,9 +745,9 @@ def test_a_tls_listener_refuses_plain_connections(tmp_path: Path, certificate: t
             (await listener.call()).say(b"GET / HTTP/1.1\r\n\r\n")
             caller, welcome = await listener.come({"name": "ann"}, ssl=trusting)
             assert welcome is not None
-            (client,) = listener.server.here.values()
+            (client,) = listener.server.clients.values()
             client.room = "a room"
-            question = asyncio.create_task(asked(client))
+            question = asyncio.create_task(ask(client))
             await caller.hear()
             caller.leave()
             await listener.server.until("lost", "ann")

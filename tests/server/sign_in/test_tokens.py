@@ -1,4 +1,4 @@
-"""Know players again by tokens and passes, while others change the file, guess, or come by names like theirs."""
+"""Make, check and revoke tokens and reconnect tokens, and give guests different names."""
 
 import os
 import subprocess
@@ -11,7 +11,7 @@ import pytest
 
 from fairplay.core.errors import BadRequest
 from fairplay.protocol.wire import MAX_TOKEN_CHARS
-from fairplay.server.sign_in import tokens as module
+from fairplay.server.sign_in import tokens as tokens_module
 from fairplay.server.sign_in.labels import look_alike_key, unique_label
 from fairplay.server.sign_in.tokens import (
     TOKENS_FILE,
@@ -140,7 +140,7 @@ def test_processes_that_make_tokens_at_once_lose_none(tmp_path: Path) -> None:
 def test_a_lock_on_the_tokens_that_is_never_released_is_given_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "TOKENS_LOCK_TIMEOUT_S", 0.0)
+    monkeypatch.setattr(tokens_module, "TOKENS_LOCK_TIMEOUT_S", 0.0)
 
     with edit_hashes(tmp_path), pytest.raises(BadRequest, match="is locked by another process"):
         make_token(tmp_path, "ann")
@@ -159,29 +159,29 @@ def test_a_failed_write_leaves_the_tokens_as_they_were(tmp_path: Path, monkeypat
     assert [path.name for path in tmp_path.iterdir()] == [TOKENS_FILE]
 
 
-# Passes
+# Reconnect tokens
 
 
 def test_a_reconnect_token_has_its_id_and_cannot_be_made_without_the_key() -> None:
-    passes, others = ReconnectTokens(b"k" * 32), ReconnectTokens(b"l" * 32)
-    id = passes.new_id()
-    text = passes.create(id)
+    ours, theirs = ReconnectTokens(b"k" * 32), ReconnectTokens(b"l" * 32)
+    id = ours.new_id()
+    text = ours.create(id)
 
-    assert passes.client_id(text) == id
-    assert others.client_id(text) is None
+    assert ours.client_id(text) == id
+    assert theirs.client_id(text) is None
     assert len(text) <= MAX_TOKEN_CHARS
-    for place in range(len(text)):
+    for index in range(len(text)):
         for sign in "0f~.":
-            changed = text[:place] + sign + text[place + 1 :]
-            assert changed == text or passes.client_id(changed) is None
+            changed = text[:index] + sign + text[index + 1 :]
+            assert changed == text or ours.client_id(changed) is None
     for other in [*OTHERS, id, f"{id}.", text[:-1], text + "0", text.upper() + " "]:
-        assert passes.client_id(other) is None
+        assert ours.client_id(other) is None
 
 
 def test_no_two_guests_have_the_same_id() -> None:
-    passes = ReconnectTokens(bytes(32))
+    reconnect_tokens = ReconnectTokens(bytes(32))
 
-    assert len({passes.new_id() for _ in range(1000)}) == 1000
+    assert len({reconnect_tokens.new_id() for _ in range(1000)}) == 1000
 
 
 # Names
@@ -197,9 +197,9 @@ def test_look_alike_names_have_the_same_key() -> None:
 
 def test_a_thousand_guests_of_one_name_get_different_names() -> None:
     taken: set[str] = set()
-    passes = ReconnectTokens(bytes(32))
+    reconnect_tokens = ReconnectTokens(bytes(32))
     for _ in range(1000):
-        name = unique_label("m" * 20, passes.new_id()[1:], taken)
+        name = unique_label("m" * 20, reconnect_tokens.new_id()[1:], taken)
         assert len(name) <= 20
         assert look_alike_key(name) not in taken
         taken.add(look_alike_key(name))

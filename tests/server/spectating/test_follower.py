@@ -1,4 +1,4 @@
-"""Follow matches by what their hubs say, from every event on, and know what those know who were there."""
+"""Follow matches by the lines of their hubs, from every event on, and refuse bad lines."""
 
 import asyncio
 from pathlib import Path
@@ -20,8 +20,8 @@ from tests.server.small_servers import SmallServer
 Told = tuple[Event, SpectatedMatch]
 
 
-class Noting:
-    """Somebody who watches, and keeps all that it hears."""
+class RecordingWatcher:
+    """A watcher that records all lines."""
 
     def __init__(self) -> None:
         self.lines: list[bytes] = []
@@ -31,53 +31,53 @@ class Noting:
         return True
 
 
-class Joining:
-    """An observer that lets one more watch after every event, and keeps what really happened."""
+class JoiningObserver:
+    """An observer that adds a watcher after every event, and records all events."""
 
     def __init__(self, hub: Hub) -> None:
         self.events: list[tuple[Event, AnyMatch]] = []
-        self.watchers: list[Noting] = []
+        self.watchers: list[RecordingWatcher] = []
         self._hub = hub
 
     def observe(self, event: Event, match: Match[Any, Any, Any]) -> None:
         self.events.append((event, match))
-        self.watchers.append(Noting())
+        self.watchers.append(RecordingWatcher())
         self._hub.add(self.watchers[-1])
 
 
-def followed(directory: Path, game: str) -> Joining:
-    """A match in which somebody fails, watched from everywhere on."""
+def follow(directory: Path, game: str) -> JoiningObserver:
+    """Play a match with an ejection, with watchers from every event on."""
 
-    async def played() -> Joining:
+    async def play() -> JoiningObserver:
         server = SmallServer(directory)
         room = server.open_room(game, fails=1)
         hub = server.hubs[room]
-        joining = Joining(hub)
+        joining = JoiningObserver(hub)
         server.more.append(joining)
         await server.play_to_end(room)
         await hub.wait_until_sent()
         return joining
 
-    return asyncio.run(played())
+    return asyncio.run(play())
 
 
 @pytest.mark.parametrize("game", GAMES)
 def test_a_follower_that_joins_late_knows_the_same_as_one_from_the_start(tmp_path: Path, game: str) -> None:
-    joining = followed(tmp_path, game)
+    joining = follow(tmp_path, game)
     last = len(joining.events) - 1
 
     for joined, watcher in nonempty(enumerate(joining.watchers)):
         follower = Follower()
-        told = [it for it in map(follower.read_line, watcher.lines) if it is not None]
-        assert [watched.number for _, watched in told] == list(range(told[0][1].number, last + 1))
-        assert told[0][1].number in (joined, last)
-        for event, watched in told:
+        events = [it for it in map(follower.read_line, watcher.lines) if it is not None]
+        assert [watched.number for _, watched in events] == list(range(events[0][1].number, last + 1))
+        assert events[0][1].number in (joined, last)
+        for event, watched in events:
             was, match = joining.events[watched.number]
             assert event == was
             assert watched.view(None) == match.view(None)
             assert (watched.turn, watched.names, watched.id) == (match.turn, match.names, match.id)
             assert watched.game.name == game
-        assert isinstance(told[-1][0], Ended)
+        assert isinstance(events[-1][0], Ended)
 
 
 BAD: list[bytes] = [
@@ -100,7 +100,7 @@ def test_a_line_that_is_not_of_a_room_is_refused(number: int) -> None:
 
 
 def test_inconsistent_lines_of_a_server_are_refused(tmp_path: Path) -> None:
-    [first, second, *_] = followed(tmp_path, "fish").watchers[0].lines
+    [first, second, *_] = follow(tmp_path, "fish").watchers[0].lines
     snapshot, patch = (msgspec.json.decode(line) for line in (first, second))
     ejected = {"seat": 0, "fault": "illegal", "moment": "turn", "clause": None, "why": ""}
     ended: dict[str, Any] = {

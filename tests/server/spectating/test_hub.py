@@ -1,4 +1,4 @@
-"""Watch matches from anywhere: everybody knows exactly what there is to see, and nobody is held up by anybody."""
+"""Watch matches through a hub: all watchers get exactly the public state, and no watcher delays another."""
 
 import asyncio
 import gc
@@ -32,31 +32,31 @@ each_game = pytest.mark.parametrize("game", GAMES)
 TWO = play_match_events("fish", 2)
 
 
-def told(work: Callable[[Hub, VirtualTimeLoop], Coroutine[Any, Any, None]]) -> Hub:
-    """A hub, after some work with it on a loop where time passes only when somebody waits."""
+def run_with_hub(work: Callable[[Hub, VirtualTimeLoop], Coroutine[Any, Any, None]]) -> Hub:
+    """Run some work with a hub in virtual time; the hub."""
     hub = Hub("r1", "the ice", now=lambda: 5.0)
     run_in_virtual_time(lambda loop: work(hub, loop))
     return hub
 
 
-async def tell(hub: Hub, story: MatchEvents, after_each: Callable[[], Awaitable[None]] | None = None) -> None:
-    """Let a hub hear it all."""
-    for event, match in story:
+async def observe_all(hub: Hub, events: MatchEvents, after_each: Callable[[], Awaitable[None]] | None = None) -> None:
+    """Let a hub observe all events."""
+    for event, match in events:
         hub.observe(event, match)
         await (hub.wait_until_sent() if after_each is None else after_each())
 
 
-# What is said.
+# Lines.
 
 
 def test_a_snapshot_has_all_that_it_takes_to_draw_a_match() -> None:
     spectator = Spectator()
 
     async def work(hub: Hub, loop: VirtualTimeLoop) -> None:
-        await tell(hub, TWO[:2])
+        await observe_all(hub, TWO[:2])
         hub.add(spectator)
 
-    told(work)
+    run_with_hub(work)
     match = TWO[1][1]
     [snapshot] = spectator.lines
     assert snapshot == {
@@ -84,9 +84,9 @@ def test_a_patch_has_the_event_and_what_it_changed() -> None:
 
     async def work(hub: Hub, loop: VirtualTimeLoop) -> None:
         hub.add(spectator)
-        await tell(hub, TWO[:2])
+        await observe_all(hub, TWO[:2])
 
-    told(work)
+    run_with_hub(work)
     patch = spectator.lines[1]
     at = patch["event"]["action"]["at"]
     assert patch == {
@@ -108,9 +108,9 @@ def test_ejections_are_in_the_snapshot_and_hostile_texts_are_escaped() -> None:
 
     async def work(hub: Hub, loop: VirtualTimeLoop) -> None:
         hub.add(spectator)
-        await tell(hub, play_match_events("fish"))
+        await observe_all(hub, play_match_events("fish"))
 
-    told(work)
+    run_with_hub(work)
     [ejected] = spectator.knows["ejected"]
     assert ejected["why"] == "rule 3.2: not \u202ehere\x1b[2J"
     assert [line["event"] for line in spectator.lines if line["event"]["type"] == "ejected"] == [
@@ -124,9 +124,9 @@ def test_a_final_snapshot_with_the_ranking_ends_a_match(game: str) -> None:
 
     async def work(hub: Hub, loop: VirtualTimeLoop) -> None:
         hub.add(spectator)
-        await tell(hub, events)
+        await observe_all(hub, events)
 
-    told(work)
+    run_with_hub(work)
     last = len(events) - 1
     assert spectator.received[-3:] == [("patch", last - 1), ("patch", last), ("snapshot", last)]
     match = events[-1][1]
@@ -136,7 +136,7 @@ def test_a_final_snapshot_with_the_ranking_ends_a_match(game: str) -> None:
     assert spectator.lines[-2]["patch"] == []
 
 
-# Everybody knows what there is to see.
+# All watchers get the public state.
 
 
 @each_game
@@ -153,10 +153,10 @@ def test_a_snapshot_with_patches_is_the_state_after_every_event_for_any_watcher(
             assert (now["seq"], now["view"]) == (seq, packed)
             assert all(spectator.knows == now for spectator in spectators)
 
-    told(work)
+    run_with_hub(work)
     last = len(events) - 1
-    for came, spectator in nonempty(enumerate(spectators[:-1])):
-        every = [("snapshot", came), *(("patch", seq) for seq in range(came + 1, last + 1)), ("snapshot", last)]
+    for joined, spectator in nonempty(enumerate(spectators[:-1])):
+        every = [("snapshot", joined), *(("patch", seq) for seq in range(joined + 1, last + 1)), ("snapshot", last)]
         assert spectator.received == every
 
 
@@ -168,9 +168,9 @@ def test_a_watcher_from_before_the_start_gets_a_snapshot_at_the_start() -> None:
         await hub.wait_until_sent()
         assert spectator.lines == []
         assert hub.snapshot() == b""
-        await tell(hub, TWO)
+        await observe_all(hub, TWO)
 
-    told(work)
+    run_with_hub(work)
     assert spectator.received[:2] == [("snapshot", 0), ("patch", 1)]
     assert spectator.lines[0]["event"] == {"type": "started"}
 
@@ -180,13 +180,13 @@ def test_a_watcher_that_comes_between_an_event_and_its_patch_gets_the_event_once
 
     async def work(hub: Hub, loop: VirtualTimeLoop) -> None:
         hub.add(early)
-        await tell(hub, TWO[:3])
+        await observe_all(hub, TWO[:3])
         for event, match in TWO[3:6]:
             hub.observe(event, match)
         hub.add(late)
-        await tell(hub, TWO[6:8])
+        await observe_all(hub, TWO[6:8])
 
-    told(work)
+    run_with_hub(work)
     assert late.received == [("snapshot", 5), ("patch", 6), ("patch", 7)]
     assert early.received == [("snapshot", 0), *(("patch", seq) for seq in range(1, 8))]
 
@@ -196,11 +196,11 @@ def test_a_watcher_that_comes_before_the_last_patch_is_sent_gets_the_newest_snap
 
     async def work(hub: Hub, loop: VirtualTimeLoop) -> None:
         hub.add(early)
-        await tell(hub, TWO[:3])
+        await observe_all(hub, TWO[:3])
         hub.observe(*TWO[3])
         hub.add(late)
 
-    told(work)
+    run_with_hub(work)
     assert late.lines[0]["view"] == json.loads(json.dumps(spectator_state(TWO[3][1])["view"]))
 
 
@@ -210,14 +210,14 @@ def test_a_watcher_that_was_added_twice_gets_lines_once_and_a_removed_one_none()
     async def work(hub: Hub, loop: VirtualTimeLoop) -> None:
         hub.add(one)
         hub.add(other)
-        await tell(hub, TWO[:2])
+        await observe_all(hub, TWO[:2])
         hub.add(one)
         hub.remove(other)
         hub.remove(other)
         assert (hub.watcher_count, hub.watchers) == (1, (one,))
-        await tell(hub, TWO[2:4])
+        await observe_all(hub, TWO[2:4])
 
-    told(work)
+    run_with_hub(work)
     assert one.received == [("snapshot", 0), ("patch", 1), ("patch", 2), ("patch", 3)]
     assert other.received == [("snapshot", 0), ("patch", 1)]
 
@@ -235,7 +235,7 @@ def test_a_watcher_that_is_removed_while_lines_are_sent_affects_no_other() -> No
     async def work(loop: VirtualTimeLoop) -> None:
         for spectator in (leaving, next_one, last):
             hub.add(spectator)
-        await tell(hub, TWO)
+        await observe_all(hub, TWO)
 
     run_in_virtual_time(work)
     assert leaving.received == [("snapshot", 0)]
@@ -243,7 +243,7 @@ def test_a_watcher_that_is_removed_while_lines_are_sent_affects_no_other() -> No
     assert len(last.received) == len(TWO) + 1
 
 
-# Nobody holds up anybody.
+# No watcher delays another.
 
 
 @each_game
@@ -258,10 +258,10 @@ def test_a_watcher_that_skips_lines_gets_newer_snapshots_and_the_end(game: str, 
 
         hub.add(slow)
         hub.add(quick)
-        await tell(hub, events, a_while)
+        await observe_all(hub, events, a_while)
         await hub.wait_until_sent(SLOW_WATCHER_TIMEOUT_S)
 
-    told(work)
+    run_with_hub(work)
     assert slow.refused > 0
     assert slow.knows == quick.knows
     for (_, before), (kind, seq) in nonempty(pairwise(slow.received)):
@@ -276,13 +276,13 @@ def test_a_watcher_that_takes_nothing_is_offered_only_occasional_snapshots() -> 
         hub.add(never)
         hub.add(quick)
         begun = loop.time()
-        await tell(hub, TWO)
-        assert loop.time() == begun  # nobody waited
+        await observe_all(hub, TWO)
+        assert loop.time() == begun  # without waiting
         assert never.refused == 1
         await hub.wait_until_sent(SLOW_WATCHER_TIMEOUT_S + 5)
         assert loop.time() - begun == pytest.approx(SLOW_WATCHER_TIMEOUT_S + 5, abs=WATCHER_RETRY_INTERVAL_S)
 
-    told(work)
+    run_with_hub(work)
     assert quick.knows["event"]["type"] == "ended"
     assert never.refused == pytest.approx(SLOW_WATCHER_TIMEOUT_S / WATCHER_RETRY_INTERVAL_S, abs=3)
 
@@ -294,32 +294,32 @@ def test_a_watcher_that_was_behind_at_the_end_gets_the_result_later() -> None:
     async def work(hub: Hub, loop: VirtualTimeLoop) -> None:
         nonlocal ready
         hub.add(slow)
-        await tell(hub, TWO)
+        await observe_all(hub, TWO)
         ready = True
         await hub.wait_until_sent(1.0)
 
-    told(work)
+    run_with_hub(work)
     assert slow.received == [("snapshot", len(TWO) - 1)]
     assert slow.knows["event"]["type"] == "ended"
 
 
 def test_many_watchers_are_served_in_slices_between_other_work() -> None:
     spectators = [Spectator() for _ in range(100)]
-    heard: list[int] = []
+    counts: list[int] = []
 
     async def work(hub: Hub, loop: VirtualTimeLoop) -> None:
-        await tell(hub, TWO[:1])
+        await observe_all(hub, TWO[:1])
         for spectator in spectators:
             hub.add(spectator)
         hub.observe(*TWO[1])
-        assert [len(spectator.lines) for spectator in spectators] == [1] * 100  # whoever plays is not held up
+        assert [len(spectator.lines) for spectator in spectators] == [1] * 100  # the players are not delayed
         while hub._send_handle is not None:
-            heard.append(sum(len(spectator.lines) - 1 for spectator in spectators))
+            counts.append(sum(len(spectator.lines) - 1 for spectator in spectators))
             await asyncio.sleep(SLICE_INTERVAL_S / 2)
 
-    told(work)
-    steps = {after - before for before, after in pairwise(heard)}
-    assert steps == {0, WATCHERS_PER_SLICE}  # there are moments in which nobody is told
+    run_with_hub(work)
+    steps = {after - before for before, after in pairwise(counts)}
+    assert steps == {0, WATCHERS_PER_SLICE}  # there are pauses between slices
     assert all(spectator.received == [("snapshot", 0), ("patch", 1)] for spectator in spectators)
 
 
@@ -327,13 +327,13 @@ def test_events_during_slices_reach_all_watchers_in_order() -> None:
     spectators = [Spectator() for _ in range(5 * WATCHERS_PER_SLICE)]
 
     async def work(hub: Hub, loop: VirtualTimeLoop) -> None:
-        await tell(hub, TWO[:1])
+        await observe_all(hub, TWO[:1])
         for spectator in spectators:
             hub.add(spectator)
-        await tell(hub, TWO[1:], lambda: asyncio.sleep(0))
+        await observe_all(hub, TWO[1:], lambda: asyncio.sleep(0))
         await hub.wait_until_sent()
 
-    told(work)
+    run_with_hub(work)
     last = len(TWO) - 1
     every = [("snapshot", 0), *(("patch", seq) for seq in range(1, last + 1)), ("snapshot", last)]
     assert [spectator.received for spectator in spectators] == [every] * len(spectators)
@@ -343,17 +343,17 @@ def test_a_watcher_that_is_removed_and_added_again_during_slices_gets_nothing_tw
     spectators = [Spectator() for _ in range(3 * WATCHERS_PER_SLICE)]
 
     async def work(hub: Hub, loop: VirtualTimeLoop) -> None:
-        await tell(hub, TWO[:1])
+        await observe_all(hub, TWO[:1])
         for spectator in spectators:
             hub.add(spectator)
         hub.observe(*TWO[1])
-        await asyncio.sleep(0)  # in which the first of them are told
+        await asyncio.sleep(0)  # the first slice is sent
         hub.observe(*TWO[2])
         hub.remove(spectators[-1])
         hub.add(spectators[-1])
         await hub.wait_until_sent()
 
-    told(work)
+    run_with_hub(work)
     assert spectators[-1].received == [("snapshot", 0), ("snapshot", 2)]
     assert spectators[0].received == [("snapshot", 0), ("patch", 1), ("patch", 2)]
 
@@ -365,13 +365,13 @@ def test_too_many_events_at_once_make_all_watchers_skip_to_a_snapshot() -> None:
 
     async def work(hub: Hub, loop: VirtualTimeLoop) -> None:
         hub.add(spectator)
-        await tell(hub, events[:3])
+        await observe_all(hub, events[:3])
         for event, match in events[3:]:
             hub.observe(event, match)
             assert len(hub._unsent) <= MAX_KEPT_EVENTS
         await hub.wait_until_sent()
 
-    told(work)
+    run_with_hub(work)
     assert spectator.received == [("snapshot", 0), ("patch", 1), ("patch", 2), ("snapshot", len(events) - 1)]
 
 
@@ -381,9 +381,9 @@ def test_a_hub_keeps_only_the_last_events_of_a_long_match() -> None:
 
     async def work(hub: Hub, loop: VirtualTimeLoop) -> None:
         hub.add(Spectator())
-        await tell(hub, events)
+        await observe_all(hub, events)
 
-    assert len(told(work)._kept_lines) == MAX_KEPT_EVENTS
+    assert len(run_with_hub(work)._kept_lines) == MAX_KEPT_EVENTS
 
 
 def test_a_watcher_that_raises_is_dropped_and_reported(capsys: pytest.CaptureFixture[str]) -> None:
@@ -396,17 +396,17 @@ def test_a_watcher_that_raises_is_dropped_and_reported(capsys: pytest.CaptureFix
     async def work(hub: Hub, loop: VirtualTimeLoop) -> None:
         hub.add(Raising())
         hub.add(good)
-        await tell(hub, TWO)
+        await observe_all(hub, TWO)
         assert hub.watchers == (good,)
 
-    told(work)
+    run_with_hub(work)
     assert len(good.received) == len(TWO) + 1
     said = capsys.readouterr().err
     assert said.startswith("fairplay: watcher Raising was dropped: ValueError: bad spectator (test_hub.py, line ")
     assert said.count("\n") == 1
 
 
-# Nothing costs anything while nobody watches.
+# A hub without watchers does nothing.
 
 
 def test_no_lines_are_made_without_watchers(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -418,17 +418,17 @@ def test_no_lines_are_made_without_watchers(monkeypatch: pytest.MonkeyPatch) -> 
         return spectator_state(match)
 
     async def work(hub: Hub, loop: VirtualTimeLoop) -> None:
-        await tell(hub, TWO[:5])
+        await observe_all(hub, TWO[:5])
         assert (made, hub._send_handle, hub._unsent) == (0, None, [])
         spectators = [Spectator() for _ in range(20)]
         for spectator in spectators:
             hub.add(spectator)
         assert made == 1  # once for all of them
-        await tell(hub, TWO[5:8])
+        await observe_all(hub, TWO[5:8])
         assert made == 4
         for spectator in spectators:
             hub.remove(spectator)
-        await tell(hub, TWO[8:])
+        await observe_all(hub, TWO[8:])
         assert made == 4
         assert (hub._sent_view, hub._unsent, hub._kept_lines) == (None, [], [])
         hub.add(late)
@@ -436,19 +436,19 @@ def test_no_lines_are_made_without_watchers(monkeypatch: pytest.MonkeyPatch) -> 
 
     monkeypatch.setattr(hubs, "spectator_state", counted)
     late = Spectator()
-    told(work)
+    run_with_hub(work)
     assert late.received == [("snapshot", len(TWO) - 1)]
 
 
 def test_an_unused_hub_is_freed_though_a_watcher_was_behind() -> None:
     async def work(hub: Hub, loop: VirtualTimeLoop) -> None:
         hub.add(Spectator(lambda: False))
-        await tell(hub, TWO)
+        await observe_all(hub, TWO)
         await asyncio.sleep(SLOW_WATCHER_TIMEOUT_S + 1)
         hub.remove(hub.watchers[0])
         assert (hub._retry_handle, hub._send_handle) == (None, None)
 
-    hub = told(work)
+    hub = run_with_hub(work)
     holders = [holder for holder in gc.get_referrers(hub) if isinstance(holder, asyncio.Handle)]
     assert holders == []
 
@@ -459,7 +459,7 @@ def test_times_of_events_are_wall_clock_times() -> None:
 
     async def work(loop: VirtualTimeLoop) -> None:
         hub.add(spectator)
-        await tell(hub, TWO[:3])
+        await observe_all(hub, TWO[:3])
 
     run_in_virtual_time(work)
     assert [line["at"] for line in spectator.lines] == [100, 101, 102]
@@ -472,9 +472,9 @@ def test_a_sealed_seed_stays_sealed() -> None:
 
     async def work(hub: Hub, loop: VirtualTimeLoop) -> None:
         hub.add(spectator)
-        await tell(hub, [*sealed, (Ended(final.result), final)])
+        await observe_all(hub, [*sealed, (Ended(final.result), final)])
 
-    told(work)
+    run_with_hub(work)
     assert spectator.knows["event"]["seed"] is None
     assert SEED.hex() not in json.dumps(spectator.lines)
 
@@ -486,7 +486,7 @@ def test_a_spectator_that_leaves_and_comes_back_during_slices_gets_nothing_twice
     async def work(hub: Hub, loop: VirtualTimeLoop) -> None:
         for one in spectators:
             hub.add(one)
-        await tell(hub, TWO[:1])
+        await observe_all(hub, TWO[:1])
         hub.observe(*TWO[1])
         while first.received[-1] != ("patch", 1):
             await asyncio.sleep(0)
@@ -495,5 +495,5 @@ def test_a_spectator_that_leaves_and_comes_back_during_slices_gets_nothing_twice
         hub.add(last)
         await hub.wait_until_sent()
 
-    told(work)
+    run_with_hub(work)
     assert last.received == [("snapshot", 0), ("snapshot", 2)]

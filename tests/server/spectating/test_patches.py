@@ -1,4 +1,4 @@
-"""Test that patches are what RFC 6902 says, tell all that differs in few bytes, and are refused if they do not fit."""
+"""Make and apply JSON Patches as RFC 6902 says: complete, short, and refused if they do not fit."""
 
 import json
 from typing import Any
@@ -24,8 +24,8 @@ PATCH = {"type": "patch", "seq": 8, "at": 2.0, "event": {"type": "acted"}}
 EXAMPLE = {"": {"": 0}, "a": [1, {"b": 2}], "c/d": 3, "e~f": 4, "g~1h": 5, "7": 6, "-": 7, "n": None}
 
 
-def sent(before: Any, after: Any) -> Any:
-    """The patch as it is read at the other end."""
+def decoded_patch(before: Any, after: Any) -> Any:
+    """The patch after encoding and decoding."""
     return json.loads(msgspec.json.encode(list(make_patch(before, after))))
 
 
@@ -45,7 +45,7 @@ def replace(path: str, value: Any) -> dict[str, Any]:
 def test_a_patch_turns_a_document_into_another(before: Any, after: Any) -> None:
     kept = json.dumps(before)
 
-    made = apply_patch(before, sent(before, after))
+    made = apply_patch(before, decoded_patch(before, after))
 
     assert json.dumps(made, sort_keys=True) == json.dumps(after, sort_keys=True)
     assert json.dumps(before) == kept
@@ -53,12 +53,12 @@ def test_a_patch_turns_a_document_into_another(before: Any, after: Any) -> None:
 
 @given(st.lists(st.integers(0, 2), max_size=12), st.lists(st.integers(0, 2), max_size=12))
 def test_a_patch_covers_lists_that_grow_or_shrink_anywhere(before: list[int], after: list[int]) -> None:
-    assert apply_patch({"a": before}, sent({"a": before}, {"a": after})) == {"a": after}
+    assert apply_patch({"a": before}, decoded_patch({"a": before}, {"a": after})) == {"a": after}
 
 
 @given(VALUES)
 def test_the_patch_between_a_document_and_itself_is_empty(document: Any) -> None:
-    assert sent(document, json.loads(json.dumps(document))) == []
+    assert decoded_patch(document, json.loads(json.dumps(document))) == []
 
 
 @pytest.mark.parametrize(
@@ -83,22 +83,22 @@ def test_the_patch_between_a_document_and_itself_is_empty(document: Any) -> None
     ],
 )
 def test_a_patch_has_the_expected_operations(before: Any, after: Any, patch: Any) -> None:
-    assert sent(before, after) == patch
+    assert decoded_patch(before, after) == patch
 
 
 def test_a_patch_of_a_board_has_only_the_changed_square() -> None:
     after = [row.copy() for row in BOARD]
     after[3][5] = 0
 
-    assert sent({"board": BOARD}, {"board": after}) == [replace("/board/3/5", 0)]
+    assert decoded_patch({"board": BOARD}, {"board": after}) == [replace("/board/3/5", 0)]
 
 
 def test_numbers_as_keys_and_tuples_are_patched_as_in_json() -> None:
     before, after = {"at": {1: "a", 12: "b"}, "row": (0, 1) * 20}, {"at": {1: "c"}, "row": (0, 1) * 20 + (2,)}
     read = json.loads(msgspec.json.encode(before))
 
-    assert sent(before, after) == [remove("/at/12"), replace("/at/1", "c"), add("/row/40", 2)]
-    assert apply_patch(read, sent(before, after)) == json.loads(msgspec.json.encode(after))
+    assert decoded_patch(before, after) == [remove("/at/12"), replace("/at/1", "c"), add("/row/40", 2)]
+    assert apply_patch(read, decoded_patch(before, after)) == json.loads(msgspec.json.encode(after))
 
 
 @pytest.mark.parametrize(
