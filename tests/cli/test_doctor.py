@@ -43,7 +43,7 @@ def test_all_that_held_is_a_success(monkeypatch: pytest.MonkeyPatch) -> None:
 @needs_strict
 @pytest.mark.parametrize(
     ("beast", "shown", "why", "code"),
-    [(WILD, "GOT OUT", "by saying so", 1), (BROKEN, "not tried", "it ended otherwise than it should: ", 0)],
+    [(WILD, "GOT OUT", "by saying so", 1), (BROKEN, "not tried", "it did not end as expected: ", 0)],
     ids=lambda it: it.name if isinstance(it, EscapeAttempt) else "",
 )
 def test_what_did_not_hold_is_told_with_the_reason(

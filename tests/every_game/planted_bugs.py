@@ -128,7 +128,7 @@ class Unspeakable(Toy, frozen=True):
         return tuple(News(news.seat, UNSPEAKABLE) for news in super().news(before, action, after))
 
 
-@planted_bug(laws.nothing_else_can_be_read, "unpack takes None for good")
+@planted_bug(laws.nothing_else_can_be_read, "unpack accepts None")
 class Credulous(Fish, frozen=True):
     def unpack(self, plain: Any) -> FishView:
         return super().unpack(plain or self.pack(self.view(self.deal(2, bytes(32)), None)))
@@ -363,7 +363,7 @@ class Stubborn(Toy, frozen=True):
         return super().eject(state, seat, moment)
 
 
-@planted_bug(laws.ejection_leaves_a_game, "seat 0 was ejected at the greeting; then once more, which led elsewhere")
+@planted_bug(laws.ejection_leaves_a_game, "seat 0 was ejected at the greeting; then once more, with another result")
 class Capricious(Toy, frozen=True):
     def eject(self, state: State, seat: Seat, moment: Moment) -> State:
         after = super().eject(state, seat, moment)
@@ -385,7 +385,7 @@ class Stalled(Toy, frozen=True):
         return state.scores[: len(state.hands)]
 
 
-@planted_bug(laws.anybody_can_leave, "IndexError: nobody to go on with")
+@planted_bug(laws.players_can_leave_in_any_order, "IndexError: nobody to go on with")
 class Sociable(Fish, frozen=True):
     def eject(self, state: FishState, seat: Seat, moment: Moment) -> FishState:
         if len(state.order) == 1:
@@ -393,7 +393,7 @@ class Sociable(Fish, frozen=True):
         return super().eject(state, seat, moment)
 
 
-@planted_bug(laws.anybody_can_leave, "it is the turn of seat 0, but the order is ()")
+@planted_bug(laws.players_can_leave_in_any_order, "it is the turn of seat 0, but the order is ()")
 class Ghostly(Fish, frozen=True):
     def turn(self, state: FishState) -> Seat | None:
         return super().turn(state) if state.order else 0

@@ -190,7 +190,7 @@ def test_every_action_in_actions_passes_check_and_everything_else_fails_it_and_a
 
 @each_case
 def test_ejecting_in_any_order_at_any_moment_leaves_a_playable_state(case: str) -> None:
-    ninth = laws.ejection_leaves_a_game, laws.anybody_can_leave
+    ninth = laws.ejection_leaves_a_game, laws.players_can_leave_in_any_order
 
     check_case(case, laws=ninth, points=6)
 

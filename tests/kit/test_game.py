@@ -90,7 +90,7 @@ BROKEN = {
     OffersTwice: "an action is offered twice",
     AllowsAll: "is not offered, but check accepts it",
     KeepsTheSeat: "names a seat that was ejected",
-    Stays: "led elsewhere",
+    Stays: "gave another result",
     SixInARow: "its board has another size",
     CountsFromOne: "2, the winner of tic-tac-toe, is no seat: these are 0 to 1",
     SaysOnlyWhether: "True, the winner of tic-tac-toe, is no seat",

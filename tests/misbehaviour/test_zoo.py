@@ -206,7 +206,7 @@ def test_who_survives_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     left: list[subprocess.Popen[bytes]] = []
 
     def with_survivor(beast: EscapeAttempt, outside: EscapeTargets) -> list[list[str]]:
-        sleeping = [sys.executable, "-I", "-S", "-c", "import time; time.sleep(60)", outside.mark]
+        sleeping = [sys.executable, "-I", "-S", "-c", "import time; time.sleep(60)", outside.marker]
         left.append(subprocess.Popen(sleeping))
         return written(beast, outside)
 
@@ -231,7 +231,7 @@ def test_a_beast_that_ends_before_it_tries_anything_is_not_held() -> None:
     attempt = what_became_of(EscapeAttempt(name="bad", tries="it", turn="nothing.of.this"))
 
     assert attempt.verdict is Verdict.NOT_TRIED
-    assert attempt.why.startswith("it ended otherwise than it should: the program ended with exit code 1")
+    assert attempt.why.startswith("it did not end as expected: the program ended with exit code 1")
 
 
 def test_one_that_should_be_too_late_and_crashes_is_not_held() -> None:

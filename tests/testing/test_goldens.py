@@ -18,31 +18,31 @@ class Leaning(ConnectFour, frozen=True):
         return super().after(position, seat, action if len(position[further]) >= self.height else Drop(further))
 
 
-def test_a_match_is_written_once_and_then_held_against(tmp_path: Path) -> None:
+def test_a_golden_match_is_written_once_and_then_compared(tmp_path: Path) -> None:
     file = tmp_path / "four.txt"
-    with pytest.raises(AssertionError, match="was not there and is now: look at it, and keep it"):
+    with pytest.raises(AssertionError, match="was missing and has been written: check it, and commit it"):
         check_golden(ConnectFour(), file)
 
     check_golden(ConnectFour(), file)
 
-    story = file.read_text().splitlines()
-    assert story[0] == "connect-four 1, seed golden, 2 seats"
-    assert story[1].startswith("player-1 drops a disc into column ")
-    assert story[-1].startswith('{"position":[')
+    lines = file.read_text().splitlines()
+    assert lines[0] == "connect-four 1, seed golden, 2 seats"
+    assert lines[1].startswith("player-1 drops a disc into column ")
+    assert lines[-1].startswith('{"position":[')
 
 
-def test_other_rules_are_noticed_and_the_line_is_named(tmp_path: Path) -> None:
+def test_a_golden_match_under_other_rules_fails_with_its_line(tmp_path: Path) -> None:
     file = tmp_path / "four.txt"
     file.write_text(golden_text(ConnectFour(), "golden"))
 
     with pytest.raises(AssertionError, match=r"four.txt, line \d+: it was .*, and now is "):
         check_golden(Leaning(), file)
     file.write_text(f"{file.read_text()}more\n")
-    with pytest.raises(AssertionError, match=r"four\.txt: it has"):
+    with pytest.raises(AssertionError, match=r"four\.txt: it had \d+ characters"):
         check_golden(ConnectFour(), file)
 
 
-def test_a_seed_tells_one_story_and_another_another() -> None:
+def test_a_golden_match_depends_on_its_seed_and_seats() -> None:
     assert golden_text(TicTacToe(), "a") == golden_text(TicTacToe(), "a")
     assert golden_text(TicTacToe(), "a") != golden_text(TicTacToe(), "b")
     assert "3 seats" in golden_text(Q(), "a", seats=3)

@@ -21,7 +21,7 @@ from fairplay.transport.pending import PendingConnections
 from fairplay.transport.sockets import accept_tcp
 from fairplay.transport.timer import Timer
 
-LISTEN_BACKLOG = 1024  # connections not yet accepted; one that finds no place among them waits for a second
+MAX_UNACCEPTED_CONNECTIONS = 1024  # one more has to wait for a second
 MIN_HELLO_LIMIT_S = 0.001  # seconds: what is left of a limit that has run out
 
 MakeConnection = Callable[[socket.socket], Awaitable[Connection]]  # from a socket; if it raises, the socket is closed
@@ -154,7 +154,7 @@ def listening_socket(host: str, port: int) -> socket.socket:
     """A socket that listens at this endpoint."""
     try:
         family, *_, where = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
-        made = socket.create_server(where[:2], family=family, backlog=LISTEN_BACKLOG)
+        made = socket.create_server(where[:2], family=family, backlog=MAX_UNACCEPTED_CONNECTIONS)
     except (OSError, UnicodeError) as error:  # UnicodeError: this is no host name
         why = describe_os_error(error).partition(" (while attempting")[0]  # Python repeats the endpoint
         raise BadRequest(f"cannot listen at {format_endpoint(host, port)}: {why}") from None

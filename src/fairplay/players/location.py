@@ -143,8 +143,8 @@ def parse_local_address(address: str, game: str, key: bytes) -> LocalAddress:
     """The location of a player in this process. Raises BadRequest if there is none."""
     info = game_info(game)
     player = open_player(address, info, key)
-    can_be_loaded_elsewhere = info.source and not address.startswith(IN_PROCESS_PREFIX)
-    return BuiltInAddress(player, info.source, address, key) if can_be_loaded_elsewhere else LocalAddress(player)
+    can_be_pooled = info.source and not address.startswith(IN_PROCESS_PREFIX)
+    return BuiltInAddress(player, info.source, address, key) if can_be_pooled else LocalAddress(player)
 
 
 def split_command(text: str) -> tuple[str, ...]:

@@ -1,6 +1,6 @@
 """Stop a program with all its processes while it is not asked, so that it takes no time from others.
 
-Where control groups are available, a group is frozen. Elsewhere a supervisor stops and continues all processes when the
+Where control groups are available, a group is frozen. Otherwise a supervisor stops and continues all processes when the
 referee says so: it is the first process of the namespace around the sandbox, and invisible to the program.
 """
 

@@ -1,18 +1,18 @@
-"""Let players cheat: each game's directory has illegal actions, one for each clause that an action can break."""
+"""Make strategies that cheat: each game has illegal actions, one for each clause that an action can break."""
 
 from fairplay.core.roles import AnyStrategy, Cheat
 from fairplay.games import GAMES, game_info
 
-CHEATS = {game: game_info(game).cheats for game in GAMES}  # by their names on the shelf
+CHEATS = {game: game_info(game).cheats for game in GAMES}  # by game and name
 
 
 def cheating_strategy(cheat: Cheat, strategy: AnyStrategy) -> AnyStrategy:
-    """The strategy with a cheat before it."""
+    """A strategy that cheats whenever it can."""
     return lambda view: cheat(view) or strategy(view)
 
 
 def broken_clause(cheat: Cheat) -> str:
-    """The clause that a cheat breaks, as its own first line has it.
+    """The clause that a cheat breaks, from its docstring.
 
     >>> broken_clause(CHEATS["q"]["cheats: no-fit"])
     '3.5'
@@ -21,7 +21,7 @@ def broken_clause(cheat: Cheat) -> str:
 
 
 def describe_cheat(cheat: Cheat) -> str:
-    """What a cheat does, without the clause.
+    """The description of a cheat, without the clause.
 
     >>> describe_cheat(CHEATS["q"]["cheats: no-fit"])
     'a tile of the hand where it does not fit'

@@ -1,4 +1,4 @@
-"""Check the laws that every game must keep, along random matches."""
+"""Check that a game keeps every law, along random matches."""
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
@@ -29,19 +29,19 @@ def check_game(
 ) -> None:
     """Raise AssertionError unless the game keeps every law; it says which law broke, for which seed, and where.
 
-    `pieces` is what no action and no ejection may change: all tiles wherever they are, say, sorted. `reshuffle`
-    changes what a seat (None: a spectator) may not know, and nothing else; a game that hides anything needs it. Matches
-    are dealt from each seed for each number of seats, or are given. `turns` bounds the length of a match, `breadth`
-    the choice at each turn, `points` at how many positions of each match the dear laws are tried.
+    `pieces` gives what no action and no ejection may change, such as a sorted list of all tiles. `reshuffle` changes
+    what a seat (None: a spectator) may not know, and nothing else; a game that hides anything needs it. Matches are
+    dealt from each seed for each number of seats, or are given. `turns` limits the length of a match, `breadth` the
+    choice at each turn, `points` the number of positions of each match at which the expensive laws are tried.
     """
     if game.hidden and reshuffle is None and views_hide_what_they_must in laws:
-        raise AssertionError(f"views hide what they must: there is no reshuffle to try it, and {game.name} has secrets")
+        raise AssertionError(f"views hide what they must: pass a reshuffle, as {game.name} has hidden information")
     sampling = Sampling(SeededRandom(seed_from_text("sampling")), turns, breadth)
     playouts = [
         *(deal_match(game, count, seed, sampling) for count in seats or game.seats for seed in seeds),
         *(playout(match, sampling, f"given match {number}") for number, match in enumerate(given, 1)),
     ]
-    trial = LawInputs(
+    inputs = LawInputs(
         sampling,
         pieces,
         reshuffle,
@@ -51,8 +51,8 @@ def check_game(
         for positions in playouts:
             for position in sample_positions(positions, points, sampling.lots) if law in EXPENSIVE_LAWS else positions:
                 with law_failure_heading(f"{law.__name__.replace('_', ' ')}: {{}} ({position.where})"):
-                    law(position, trial)
-    if reshuffle is not None and views_hide_what_they_must in laws and not trial.has_hidden_information:
+                    law(position, inputs)
+    if reshuffle is not None and views_hide_what_they_must in laws and not inputs.has_hidden_information:
         raise AssertionError("views hide what they must: the reshuffle never changed a state, so nothing was checked")
 
 
@@ -65,7 +65,7 @@ def deal_match(game: Game[Any, Any, Any], seats: int, seed: bytes, sampling: Sam
 
 
 def sample_positions(positions: Sequence[Position], points: int, lots: SeededRandom) -> list[Position]:
-    """So many of the positions, in their order, with the first and the last."""
+    """At most `points` of the positions, in their order, with the first and the last."""
     if len(positions) <= points:
         return list(positions)
     inner = sorted(lots.sample(len(positions) - 2, points - 2))

@@ -1,4 +1,4 @@
-"""Keep a match that has to come out the same for ever, or the change of the rules is meant."""
+"""Compare a match with a golden file, which changes only if the rules are meant to change."""
 
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ MAX_GOLDEN_TURNS = 10_000
 
 
 def golden_text(game: Game[Any, Any, Any], seed: str, *, seats: int | None = None) -> str:
-    """A match at random from this seed, in words: what happened, how it ended, and the last state as JSON."""
+    """A random match from this seed as text: what happened, how it ended, and the last state as JSON."""
     count, dealt = seats or game.seats[0], seed_from_text(seed)
     match = Match(game, game.deal(count, dealt), tuple(f"player-{seat + 1}" for seat in range(count)), seed=dealt)
     dice, lines = Dice(dealt, 0), [f"{game.name} {game.version}, seed {seed}, {count} seats"]
@@ -37,18 +37,18 @@ def golden_text(game: Game[Any, Any, Any], seed: str, *, seats: int | None = Non
 def check_golden(
     game: Game[Any, Any, Any], file: Path | str, *, seed: str = "golden", seats: int | None = None
 ) -> None:
-    """Raise AssertionError unless a match comes out as it is in this file; one that is not there is written first."""
-    path, story = Path(file), golden_text(game, seed, seats=seats)
+    """Raise AssertionError unless a match is the same as in this file; a missing file is written first."""
+    path, text = Path(file), golden_text(game, seed, seats=seats)
     if not path.exists():
-        path.write_text(story, encoding="utf-8")
-        raise AssertionError(f"{path} was not there and is now: look at it, and keep it")
-    kept = path.read_text(encoding="utf-8")
-    for number, (was, now) in enumerate(zip(kept.splitlines(), story.splitlines(), strict=False), 1):
+        path.write_text(text, encoding="utf-8")
+        raise AssertionError(f"{path} was missing and has been written: check it, and commit it")
+    golden = path.read_text(encoding="utf-8")
+    for number, (was, now) in enumerate(zip(golden.splitlines(), text.splitlines(), strict=False), 1):
         if was != now:
             raise AssertionError(
-                f"{path}, line {number}: it was {was!r}, and now is {now!r}; if so it is meant, delete it"
+                f"{path}, line {number}: it was {was!r}, and now is {now!r}; if this is meant, delete the file"
             )
-    if kept != story:
+    if golden != text:
         raise AssertionError(
-            f"{path}: it has {len(kept)} signs, and now there are {len(story)}; if so it is meant, delete it"
+            f"{path}: it had {len(golden)} characters, and now has {len(text)}; if this is meant, delete the file"
         )

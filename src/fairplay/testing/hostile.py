@@ -1,4 +1,4 @@
-"""Keep a shelf of bad players, each with the fault that it has to be ejected for."""
+"""Define hostile players, each with the fault for which it has to be ejected."""
 
 from collections.abc import Callable
 from enum import Enum
@@ -16,16 +16,14 @@ from fairplay.testing import cheats, hostile_answers, hostile_connections, hosti
 
 AnyGame = Game[Any, Any, Any]
 Behaviour = Callable[[], Any]
-MakeChannel = Callable[
-    [AnyStrategy, AnyGame, Moment], Channel
-]  # a player that is bad at this moment, and good otherwise
+MakeChannel = Callable[[AnyStrategy, AnyGame, Moment], Channel]  # a player that misbehaves at this moment only
 
 GREETING, TURN, NEWS, END = Moment
 MESSAGE_TYPES: dict[Moment, type[Message]] = {GREETING: Start, TURN: TakeTurn, NEWS: Tell, END: End}
 
 
 class Distance(Enum):
-    """How far away a player is: in this process, behind pipes, behind a socket."""
+    """How a player is connected: in this process, by pipes, or by a socket."""
 
     IN_PROCESS = "in-process"
     PROGRAM = "program"
@@ -38,7 +36,7 @@ REMOTE_DISTANCES = frozenset(Distance) - IN_PROCESS_ONLY
 
 
 class HostilePlayer(msgspec.Struct, frozen=True, kw_only=True):
-    """A kind of bad player: what it does, and what it must be ejected for. It plays by a strategy otherwise."""
+    """A hostile player: what it does, and the fault for which it must be ejected. Otherwise it plays by a strategy."""
 
     name: str
     about: str  # in one line
@@ -51,46 +49,46 @@ class HostilePlayer(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def moment(self) -> Moment:
-        """When it is bad, if nothing else is said."""
+        """The default moment of its misbehaviour."""
         return self.moments[0]
 
     def applies_to(self, game: str) -> bool:
-        """Can it be bad at its moment in this game?"""
+        """Can it misbehave at its moment in this game?"""
         return self.only_in in ("", game) and (self.moment is not NEWS or game_info(game).has_news)
 
     def with_moment(self, moment: Moment) -> "HostilePlayer":
-        """The same, bad at this moment."""
+        """The same player, which misbehaves at this moment."""
         return msgspec.structs.replace(self, moments=(moment,))
 
     def make_channel(self, strategy: AnyStrategy, game: AnyGame) -> Channel:
-        """A way to such a player; for one that has to be elsewhere, a stand-in that says how it fails."""
+        """A channel to such a player; for a remote one, a stand-in that gives its failure."""
         return self.make(strategy, game, self.moment)
 
 
 class MisbehavingPlayer:
-    """A player that does its work at one moment, and then something else as well."""
+    """A player that plays well, but misbehaves after its work at one moment."""
 
-    def __init__(self, strategy: AnyStrategy, moment: Moment, deed: Behaviour) -> None:
+    def __init__(self, strategy: AnyStrategy, moment: Moment, misbehave: Behaviour) -> None:
         self._strategy = strategy
         self._moment = moment
-        self._deed = deed
+        self._misbehave = misbehave
 
     def start(self, seat: Seat, names: tuple[str, ...], view: Any) -> Any:
-        return self._deed() if self._moment is GREETING else None
+        return self._misbehave() if self._moment is GREETING else None
 
     def take_turn(self, view: Any) -> Any:
         action = self._strategy(view)
-        return self._deed() if self._moment is TURN else action
+        return self._misbehave() if self._moment is TURN else action
 
     def tell(self, news: Any) -> Any:
-        return self._deed() if self._moment is NEWS else None
+        return self._misbehave() if self._moment is NEWS else None
 
     def end(self, result: Result) -> Any:
-        return self._deed() if self._moment is END else None
+        return self._misbehave() if self._moment is END else None
 
 
 class ScribblingPlayer(MisbehavingPlayer):
-    """A player that writes into what it is given, at one moment."""
+    """A player that changes its arguments, at one moment."""
 
     def __init__(self, strategy: AnyStrategy, moment: Moment) -> None:
         super().__init__(strategy, moment, lambda: None)
@@ -118,7 +116,7 @@ class ScribblingPlayer(MisbehavingPlayer):
 
 
 class FailingChannel:
-    """A channel to a player that fails on its n-th call of a moment; nobody has to wait for it."""
+    """A channel to a player that fails on its n-th call of a moment, at once."""
 
     def __init__(self, channel: Channel, moment: Moment, failed: Failed, count: int = 1) -> None:
         self._channel = channel
@@ -139,50 +137,50 @@ class FailingChannel:
 
 
 class HangingChannel(FailingChannel):
-    """The same, and the failure is that it hangs."""
+    """The same with a timeout as the failure."""
 
     def __init__(self, channel: Channel, moment: Moment, count: int = 1) -> None:
         super().__init__(channel, moment, Failed(Fault.TIMED_OUT, "no answer in time"), count)
 
 
 def raise_error(error: type[BaseException]) -> Behaviour:
-    """The deed of raising this."""
+    """A behaviour that raises this error."""
 
-    def deed() -> Any:
+    def behaviour() -> Any:
         raise error("a bad day")
 
-    return deed
+    return behaviour
 
 
 def recurse_forever() -> Any:
-    """Call oneself until the stack is full."""
+    """Call itself until the stack is full."""
     return recurse_forever()
 
 
-def make_misbehaving(name: str, about: str, fault: Fault, deed: Behaviour, *moments: Moment) -> HostilePlayer:
-    """Does this."""
+def make_misbehaving(name: str, about: str, fault: Fault, misbehave: Behaviour, *moments: Moment) -> HostilePlayer:
+    """A player with this behaviour."""
     return HostilePlayer(
         name=name,
         about=about,
         fault=fault,
         moments=moments or tuple(Moment),
-        make=lambda strategy, game, moment: LocalChannel(MisbehavingPlayer(strategy, moment, deed), game),
+        make=lambda strategy, game, moment: LocalChannel(MisbehavingPlayer(strategy, moment, misbehave), game),
     )
 
 
 def make_raising(moment: Moment, error: type[BaseException] = RuntimeError) -> HostilePlayer:
-    """Raises at this moment, after it did its work."""
+    """A player that raises at this moment, after its work."""
     name = f"raises at the {moment.value}"
     return make_misbehaving(name, f"raises a {error.__name__}", Fault.CRASHED, raise_error(error), moment)
 
 
 def make_returning(name: str, value: Any, *moments: Moment) -> HostilePlayer:
-    """Returns this, where it makes no sense."""
+    """A player that returns this value, where it makes no sense."""
     return make_misbehaving(name, f"{name}, where that makes no sense", Fault.MALFORMED, lambda: value, *moments)
 
 
 def make_hanging(moment: Moment) -> HostilePlayer:
-    """Hangs at the first call of this moment."""
+    """A player that hangs at the first call of this moment."""
     return HostilePlayer(
         name=f"hangs at the {moment.value}",
         about="never answers",
@@ -194,7 +192,7 @@ def make_hanging(moment: Moment) -> HostilePlayer:
 
 
 def make_twisting(name: str, twist: Callable[[Any], Any]) -> HostilePlayer:
-    """Answers a good action that is made of bad things."""
+    """A player that answers a good action with bad values in it."""
     return HostilePlayer(
         name=name,
         about=f"{name} in an action that would be fine",
@@ -205,18 +203,18 @@ def make_twisting(name: str, twist: Callable[[Any], Any]) -> HostilePlayer:
 
 
 def twisted_strategy(twist: Callable[[Any], Any], strategy: AnyStrategy) -> AnyStrategy:
-    """The strategy with a twist to its actions, wherever there is one."""
+    """The strategy with its actions twisted, where that is possible."""
 
     def choose(view: Any) -> Any:
         action = strategy(view)
-        found = twist(action)
-        return action if found is None else found
+        twisted = twist(action)
+        return action if twisted is None else twisted
 
     return choose
 
 
 def make_cheating(name: str, game: str, cheat: Cheat) -> HostilePlayer:
-    """Cheats on every turn on which it can, and plays by its strategy on the others."""
+    """A player that cheats on every turn on which it can, and plays by its strategy on the others."""
     return HostilePlayer(
         name=name,
         about=cheats.describe_cheat(cheat),
@@ -229,17 +227,17 @@ def make_cheating(name: str, game: str, cheat: Cheat) -> HostilePlayer:
     )
 
 
-def make_remote(deed: hostile_programs.Misbehaviour) -> HostilePlayer:
-    """What a program does, for which a failure stands in wherever there is no program."""
-    fault = Fault(deed.fault)
-    failed = Failed(fault, f"a stand-in for somebody who {deed.about}")
+def make_remote(misbehaviour: hostile_programs.Misbehaviour) -> HostilePlayer:
+    """A remote player with this misbehaviour; in this process a stand-in gives its failure."""
+    fault = Fault(misbehaviour.fault)
+    failed = Failed(fault, f"a stand-in for a player that {misbehaviour.about}")
     return HostilePlayer(
-        name=deed.name,
-        about=deed.about,
+        name=misbehaviour.name,
+        about=misbehaviour.about,
         fault=fault,
-        moments=tuple(dict.fromkeys(Moment(moment) for moment in deed.ejection_moments.values())),
+        moments=tuple(dict.fromkeys(Moment(moment) for moment in misbehaviour.ejection_moments.values())),
         make=lambda strategy, game, moment: FailingChannel(LocalChannel(strategy, game), moment, failed),
-        distances=frozenset(Distance(distance) for distance in deed.distances),
+        distances=frozenset(Distance(distance) for distance in misbehaviour.distances),
     )
 
 
@@ -247,7 +245,7 @@ RARE_CHEATS = frozenset(name for game in GAMES for name in game_info(game).rare_
 CHEATING_PLAYERS: dict[str, HostilePlayer] = {
     name: make_cheating(name, game, cheat) for game, known in cheats.CHEATS.items() for name, cheat in known.items()
 }
-HOSTILE_PLAYERS: dict[str, HostilePlayer] = {  # in this process, one of each fault at each moment of each game
+HOSTILE_PLAYERS: dict[str, HostilePlayer] = {  # in this process: each fault at each moment of each game
     bad.name: bad
     for bad in (
         *(make_raising(moment) for moment in Moment),
@@ -264,19 +262,19 @@ HOSTILE_PLAYERS: dict[str, HostilePlayer] = {  # in this process, one of each fa
         *(bad for bad in CHEATING_PLAYERS.values() if bad.name not in RARE_CHEATS),
     )
 }
-ODD_PLAYERS: dict[str, HostilePlayer] = {  # in this process, too: strange answers and strange exceptions, at any moment
+ODD_PLAYERS: dict[str, HostilePlayer] = {  # in this process: odd answers and odd exceptions, at any moment
     bad.name: bad
     for bad in (
         HostilePlayer(
             name="scribbles",
-            about="writes into what it is given",
+            about="changes its arguments",
             fault=Fault.CRASHED,
             moments=(TURN, GREETING, NEWS, END),
             make=lambda strategy, game, moment: LocalChannel(ScribblingPlayer(strategy, moment), game),
         ),
         *(
-            make_misbehaving(f"raises {name}", f"raises {name}", Fault.CRASHED, deed, TURN, GREETING, NEWS, END)
-            for name, deed in hostile_answers.HOSTILE_ERRORS.items()
+            make_misbehaving(f"raises {name}", f"raises {name}", Fault.CRASHED, behaviour, TURN, GREETING, NEWS, END)
+            for name, behaviour in hostile_answers.HOSTILE_ERRORS.items()
         ),
         *(
             make_misbehaving(f"answers {name}", f"answers {name}", Fault.MALFORMED, make, TURN, GREETING, NEWS, END)
@@ -287,7 +285,5 @@ ODD_PLAYERS: dict[str, HostilePlayer] = {  # in this process, too: strange answe
     )
 }
 MISBEHAVIOURS = {**hostile_replies.MISBEHAVIOURS, **hostile_programs.MISBEHAVIOURS, **hostile_connections.MISBEHAVIOURS}
-REMOTE_PLAYERS: dict[str, HostilePlayer] = {
-    deed.name: make_remote(deed) for deed in MISBEHAVIOURS.values() if deed.fault
-}
+REMOTE_PLAYERS: dict[str, HostilePlayer] = {it.name: make_remote(it) for it in MISBEHAVIOURS.values() if it.fault}
 ALL_PLAYERS = {**HOSTILE_PLAYERS, **ODD_PLAYERS, **REMOTE_PLAYERS}

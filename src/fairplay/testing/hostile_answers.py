@@ -1,4 +1,4 @@
-"""Make strange things that a player in this process may answer or raise."""
+"""Make odd answers and exceptions of players in this process."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NoReturn
@@ -10,16 +10,16 @@ NESTING_DEPTH = 10**4
 
 
 class HostileCodeRan(AssertionError):
-    """Somebody used what a player made, in a way that runs the player's code."""
+    """The referee used an object of a player in a way that runs the player's code."""
 
 
 def fail_if_called(*_: Any, **__: Any) -> NoReturn:
-    """What nobody may call."""
+    """Fail, as this must not be called."""
     raise HostileCodeRan("the player's code was run after it had answered")
 
 
 class LyingInt(int):
-    """A number that equals whatever it is compared with."""
+    """A number whose comparisons run the player's code."""
 
     __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = __index__ = __int__ = fail_if_called
     __add__ = __mul__ = __sub__ = __rshift__ = fail_if_called
@@ -29,7 +29,7 @@ class LyingInt(int):
 
 
 class LyingText(str):
-    """A text that is whatever anybody wants."""
+    """A text whose comparisons run the player's code."""
 
     __slots__ = ()
     __eq__ = __ne__ = __len__ = __iter__ = encode = fail_if_called
@@ -39,13 +39,13 @@ class LyingText(str):
 
 
 class TrappedMapping(Mapping[str, Any]):
-    """An object of JSON that does something whenever it is looked at."""
+    """A mapping that runs the player's code whenever it is read."""
 
     __getitem__ = __iter__ = __len__ = items = keys = values = get = __contains__ = fail_if_called
 
 
 class Disguised:
-    """An object that says it is of another class."""
+    """An object that claims to be of another class."""
 
     @property  # type: ignore[misc]  # that is the disguise
     def __class__(self) -> type:
@@ -61,28 +61,28 @@ class IndescribableError(Exception):
 
     @property
     def args(self) -> Any:  # type: ignore[override]
-        """What it was raised with, if it would tell."""
+        """Fail, as the arguments must not be read."""
         return fail_if_called()
 
 
 class InvalidTextError(Exception):
-    """An exception with a text that is none."""
+    """An exception whose text is not a plain string."""
 
     def __init__(self) -> None:
         super().__init__(LyingText("a bad day"))
 
 
 def raise_from(make: Callable[[], BaseException]) -> Callable[[], Any]:
-    """The deed of raising what this makes."""
+    """A behaviour that raises what this makes."""
 
-    def deed() -> Any:
+    def behaviour() -> Any:
         raise make()
 
-    return deed
+    return behaviour
 
 
 def raise_chained() -> Any:
-    """Raise something while something else is dealt with, again and again."""
+    """Raise an exception with a very long chain of causes."""
     error: BaseException = ValueError("the first")
     for number in range(NESTING_DEPTH):
         following = ValueError(str(number))
@@ -111,7 +111,7 @@ def count_endlessly() -> Iterator[int]:
 
 
 def replace_values(plain: Any, kind: type, make: Callable[[Any], Any]) -> Any:
-    """Plain JSON with something else wherever a value of this kind was."""
+    """Plain JSON with all values of this kind replaced."""
     match plain:
         case dict():
             return {key: replace_values(value, kind, make) for key, value in plain.items()}
@@ -122,7 +122,7 @@ def replace_values(plain: Any, kind: type, make: Callable[[Any], Any]) -> Any:
 
 
 def replace_numbers(make: Callable[[int], Any]) -> Callable[[Any], Any]:
-    """The twist of making something else of all numbers in an action; None: there are none."""
+    """A twist that replaces all numbers in an action; None: there are none."""
 
     def twist(action: Any) -> Any:
         plain = msgspec.to_builtins(action)

@@ -1,4 +1,4 @@
-"""Misbehave at the far end of a connection: whatever a program can do, and what can be done to TCP and WebSocket."""
+"""Misbehave as a player at the other end of a TCP or WebSocket connection."""
 
 import json
 import os
@@ -32,41 +32,41 @@ FIN_BIT, OP_TEXT, OP_BINARY, OP_CLOSE, OP_PING = 0x80, 1, 2, 8, 9
 
 
 class RawTcpConnection(RawConnection):
-    """A line over TCP."""
+    """A connection over TCP."""
 
     def __init__(self, connection: socket.socket) -> None:
         super().__init__(connection.fileno(), connection.fileno())
         self.connection = connection
 
     def half_close(self) -> None:
-        """Say nothing any more."""
+        """Close the sending side."""
         self.connection.shutdown(socket.SHUT_WR)
 
     def close(self) -> None:
-        """Hang up."""
+        """Close the connection."""
         self.connection.close()
-        self.reading = self.writing = -1  # the number may be somebody else's from now on
+        self.reading = self.writing = -1  # another file may get the same number
 
     def reset(self) -> None:
-        """Hang up as if the cable had been cut."""
+        """Reset the connection, as if the cable had been cut."""
         self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self.close()
 
 
 class RawWebSocket(RawTcpConnection):
-    """A line over WebSocket, written by hand so that it can be written wrongly."""
+    """A connection over WebSocket, by hand so that it can break the rules."""
 
     def __init__(self, connection: socket.socket) -> None:
         super().__init__(connection)
-        self._shaken = False
+        self._is_open = False
 
     def read(self) -> Any:
         """The next text."""
-        if not self._shaken:
+        if not self._is_open:
             while HEADERS_END not in self.received:
                 self._receive()
             self.received = self.received.partition(HEADERS_END)[2]
-            self._shaken = True
+            self._is_open = True
         while True:
             kind, size = self._read_exactly(1)[0] & 0xF, self._read_exactly(1)[0]
             if size > 125:
@@ -82,7 +82,7 @@ class RawWebSocket(RawTcpConnection):
         return encode_frame(FIN_BIT | OP_TEXT, text)
 
     def endless_message(self) -> bytes:
-        """The beginning of a frame that is larger than all disks."""
+        """The beginning of an enormous frame."""
         return bytes([FIN_BIT | OP_TEXT, 0xFF]) + (2**62).to_bytes(8, "big") + bytes(4)
 
     def _read_exactly(self, count: int) -> bytes:
@@ -109,23 +109,23 @@ def encode_frame(first: int, data: bytes, masked: int = 0x80) -> bytes:
     return bytes([first]) + size + (bytes(4) if masked else b"") + data
 
 
-def misbehave_at(host: str, port: int, distance: str, do: Behaviour, at: str) -> None:
-    """Connect, play well until it is time for the deed, and come back when the other end has hung up."""
-    with socket.create_connection((host, port)) as connection, suppress(OSError):  # nobody is there any more
-        line = RawTcpConnection(connection) if distance == TCP else RawWebSocket(connection)
+def misbehave_at(host: str, port: int, distance: str, behaviour: Behaviour, at: str) -> None:
+    """Connect, play well until the message `at`, misbehave, and return when the other end has closed the connection."""
+    with socket.create_connection((host, port)) as connection, suppress(OSError):  # the other end is closed
+        raw = RawTcpConnection(connection) if distance == TCP else RawWebSocket(connection)
         if distance == WEBSOCKET:
-            line.write(HANDSHAKE)
-        play_then_misbehave(line, do, at)
+            raw.write(HANDSHAKE)
+        play_then_misbehave(raw, behaviour, at)
 
 
 def send_frame(first: int, data: bytes, masked: int = 0x80) -> Behaviour:
-    """The deed of sending a frame that is no good message."""
+    """A behaviour that sends a frame that is no good message."""
 
-    def do(turn: Question) -> None:
+    def behaviour(turn: Question) -> None:
         turn.connection.write(encode_frame(first, turn.fill(data), masked))
         turn.connection.wait_for_close()
 
-    return do
+    return behaviour
 
 
 def send_fragments(turn: Question) -> None:
@@ -177,10 +177,10 @@ MISBEHAVIOURS: dict[str, Misbehaviour] = {
         name,
         name,
         fault,
-        do,
+        behaviour,
         ALL_MESSAGES,
         distances,
         {message: EJECTION_MOMENTS[message] for message in ALL_MESSAGES if fault},
     )
-    for name, (fault, distances, do) in CONNECTION_MISBEHAVIOURS.items()
+    for name, (fault, distances, behaviour) in CONNECTION_MISBEHAVIOURS.items()
 }

@@ -1,10 +1,10 @@
-"""Misbehave at the far end of a line, as a program that needs nothing but this file.
+"""Misbehave as a program that plays over its pipes, and needs nothing but this file.
 
-    python hostile_programs.py DEED MESSAGE
+    python hostile_programs.py MISBEHAVIOUR MESSAGE
 
-plays Q well until the first MESSAGE (connect, hello, start, take_turn, tell or end; any: all of them), and then does
-the deed instead. A deed is one of those below, or = and the hexadecimal digits of what is sent. Over a connection the
-same is done by hostile_connections.py.
+plays Q well until the first MESSAGE (connect, hello, start, take_turn, tell or end; any: all of them), and then
+misbehaves. A misbehaviour is the name of one below, or = and the hexadecimal digits of a reply. The same over TCP and
+WebSocket is in hostile_connections.py.
 """
 
 import json
@@ -30,13 +30,13 @@ EJECTION_MOMENTS = {
     END: "end",
 }
 LATER_EJECTION_MOMENTS = {HELLO: "greeting", START: "turn", TURN: "news", TELL: "turn"}
-MAX_LINE_BYTES = 8 * 1024  # of a line, as the protocol has it
-SLEEP_S = 60.0  # seconds
+MAX_LINE_BYTES = 8 * 1024  # as in the protocol
+SLEEP_S = 60.0
 GOOD_REPLY = b'{"nonce":@,"answer":#}'
 
 
 class RawConnection:
-    """The far end of a line, with a newline after each message."""
+    """The player's end of a connection, with a newline after each message."""
 
     def __init__(self, reading: int, writing: int) -> None:
         self.reading = reading
@@ -44,7 +44,7 @@ class RawConnection:
         self.received = b""
 
     def read(self) -> Any:
-        """The next message; None: there is nobody any more."""
+        """The next message; None: the other end is closed."""
         while b"\n" not in self.received:
             piece = os.read(self.reading, 65536)
             if not piece:
@@ -63,35 +63,35 @@ class RawConnection:
         return text + b"\n"
 
     def endless_message(self) -> bytes:
-        """How a message begins that has no end."""
+        """The beginning of a message without end."""
         return b""
 
     def wait_for_close(self) -> None:
-        """Neither read nor write, until the other end hangs up."""
+        """Neither read nor write until the other end is closed."""
         waiting = select.poll()
         waiting.register(self.reading, select.POLLRDHUP | select.POLLHUP)
         waiting.poll(SLEEP_S * 1000)
 
     def half_close(self) -> None:
-        """Say nothing any more."""
+        """Close the sending side."""
         os.close(self.writing)
 
     def close(self) -> None:
-        """Leave."""
+        """Exit."""
         os._exit(0)
 
     def reset(self) -> None:
-        """The same without a goodbye, where there is one."""
+        """Close without the usual end of a connection, where there is one."""
         self.close()
 
 
 class Question(NamedTuple):
-    """What a deed is done with."""
+    """A question to a player, with what its misbehaviour needs."""
 
     connection: RawConnection
     nonce: bytes  # of the question, with its quotes
-    answer: bytes  # that would be good
-    limit_s: float  # seconds for it
+    answer: bytes  # a good one
+    limit_s: float  # for the answer
     question: bytes
     old_nonces: list[bytes]  # nonces of earlier questions
 
@@ -105,11 +105,11 @@ class Question(NamedTuple):
 
 
 class Misbehaviour(NamedTuple):
-    """Something that nobody should do, and how that is found out."""
+    """A misbehaviour of a player, and its verdict."""
 
     name: str
-    about: str  # "who ...", in one line
-    fault: str  # empty: it is clumsy, but nobody is ejected for it
+    about: str  # "a player that ...", in one line
+    fault: str  # empty: it is clumsy, but no reason for an ejection
     behaviour: Callable[[Question], None]
     messages: Words  # the messages at which it makes sense
     distances: Words
@@ -123,25 +123,25 @@ MISBEHAVIOURS: dict[str, Misbehaviour] = {}
 def misbehaviour(
     name: str, fault: str = "", at: Words = ALL_MESSAGES, distances: Words = REMOTE_DISTANCES, *, later: bool = False
 ) -> Callable[[Behaviour], Behaviour]:
-    """Put a function among the deeds: what it does is found out at once, or when the next message comes."""
+    """Register a misbehaviour, for which a player is ejected at once, or at the next message (`later`)."""
     moments = LATER_EJECTION_MOMENTS if later else EJECTION_MOMENTS
 
-    def keep(do: Behaviour) -> Behaviour:
-        about = (do.__doc__ or name).rstrip(".")
+    def register(behaviour: Behaviour) -> Behaviour:
+        about = (behaviour.__doc__ or name).rstrip(".")
         MISBEHAVIOURS[name] = Misbehaviour(
-            name, about, fault, do, at, distances, {when: moments[when] for when in at if fault}
+            name, about, fault, behaviour, at, distances, {when: moments[when] for when in at if fault}
         )
-        return do
+        return behaviour
 
-    return keep
+    return register
 
 
 def send_template(template: bytes) -> Behaviour:
-    """The deed of sending this instead of an answer."""
+    """A behaviour that sends this instead of an answer."""
     return lambda turn: turn.send(template)
 
 
-# Those who say something else, or the right thing at the wrong time.
+# Wrong replies, or right ones at the wrong time.
 
 
 @misbehaviour("speaks UTF-16", "malformed")
@@ -158,24 +158,24 @@ def echo(turn: Question) -> None:
 
 @misbehaviour("talks first", "malformed", at=(CONNECT,))
 def talk_first(turn: Question) -> None:
-    """prints something before anybody said hello."""
+    """prints something before the hello."""
     turn.send(b"my player, version 1.0")
 
 
 @misbehaviour("answers before it is asked", "malformed", at=(HELLO, START, TURN, TELL), later=True)
 def answer_unasked(turn: Question) -> None:
-    """answers a question, and then one that nobody has asked."""
+    """answers a question, and then one that was not asked."""
     turn.send(GOOD_REPLY)
     turn.send(b'{"nonce":"the next one","answer":null}')
 
 
 @misbehaviour("guesses what comes next", "malformed", at=(HELLO, START, TELL), later=True)
 def guess_next_nonce(turn: Question) -> None:
-    """answers a question, and the next one with its nonce, which it has guessed."""
+    """answers a question, and the next one with a guessed nonce."""
     turn.send(GOOD_REPLY)
     number, _, rest = json.loads(turn.nonce).partition("-")
-    after = f"{int(number) + 1}-{rest}"
-    turn.send(b'{"nonce":"%b","answer":%b}' % (after.encode(), b'{"type":"pass"}' if turn.old_nonces else b"null"))
+    guessed = f"{int(number) + 1}-{rest}"
+    turn.send(b'{"nonce":"%b","answer":%b}' % (guessed.encode(), b'{"type":"pass"}' if turn.old_nonces else b"null"))
 
 
 @misbehaviour("repeats itself", "timed_out", at=(START, TURN, TELL, END))
@@ -185,7 +185,7 @@ def repeat_old_answer(turn: Question) -> None:
     turn.connection.wait_for_close()
 
 
-# Those who take too long.
+# Too slow.
 
 
 @misbehaviour("sleeps", "timed_out")
@@ -204,13 +204,13 @@ def loop_forever(turn: Question) -> None:
 
 @misbehaviour("stops itself", "timed_out", distances=(PROGRAM,))
 def stop_itself(turn: Question) -> None:
-    """has itself stopped by SIGSTOP."""
+    """stops itself by SIGSTOP."""
     os.kill(os.getpid(), signal.SIGSTOP)
 
 
 @misbehaviour("closes its pipes", "timed_out", distances=(PROGRAM,))
 def close_pipes(turn: Question) -> None:
-    """can neither be told anything nor say anything any more, and stays there."""
+    """closes both pipes, and keeps running."""
     os.close(turn.connection.writing)
     os.close(turn.connection.reading)
     time.sleep(SLEEP_S)
@@ -261,7 +261,7 @@ def flood_stderr(turn: Question) -> None:
         os.write(2, b"this is not fair\n" * 1000)
 
 
-# Those who say too much.
+# Too much data.
 
 
 @misbehaviour("never ends", "flood")
@@ -293,25 +293,25 @@ def answer_twenty_times(turn: Question) -> None:
         turn.send(GOOD_REPLY)
 
 
-# Those who leave.
+# Disconnecting.
 
 
 @misbehaviour("hangs up", "crashed")
 def exit_cleanly(turn: Question) -> None:
-    """ends as if all were well."""
+    """exits as after a match."""
     turn.connection.close()
 
 
 @misbehaviour("half hangs up", "crashed", distances=(TCP, WEBSOCKET))
 def close_stdout(turn: Question) -> None:
-    """says that it will say nothing any more, and listens."""
+    """closes its sending side, and keeps reading."""
     turn.connection.half_close()
     turn.connection.wait_for_close()
 
 
 @misbehaviour("breaks off", "crashed", distances=(PROGRAM, WEBSOCKET))
 def exit_mid_answer(turn: Question) -> None:
-    """hangs up in the middle of a good answer."""
+    """closes the connection in the middle of a good answer."""
     turn.connection.write(turn.connection.frame(turn.fill(GOOD_REPLY))[:-1])
     turn.connection.close()
 
@@ -330,15 +330,15 @@ def kill_itself(turn: Question) -> None:
 
 @misbehaviour("leaves a child", "crashed", distances=(PROGRAM,))
 def leave_child(turn: Question) -> None:
-    """ends, and leaves a child in a session of its own that holds the line."""
+    """exits, and leaves a child in a session of its own that holds the pipes."""
     if os.fork():
         os._exit(0)
     os.setsid()
-    time.sleep(3)  # and not for ever, in case nobody kills it
+    time.sleep(3)  # not for ever, in case it is not killed
     os._exit(0)
 
 
-# Those who are clumsy, and whom nobody ejects for it.
+# Clumsy, but no reason for an ejection.
 
 
 @misbehaviour("writes CRLF", at=(ANY,))
@@ -349,27 +349,27 @@ def write_crlf(turn: Question) -> None:
 
 @misbehaviour("writes widely", at=(ANY,))
 def write_with_padding(turn: Question) -> None:
-    """puts blanks everywhere, the answer first, and letters as numbers, up to the longest line there is."""
+    """puts blanks everywhere, the answer first, and escapes letters, up to the longest line allowed."""
     turn.send(turn.fill(b' { "answer" :\t# , "n\\u006fnce" : @ }').ljust(MAX_LINE_BYTES))
 
 
 @misbehaviour("writes in pieces", at=(ANY,))
 def write_bytewise(turn: Question) -> None:
-    """sends every byte for itself."""
+    """sends every byte on its own."""
     for byte in turn.connection.frame(turn.fill(GOOD_REPLY)):
         turn.connection.write(bytes([byte]))
 
 
 @misbehaviour("answers twice", at=(START,))
 def answer_twice(turn: Question) -> None:
-    """sends an answer a second time."""
+    """sends an answer twice."""
     turn.send(GOOD_REPLY)
     turn.send(GOOD_REPLY)
 
 
 @misbehaviour("writes to stderr", at=(ANY,), distances=(PROGRAM,))
 def write_to_stderr(turn: Question) -> None:
-    """says a lot to whoever reads its log."""
+    """writes a lot to its log."""
     os.write(2, b"thinking...\n" * 20_000)
     turn.send(GOOD_REPLY)
 
@@ -382,12 +382,12 @@ def good_answer(question: dict[str, Any], turns: int) -> Any:
 
 
 def play_then_misbehave(connection: RawConnection, behaviour: Behaviour, at: str) -> None:
-    """Play well over a line, until it is time for the deed."""
+    """Play well over a connection until the message `at`, and then misbehave."""
     old: list[bytes] = []
     turns = 0
     if at == CONNECT:
         behaviour(Question(connection, b"", b"", 0.0, b"", old))
-    for question in (it for it in iter(connection.read, None) if "nonce" in it):  # all else needs no answer
+    for question in (it for it in iter(connection.read, None) if "nonce" in it):  # other messages need no answer
         nonce, answer = (json.dumps(it).encode() for it in (question["nonce"], good_answer(question, turns)))
         turn = Question(connection, nonce, answer, question["limit"], json.dumps(question).encode(), old)
         if at in (ANY, question["type"]):
@@ -399,10 +399,10 @@ def play_then_misbehave(connection: RawConnection, behaviour: Behaviour, at: str
 
 
 def main(name: str, at: str) -> None:
-    """Do what the command line says."""
-    do = send_template(bytes.fromhex(name[1:])) if name.startswith("=") else MISBEHAVIOURS[name].behaviour
-    with suppress(BrokenPipeError):  # nobody is there any more
-        play_then_misbehave(RawConnection(0, 1), do, at)
+    """Run the misbehaviour that the command line names."""
+    behaviour = send_template(bytes.fromhex(name[1:])) if name.startswith("=") else MISBEHAVIOURS[name].behaviour
+    with suppress(BrokenPipeError):  # the other end is closed
+        play_then_misbehave(RawConnection(0, 1), behaviour, at)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""List replies that are none, as templates: @ stands for the nonce, and # for a good answer."""
+"""List malformed replies, as templates: @ stands for the nonce, and # for a good answer."""
 
 import sys
 
@@ -91,18 +91,18 @@ BAD_REPLIES = {
 
 
 def reply_misbehaviour(what: str, at: Words, template: bytes) -> Misbehaviour:
-    """The deed of replying with this."""
-    name, found_out = f"replies with {what}", {message: EJECTION_MOMENTS[message] for message in at}
-    return Misbehaviour(name, name, "malformed", send_template(template), at, REMOTE_DISTANCES, found_out)
+    """The misbehaviour of replying with this."""
+    name, moments = f"replies with {what}", {message: EJECTION_MOMENTS[message] for message in at}
+    return Misbehaviour(name, name, "malformed", send_template(template), at, REMOTE_DISTANCES, moments)
 
 
 MISBEHAVIOURS: dict[str, Misbehaviour] = {
-    deed.name: deed for deed in (reply_misbehaviour(what, at, template) for what, (at, template) in BAD_REPLIES.items())
+    it.name: it for it in (reply_misbehaviour(what, at, template) for what, (at, template) in BAD_REPLIES.items())
 }
 
 
-def program_command(deed: Misbehaviour, at: str) -> list[str]:
-    """The command line of a program that does this at that message."""
-    _, template = BAD_REPLIES.get(deed.name.removeprefix("replies with "), ((), b""))
-    word = f"={template.hex()}" if deed.name in MISBEHAVIOURS else deed.name
+def program_command(misbehaviour: Misbehaviour, at: str) -> list[str]:
+    """The command line of a program that misbehaves at this message."""
+    _, template = BAD_REPLIES.get(misbehaviour.name.removeprefix("replies with "), ((), b""))
+    word = f"={template.hex()}" if misbehaviour.name in MISBEHAVIOURS else misbehaviour.name
     return [sys.executable, "-I", hostile_programs.__file__, word, at]

@@ -1,4 +1,4 @@
-"""State the laws of a game one by one, each as a function that raises AssertionError where it is broken."""
+"""State the laws of games, each as a function that raises AssertionError where it is broken."""
 
 from collections.abc import Callable, Iterator
 from itertools import islice
@@ -26,20 +26,20 @@ JUNK: tuple[Any, ...] = (None, True, 7, "junk", [], {}, [[1, 2]], {"junk": 1})  
 
 
 class LawInputs(msgspec.Struct):
-    """What the laws are tried with."""
+    """What the laws are checked with."""
 
     sampling: Sampling
     pieces: Callable[[Any], object]
     reshuffle: Callable[[Any, Seat | None, SeededRandom], Any] | None
-    foreign_actions: list[Any]  # actions from elsewhere
+    foreign_actions: list[Any]  # actions that other positions offered, and mutants
     has_hidden_information: bool = False  # did the reshuffle ever find something to change?
 
 
 Law = Callable[[Position, LawInputs], None]
 
 
-def values_never_change(position: Position, trial: LawInputs) -> None:
-    """Neither later play nor any question leaves a mark on a state."""
+def values_never_change(position: Position, inputs: LawInputs) -> None:
+    """Neither later play nor any question changes a state."""
     match = position.match
     require(pack_state(match) == position.packed, "this state changed while the match went on")
     for seat in all_viewers(match):
@@ -48,18 +48,18 @@ def values_never_change(position: Position, trial: LawInputs) -> None:
     require(pack_state(match) == position.packed, "looking at this state changed it")
 
 
-def same_seed_same_deal(position: Position, trial: LawInputs) -> None:
+def same_seed_same_deal(position: Position, inputs: LawInputs) -> None:
     """A deal depends on nothing but the parameters, the number of seats and the seed."""
     if position.seed is not None:
         again = position.match.game.deal(len(position.match.names), position.seed)
         require(again == position.match.state, "the second deal differs from the first")
 
 
-def same_answers_same_match(position: Position, trial: LawInputs) -> None:
+def same_answers_same_match(position: Position, inputs: LawInputs) -> None:
     """All chance is in the deal: the same question has the same answer."""
     match, game = position.match, position.match.game
     if position.before is not None and position.fact is not None:
-        require(position.before.after(position.fact) == match, f"the second time {position.fact} led elsewhere")
+        require(position.before.after(position.fact) == match, f"the second time {position.fact} gave another result")
     for one, other in zip(all_views(match), all_views(match), strict=True):
         require(one == other, "two looks at the same state differ")
     require(
@@ -69,8 +69,8 @@ def same_answers_same_match(position: Position, trial: LawInputs) -> None:
     require(match.result == match.result and game.order(match.state) == game.order(match.state), "two results differ")
 
 
-def what_is_written_can_be_read(position: Position, trial: LawInputs) -> None:
-    """States, views and news survive being written down, as plain values and as bytes."""
+def what_is_written_can_be_read(position: Position, inputs: LawInputs) -> None:
+    """States, views and news can be written and read again, as plain values and as bytes."""
     match, game = position.match, position.match.game
     plain = game.pack_state(match.state)
     require(game.unpack_state(plain) == match.state, "unpack_state does not give back what pack_state took")
@@ -78,13 +78,13 @@ def what_is_written_can_be_read(position: Position, trial: LawInputs) -> None:
     for view in all_views(match):
         plain = game.pack(view)
         require(game.unpack(plain) == view, "unpack does not give back what pack took")
-        require(game.pack_text(view) == msgspec.json.encode(plain), "pack_text writes something else than pack gives")
+        require(game.pack_text(view) == msgspec.json.encode(plain), "pack_text differs from pack")
         require(game.unpack(json_round_trip(plain)) == view, "the view does not survive JSON")
     for news in match.pending_news:
         json_round_trip(news.content)
 
 
-def nothing_else_can_be_read(position: Position, trial: LawInputs) -> None:
+def nothing_else_can_be_read(position: Position, inputs: LawInputs) -> None:
     """Junk is refused as a bad request."""
     if position.before is None:
         for junk in JUNK:
@@ -92,7 +92,7 @@ def nothing_else_can_be_read(position: Position, trial: LawInputs) -> None:
             check_refused(position.match.game.unpack_state, junk)
 
 
-def what_is_offered_is_legal(position: Position, trial: LawInputs) -> None:
+def what_is_offered_is_legal(position: Position, inputs: LawInputs) -> None:
     """Every action in `actions` passes `check`, is there once, and survives JSON."""
     match, game = position.match, position.match.game
     found = legal_actions(match, match.turn)
@@ -102,18 +102,18 @@ def what_is_offered_is_legal(position: Position, trial: LawInputs) -> None:
         require(is_legal(game, match.view(match.turn), action), f"{action!r} is offered, but check refuses it")
 
 
-def what_is_not_offered_is_illegal(position: Position, trial: LawInputs) -> None:
+def what_is_not_offered_is_illegal(position: Position, inputs: LawInputs) -> None:
     """Whatever is not in `actions` fails `check`, and fails it as an illegal action."""
     match = position.match
     for seat in all_viewers(match):
         found, view = set(legal_actions(match, seat)), match.view(seat)
-        for action in trial.foreign_actions:
+        for action in inputs.foreign_actions:
             if action not in found:
                 require(not is_legal(match.game, view, action), f"{action!r} is not offered, but check accepts it")
 
 
-def only_the_seat_on_turn_acts(position: Position, trial: LawInputs) -> None:
-    """Whoever asks for the actions of anybody else, spectators least of all, is told so at once."""
+def only_the_seat_on_turn_acts(position: Position, inputs: LawInputs) -> None:
+    """Only the view of the seat on turn has actions; for any other view `actions` raises NotOnTurn."""
     match = position.match
     for seat in all_viewers(match):
         if seat is None or seat != match.turn:
@@ -124,49 +124,49 @@ def only_the_seat_on_turn_acts(position: Position, trial: LawInputs) -> None:
             raise AssertionError(f"seat {seat} may ask for actions, but it is not its turn")
 
 
-def turn_and_order_agree(position: Position, trial: LawInputs) -> None:
-    """The order starts with the seat on turn, and names nobody twice and nobody ejected."""
+def turn_and_order_agree(position: Position, inputs: LawInputs) -> None:
+    """The order starts with the seat on turn, and has no seat twice and no ejected seat."""
     check_order(position.match)
 
 
-def exactly_the_seated_are_ranked(position: Position, trial: LawInputs) -> None:
-    """The ranking has everybody who was not ejected once, in groups of one or more."""
+def exactly_the_seated_are_ranked(position: Position, inputs: LawInputs) -> None:
+    """The ranking has every seat that was not ejected once, in groups of one or more."""
     check_ranking(position.match)
 
 
-def scores_are_by_seat_and_rank(position: Position, trial: LawInputs) -> None:
+def scores_are_by_seat_and_rank(position: Position, inputs: LawInputs) -> None:
     """Where there are points every seat has some, they rank those who are seated, and the ejected keep theirs."""
     check_scores(position.before or position.match, position.match)
 
 
-def news_is_for_the_seated(position: Position, trial: LawInputs) -> None:
-    """Whoever is to be told something is still there to be told."""
+def news_is_for_the_seated(position: Position, inputs: LawInputs) -> None:
+    """News is only for seats that are still there."""
     for news in position.match.pending_news:
         require(news.seat in position.match.remaining_seats, f"there is news for seat {news.seat}, which is not seated")
 
 
-def pieces_are_kept(position: Position, trial: LawInputs) -> None:
-    """Nothing is lost and nothing doubled by an action."""
+def pieces_are_kept(position: Position, inputs: LawInputs) -> None:
+    """No action loses or doubles a piece."""
     if position.before is not None:
-        check_pieces(position.before, position.match, trial)
+        check_pieces(position.before, position.match, inputs)
 
 
-def views_hide_what_they_must(position: Position, trial: LawInputs) -> None:
+def views_hide_what_they_must(position: Position, inputs: LawInputs) -> None:
     """A view does not depend on what its seat may not know."""
-    if trial.reshuffle is None:
+    if inputs.reshuffle is None:
         return
     match, game = position.match, position.match.game
     for seat in all_viewers(match):
-        other = trial.reshuffle(match.state, seat, trial.sampling.lots)
-        trial.has_hidden_information = trial.has_hidden_information or other != match.state
+        other = inputs.reshuffle(match.state, seat, inputs.sampling.lots)
+        inputs.has_hidden_information = inputs.has_hidden_information or other != match.state
         one, two = match.view(seat), game.view(other, seat)
         require(one == two and game.pack(one) == game.pack(two), f"seat {seat} sees what it may not know")
 
 
-def what_is_imagined_may_be(position: Position, trial: LawInputs) -> None:
-    """A view of what was imagined from a view is that view; and it can be played on from there, to the end."""
+def what_is_imagined_may_be(position: Position, inputs: LawInputs) -> None:
+    """A state imagined from a view has that view, and the match can go on from it to the end."""
     match, game = position.match, position.match.game
-    seed = trial.sampling.lots.below(2**32).to_bytes(4, "big")
+    seed = inputs.sampling.lots.below(2**32).to_bytes(4, "big")
     for seat in all_viewers(match):
         view = match.view(seat)
         imagined = game.imagine(view, seed)
@@ -174,42 +174,42 @@ def what_is_imagined_may_be(position: Position, trial: LawInputs) -> None:
         require(
             game.view(imagined, seat) == view, f"seat {seat} sees something else in what was imagined from its view"
         )
-        require(game.turn(imagined) == match.turn, "in what was imagined it is somebody else's turn")
+        require(game.turn(imagined) == match.turn, "in what was imagined it is the turn of another seat")
         require(game.order(imagined) == game.order(match.state), "in what was imagined the order is another")
     seats = all_viewers(match)
-    start = match.view(seats[trial.sampling.lots.below(len(seats))])
+    start = match.view(seats[inputs.sampling.lots.below(len(seats))])
     with law_failure_heading("in what was imagined: {}"):
-        for _, later in play_events(replace(match, state=game.imagine(start, seed)), trial.sampling):
+        for _, later in play_events(replace(match, state=game.imagine(start, seed)), inputs.sampling):
             check_order(later)
     require(pack_state(match) == position.packed, "what was imagined changed this state")
 
 
-def ejection_leaves_a_game(position: Position, trial: LawInputs) -> None:
-    """Whoever is ejected, at whatever moment: the rest play on to the end, and keep every law."""
+def ejection_leaves_a_game(position: Position, inputs: LawInputs) -> None:
+    """After any ejection, at any moment, the others play on to the end, and keep every law."""
     for ejected in possible_ejections(position.match):
         with law_failure_heading(f"{describe_ejection(ejected)}; then {{}}"):
             after = position.match.after(ejected)
-            require(position.match.after(ejected) == after, "once more, which led elsewhere")
+            require(position.match.after(ejected) == after, "once more, with another result")
             require(pack_state(position.match) == position.packed, "the state before that had changed")
-            check_invariants(position.match, after, trial)
-            for _, later in play_events(after, trial.sampling):
-                check_invariants(after, later, trial)
+            check_invariants(position.match, after, inputs)
+            for _, later in play_events(after, inputs.sampling):
+                check_invariants(after, later, inputs)
                 after = later
 
 
-def anybody_can_leave(position: Position, trial: LawInputs) -> None:
-    """They can be ejected one after the other in any order, until nobody is left."""
-    match, lots = position.match, trial.sampling.lots
+def players_can_leave_in_any_order(position: Position, inputs: LawInputs) -> None:
+    """The players can be ejected one after the other in any order, until none is left."""
+    match, lots = position.match, inputs.sampling.lots
     leaving = list(match.remaining_seats)
     lots.shuffle(leaving)
     for seat in leaving:
-        for _, later in islice(play_events(match, trial.sampling), lots.below(3)):  # an action or two in between
+        for _, later in islice(play_events(match, inputs.sampling), lots.below(3)):  # an action or two in between
             match = later
         ways = [ejected for ejected in possible_ejections(match) if ejected.seat == seat]
         if ways:  # it may have been out of options in between
             before, match = match, match.after(ways[lots.below(len(ways))])
-            check_invariants(before, match, trial)
-    require(match.turn is None, f"nobody is left, but it is the turn of seat {match.turn}")
+            check_invariants(before, match, inputs)
+    require(match.turn is None, f"no player is left, but it is the turn of seat {match.turn}")
 
 
 LAWS: tuple[Law, ...] = (
@@ -229,19 +229,19 @@ LAWS: tuple[Law, ...] = (
     views_hide_what_they_must,
     what_is_imagined_may_be,
     ejection_leaves_a_game,
-    anybody_can_leave,
+    players_can_leave_in_any_order,
 )
 EXPENSIVE_LAWS = frozenset(  # not tried everywhere
-    {what_is_not_offered_is_illegal, what_is_imagined_may_be, ejection_leaves_a_game, anybody_can_leave}
+    {what_is_not_offered_is_illegal, what_is_imagined_may_be, ejection_leaves_a_game, players_can_leave_in_any_order}
 )
 
 
-def check_invariants(before: AnyMatch, after: AnyMatch, trial: LawInputs) -> None:
-    """What must be true after every fact."""
+def check_invariants(before: AnyMatch, after: AnyMatch, inputs: LawInputs) -> None:
+    """Check what must be true after every fact."""
     check_order(after)
     check_ranking(after)
     check_scores(before, after)
-    check_pieces(before, after, trial)
+    check_pieces(before, after, inputs)
 
 
 def check_order(match: AnyMatch) -> None:
@@ -258,7 +258,7 @@ def check_ranking(match: AnyMatch) -> None:
     """See `exactly_the_seated_are_ranked`."""
     ranking = match.game.ranking(match.state)
     ranked = sorted(seat for group in ranking for seat in group)
-    require(all(ranking), f"the ranking {ranking} has a group of nobody")
+    require(all(ranking), f"the ranking {ranking} has an empty group")
     require(
         ranked == sorted(match.remaining_seats),
         f"seats {ranked} are ranked, but {sorted(match.remaining_seats)} are seated",
@@ -281,14 +281,14 @@ def check_scores(before: AnyMatch, after: AnyMatch) -> None:
     require(best_first == sorted(best_first, reverse=True), f"the scores in the order of the ranking are {best_first}")
 
 
-def check_pieces(before: AnyMatch, after: AnyMatch, trial: LawInputs) -> None:
+def check_pieces(before: AnyMatch, after: AnyMatch, inputs: LawInputs) -> None:
     """See `pieces_are_kept`."""
-    had, has = trial.pieces(before.state), trial.pieces(after.state)
+    had, has = inputs.pieces(before.state), inputs.pieces(after.state)
     require(had == has, f"the pieces were {had!r} and became {has!r}")
 
 
 def is_legal(game: Game[Any, Any, Any], view: Any, action: Any) -> bool:
-    """Does check accept it? If not, it must name the clause and say why."""
+    """Does `check` accept the action? If not, it must name the clause and say why."""
     try:
         game.check(view, action)
     except IllegalAction as illegal:
@@ -298,7 +298,7 @@ def is_legal(game: Game[Any, Any, Any], view: Any, action: Any) -> bool:
 
 
 def read_action(game: Game[Any, Any, Any], plain: Any) -> Any:
-    """The action that a channel would take this for; None: it would refuse it."""
+    """The action that a channel would read from this; None: it would refuse it."""
     try:
         return msgspec.convert(plain, game.action)
     except msgspec.ValidationError:
@@ -306,16 +306,16 @@ def read_action(game: Game[Any, Any, Any], plain: Any) -> Any:
 
 
 def check_refused(read: Callable[[Any], Any], junk: Any) -> None:
-    """Junk must be a bad request, and nothing worse."""
+    """Check that junk is a bad request."""
     try:
         read(junk)
     except BadRequest:
         return
-    raise AssertionError(f"{read.__name__} takes {junk!r} for good")
+    raise AssertionError(f"{read.__name__} accepts {junk!r}")
 
 
 def legal_actions(match: AnyMatch, seat: Seat | None) -> list[Any]:
-    """What a seat may do: nothing, unless it is on turn."""
+    """The actions of a seat; none unless it is on turn."""
     return list(match.game.actions(match.view(seat))) if seat is not None and seat == match.turn else []
 
 
@@ -325,7 +325,7 @@ def all_viewers(match: AnyMatch) -> tuple[Seat | None, ...]:
 
 
 def all_views(match: Match[Any, Any, Any]) -> Iterator[Any]:
-    """What everybody sees, the ejected and the spectators too."""
+    """The views of all seats, the ejected too, and of the spectators."""
     return (match.view(seat) for seat in all_viewers(match))
 
 
@@ -335,11 +335,11 @@ def json_round_trip(value: Any) -> Any:
 
 
 def describe_ejection(ejected: Ejected) -> str:
-    """An ejection in words."""
+    """An ejection as text."""
     return f"seat {ejected.seat} was ejected at the {ejected.moment.value}"
 
 
-def require(truth: bool, why: str) -> None:
-    """Break the law under which we are, unless it holds."""
-    if not truth:
+def require(holds: bool, why: str) -> None:
+    """Raise AssertionError unless this holds."""
+    if not holds:
         raise AssertionError(why)

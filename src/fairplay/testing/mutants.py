@@ -1,4 +1,4 @@
-"""Think of actions that nobody offered: from other positions, and with a detail changed."""
+"""Make actions that a position does not offer: from other positions, and with a detail changed."""
 
 from collections.abc import Sequence
 from itertools import islice
@@ -36,7 +36,7 @@ def foreign_actions(game: Game[Any, Any, Any], positions: Sequence[Position], sa
 
 
 def fieldless_actions(game: Game[Any, Any, Any]) -> list[Any]:
-    """The actions of which there is only one, like passing; perhaps nobody came to do that."""
+    """The actions without fields, like passing, which the matches may have missed."""
     structs = [kind for kind in get_args(game.action) if isinstance(kind, type) and issubclass(kind, msgspec.Struct)]
     return [kind() for kind in structs if not msgspec.structs.fields(kind)]
 
@@ -67,7 +67,7 @@ def mutate_json(plain: Any, other: Any, lots: SeededRandom) -> Any:
                 [*plain, plain[index]],
                 plain[::-1],
             )
-            return ways[max(0, lots.below(6) - 2)]  # the first is what makes sense most often
+            return ways[max(0, lots.below(6) - 2)]  # mostly the first, which is more often well-formed
         case bool():
             return not plain
         case int():

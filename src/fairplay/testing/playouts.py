@@ -16,34 +16,34 @@ AnyMatch = Match[Any, Any, Any]
 
 
 class Position(msgspec.Struct, frozen=True):
-    """A match as it stood at one point of a playout, and how it came there."""
+    """A match at one point of a playout, and how it came there."""
 
     match: AnyMatch
-    packed: bytes  # its state in JSON, from before anything else was done with it
+    packed: bytes  # its state in JSON, before any check
     where: str  # the seed and the number of actions, for people
     before: AnyMatch | None = None
     fact: Fact | None = None  # what led here from `before`
-    seed: bytes | None = None  # what it was dealt from; None: it was not, or not just now
+    seed: bytes | None = None  # of its deal, if this is the deal
 
 
 class Sampling(msgspec.Struct, frozen=True):
-    """How far a playout looks around, and where its chance comes from."""
+    """The limits of a playout, and its randomness."""
 
     lots: SeededRandom
-    turns: int  # the most that a match may take
-    breadth: int  # the most actions among which one is drawn
+    turns: int  # at most, of a match
+    breadth: int  # actions at most, among which one is drawn
 
 
 def playout(match: AnyMatch, sampling: Sampling, label: str, seed: bytes | None = None) -> list[Position]:
     """Every position of a match that is played at random from here to its end."""
     positions: list[Position] = []
     acts = 0
-    story = play_events(match, sampling)
+    facts = play_events(match, sampling)
     while True:
         with law_failure_heading(f"every match comes to its end: {{}} ({describe_position(label, match, acts)})"):
             if not positions:
                 positions.append(Position(match, pack_state(match), describe_position(label, match, acts), seed=seed))
-            fact, after = next(story, (None, match))
+            fact, after = next(facts, (None, match))
             if fact is None:
                 return positions
             acts += isinstance(fact, Acted)
@@ -52,7 +52,7 @@ def playout(match: AnyMatch, sampling: Sampling, label: str, seed: bytes | None 
 
 
 def play_events(match: AnyMatch, sampling: Sampling) -> Iterator[tuple[Fact, AnyMatch]]:
-    """What happens next, and the match after it, again and again until the game is over."""
+    """Each next fact, and the match after it, until the game is over."""
     for _ in range(sampling.turns):
         seat = match.turn
         if seat is None:
@@ -65,7 +65,7 @@ def play_events(match: AnyMatch, sampling: Sampling) -> Iterator[tuple[Fact, Any
 
 
 def next_fact(match: AnyMatch, seat: Seat, sampling: Sampling) -> Fact:
-    """A random action of the seat on turn; whoever has no legal option is out."""
+    """A random action of the seat on turn; a seat without legal options is ejected."""
     options = list(islice(match.game.actions(match.view(seat)), sampling.breadth))
     if not options:
         return Ejected(seat, Fault.ILLEGAL, Moment.TURN, "no legal option")
@@ -73,7 +73,7 @@ def next_fact(match: AnyMatch, seat: Seat, sampling: Sampling) -> Fact:
 
 
 def possible_ejections(match: AnyMatch) -> list[Ejected]:
-    """Every way in which somebody may be ejected now: a greeting comes again when a match is resumed."""
+    """All ejections that are possible now: a greeting comes again when a match is resumed."""
     ways = [(seat, Moment.GREETING) for seat in match.remaining_seats]
     ways += [(news.seat, Moment.NEWS) for news in match.pending_news]
     if match.turn is not None:
@@ -87,14 +87,14 @@ def pack_state(match: AnyMatch) -> bytes:
 
 
 def describe_position(label: str, match: AnyMatch, acts: int) -> str:
-    """A position in words: what led there, and how to get there again."""
+    """A position as text: how to get there again."""
     ejections = f" and {len(match.ejected)} ejected" if match.ejected else ""
     return f"{label}, {len(match.names)} seats, after {acts} actions{ejections}"
 
 
 @contextmanager
 def law_failure_heading(heading: str) -> Iterator[None]:
-    """Whatever goes wrong here is a broken law, and is put into this heading."""
+    """Turn every exception into a broken law, with this heading."""
     try:
         yield
     except AssertionError as broken:

@@ -1,4 +1,4 @@
-"""Answer from a script, where tests want neither time nor processes."""
+"""Answer by a script, for tests without delays and processes."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -12,9 +12,9 @@ SCRIPT_ENDED = Failed(Fault.GONE, "the script is over")
 
 
 class ScriptedChannel:
-    """A channel that answers from a function or, one after the other, from a list; then it is gone.
+    """A channel that answers by a function or from a list of answers, after which it is gone.
 
-    It remembers every message that it was asked, and every close: its last words.
+    It remembers every message in `heard`, and every close in `closed`.
     """
 
     def __init__(self, script: Script | Iterable[Answer]) -> None:

@@ -1,4 +1,4 @@
-"""Try to reach somebody: the host, the network, or a friend at another seat of the same table."""
+"""Try to reach the host, the network, or an ally at another seat of the same match."""
 
 from fairplay.testing.escapes.escape_attempt import EscapeAttempt
 
@@ -6,11 +6,11 @@ SHARED_FILE = """
 def shared_file():
     library = os.path.dirname(os.__file__)
     names = sorted(name for name in os.listdir(library) if name.endswith(".py"))
-    return os.path.join(library, names[sum(map(ord, ally_mark())) % len(names)])
-def ally_mark():
-    return outside["mark"]
+    return os.path.join(library, names[sum(map(ord, ally_marker())) % len(names)])
+def ally_marker():
+    return outside["marker"]
 """
-FIGURES = """
+READ_PROC_FIGURES = """
 def figures():
     found = {}
     for place, directories, names in os.walk("/proc"):
@@ -31,17 +31,17 @@ def figures():
 """
 KEYRING = """
 ADD, KEYCTL = {"x86_64": (248, 250), "aarch64": (217, 219)}.get(os.uname().machine, (-1, -1))
-name = outside["mark"].encode()
+name = outside["marker"].encode()
 """
 
 CHANNEL_ATTEMPTS = (
     EscapeAttempt(
         name="opens connections",
-        tries="to reach listeners on this machine and elsewhere: TCP, UDP, UNIX sockets with a path and without",
+        tries="to reach listeners on this and other machines: TCP, UDP, UNIX sockets with a path and without",
         turn="""
 def tcp():
     socket.create_connection(("127.0.0.1", outside["tcp"]), 1).send(b"out")
-def out_there():
+def other_machine():
     socket.create_connection(("192.0.2.1", 80), 0.2)
 def abstract():
     socket.socket(socket.AF_UNIX).connect("\\0" + outside["abstract"])
@@ -49,8 +49,8 @@ def path():
     socket.socket(socket.AF_UNIX).connect(outside["directory"] + "/socket")
 def udp():
     socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"out", ("127.0.0.1", outside["udp"]))
-    return False  # nobody can tell from here, but somebody listens there
-attempt(udp, tcp, out_there, abstract, path,
+    return False  # the result is visible only at the other end
+attempt(udp, tcp, other_machine, abstract, path,
         lambda: socket.socket(socket.AF_UNIX).connect("/run/dbus/system_bus_socket"),
         lambda: socket.socket(socket.AF_UNIX).connect("/var/run/docker.sock"))
 """,
@@ -61,10 +61,10 @@ attempt(udp, tcp, out_there, abstract, path,
         ally_start="""
 global listening
 listening = [socket.socket(socket.AF_UNIX)]
-listening[0].bind("\\0friend" + outside["mark"])
+listening[0].bind("\\0friend" + outside["marker"])
 try:
     loopback = socket.socket()
-    loopback.bind(("127.0.0.1", 40000 + sum(map(ord, outside["mark"])) % 9999))
+    loopback.bind(("127.0.0.1", 40000 + sum(map(ord, outside["marker"])) % 9999))
     listening.append(loopback)
 except OSError as error:
     print(error, file=sys.stderr)
@@ -74,9 +74,9 @@ for it in listening:
         ally="time.sleep(0.1)\nos._exit(7)",
         start="""
 def abstract():
-    socket.socket(socket.AF_UNIX).connect("\\0friend" + outside["mark"])
+    socket.socket(socket.AF_UNIX).connect("\\0friend" + outside["marker"])
 def loopback():
-    socket.create_connection(("127.0.0.1", 40000 + sum(map(ord, outside["mark"])) % 9999), 1)
+    socket.create_connection(("127.0.0.1", 40000 + sum(map(ord, outside["marker"])) % 9999), 1)
 global met
 met = []
 for work in (abstract, loopback):
@@ -94,7 +94,7 @@ for work in (abstract, loopback):
         ally_start="""
 for place in ("/tmp", "/dev/shm", "/var/tmp", "/run", "/dev/mqueue", os.path.dirname(sys.argv[0])):
     try:
-        open(f"{place}/{outside['mark']}", "w").write("hello")
+        open(f"{place}/{outside['marker']}", "w").write("hello")
     except OSError:
         pass
 """,
@@ -102,7 +102,7 @@ for place in ("/tmp", "/dev/shm", "/var/tmp", "/run", "/dev/mqueue", os.path.dir
         start="""
 global found
 places = ("/tmp", "/dev/shm", "/var/tmp", "/run", "/dev/mqueue", outside["directory"] + "/second")
-found = [place for place in places if os.path.exists(f"{place}/{outside['mark']}")]
+found = [place for place in places if os.path.exists(f"{place}/{outside['marker']}")]
 found += [place for place in places[-1:] if os.path.exists(place)]
 """,
         turn="if found:\n    got_out(f'found something in {found}')\nos._exit(7)",
@@ -111,7 +111,7 @@ found += [place for place in places[-1:] if os.path.exists(place)]
         name="meets a friend in System V",
         tries="shared memory and message queues that another player of this match made",
         ally_start="""
-key = sum(ord(letter) * 31 ** at for at, letter in enumerate(outside["mark"])) % 2 ** 30
+key = sum(ord(letter) * 31 ** at for at, letter in enumerate(outside["marker"])) % 2 ** 30
 libc.shmget(key, 4096, 0o1666)
 libc.msgget(key, 0o1666)
 libc.semget(key, 1, 0o1666)
@@ -119,7 +119,7 @@ libc.semget(key, 1, 0o1666)
         ally="os._exit(7)",
         start="""
 global met
-key = sum(ord(letter) * 31 ** at for at, letter in enumerate(outside["mark"])) % 2 ** 30
+key = sum(ord(letter) * 31 ** at for at, letter in enumerate(outside["marker"])) % 2 ** 30
 met = [libc.shmget(key, 4096, 0) >= 0, libc.msgget(key, 0) >= 0, libc.semget(key, 1, 0) >= 0]
 """,
         turn="attempt(lambda: any(met))",
@@ -190,7 +190,7 @@ attempt(lambda: os.read(watching, 4096))
 for ring in (-3, -4, -5):
     key = call(ADD, b"user\\0", name + b"\\0", b"hello", 5, ring)
     if key > 0:
-        call(KEYCTL, 5, key, 0x3f3f3f3f)  # KEYCTL_SETPERM: for everybody
+        call(KEYCTL, 5, key, 0x3f3f3f3f)  # KEYCTL_SETPERM: for all users
         call(KEYCTL, 15, key, 20)  # KEYCTL_SET_TIMEOUT, so that it is soon gone
 """,
         ally="time.sleep(0.1)\nos._exit(7)",
@@ -215,8 +215,8 @@ while time.monotonic() < until:
     os.stat("/usr")
 os._exit(7)
 """,
-        start=FIGURES + "global before\nbefore = figures()",
-        turn=FIGURES
+        start=READ_PROC_FIGURES + "global before\nbefore = figures()",
+        turn=READ_PROC_FIGURES
         + """
 after = figures()
 if changed := sorted(place for place in {*before, *after} if before.get(place) != after.get(place)):
@@ -227,7 +227,7 @@ os._exit(7)
     ),
     EscapeAttempt(
         name="asks what is in the page cache",
-        tries="whether somebody has read a part of a file of Python's: preadv2 with RWF_NOWAIT, mincore, cachestat",
+        tries="whether others have read a part of a file of Python's: preadv2 with RWF_NOWAIT, mincore, cachestat",
         turn=SHARED_FILE
         + """
 file = os.open(shared_file(), os.O_RDONLY)
@@ -253,7 +253,7 @@ attempt(*(lambda which=which: one.getsockopt(socket.SOL_SOCKET, which, 8) for wh
     ),
     EscapeAttempt(
         name="uses the keyrings of the host",
-        tries="to list, to add to and to revoke keys of whoever runs the match (add_key, keyctl, request_key)",
+        tries="to list, to add to and to revoke keys of the host's user (add_key, keyctl, request_key)",
         turn=KEYRING
         + """
 room = ctypes.create_string_buffer(4096)

@@ -1,4 +1,4 @@
-"""Try to bring the referee down over its own line, or to keep it waiting."""
+"""Try to crash the referee over the connection, or to keep it waiting."""
 
 from fairplay.core.events import Fault
 from fairplay.testing.escapes.escape_attempt import EscapeAttempt
@@ -18,7 +18,7 @@ CONNECTION_ATTEMPTS = (
     ),
     EscapeAttempt(
         name="floods its stderr",
-        tries="to fill the memory of whoever keeps its last words",
+        tries="to fill the memory in which the referee keeps stderr",
         fault=Fault.TIMED_OUT,
         turn='while True:\n    os.write(2, b"y" * 65536)',
         says="yyyy",
@@ -54,7 +54,7 @@ attempt(*(lambda place=place: types(place) for place in places))
     ),
     EscapeAttempt(
         name="answers for the referee",
-        tries="to find other ends of its line, or lines of others, in what was left open to it",
+        tries="to find other ends of its pipes, or pipes of others, among open descriptors",
         turn="""
 import stat
 def kept(name):

@@ -1,7 +1,7 @@
-"""Say what a beast is: a program that tries to get out of its sandbox, and what must become of it.
+"""Define escape attempts: programs that try to get out of their sandbox, each with the end that it must have.
 
-Beasts are honest until it is their turn. What they are told about the outside stands in `outside`: where somebody
-listens, who the referee is, where there is something to read. Whoever gets out says how, and ends with the code OUT.
+They are honest until it is their turn. What they know about their targets is in `outside`: addresses of listeners, the
+referee's process, files to read. One that gets out reports how, and exits with ESCAPED_EXIT_CODE.
 """
 
 from enum import Enum
@@ -11,39 +11,39 @@ import msgspec
 
 from fairplay.core.events import Fault
 
-REFUSED_EXIT_CODE, ESCAPED_EXIT_CODE = 7, 42  # exit codes
-ESCAPED_PREFIX = "this worked: "  # on stderr, before what did
+REFUSED_EXIT_CODE, ESCAPED_EXIT_CODE = 7, 42
+ESCAPED_PREFIX = "this worked: "  # on stderr, before what worked
 
 
 class Language(Enum):
-    """What a beast is written in."""
+    """The language of an attempt."""
 
     PYTHON = "Python"
     C = "C"
 
 
 class EscapeAttempt(msgspec.Struct, frozen=True, kw_only=True):
-    """A program that misbehaves in a match, and how it must end; killed by a signal will do where CRASHED will."""
+    """A program that misbehaves in a match, and its expected end; for CRASHED, a kill by a signal is fine too."""
 
     name: str
     tries: str  # in one line
     turn: str  # what it does on its turn
     start: str = ""  # what it does when the match begins; in C, turn and start are functions
     fault: Fault = Fault.CRASHED
-    code: int | None = REFUSED_EXIT_CODE  # its exit code if it crashes; None: any but OUT
+    code: int | None = REFUSED_EXIT_CODE  # its exit code if it crashes; None: any but ESCAPED_EXIT_CODE
     says: str = ""  # what must stand at the end of its stderr
     ally: str = ""  # what a second program does on its turn, which comes first; "": there is none
     ally_start: str = ""
     language: Language = Language.PYTHON
-    program: str = "den/bot"  # where it is started; link leads to den, and self to where it is itself
+    program: str = "den/bot"  # where it is started; link leads to den, and self to its own directory
     journal: str = "journal"  # where the match is recorded
-    alone: bool = False  # does it use so much of the machine that others would be disturbed?
-    held_by_group: bool = False  # is nothing but a control group's memory known against it?
-    first_line: str = ""  # with which it is started as a script; {other} is somebody else's program
+    alone: bool = False  # does it use so much of the machine that it has to run alone?
+    held_by_group: bool = False  # can only the memory limit of a control group hold it?
+    first_line: str = ""  # of a script; {other} is the program of another player
 
     @property
     def is_unusual_request(self) -> bool:
-        """Is the request itself odd, so that it may well be refused?"""
+        """Is the start itself odd, so that it may be refused?"""
         return (self.program, self.journal, self.first_line) != ("den/bot", "journal", "")
 
     def program_text(self) -> str:
@@ -76,7 +76,7 @@ def attempt(*works):
             if work() is not False:
                 line = linecache.getline(sys.argv[0], work.__code__.co_firstlineno).strip()
                 got_out(f"{line} {work.__defaults__ or ''}")
-        except (OSError, ValueError) as error:  # whatever else goes wrong is a mistake of the beast's
+        except (OSError, ValueError) as error:  # any other exception is a mistake of the attempt
             print(type(error).__name__, error, file=sys.stderr, flush=True)
     os._exit(7)
 
@@ -97,7 +97,7 @@ def libcall(function, *arguments):
         raise OSError(ctypes.get_errno(), f"{function}: {os.strerror(ctypes.get_errno())}")
     return done
 
-# How much was computed, and when: every process that burns writes it down on a board that all of them share.
+# How much was computed, and when: every process that burns writes it to a board that all of them share.
 STEPS, STEP, PROCESSES = 3000, 0.01, 64
 board = mmap.mmap(-1, STEPS * 4 * PROCESSES)
 began = time.monotonic()
@@ -116,13 +116,13 @@ def burn(place=0):
         spent = now
 
 def rested_or_out(until=0.6):
-    # The other takes 0.8 s over its turn, and somebody who is not asked has nothing to compute meanwhile.
+    # The other player's turn takes 0.8 s, in which a program that is not asked must compute nothing.
     first, last = (int((greeted + it - began) / STEP) for it in (0.1, until))
     burned = sum(sum(struct.unpack_from(f"{last - first}I", board, 4 * (place * STEPS + first)))
                  for place in range(PROCESSES))
-    print(f"computed for {burned / 1e3:.1f} ms while nobody asked", file=sys.stderr, flush=True)
+    print(f"computed for {burned / 1e3:.1f} ms while not asked", file=sys.stderr, flush=True)
     if burned >= 25_000:
-        got_out(f"computed for {burned / 1e3:.0f} ms while nobody asked")
+        got_out(f"computed for {burned / 1e3:.0f} ms while not asked")
     os._exit(7)
 """
 
@@ -140,7 +140,7 @@ for text in sys.stdin.buffer:
     os.write(1, json.dumps({"nonce": line["nonce"], "answer": None}).encode() + b"\\n")
 """
 
-SLEEP_THEN_EXIT = "time.sleep(0.8)\nos._exit(7)"  # what somebody does on its turn while the other should rest
+SLEEP_THEN_EXIT = "time.sleep(0.8)\nos._exit(7)"  # the turn of an ally, in which the other should rest
 
 C_PRELUDE = r"""
 #define _GNU_SOURCE
@@ -167,7 +167,7 @@ static int reached(const char *what, long done) {
     fprintf(stderr, "this worked: %s\n", what);
     _exit(42);
 }
-static int in_child(int (*work)(void)) {  /* what it comes to there; -1: it was killed */
+static int in_child(int (*work)(void)) {  /* its exit code; -1: it was killed */
     int status = 0;
     pid_t child = fork();
     if (child == 0) _exit(work());

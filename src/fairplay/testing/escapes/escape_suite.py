@@ -1,4 +1,4 @@
-"""Keep all beasts together."""
+"""Collect all escape attempts."""
 
 from fairplay.testing.escapes.channels import CHANNEL_ATTEMPTS
 from fairplay.testing.escapes.connection import CONNECTION_ATTEMPTS

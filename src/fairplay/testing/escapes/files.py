@@ -1,4 +1,4 @@
-"""Try to read what is somebody else's, and to write where nothing may be written."""
+"""Try to read files of others, and to write where nothing may be written."""
 
 from fairplay.testing.escapes.escape_attempt import EscapeAttempt, Language
 
@@ -99,7 +99,7 @@ places = [own, os.path.dirname(sys.executable), os.path.dirname(os.__file__), f"
           "/var/tmp", "/run", "/sys/fs/cgroup"]
 def write(place):
     open(f"{place}/written", "w").close()
-    return not place.startswith("/tmp/")  # of what looks like a place in its own /tmp, nobody can tell from here
+    return not place.startswith("/tmp/")  # a path in its own /tmp may be no escape
 attempt(*(lambda place=place: write(place) for place in places),
         lambda: open(sys.argv[0], "a"), lambda: os.unlink(sys.argv[0]), lambda: os.chmod(sys.argv[0], 0),
         lambda: os.setxattr(sys.argv[0], "user.note", b"x"),
@@ -182,7 +182,7 @@ def read(place):
 attempt(lambda: os.link(kept, "/tmp/hard"), lambda: os.link(sys.argv[0], "/tmp/own"), lambda: read("/tmp/soft"),
         lambda: os.link("/usr/bin/env", "/tmp/env"), lambda: os.rename(sys.argv[0], "/tmp/moved"),
         *(lambda top=top: read(f"{top}{kept}") for top in ("/tmp/root", "/tmp/first", up, "/proc/self/cwd/../../..",
-                                                           "/proc/thread-self/root", "/sandbox/..", "/proc/self/root/..")))
+                                                 "/proc/thread-self/root", "/sandbox/..", "/proc/self/root/..")))
 """,
     ),
     EscapeAttempt(
@@ -194,13 +194,13 @@ numbers = {name for name in os.listdir("/proc") if name.isdigit()} - {str(os.get
 numbers |= {str(outside[name]) for name in ("referee", "parent")}
 def read(place):
     print(open(place).read(), file=sys.stderr)
-def told(number):
+def knows_secret(number):
     return secret in open(f"/proc/{number}/environ", "rb").read()
 def opens(number, name, mode):
     os.close(os.open(f"/proc/{number}/{name}", mode))
 attempt(*(lambda it=it: read(f"/proc/{it}/root{kept}") for it in (*numbers, "self")),
         *(lambda it=it: read(f"/proc/{it}/cwd/{kept}") for it in numbers),
-        *(lambda it=it: told(it) for it in (*numbers, "self")),
+        *(lambda it=it: knows_secret(it) for it in (*numbers, "self")),
         *(lambda it=it: opens(it, "mem", os.O_RDWR) for it in numbers),
         *(lambda it=it: opens(it, "oom_score_adj", os.O_WRONLY) for it in numbers),
         lambda: len(numbers) > 5)

@@ -1,4 +1,4 @@
-"""Try parts of the kernel that no player needs: each is a listener to its bugs, if not to the host."""
+"""Try parts of the kernel that no player needs: each is a way to its bugs, if not to the host."""
 
 from fairplay.testing.escapes.escape_attempt import EscapeAttempt, Language
 

@@ -1,4 +1,4 @@
-"""Try to have more memory than a program may have, in all the ways in which memory is not called memory."""
+"""Try to use more memory than allowed, also in ways that process limits do not count."""
 
 from fairplay.testing.escapes.escape_attempt import EscapeAttempt, Language
 
@@ -29,7 +29,7 @@ MEMORY_ATTEMPTS = (
         turn=HOLD_MEMORY + 'hold(lambda size: (time.sleep(0.005), b"x" * size))',
     ),
     EscapeAttempt(
-        name="shares memory with nobody",
+        name="keeps shared memory",
         tries="memory that is shared, and so is not its data",
         alone=True,
         held_by_group=True,
@@ -71,7 +71,7 @@ static void turn(void) {
         char *at = id < 0 ? (char *)-1 : shmat(id, 0, 0);
         if (at == (char *)-1) { perror("shm"); _exit(7); }
         memset(at, 1, piece);
-        shmdt(at);  /* it stays, and is in nobody's address space */
+        shmdt(at);  /* it stays, and is in no address space */
         held += piece;
     }
     reached("segments with more memory than it may have", held);
@@ -158,7 +158,7 @@ attempt(lambda: not limited, *(lambda which=which: more(which) for which in limi
     ),
     EscapeAttempt(
         name="lets others go first",
-        tries="not to be the one whose memory is taken where there is none left",
+        tries="not to be killed first where memory runs out",
         turn="""
 def stays(value):
     os.write(os.open("/proc/self/oom_score_adj", os.O_WRONLY), value)

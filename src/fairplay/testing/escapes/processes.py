@@ -1,4 +1,4 @@
-"""Try to have too many processes, to keep them, to hurt those of others, and to have more rights."""
+"""Try to have too many processes, to outlive the match, to harm other processes, and to gain rights."""
 
 from fairplay.core.events import Fault
 from fairplay.testing.escapes.escape_attempt import EscapeAttempt, Language
@@ -53,7 +53,7 @@ for _ in range(3):
                 signal.signal(number, signal.SIG_IGN)
             os.closerange(0, 256)
             os.chdir("/")
-            libc.prctl(1, 0, 0, 0, 0)  # PR_SET_PDEATHSIG: nobody's death is ours
+            libc.prctl(1, 0, 0, 0, 0)  # PR_SET_PDEATHSIG: none
             os.execv("/bin/sh", ["kworker/0:1", "-c", "while :; do sleep 1; done"])
         os._exit(0)
 time.sleep(0.2)
@@ -74,7 +74,7 @@ wait()
         name="turns into a shell",
         tries="to become another program on its turn",
         fault=Fault.TIMED_OUT,
-        turn="""os.execv("/bin/sh", ["sh", "-c", "trap '' TERM HUP; sleep 60", outside["mark"]])""",
+        turn="""os.execv("/bin/sh", ["sh", "-c", "trap '' TERM HUP; sleep 60", outside["marker"]])""",
     ),
     EscapeAttempt(name="spins", tries="to compute for ever", fault=Fault.TIMED_OUT, turn="while True:\n    pass"),
     EscapeAttempt(
@@ -85,7 +85,7 @@ wait()
     ),
     EscapeAttempt(
         name="kills those above it",
-        tries="the first process of its namespace, its parents, its group and everybody, with every signal",
+        tries="the first process of its namespace, its parents, its group and all processes, with every signal",
         code=None,
         turn="""
 if os.getpid() > 99:
@@ -163,14 +163,14 @@ attempt(lambda: os.nice(-1), lambda: os.setpriority(os.PRIO_PROCESS, 0, -5),
         name="looks for secrets in its surroundings",
         tries="our environment, the host's name, processes of others, and what else was left to it",
         turn="""
-def told(name):
+def knows_secret(name):
     try:
         return outside["secret"].encode() in open(f"/proc/{name}/environ", "rb").read()
     except OSError:
         return False
 numbers = [name for name in os.listdir("/proc") if name.isdigit()]
 known = {"PATH", "HOME", "USER", "LOGNAME", "LANG", "PWD", "LC_CTYPE", "PYTHONPATH", "PYTHONUSERBASE"}
-attempt(lambda: any(map(told, [*numbers, "self"])), lambda: len(numbers) > 5,
+attempt(lambda: any(map(knows_secret, [*numbers, "self"])), lambda: len(numbers) > 5,
         lambda: os.uname().nodename == outside["host"], lambda: socket.gethostname() == outside["host"],
         lambda: outside["host"] in open("/proc/sys/kernel/hostname").read().split(),
         lambda: bool({name for name in os.environ if not name.startswith("PYTHON")} - known))

@@ -1,4 +1,4 @@
-"""Let beasts loose, each in a match of its own with an honest player, and judge whether it got out."""
+"""Run escape attempts, each in a match of its own with an honest player, and judge whether it got out."""
 
 import asyncio
 import json
@@ -34,16 +34,13 @@ from fairplay.testing.escapes.escape_attempt import (
 from fairplay.testing.escapes.targets import SECRET_VARIABLE, EscapeTargets, ensure_session_key
 from fairplay.transport import event_loop
 
-CRASH_LIMITS = Limits(move=30, start_up=30, goodbye=0.05)  # whoever is to crash has time for it, on a busy machine too
-TIMEOUT_LIMITS = Limits(move=30, start_up=30, first_move=0.8, goodbye=0.05)  # for a turn that is to take too long
+CRASH_LIMITS = Limits(move=30, start_up=30, goodbye=0.05)  # for an attempt that has to crash, also on a busy machine
+TIMEOUT_LIMITS = Limits(move=30, start_up=30, first_move=0.8, goodbye=0.05)  # for an attempt that has to take too long
 GAME = next(iter(GAMES))
-PARALLEL_ATTEMPTS = 4  # beasts; most of them wait most of the time
-EXIT_TIMEOUT_S = 1.0  # seconds
-COMPILE_TIMEOUT_S = 60  # seconds at most
-CLOCK_CHECK_INTERVAL_S, MAX_WAKE_DELAY_S = (
-    0.01,
-    0.02,
-)  # seconds: how often we look whether we are woken in time, and how late is too late
+PARALLEL_ATTEMPTS = 4  # most of them wait most of the time
+EXIT_TIMEOUT_S = 1.0
+COMPILE_TIMEOUT_S = 60
+WAKE_CHECK_INTERVAL_S, MAX_WAKE_DELAY_S = 0.01, 0.02  # of this process, which stops programs
 MAX_TRIES = 5
 MAX_REASON_CHARS = 200
 
@@ -57,13 +54,13 @@ class Verdict(Enum):
 
 
 class AttemptResult(msgspec.Struct, frozen=True):
-    """What a beast tried, and what became of it."""
+    """What an attempt tried, and its verdict."""
 
     name: str
     tries: str
     language: Language
     verdict: Verdict
-    why: str  # how it got out, or why it was not tried; "": it held
+    why: str  # how it got out, or why it was not tried; "": it was held
     took: float  # seconds
 
 
@@ -73,175 +70,178 @@ OnResult = Callable[[AttemptResult], None]
 def run_escape_attempts(
     attempts: Sequence[EscapeAttempt], on_result: OnResult = lambda attempt: None, *, sandbox: str = "strict"
 ) -> list[AttemptResult]:
-    """Let them loose, a few at once; each attempt is told when it is over. All come back in the order of the beasts."""
+    """Run attempts, a few at once; `on_result` gets each result at once. All are returned in order."""
     with tempfile.TemporaryDirectory(prefix="fairplay-") as directory, planted_secret():
         Path(directory).chmod(0o711)
         return event_loop.run(run_all(attempts, Path(directory), on_result, sandbox))
 
 
 async def run_all(
-    beasts: Sequence[EscapeAttempt], directory: Path, tell: OnResult, sandbox: str
+    attempts: Sequence[EscapeAttempt], directory: Path, on_result: OnResult, sandbox: str
 ) -> list[AttemptResult]:
-    """The same, awaited, where everything has its place and its secret."""
-    room, done = asyncio.Semaphore(PARALLEL_ATTEMPTS), dict[int, AttemptResult]()
+    """The same, awaited, in a directory, with the secrets in place."""
+    running, results = asyncio.Semaphore(PARALLEL_ATTEMPTS), dict[int, AttemptResult]()
 
-    async def one(number: int, beast: EscapeAttempt) -> None:
-        for again in range(MAX_TRIES):
-            place = directory / f"{number}-{again}"
-            place.mkdir()
-            place.chmod(0o711)
-            async with measure_wake_delay() as late:
-                done[number] = await run_attempt(beast, place, sandbox)
-            # What did not rest while the other thought was perhaps only stopped late, by a host that was itself late.
+    async def run_one(number: int, attempt: EscapeAttempt) -> None:
+        for tried in range(MAX_TRIES):
+            own_directory = directory / f"{number}-{tried}"
+            own_directory.mkdir()
+            own_directory.chmod(0o711)
+            async with measure_wake_delay() as delays:
+                results[number] = await run_attempt(attempt, own_directory, sandbox)
+            # An attempt that seems to have computed while not asked may just have been stopped late by a busy host.
             if (
-                done[number].verdict is not Verdict.GOT_OUT
-                or beast.ally != SLEEP_THEN_EXIT
-                or max(late) < MAX_WAKE_DELAY_S
+                results[number].verdict is not Verdict.GOT_OUT
+                or attempt.ally != SLEEP_THEN_EXIT
+                or max(delays) < MAX_WAKE_DELAY_S
             ):
                 break
-        tell(done[number])
+        on_result(results[number])
 
-    async def beside_others(number: int, beast: EscapeAttempt) -> None:
-        async with room:
-            await one(number, beast)
+    async def run_beside_others(number: int, attempt: EscapeAttempt) -> None:
+        async with running:
+            await run_one(number, attempt)
 
     async with asyncio.TaskGroup() as together:
-        for number, beast in enumerate(beasts):
-            if not beast.alone:
-                together.create_task(beside_others(number, beast))
-    for number, beast in enumerate(beasts):
-        if beast.alone:
-            await one(number, beast)
-    return [done[number] for number in range(len(beasts))]
+        for number, attempt in enumerate(attempts):
+            if not attempt.alone:
+                together.create_task(run_beside_others(number, attempt))
+    for number, attempt in enumerate(attempts):
+        if attempt.alone:
+            await run_one(number, attempt)
+    return [results[number] for number in range(len(attempts))]
 
 
 @asynccontextmanager
 async def measure_wake_delay() -> AsyncIterator[list[float]]:
-    """Note by how many seconds this process is woken too late, meanwhile."""
-    late = [0.0]
+    """Measure by how many seconds this process is woken too late, meanwhile."""
+    delays = [0.0]
 
     async def watch() -> None:
         while True:
-            due = time.monotonic() + CLOCK_CHECK_INTERVAL_S
-            await asyncio.sleep(CLOCK_CHECK_INTERVAL_S)
-            late.append(time.monotonic() - due)
+            due = time.monotonic() + WAKE_CHECK_INTERVAL_S
+            await asyncio.sleep(WAKE_CHECK_INTERVAL_S)
+            delays.append(time.monotonic() - due)
 
     watching = asyncio.create_task(watch())
     try:
-        yield late
+        yield delays
     finally:
         watching.cancel()
 
 
-async def run_attempt(beast: EscapeAttempt, directory: Path, sandbox: str) -> AttemptResult:
-    """Seat a beast in a real match, and judge it."""
+async def run_attempt(attempt: EscapeAttempt, directory: Path, sandbox: str) -> AttemptResult:
+    """Run an attempt in a real match, and judge it."""
     since, groups = time.monotonic(), cgroup_support()
-    if beast.held_by_group and not groups.memory:
-        why = f"it takes a control group to hold it, and there is none here: {groups.missing}"
-        return AttemptResult(beast.name, beast.tries, beast.language, Verdict.NOT_TRIED, why, 0.0)
-    with EscapeTargets(directory) as outside:
+    if attempt.held_by_group and not groups.memory:
+        why = f"it takes a control group to hold it, and this machine has none: {groups.missing}"
+        return AttemptResult(attempt.name, attempt.tries, attempt.language, Verdict.NOT_TRIED, why, 0.0)
+    with EscapeTargets(directory) as targets:
         try:
-            programs = await asyncio.to_thread(write_programs, beast, outside)
+            programs = await asyncio.to_thread(write_programs, attempt, targets)
         except CannotBuild as error:
             verdict, why = Verdict.NOT_TRIED, str(error)
         else:
             try:
-                outcome = await run_async(match_spec(beast, outside, programs, sandbox), [outside])
+                outcome = await run_async(match_spec(attempt, targets, programs, sandbox), [targets])
                 until = time.monotonic() + EXIT_TIMEOUT_S
-                while (left := outside.survivors()) and time.monotonic() < until:
+                while (left := targets.survivors()) and time.monotonic() < until:
                     await asyncio.sleep(0.02)
-                verdict, why = judge_attempt(beast, outcome, outside, left)
-            except BadRequest as error:  # whoever sees through it may refuse to start it
-                verdict, why = Verdict.HELD if beast.is_unusual_request else Verdict.NOT_TRIED, f"refused: {error}"
-    return AttemptResult(beast.name, beast.tries, beast.language, verdict, why, time.monotonic() - since)
+                verdict, why = judge_attempt(attempt, outcome, targets, left)
+            except BadRequest as error:  # an attempt may be refused at its start
+                verdict, why = Verdict.HELD if attempt.is_unusual_request else Verdict.NOT_TRIED, f"refused: {error}"
+    return AttemptResult(attempt.name, attempt.tries, attempt.language, verdict, why, time.monotonic() - since)
 
 
 def match_spec(
-    beast: EscapeAttempt, outside: EscapeTargets, programs: Sequence[Sequence[str]], sandbox: str
+    attempt: EscapeAttempt, targets: EscapeTargets, programs: Sequence[Sequence[str]], sandbox: str
 ) -> MatchSpec:
-    """The match: an ally if there is one, the beast, and somebody honest behind it."""
-    told = json.dumps(outside.describe)
+    """The match: an ally if there is one, the attempt, and an honest player after it."""
+    description = json.dumps(targets.description)
     honest = next(iter(game_info(GAME).built_in))
     return MatchSpec(
         game=GAME,
         parameters=dict(game_info(GAME).quick),
         entrants=(
-            *(Entrant(f"exec:{shlex.join([*words, told])}", f"beast-{seat}") for seat, words in enumerate(programs)),
+            *(
+                Entrant(f"exec:{shlex.join([*command, description])}", f"escape-{seat}")
+                for seat, command in enumerate(programs)
+            ),
             Entrant(honest, "honest"),
         ),
-        seed=outside.seed,
-        limits=TIMEOUT_LIMITS if beast.fault is Fault.TIMED_OUT else CRASH_LIMITS,
+        seed=targets.seed,
+        limits=TIMEOUT_LIMITS if attempt.fault is Fault.TIMED_OUT else CRASH_LIMITS,
         sandbox=sandbox,
-        journal=str(outside.directory / beast.journal),
+        journal=str(targets.directory / attempt.journal),
     )
 
 
 def judge_attempt(
-    beast: EscapeAttempt, outcome: Outcome, outside: EscapeTargets, left: Sequence[str]
+    attempt: EscapeAttempt, outcome: Outcome, targets: EscapeTargets, left: Sequence[str]
 ) -> tuple[Verdict, str]:
-    """Did it get out, and how? What it says itself is believed only if it says that it did."""
+    """Judge whether it got out, and how. Its own report is believed only if it reports an escape."""
     if outcome.result is None:
         return Verdict.GOT_OUT, f"the host failed: {outcome.host_fault}"
     honest = len(outcome.names) - 1
     own = next((it for it in outcome.result.ejected if it.seat == honest - 1), None)
-    said = dict(outcome.evidence).get(honest - 1, NO_EVIDENCE).stderr or ""
-    if done := outside.find_damage("".join(evidence.stderr or "" for _, evidence in outcome.evidence)):
-        return Verdict.GOT_OUT, "; ".join(done)
+    stderr = dict(outcome.evidence).get(honest - 1, NO_EVIDENCE).stderr or ""
+    if damage := targets.find_damage("".join(evidence.stderr or "" for _, evidence in outcome.evidence)):
+        return Verdict.GOT_OUT, "; ".join(damage)
     if left:
         return Verdict.GOT_OUT, f"{len(left)} of its processes survived the match"
     if outcome.result.ranking[:1] != (frozenset({honest}),):
-        return Verdict.GOT_OUT, "the honest player was hurt"
+        return Verdict.GOT_OUT, "the honest player did not win"
     if own is None:
         return Verdict.GOT_OUT, "it was not ejected"
-    claims = [line for line in said.splitlines() if line.startswith(ESCAPED_PREFIX)]
+    claims = [line for line in stderr.splitlines() if line.startswith(ESCAPED_PREFIX)]
     if claims or own.why == describe_exit_code(ESCAPED_EXIT_CODE):
         return Verdict.GOT_OUT, (claims or [own.why])[-1].removeprefix(ESCAPED_PREFIX)[:MAX_REASON_CHARS]
-    if not ended_as_expected(beast, own) or beast.says not in said:
-        last = (said.splitlines() or [""])[-1][:MAX_REASON_CHARS]
-        return Verdict.NOT_TRIED, f"it ended otherwise than it should: {own.why} ({last})"
+    if not ended_as_expected(attempt, own) or attempt.says not in stderr:
+        last = (stderr.splitlines() or [""])[-1][:MAX_REASON_CHARS]
+        return Verdict.NOT_TRIED, f"it did not end as expected: {own.why} ({last})"
     return Verdict.HELD, ""
 
 
-def ended_as_expected(beast: EscapeAttempt, own: Ejected) -> bool:
-    """Did it end as it must?"""
-    if own.fault is not beast.fault:
+def ended_as_expected(attempt: EscapeAttempt, own: Ejected) -> bool:
+    """Did it end as expected?"""
+    if own.fault is not attempt.fault:
         return False
-    if own.fault is not Fault.CRASHED or beast.code is None:
+    if own.fault is not Fault.CRASHED or attempt.code is None:
         return True
-    return own.why == describe_exit_code(beast.code) or "killed by signal" in own.why
+    return own.why == describe_exit_code(attempt.code) or "killed by signal" in own.why
 
 
 def describe_exit_code(code: int) -> str:
-    """What is said of who ends with an exit code."""
+    """What the referee says of a program with this exit code."""
     return f"the program ended with exit code {code}"
 
 
 class CannotBuild(Exception):
-    """There is no way to make this program here."""
+    """The program cannot be built on this machine."""
 
 
-def write_programs(beast: EscapeAttempt, outside: EscapeTargets) -> list[list[str]]:
-    """Write the programs of a beast, and say how they are started: an ally first."""
-    path, found = outside.directory / beast.program, list[list[str]]()
-    if beast.ally:
-        ally = outside.directory / "second" / "bot"
-        ally.write_text(beast.ally_text())
-        found.append([sys.executable, "-I", "-S", str(ally)])
-    source = beast.program_text()
-    if beast.language is Language.C:
+def write_programs(attempt: EscapeAttempt, targets: EscapeTargets) -> list[list[str]]:
+    """Write the programs of an attempt, and return their commands: an ally first."""
+    path, commands = targets.directory / attempt.program, list[list[str]]()
+    if attempt.ally:
+        ally = targets.directory / "second" / "bot"
+        ally.write_text(attempt.ally_text())
+        commands.append([sys.executable, "-I", "-S", str(ally)])
+    source = attempt.program_text()
+    if attempt.language is Language.C:
         compile_c(source, path)
     else:
-        path.write_text(source.replace("{other}", str(outside.directory / "other" / "kept"), 1))
+        path.write_text(source.replace("{other}", str(targets.directory / "other" / "kept"), 1))
     path.chmod(0o755)
-    alone = beast.first_line or beast.language is Language.C
-    found.append([str(path)] if alone else [sys.executable, "-I", "-S", str(path)])
-    return found
+    is_executable = attempt.first_line or attempt.language is Language.C
+    commands.append([str(path)] if is_executable else [sys.executable, "-I", "-S", str(path)])
+    return commands
 
 
 def compile_c(source: str, path: Path) -> None:
-    """Make a program of a text in C."""
+    """Compile a program in C."""
     if shutil.which("cc") is None:
-        raise CannotBuild("there is no C compiler (cc) here")
+        raise CannotBuild("this machine has no C compiler (cc)")
     command = ["cc", "-w", "-O1", "-pthread", "-x", "c", "-", "-o", str(path)]
     try:
         done = subprocess.run(
@@ -255,7 +255,7 @@ def compile_c(source: str, path: Path) -> None:
 
 @contextmanager
 def planted_secret() -> Iterator[None]:
-    """Have something in our environment, and in the keyring of our session, that nobody may know."""
+    """Put secrets into our environment, and into the keyring of our session."""
     before = os.environ.get(SECRET_VARIABLE)
     ensure_session_key()
     os.environ[SECRET_VARIABLE] = before or os.urandom(12).hex()

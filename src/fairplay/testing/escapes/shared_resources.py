@@ -1,6 +1,6 @@
-"""Try to use up what all programs of a user or of the machine share: terminals, queued signals, pipes, descriptors.
+"""Try to use up resources that programs of a user or of the machine share: terminals, signals, pipes, descriptors.
 
-Where a second program takes all it can, the first one looks whether anything is left.
+Where an ally takes all it can, the attempt checks whether anything is left.
 """
 
 from fairplay.testing.escapes.escape_attempt import EscapeAttempt
@@ -69,7 +69,7 @@ taken = ""
 try:
     pass_on(10)
 except OSError as error:
-    taken = "" if error.errno == errno.EPERM else error.strerror  # what is denied to all, nobody can take
+    taken = "" if error.errno == errno.EPERM else error.strerror  # what is denied to all cannot be used up
 """,
         turn="if taken:\n    got_out(f'a neighbour can send no descriptor: {taken}')\nos._exit(7)",
     ),

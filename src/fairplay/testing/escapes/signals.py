@@ -1,4 +1,4 @@
-"""Try to compute while nobody asked: a program that is not asked has to rest, with all that it started."""
+"""Try to compute while not asked: a program has to rest then, with all its processes."""
 
 from fairplay.core.events import Fault
 from fairplay.testing.escapes.escape_attempt import SLEEP_THEN_EXIT, EscapeAttempt
@@ -126,7 +126,7 @@ if os.getpid() < 100:  # or else these are numbers of the host's
         name="is woken as an orphan",
         tries="SIGCONT from the kernel for a group of processes whose last relative outside of it ends slowly",
         start="""
-(told, tell), (waiting, ready) = os.pipe(), os.pipe()
+(go_read, go_write), (waiting, ready) = os.pipe(), os.pipe()
 for place in range(3):
     if os.fork() == 0:
         if os.fork() == 0:
@@ -137,11 +137,11 @@ for place in range(3):
         for at in range(0, len(held), 4096):
             held[at] = 1
         os.write(ready, b"x")
-        os.read(told, 1)
+        os.read(go_read, 1)
         os._exit(0)  # which takes a while, with so much to give back
 for _ in range(3):
     os.read(waiting, 1)
-os.write(tell, b"xxx")
+os.write(go_write, b"xxx")
 """,
         turn="rested_or_out()",
         alone=True,
@@ -176,11 +176,11 @@ burned = 0.0
 for child, place in calls:
     since, spent, before, cost = struct.unpack_from("4d", board, place * 32)
     for since, cost in ((since, time.clock_gettime(~child << 3 | 2) - spent), (before, cost)):
-        if 0 < since < greeted:  # it was under way when the time began in which nobody asked
+        if 0 < since < greeted:  # it was under way when it was no longer asked
             burned += max(0.0, cost - (greeted + 0.1 - since))
 print(f"computed for {burned * 1e3:.1f} ms in calls", file=sys.stderr, flush=True)
 if burned > 0.025:
-    got_out(f"computed for {burned * 1e3:.0f} ms while nobody asked")
+    got_out(f"computed for {burned * 1e3:.0f} ms while not asked")
 os._exit(7)
 """,
         alone=True,
@@ -188,7 +188,7 @@ os._exit(7)
     ),
     EscapeAttempt(
         name="runs away from the stop",
-        tries="processes that fork and end without pause, so that nobody can list them",
+        tries="processes that fork and end without pause, so that they cannot be listed",
         start="""
 def run():
     spent, place = time.thread_time(), os.getpid() % PROCESSES

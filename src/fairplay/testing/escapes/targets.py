@@ -1,4 +1,4 @@
-"""Lay out what there is for a beast to reach: listeners, files and secrets; and tell whether it did."""
+"""Set up targets for an escape attempt: listeners, files and secrets; and find out whether it reached them."""
 
 import ctypes
 import os
@@ -14,21 +14,21 @@ from fairplay.core.match import Match
 from fairplay.sandbox.bubblewrap import DEVICES
 from fairplay.sandbox.policy import SandboxLevel, SandboxPolicy
 
-SECRET_VARIABLE = "FAIRPLAY_SECRET"  # a variable of ours
-KEYRING_SECRET = secrets.token_hex(12).encode()  # what a key in the keyring of our session holds
+SECRET_VARIABLE = "FAIRPLAY_SECRET"  # in our environment
+KEYRING_SECRET = secrets.token_hex(12).encode()  # a key in the keyring of our session
 ADD_KEY, KEYCTL = {"x86_64": (248, 250), "aarch64": (217, 219)}.get(platform.machine(), (-1, -1))
 STRICT_POLICY = SandboxPolicy(SandboxLevel.STRICT)
 
 
 class EscapeTargets:
-    """A directory with all that lies around a beast; use it in a `with` statement.
+    """The targets around an escape attempt, in a directory; use it in a `with` statement.
 
-    Nothing but the sandbox protects any of it: the files are open to everybody.
+    Only the sandbox protects them: the files are readable and writable for all users.
     """
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
-        self.mark = f"fairplay-beast-{secrets.token_hex(8)}"  # in the words of every process of this beast
+        self.marker = f"fairplay-escape-{secrets.token_hex(8)}"  # in the command line of every process of this attempt
         self.seed = secrets.token_bytes(32)
         self.canaries = {name: secrets.token_hex(12) for name in ("journal", "other", "writable")}
         self._open = ExitStack()
@@ -48,7 +48,7 @@ class EscapeTargets:
         with self._open:
             self.tcp = self._listen(socket.AF_INET, socket.SOCK_STREAM, ("127.0.0.1", 0))
             self.udp = self._listen(socket.AF_INET, socket.SOCK_DGRAM, ("127.0.0.1", 0))
-            self.abstract = self._listen(socket.AF_UNIX, socket.SOCK_STREAM, f"\0{self.mark}")
+            self.abstract = self._listen(socket.AF_UNIX, socket.SOCK_STREAM, f"\0{self.marker}")
             self.path = self._listen(socket.AF_UNIX, socket.SOCK_STREAM, str(self.directory / "socket"))
             self._open = self._open.pop_all()
         (self.directory / "socket").chmod(0o777)
@@ -60,13 +60,13 @@ class EscapeTargets:
         self._open.close()
 
     @property
-    def describe(self) -> dict[str, Any]:
-        """What a beast is told about it."""
+    def description(self) -> dict[str, Any]:
+        """What the attempt is told about its targets."""
         return {
-            "mark": self.mark,
+            "marker": self.marker,
             "tcp": self.tcp.getsockname()[1],
             "udp": self.udp.getsockname()[1],
-            "abstract": self.mark,
+            "abstract": self.marker,
             "directory": str(self.directory),
             "referee": os.getpid(),
             "parent": os.getppid(),
@@ -82,7 +82,7 @@ class EscapeTargets:
         }
 
     def observe(self, event: Event, match: Match[Any, Any, Any]) -> None:
-        """Once the beast lives, see which files there are, and hold its namespaces to find who survives in them."""
+        """Once the match has started, note which files there are, and hold the namespaces of the attempt."""
         if not isinstance(event, Started):
             return
         self._before = self._files()
@@ -97,17 +97,17 @@ class EscapeTargets:
                     self._namespaces[name] = os.open(path, os.O_RDONLY)
 
     def survivors(self) -> list[str]:
-        """The processes that are left of it."""
+        """The processes that are left of the attempt."""
         inside = [
             path.parents[1] for path in Path("/proc").glob("[0-9]*/ns/pid") if namespace_name(path) in self._namespaces
         ]
         return sorted({path.name for path in (*inside, *self._marked_processes())})
 
-    def find_damage(self, said: str) -> list[str]:
-        """What a beast did that it should not have been able to do, and what it said that it cannot know."""
-        done = [f"{name} heard it" for name in ("tcp", "udp", "abstract", "path") if was_reached(getattr(self, name))]
-        done += [f"{name} is new" for name in sorted(self._files() - self._before)]
-        done += [
+    def find_damage(self, stderr: str) -> list[str]:
+        """What an attempt did that should be impossible, and which secrets are in its stderr."""
+        damage = [f"{name} heard it" for name in ("tcp", "udp", "abstract", "path") if was_reached(getattr(self, name))]
+        damage += [f"{name} is new" for name in sorted(self._files() - self._before)]
+        damage += [
             f"the times of {path.name} were changed"
             for path, known in self._traits.items()
             if file_metadata(path) != known
@@ -115,17 +115,17 @@ class EscapeTargets:
         for name, canary in self.canaries.items():
             kept = self.directory / name / "kept"
             if not kept.exists() or kept.read_text() != f"#!/bin/sh\n# {canary}\n":
-                done.append(f"a file in {name} was changed")
+                damage.append(f"a file in {name} was changed")
         known = {"the seed": self.seed.hex(), **{f"a file in {name}": it for name, it in self.canaries.items()}}
         known |= {"our environment": os.environ.get(SECRET_VARIABLE, ""), "a key of ours": KEYRING_SECRET.decode()}
-        return done + [f"it knows {name}" for name, canary in known.items() if canary and canary in said]
+        return damage + [f"it knows {name}" for name, canary in known.items() if canary and canary in stderr]
 
     def _files(self) -> set[str]:
         return {str(path.relative_to(self.directory)) for path in self.directory.rglob("*")}
 
     def _marked_processes(self) -> list[Path]:
-        mark = self.mark.encode()
-        return [path.parent for path in Path("/proc").glob("[0-9]*/cmdline") if mark in read_proc_file(path)]
+        marker = self.marker.encode()
+        return [path.parent for path in Path("/proc").glob("[0-9]*/cmdline") if marker in read_proc_file(path)]
 
     def _listen(self, family: int, kind: int, address: Any) -> socket.socket:
         found = self._open.enter_context(socket.socket(family, kind))
@@ -137,14 +137,14 @@ class EscapeTargets:
 
 
 def ensure_session_key() -> None:
-    """Have a keyring for our session, as whoever has logged in, and a key in it; where there are none, do without."""
+    """Make a keyring for our session, as a login does, with a key in it, if the kernel has keyrings."""
     call = ctypes.CDLL(None).syscall
     if KEYCTL > 0 and call(KEYCTL, 1, None) > 0:  # KEYCTL_JOIN_SESSION_KEYRING: a new one
         call(ADD_KEY, b"user", SECRET_VARIABLE.encode(), KEYRING_SECRET, ctypes.c_size_t(len(KEYRING_SECRET)), -3)
 
 
 def was_reached(listener: socket.socket) -> bool:
-    """Did anybody connect, or send something?"""
+    """Was there a connection, or did data come?"""
     try:
         if listener.type == socket.SOCK_STREAM:
             listener.accept()[0].close()
@@ -156,7 +156,7 @@ def was_reached(listener: socket.socket) -> bool:
 
 
 def file_metadata(path: Path) -> tuple[int, ...]:
-    """What else can be changed of a file than what is in it; nothing is left of one that has gone."""
+    """The changeable metadata of a file; empty if it is gone."""
     try:
         found = path.stat()
     except OSError:
@@ -165,7 +165,7 @@ def file_metadata(path: Path) -> tuple[int, ...]:
 
 
 def namespace_name(path: Path) -> str:
-    """The name of a namespace; "": its process has ended, or is somebody else's."""
+    """The name of a namespace; "": its process has ended, or belongs to another user."""
     try:
         return str(path.readlink())
     except OSError:
@@ -173,7 +173,7 @@ def namespace_name(path: Path) -> str:
 
 
 def read_proc_file(path: Path) -> bytes:
-    """What stands in a file of /proc; nothing if its process has ended."""
+    """The content of a file in /proc; empty if its process has ended."""
     try:
         return path.read_bytes()
     except OSError:
