@@ -6,10 +6,10 @@ python examples/an_observer.py
 from collections import Counter
 from typing import Any
 
-from fairplay import Event
-from fairplay.core.match import Match
+import fairplay as fp
 from fairplay.games.fish import Fish, View
-from fairplay.referee.referee import Referee
+
+FISH = Fish(rows=5, columns=5)
 
 
 class Counting:
@@ -18,20 +18,19 @@ class Counting:
     def __init__(self) -> None:
         self.seen: Counter[str] = Counter()
 
-    def observe(self, event: Event, match: Match[Any, Any, Any]) -> None:
-        """Count the event by its kind."""
+    def observe(self, event: fp.Event, match: Any) -> None:
+        """Count the event by its kind; `match` is the match after it."""
         self.seen[type(event).__name__] += 1
 
 
 def first_action(view: View) -> Any:
     """The simplest strategy of all."""
-    return next(Fish().actions(view))
+    return next(FISH.actions(view))
 
 
 if __name__ == "__main__":
-    referee, counting = Referee(), Counting()
-    referee.subscribe(counting)
-    for number in range(10):
-        referee.run(Fish(rows=5, columns=5), [first_action, first_action], seed=bytes([number]) * 32)
+    counting = Counting()
+    for seed in range(10):
+        fp.play(FISH, [first_action, first_action], seed=seed, observers=[counting])
     for kind, count in counting.seen.items():
         print(f"{kind:<10}{count:>5}")

@@ -103,6 +103,18 @@ def test_the_observer_counts_ten_matches_as_a_script() -> None:
     assert set(counts) == {"Started", "Acted", "Ended"}
 
 
+def test_a_tournament_of_players_in_a_script_comes_to_standings_and_a_report(tmp_path: Path) -> None:
+    command = [sys.executable, "examples/a_tournament.py", str(tmp_path / "cup")]
+
+    done = subprocess.run(command, cwd=EXAMPLES.parent, capture_output=True, text=True, check=True)
+
+    *standings, report = done.stdout.splitlines()
+    assert done.stderr == ""
+    assert [line.split()[1] for line in standings] == ["ann", "greedy", "bob"]
+    assert standings[-1].endswith("malformed")
+    assert report == f"report: {tmp_path}/cup/report.html" and Path(report.removeprefix("report: ")).is_file()
+
+
 def test_the_observer_counts_whatever_it_hears() -> None:
     module = load("an_observer")
     counting, referee = module.Counting(), Referee()
