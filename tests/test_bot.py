@@ -123,7 +123,7 @@ def test_a_player_that_wants_to_know_hears_why_it_is_out() -> None:
 
     heard, complained = err.splitlines()
     assert heard == "Fault illegal rule 3.2: there is no tile at [9, 9]"
-    assert complained.startswith("fairplay.bot: out of the match: illegal: rule 3.2")
+    assert complained.startswith("fairplay.bot: ejected: illegal: rule 3.2")
 
 
 def test_a_player_that_wants_to_know_has_a_receipt_for_the_result() -> None:
@@ -283,7 +283,7 @@ def test_it_says_why_it_was_ejected() -> None:
     out, err = said(bot(FIRST_ACTION), HELLO, GOODBYE, TURN)
 
     assert out == GREETED
-    assert complaint(err) == "out of the match: illegal: rule 3.2: there is no tile at [9, 9]"
+    assert complaint(err) == "ejected: illegal: rule 3.2: there is no tile at [9, 9]"
 
 
 def test_the_program_goes_on_after_the_match() -> None:

@@ -1,12 +1,12 @@
-"""Be a program that plays: hear the referee on stdin, reply on stdout, and keep both apart from all else.
+"""Run a player as a program: read messages from stdin, write replies to stdout, and protect both from other output.
 
     from fairplay.bot import run
 
     run(Player)  # or a function take_turn(view)
 
-`python -m fairplay.bot PLAYER [--key HEX] [--game py:module:Name]` does this for a player that knows nothing of it: a
-file with a class Player or a function take_turn, py:module:Name, or a built-in player, which draws its lots from the key.
-With --from=DIR PLACE a module is looked for in that directory first; the place is named so that a sandbox shows it.
+`python -m fairplay.bot PLAYER [--key HEX] [--game py:module:Name]` does the same for
+a file with a class Player or a function take_turn, for py:module:Name, or for a built-in player and its key. With
+--from=DIR PLACE a module is looked for in that directory first; PLACE makes a sandbox show the module.
 """
 
 import os
@@ -27,105 +27,105 @@ from fairplay.protocol.player_side import ProtocolError
 from fairplay.protocol.wire import Goodbye
 from fairplay.render.text import printable
 
-MAX_STDERR_CHARS = 600  # characters
+MAX_STDERR_CHARS = 600
 USAGE = f"write python -m fairplay.bot PLAYER, or PLAYER --key and {2 * SEED_BYTES} hex digits"
 
 
 class RefereeDisconnected(Exception):
-    """Nobody hears our replies any more."""
+    """The referee does not read replies any more."""
 
 
 class RefereeConnection:
-    """The line to the referee, taken over from the program.
+    """The connection to the referee, over the stdin and stdout of this program.
 
-    From then on stdin is empty and stdout goes to stderr: for this program, for those that it starts, and for what is
-    written in C. So does what was printed before, if it was not flushed: take over first, and print later.
+    From then on stdin is empty and stdout goes to stderr: in this program, in its child processes, and in C code. So
+    does earlier output that was not flushed: make the connection first, and print later.
     """
 
     def __init__(self) -> None:
         self._messages = os.fdopen(os.dup(0), "rb")
         self._replies = os.dup(1)
-        self.is_terminal = self._messages.isatty()  # by a person who wonders why nothing happens
-        nothing = os.open(os.devnull, os.O_RDONLY)
-        os.dup2(nothing, 0)
-        os.close(nothing)
+        self.is_terminal = self._messages.isatty()  # was it started by a person?
+        empty = os.open(os.devnull, os.O_RDONLY)
+        os.dup2(empty, 0)
+        os.close(empty)
         os.dup2(2, 1)
         sys.stdout.flush()
         sys.stdout = sys.stderr
 
     def lines(self) -> Iterator[bytes]:
-        """The messages as they arrive, until the other end hangs up."""
+        """Yield the messages until the referee closes the connection."""
         try:
             for text in self._messages:
-                if not text.endswith(b"\n"):  # it hung up in the middle
+                if not text.endswith(b"\n"):  # closed in the middle of a line
                     return
                 yield text
         except ConnectionError:
             return
 
     def send(self, text: bytes) -> None:
-        """Put a whole line on its way."""
+        """Send a whole line."""
         try:
             while text:
                 text = text[os.write(self._replies, text) :]
-        except ConnectionError:  # a broken pipe is one
+        except ConnectionError:  # includes BrokenPipeError
             raise RefereeDisconnected from None
 
 
 def run(player: Player | Strategy[Any, Any] | type[Player], *, name: str | None = None) -> None:
-    """Play a match, as the main of a program; comes back when the referee hangs up.
+    """Play a match, as the main function of a program; returns when the referee closes the connection.
 
-    A player is an object or a class with the methods of `Player`, or a bare function take_turn(view). What it raises
-    ends the program as usual, with a traceback and exit code 1. What is no message of the protocol ends it with one
-    line on stderr and exit code 2. The name is what it would like to be called.
+    A player is an object or a class with the methods of `Player`, or a function take_turn(view). An exception
+    ends the program with a traceback and exit code 1, an invalid message with one line on stderr and exit code 2. `name`
+    is the name that the player asks for.
     """
     if not callable(getattr(player, "take_turn", player)):
-        raise TypeError("this is no player: it has no method take_turn(view)")
+        raise TypeError("this is not a player: it has no method take_turn(view)")
     wire.check_name(name)
     play(lambda game: player() if isinstance(player, type) else player, name)
 
 
 def play(make: MakePlayer, name: str | None = None) -> None:
-    """Take over the line, and play a match over it."""
-    line = RefereeConnection()
+    """Connect to the referee over stdin and stdout, and play."""
+    connection = RefereeConnection()
     sys.excepthook = print_player_traceback
-    if line.is_terminal:
-        print_to_stderr("waiting for a referee on stdin; docs/protocol.md describes what it says")
+    if connection.is_terminal:
+        print_to_stderr("waiting for a referee on stdin; docs/protocol.md describes its messages")
     try:
-        goodbye = serve_player(make, line.lines(), line.send, name=name)
+        goodbye = serve_player(make, connection.lines(), connection.send, name=name)
     except RefereeDisconnected:
         return
     except ProtocolError as error:
         exit_with_error(str(error))
     if isinstance(goodbye, Goodbye):
-        print_to_stderr(f"out of the match: {goodbye.fault.value}: {goodbye.why}")
+        print_to_stderr(f"ejected: {goodbye.fault.value}: {goodbye.why}")
 
 
 def print_player_traceback(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-    """Print a traceback as usual, but without our own frames before those of the player."""
-    import traceback  # only now: it takes its time to load
+    """Print a traceback without the frames of fairplay before those of the player."""
+    import traceback  # for a quick start
 
-    below, ours = trace, trace
-    while below is not None:
-        if below.tb_frame.f_code.co_filename == player_loop.__file__:
-            ours = below.tb_next  # None: it is about how the player was called, or what it answered
-        below = below.tb_next
-    traceback.print_exception(kind, error, ours)
+    frame, first = trace, trace
+    while frame is not None:
+        if frame.tb_frame.f_code.co_filename == player_loop.__file__:
+            first = frame.tb_next  # None: the call or the answer was wrong
+        frame = frame.tb_next
+    traceback.print_exception(kind, error, first)
 
 
 def print_to_stderr(why: str) -> None:
-    """Say something in one line where the author of the bot may see it."""
+    """Print one line to stderr."""
     print(f"fairplay.bot: {printable(why, MAX_STDERR_CHARS)}", file=sys.stderr, flush=True)
 
 
 def exit_with_error(why: str) -> NoReturn:
-    """Say what is wrong, and end."""
+    """Print an error and exit with code 2."""
     print_to_stderr(why)
     sys.exit(2)
 
 
 def main(arguments: list[str]) -> None:
-    """Play with the player that the arguments name. There are too few of them to load a library for."""
+    """Play with the player in the arguments. They are parsed by hand, as loading a library takes longer."""
     try:
         words = take_game_options(arguments)
     except BadRequest as error:

@@ -167,7 +167,7 @@ def test_a_game_with_rules_of_this_process_is_played_and_recorded_by_players_her
 
 
 def test_a_game_with_rules_of_this_process_is_not_for_programs(tmp_path: Path) -> None:
-    with pytest.raises(fp.BadRequest, match="cannot travel to where it is played"):
+    with pytest.raises(fp.BadRequest, match="cannot be sent to another process"):
         fp.play(Tsuro(rules=OwnRules()), ["first", "first", write_bot(tmp_path)], sandbox="none")
 
 
@@ -183,7 +183,7 @@ def test_a_fault_of_the_host_is_raised() -> None:
 def test_a_seed_that_can_be_guessed_is_warned_of_where_a_program_could_profit(tmp_path: Path) -> None:
     bot = write_bot(tmp_path)
 
-    with pytest.warns(UserWarning, match="a seed that can be guessed"):
+    with pytest.warns(UserWarning, match="this seed can be guessed"):
         fp.play("q", ["dag", bot], seed=7, sandbox="none")
 
 

@@ -14,7 +14,7 @@ def take_turn(view):
     game = rules_of({game!r})()
     return next(game.actions(view))
 """
-WARNING = "fairplay: a seed that can be guessed is for trying things out: a player that finds it knows {}\n"
+WARNING = "fairplay: this seed can be guessed, so use it only for tests: a player that guesses it knows {}\n"
 WHOLE = "0f" * 32
 
 

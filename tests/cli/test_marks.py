@@ -119,8 +119,8 @@ def test_no_record_makes_us_import_anything(
     why = refusal_line(run_fairplay("resume", str(path), *place, *trust))
 
     no_import = (
-        f"{path}: nothing is imported because a record names it, as this one does {player}; "
-        "give the command again that began the match, or name the players, which begins a branch"
+        f"{path}: this record names {player}, and nothing is imported because a record names it; "
+        "repeat the command that began the match, or name the players to begin a branch"
     )
     assert why == (no_import if trust else unmarked(path, player))
     assert player.split(":")[1] not in sys.modules
@@ -179,7 +179,7 @@ def test_of_many_planted_matches_one_is_named(tmp_path: Path) -> None:
 
     done = run_fairplay(*PLAY, "--journal", str(tmp_path))
 
-    assert done.err == f"fairplay: a new match begins: {unmarked(first)} (2 more are like that)\n"
+    assert done.err == f"fairplay: a new match begins: {unmarked(first)} (2 more like that)\n"
 
 
 def test_our_own_is_taken_up_whatever_is_planted_beside_it(tmp_path: Path) -> None:
@@ -391,13 +391,15 @@ def test_a_branch_says_that_it_is_recorded_without_a_mark(tmp_path: Path) -> Non
     done = run_script(*branch, environment={"XDG_STATE_HOME": "/proc/nowhere"})
 
     assert done.code == 0
-    assert done.err.startswith("fairplay: the match is recorded WITHOUT A MARK, so that only --trust can go on with it")
+    assert done.err.startswith(
+        "fairplay: the match is recorded WITHOUT A MAC, so that it can be resumed only with --trust"
+    )
 
 
 def test_where_no_key_can_be_kept_matches_are_played_all_the_same(tmp_path: Path) -> None:
     nowhere = {"XDG_STATE_HOME": "/proc/nowhere"}
     warning = (
-        "fairplay: the match is recorded WITHOUT A MARK, so that only --trust can go on with it: "
+        "fairplay: the match is recorded WITHOUT A MAC, so that it can be resumed only with --trust: "
         "cannot store a journal key in /proc/nowhere/fairplay/key: No such file or directory\n"
     )
     play = (*PLAY, "--journal", str(tmp_path))

@@ -58,7 +58,7 @@ def test_it_is_drawn_before_the_next_turn(tmp_path: Path, monkeypatch: pytest.Mo
 
         return show
 
-    monkeypatch.setattr("fairplay.observers.painter.into", spying)
+    monkeypatch.setattr("fairplay.observers.painter.file_writer", spying)
     run_fairplay("play", "fish", "greedy", "random", "--set", "rows=3", "--quiet", "--pictures", str(tmp_path))
 
     assert seen[:3] == [["000.svg"], ["000.svg", "001.svg"], ["000.svg", "001.svg", "002.svg"]]
@@ -133,7 +133,7 @@ def test_a_directory_that_fails_costs_the_pictures_and_never_the_match(
 
         return show
 
-    monkeypatch.setattr("fairplay.observers.painter.into", harmed)
+    monkeypatch.setattr("fairplay.observers.painter.file_writer", harmed)
     done = run_fairplay(
         "play", "fish", "ann=greedy", "bob=random", "--set", "rows=4", "--quiet", "--pictures", str(shown)
     )
@@ -179,7 +179,7 @@ def test_a_record_of_somebody_else_names_no_other_directory(tmp_path: Path) -> N
     ("arguments", "why"),
     [
         (("--pictures", "file"), "Invalid value for '--pictures': Directory 'file' is a file."),
-        (("--pictures", "file/pictures"), "file/pictures cannot be made: Not a directory"),
+        (("--pictures", "file/pictures"), "file/pictures cannot be created: Not a directory"),
         (("--pictures", "pictures", "--games", "3"), "--pictures makes no sense with --games"),
     ],
 )

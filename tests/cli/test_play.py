@@ -312,7 +312,7 @@ def test_if_all_are_out_nobody_is_ranked(tmp_path: Path) -> None:
 
     assert done.code == 0
     assert done.out.splitlines() == [
-        "nobody is left to be ranked",
+        "no player is left to be ranked",
         f"ann (0) is out: {BOTS['cheats'][2]}",
         f"bob (0) is out: {BOTS['cheats'][2]}",
     ]

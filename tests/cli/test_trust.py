@@ -87,7 +87,7 @@ def test_a_port_of_a_trusted_journal_is_named_before_it_is_opened(tmp_path: Path
 
 REFUSED: dict[str, Any] = {
     "a module": (["in-process:this:s", "greedy"], "nothing is imported because a record names it"),
-    "a client of a server": (["client:ann", "greedy"], "cannot be sent for from here"),
+    "a client of a server": (["client:ann", "greedy"], "cannot be seated from here"),
     "no player": (["nobody", "greedy"], "fish has no player 'nobody'"),
     "no program": (["exec:/nowhere/bot", "greedy"], "there is no program '/nowhere/bot'"),
     "a NUL": (["exec:/bin/echo \0", "greedy"], "it contains a NUL byte"),
@@ -115,7 +115,7 @@ def test_limits_beyond_a_day_are_refused_though_the_journal_is_trusted(limits: A
     bot, trace = program(tmp_path)
     path = planted(tmp_path / "games", bot, "greedy", limits=limits)
 
-    assert "line 1: these are no limits" in refusal_line(run_fairplay("resume", str(path), "--trust", *BEST_SANDBOX))
+    assert "line 1: invalid limits" in refusal_line(run_fairplay("resume", str(path), "--trust", *BEST_SANDBOX))
     assert not trace.exists()
 
 

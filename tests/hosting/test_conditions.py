@@ -131,7 +131,7 @@ def test_a_limit_that_was_changed_holds_from_then_on(tmp_path: Path) -> None:
 def test_limits_that_make_no_sense_are_a_bad_journal(tmp_path: Path) -> None:
     path = unfinished(tmp_path, limits={"move": -1.0})
 
-    assert refusal_line(run_fairplay("resume", str(path))).startswith(f"{path}: line 1: these are no limits: ")
+    assert refusal_line(run_fairplay("resume", str(path))).startswith(f"{path}: line 1: invalid limits: ")
 
 
 def test_without_anything_on_record_or_named_the_usual_limit_holds(tmp_path: Path) -> None:

@@ -69,7 +69,7 @@ def test_a_game_that_is_over_stays_as_it_is() -> None:
 
 @pytest.mark.parametrize(("n", "threads"), [(-1, 1), (1, 0)])
 def test_what_cannot_be_played_is_refused(n: int, threads: int) -> None:
-    with pytest.raises(BadRequest, match="cannot be played"):
+    with pytest.raises(BadRequest, match="cannot run"):
         playouts(FISH, FISH.deal(2, SEED), n, SEED, threads)
 
 

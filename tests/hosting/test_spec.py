@@ -78,7 +78,7 @@ def test_a_game_that_is_at_hand_makes_a_spec(game: Game[Any, Any, Any]) -> None:
 
 @pytest.mark.parametrize("game", [Tsuro(rules=Own()), Tsuro(size=5, rules=Own())], ids=["rules", "and a board"])
 def test_a_rule_checker_of_ones_own_cannot_travel_and_that_is_said(game: Tsuro) -> None:
-    with pytest.raises(BadRequest, match=r"this game of tsuro cannot travel .*rule"):
+    with pytest.raises(BadRequest, match=r"this game of tsuro cannot be sent to another process: .*rule"):
         MatchSpec.from_game(game, [Entrant("random")] * 3)
 
 
@@ -89,7 +89,9 @@ ITERATORS: dict[str, Any] = {"endless": cycle(range(35)), "short": iter([3, 1]),
 def test_an_iterator_of_tiles_cannot_travel_and_that_is_said(name: str) -> None:
     game = Tsuro(size=5, tiles=ITERATORS[name])
 
-    with pytest.raises(BadRequest, match=r"this game of tsuro cannot travel .*iterator of your own"):
+    with pytest.raises(
+        BadRequest, match=r"this game of tsuro cannot be sent to another process: .*an iterator of this process"
+    ):
         MatchSpec.from_game(game, [Entrant("random")] * 3)
 
 
@@ -98,7 +100,7 @@ def test_tiles_that_were_drawn_from_an_iterator_are_data_and_can_travel() -> Non
 
     spec = MatchSpec.from_game(game, [Entrant("random")] * 3)
 
-    assert pickle.loads(pickle.dumps(spec)).rules() == game
+    assert pickle.loads(pickle.dumps(spec)).load_game() == game
 
 
 def test_what_nobody_labelled_is_called_by_its_address_and_each_by_another_name() -> None:

@@ -135,7 +135,7 @@ def test_another_spec_with_the_same_id_is_refused_and_the_file_stays_as_it_is(
     path = interrupted_journal(make_spec(id="m", journal=str(tmp_path)))
     left = path.read_bytes()
 
-    with pytest.raises(BadRequest, match="this is another match than the one that is to be played"):
+    with pytest.raises(BadRequest, match="this journal is of another match than the spec"):
         way(replace(OTHERS[other], journal=str(tmp_path)))
 
     assert path.read_bytes() == left
@@ -154,7 +154,7 @@ def test_a_spec_whose_match_has_ended_comes_to_the_outcome_on_record(way: Any, t
     assert count_turns(again) == count_turns(first)
     assert again.result is not None
     assert (tmp_path / "m.jsonl").read_bytes() == left
-    with pytest.raises(BadRequest, match="another match than the one"):
+    with pytest.raises(BadRequest, match="of another match than the spec"):
         way(replace(spec, seed=bytes(32)))
 
 
@@ -205,7 +205,7 @@ def test_turns_and_time_that_were_taken_before_are_told_to_the_table(
     entries = read_journal(path).entries
 
     def spy(table: Table, *arguments: Any, **rest: Any) -> Any:
-        told.append(rest["took"])
+        told.append(rest["turn_times"])
         return seated(table, *arguments, **rest)
 
     monkeypatch.setattr(Table, "seat_players", spy)

@@ -33,6 +33,6 @@ def first_count(view: object) -> Count:
     return Count()
 
 
-PLAYER_ADDRESS = f"in-process:{__name__}:counts"
+PLAYER_ADDRESS = f"in-process:{__name__}:first_count"
 GAME_ADDRESS = f"py:{__name__}:Countdown"
 EXPECTED_ERROR = f"KeyError(3) in countdown.py, line {Countdown.after.__code__.co_firstlineno + 1}"

@@ -117,8 +117,8 @@ def test_the_five_events_are_told_apart(event: Any, words: str) -> None:
         ([{2, 0}, {3}, {1}], ["1. ann, cyd", "3. dee", "4. bob"]),
         ([{3}, {0, 1, 2}], ["1. dee", "2. ann, bob, cyd"]),
         ([{0, 1, 2, 3}], ["1. ann, bob, cyd, dee"]),
-        ([set(), {0}], ["1. (nobody)", "2. ann"]),
-        ([], ["nobody is left to be ranked"]),
+        ([set(), {0}], ["1. (no player)", "2. ann"]),
+        ([], ["no player is left to be ranked"]),
     ],
 )
 def test_a_tie_shares_a_rank_and_the_next_rank_counts_them_all(ranking: list[set[int]], lines: list[str]) -> None:

@@ -1,4 +1,4 @@
-"""Play one match: prepare or resume it, have it shown, and say what it left behind."""
+"""Play one match: prepare or resume it, show it, and return its outcome and files."""
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
@@ -18,7 +18,7 @@ ShowMatch = Callable[[HostedMatch], AbstractContextManager[Sequence[Observer]]]
 
 
 class PlayedMatch(NamedTuple):
-    """What came of a match, and where the files are that it left, besides its journal."""
+    """The outcome of a match, and the files that it left besides its journal."""
 
     outcome: Outcome
     pictures: Path | None
@@ -26,10 +26,10 @@ class PlayedMatch(NamedTuple):
 
 
 def prepare_match(spec: MatchSpec) -> PreparedMatch:
-    """The oldest match of this very spec that was interrupted in its journal, or else a new one."""
+    """Resume the oldest interrupted match of this spec, or prepare a new one."""
     if spec.journal is None:
         return new_match(spec)
-    from fairplay.hosting.records import resume_interrupted  # for a quick start: only what is recorded needs it
+    from fairplay.hosting.records import resume_interrupted  # for a quick start: unrecorded matches do not need it
 
     return resume_interrupted(spec) or new_match(spec)
 
@@ -41,45 +41,44 @@ def play_match(
     pictures: Path | None = None,
     show: ShowMatch | None = None,
 ) -> PlayedMatch:
-    """Play a match to its end; its pictures are drawn into a directory of its own in `pictures`.
+    """Play a match to its end; its pictures are written to a subdirectory of `pictures`.
 
-    What shows it is entered before the match and left after it, and may bring observers. Raises HostFault if the match
-    was interrupted.
+    The context `show` spans the match and may return observers. Raises HostFault if the match was interrupted.
     """
-    referee, drawn = Referee(), None
+    referee, picture_dir = Referee(), None
     hosted = HostedMatch(prepared, referee)
     with closing(prepared.open_record), show(hosted) if show is not None else nullcontext(()) as more:
         if pictures is not None:
-            drawn = picture_directory(prepared, pictures)
-            from fairplay.observers.painter import (  # for a quick start: few want any
+            picture_dir = picture_directory(prepared, pictures)
+            from fairplay.observers.painter import (  # for a quick start: rarely needed
                 Painter,
                 file_writer,
                 spectator_picture,
             )
 
-            referee.subscribe(Painter(file_writer(drawn), spectator_picture, prepared.facts, digits=3))
+            referee.subscribe(Painter(file_writer(picture_dir), spectator_picture, prepared.facts, digits=3))
         for observer in (*observers, *more):
             referee.subscribe(observer)
         hosted.play()
-    found = drawn if drawn is not None and drawn.is_dir() else None  # it may have vanished meanwhile
+    found = picture_dir if picture_dir is not None and picture_dir.is_dir() else None  # it may be deleted by now
     return PlayedMatch(hosted.outcome(), found, bot_log_files(prepared))
 
 
 def picture_directory(prepared: PreparedMatch, directory: Path) -> Path:
-    """Where the pictures of a match are drawn. Raises BadRequest if there is no such place."""
-    check_match_id(prepared.match.id)  # before it is part of a path: somebody else may have written the record
+    """The directory for the pictures of a match. Raises BadRequest if it cannot be created."""
+    check_match_id(prepared.match.id)  # before it is part of a path, as the record may be from another host
     try:
         directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise BadRequest(f"{directory} cannot be made: {error.strerror}") from None
+        raise BadRequest(f"{directory} cannot be created: {error.strerror}") from None
     return directory / prepared.match.id
 
 
 def bot_log_files(prepared: PreparedMatch) -> list[Path]:
-    """The files with what programs said on stderr, if it is kept."""
+    """The bot logs of a match, if there are any."""
     if prepared.bot_logs is None:
         return []
-    from fairplay.players.bot_log import log_path  # for a quick start: few want any
+    from fairplay.players.bot_log import log_path  # for a quick start: rarely needed
 
     match = prepared.match
     programs = [

@@ -1,4 +1,4 @@
-"""Say on what conditions players are let in: how long they may take, and how programs are shut in."""
+"""Define the conditions of a match: the time limits of its players and the sandbox of its programs."""
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -14,31 +14,31 @@ from fairplay.protocol.limits import Limits
 from fairplay.render.text import printable
 from fairplay.sandbox.policy import SandboxLevel, SandboxPolicy
 
-if TYPE_CHECKING:  # where nothing is recorded, nobody needs it
+if TYPE_CHECKING:  # for a quick start: unrecorded matches do not need it
     from fairplay.journal.replay import RecordedMatch
 
 MAX_MEASURE_CHARS = 300
 
 
 class MatchConditions(msgspec.Struct, frozen=True):
-    """The conditions for the players of one match."""
+    """The time limits and the sandbox of one match."""
 
-    limits: Limits | None  # None: nobody is timed, as all are in this process or people who may take their time
-    sandbox: SandboxPolicy | None  # None: there are no programs
+    limits: Limits | None  # None: no player is timed (all are in this process, or people without a limit)
+    sandbox: SandboxPolicy | None  # None: no player is a program
 
     @property
     def journal_fields(self) -> dict[str, Any]:
-        """What a journal keeps of them."""
+        """The fields for a journal's opening."""
         sandbox = "" if self.sandbox is None else self.sandbox.level.value
         limits = None if self.limits is None else msgspec.structs.asdict(self.limits)
         return {"limits": limits and {name: it for name, it in limits.items() if it is not None}, "sandbox": sandbox}
 
     def changed_fields(self, recorded: "RecordedMatch") -> dict[str, Any]:
-        """What a journal keeps of them if a match goes on, as far as they are others than before."""
-        kept = self.journal_fields
+        """The fields for a journal's resumption: only what is different from before."""
+        fields = self.journal_fields
         return {
-            "limits": None if kept["limits"] == recorded.limits else kept["limits"],
-            "sandbox": "" if kept["sandbox"] == recorded.sandbox else kept["sandbox"],
+            "limits": None if fields["limits"] == recorded.limits else fields["limits"],
+            "sandbox": "" if fields["sandbox"] == recorded.sandbox else fields["sandbox"],
         }
 
 
@@ -51,40 +51,42 @@ def match_conditions(
     *,
     pondering: bool = False,
 ) -> MatchConditions:
-    """The conditions for the players of these games; programs may not see what is hidden, journals above all."""
+    """The conditions for the players at these addresses; programs may not see the hidden paths, such as journals."""
     places = [parse_remote_address(address) for address in addresses]
     commands = [place for place in places if isinstance(place, Command)]
     if not commands:
         people = any(isinstance(place, Person) for place in places)
         others = any(isinstance(place, ListenAddress) for place in places)
         return MatchConditions(limits or Limits() if others else limits if people else None, None)
-    from fairplay.sandbox.protections import parse_sandbox, wrap_command  # without programs nobody needs it
+    from fairplay.sandbox.protections import parse_sandbox, wrap_command  # for a quick start: only programs need it
     from fairplay.sandbox.visible_files import game_files
 
     for place in hidden:
         try:
             if not Path(place).is_file():  # as the key is
-                Path(place).mkdir(parents=True, exist_ok=True)  # what is not there cannot be hidden
+                Path(place).mkdir(parents=True, exist_ok=True)  # a missing directory cannot be hidden
         except OSError as error:
             raise HostFault(f"cannot write journals in {place}: {error.strerror}") from error
-    unseen, shut_in = (*hidden, *user_key_directories()), parse_sandbox(sandbox or "auto")
-    shut_in = msgspec.structs.replace(
-        shut_in, visible_paths=game_files(games), hidden_paths=unseen, pondering=pondering
+    policy = msgspec.structs.replace(
+        parse_sandbox(sandbox or "auto"),
+        visible_paths=game_files(games),
+        hidden_paths=(*hidden, *user_key_directories()),
+        pondering=pondering,
     )
     for command in commands:
-        wrap_command(command.words, shut_in)  # is it there at all?
-    return MatchConditions(limits or Limits(), shut_in)
+        wrap_command(command.words, policy)  # raises if there is no such program
+    return MatchConditions(limits or Limits(), policy)
 
 
 def with_people_limit(limits: Limits | None, addresses: Sequence[str]) -> Limits | None:
-    """Limits that somebody asked for: for people too, if there are any and nothing else is said of them."""
+    """Apply limits that were asked for to people too, unless they have a limit of their own."""
     if limits is None or limits.people is not None or HUMAN not in addresses:
         return limits
     return msgspec.structs.replace(limits, people=limits.move)
 
 
 def user_key_directories() -> list[str]:
-    """Where the key of whoever runs us is kept, if it was made."""
+    """The directory of the user's key, if there is one."""
     with suppress(NoKey):
         directory = user_key_file().parent
         return [str(directory)] if directory.is_dir() else []
@@ -98,16 +100,16 @@ def recorded_conditions(
     sandbox: str | None,
     hidden: Sequence[str],
 ) -> MatchConditions:
-    """The conditions on which a match goes on: those on record, unless others are named.
+    """The conditions of a resumed match: those in its record, unless others are given.
 
-    If no sandbox is named, it is the stricter one of that on record and of what this machine can do.
+    Without a given sandbox, it is the stricter one of that in the record and the best of this machine.
     """
     limits = with_people_limit(limits, addresses)
     if limits is None and recorded.limits is not None:
         try:
             limits = msgspec.convert(recorded.limits, Limits)
         except msgspec.ValidationError as error:
-            raise BadJournal(1, f"these are no limits: {error}") from None
+            raise BadJournal(1, f"invalid limits: {error}") from None
     if sandbox is None and recorded.sandbox == SandboxLevel.STRICT.value:
         sandbox = recorded.sandbox
     opening = recorded.opening
@@ -115,10 +117,10 @@ def recorded_conditions(
 
 
 def missing_protections(conditions: MatchConditions) -> list[str]:
-    """What a strict sandbox does without on this machine, in a line each."""
+    """The protections that a strict sandbox lacks on this machine, one line each."""
     if conditions.sandbox is None or conditions.sandbox.level is not SandboxLevel.STRICT:
         return []
-    from fairplay.sandbox.sandboxed_command import optional_protections  # without programs nobody needs it
+    from fairplay.sandbox.sandboxed_command import optional_protections  # for a quick start: only programs need it
 
     lacking = [measure for measure in optional_protections() if measure.why_not]
     return [f"no program {measure.about}: {printable(measure.why_not, MAX_MEASURE_CHARS)}" for measure in lacking]

@@ -21,7 +21,7 @@ MAX_NAME_CHARS = 40  # of a name in a repr
 
 
 class Ejection(msgspec.Struct, frozen=True, kw_only=True):
-    """Why a player was put out of a match.
+    """Why a player was ejected from a match.
 
     Attributes:
         fault: what the player did wrong.

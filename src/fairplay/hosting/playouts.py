@@ -1,4 +1,4 @@
-"""Play many random playouts of a position at once."""
+"""Run many random playouts of a position, in several threads."""
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -10,14 +10,14 @@ from fairplay.core.chance import derive_seed
 from fairplay.core.errors import BadRequest
 from fairplay.core.game import Game
 
-MAX_BATCH_PLAYOUTS = 2000  # playouts at most, after which somebody may interrupt
+MAX_BATCH_PLAYOUTS = 2000  # Ctrl-C is noticed between batches
 
 
 def playouts(game: Game[Any, Any, Any], state: Any, n: int, seed: bytes, threads: int = 1) -> list[tuple[int, ...]]:
-    """The scores by seat at the end of n playouts from a state, with actions drawn at random (`Game.drawn`).
+    """The scores by seat at the end of n playouts of a state, with random actions (`Game.random_action`).
 
-    The same seed comes to the same scores, one by one and in any number of threads; these go faster only where a
-    kernel plays. The ejected keep their scores.
+    The same seed gives the same scores in any number of threads. Threads are faster only where a kernel plays.
+    Ejected seats keep their scores.
 
     >>> from fairplay.games.fish import Fish
     >>> fish = Fish(rows=5, columns=5)
@@ -26,7 +26,7 @@ def playouts(game: Game[Any, Any, Any], state: Any, n: int, seed: bytes, threads
     (100, 2)
     """
     if n < 0 or threads < 1:
-        raise BadRequest(f"{n} playouts in {threads} threads cannot be played; it takes at least one thread")
+        raise BadRequest(f"cannot run {n} playouts in {threads} threads: both must be positive")
     key, batches = derive_seed(seed, "playouts"), split_batches(n, threads)
     if threads == 1:
         return list(chain.from_iterable(game.playouts(state, numbers, key) for numbers in batches))
@@ -38,7 +38,7 @@ def playouts(game: Game[Any, Any, Any], state: Any, n: int, seed: bytes, threads
 
 
 def split_batches(n: int, threads: int) -> Iterator[range]:
-    """The numbers from 0 to n - 1, some at a time, and as many times for each thread as for the others.
+    """Split the numbers from 0 to n - 1 into batches, the same number of batches for each thread.
 
     >>> [len(numbers) for numbers in split_batches(10_000, threads=2)]
     [1667, 1667, 1667, 1667, 1667, 1665]

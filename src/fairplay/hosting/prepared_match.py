@@ -1,4 +1,4 @@
-"""Describe a match that is ready to be played: from where it stands, with its players, on its conditions."""
+"""Describe a match that is ready to be played: its state, players, conditions and record."""
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -33,24 +33,24 @@ NO_OBJECTS: Mapping[Seat, AnyPlayer] = MappingProxyType({})
 
 
 class PreparedMatch(NamedTuple):
-    """A match that is about to be played from where it stands, with the players who are to sit down to it."""
+    """A match that is ready to be played, new or resumed, with the addresses of its players."""
 
     match: AnyMatch
     labels: tuple[str, ...]  # by seat
     addresses: tuple[str, ...]  # by seat
     conditions: MatchConditions
-    begin_record: Callable[[AnyMatch], Record]  # begins its record, once it is clear that the players can be found
-    turn_times: Mapping[Seat, Sequence[float]] = {}  # by seat: how long each of its turns took before
-    resumed: bool = False  # was the match begun before? Then everybody is greeted again
-    open_record: Record = NULL_RECORD  # is open already, and has to be closed on every path
+    begin_record: Callable[[AnyMatch], Record]  # begins the record, once the players were found
+    turn_times: Mapping[Seat, Sequence[float]] = {}  # by seat: the times of the turns before
+    resumed: bool = False  # was the match begun before? Then all players are greeted again
+    open_record: Record = NULL_RECORD  # of a resumed match; it has to be closed on every path
     guessable: bool = False  # was the seed made from a short text?
-    facts: int = 0  # that are on record already
-    bot_logs: str | None = None  # the directory where what programs say on stderr is kept
+    facts: int = 0  # in the record already
+    bot_logs: str | None = None  # the directory for what programs write on stderr
     player_objects: Mapping[Seat, AnyPlayer] = NO_OBJECTS  # players that exist in this process alone
 
     @property
     def has_remote_players(self) -> bool:
-        """Is any player outside of this process, so that it takes an event loop to wait for it?"""
+        """Is any player outside of this process, so that the match needs an event loop?"""
         return any(
             seat not in self.player_objects and parse_remote_address(self.addresses[seat]) is not None
             for seat in self.match.remaining_seats
@@ -58,20 +58,20 @@ class PreparedMatch(NamedTuple):
 
     @property
     def warning(self) -> str:
-        """What whoever runs it should know before, in one line; empty: nothing."""
+        """A warning to the host, in one line; empty: none."""
         seated = [self.addresses[seat] for seat in self.match.remaining_seats if seat not in self.player_objects]
         return seed_warning(self.match.game, seated, guessable=self.guessable)
 
     def local_players(self) -> dict[Seat, AnyPlayer] | None:
-        """The players by seat, if all of them are in this process and nobody has to be waited for."""
+        """The players by seat, if all of them are in this process; otherwise None."""
         if self.has_remote_players:
             return None
         places = locations(self.match, self.addresses, self.player_objects)
         return {seat: place.player for seat, place in places.items() if isinstance(place, LocalAddress)}
 
     def table(self) -> "Table":
-        """The table for it, with its listeners open."""
-        from fairplay.hosting.table import NO_SANDBOX, Table  # where all players are in this process, nobody needs it
+        """Make the table for the match, with open listeners."""
+        from fairplay.hosting.table import NO_SANDBOX, Table  # for a quick start: local matches do not need it
 
         places = locations(self.match, self.addresses, self.player_objects)
         limits, sandbox = self.conditions.limits or Limits(), self.conditions.sandbox or NO_SANDBOX
@@ -79,10 +79,10 @@ class PreparedMatch(NamedTuple):
 
 
 def seed_warning(game: Game[Any, Any, Any], addresses: Iterable[str], *, guessable: bool) -> str:
-    """What to say to whoever chose a seed that players of strangers may guess, where there is something to hide."""
+    """The warning about a seed that external players might guess, in a game with hidden information."""
     if not (guessable and game.hidden and external_players(game.name, addresses)):
         return ""
-    return f"a seed that can be guessed is for trying things out: a player that finds it knows {game.hidden}"
+    return f"this seed can be guessed, so use it only for tests: a player that guesses it knows {game.hidden}"
 
 
 def external_players(game: str, addresses: Iterable[str]) -> list[str]:
@@ -91,26 +91,26 @@ def external_players(game: str, addresses: Iterable[str]) -> list[str]:
 
 
 def journal_path(spec: MatchSpec) -> Path:
-    """Where the match of a spec with an id is recorded."""
+    """The path of the journal for a spec with an id."""
     return Path(spec.journal or ".") / f"{spec.id}.jsonl"
 
 
 def hidden_paths(spec: MatchSpec) -> list[str]:
-    """What the programs of a spec may not see: journals, logs, the key if it has one of its own, and what it names."""
+    """The paths that programs may not see: journals, bot logs, the key of the spec, and what the spec hides."""
     kept = () if spec.journal is None else (spec.journal, spec.key)
     return [place for place in (*kept, spec.bot_logs, *spec.hidden) if place is not None]
 
 
 def begin_unrecorded(match: AnyMatch) -> Record:
-    """Nobody keeps a record."""
+    """Begin no record."""
     return NULL_RECORD
 
 
 def as_match_record(record: Record | None) -> "MatchRecord | None":
-    """The record, if it is kept in a journal."""
+    """The record if it is a journal's, otherwise None."""
     if record is None or record is NULL_RECORD:
         return None
-    from fairplay.journal.record import MatchRecord  # whoever keeps one has loaded this
+    from fairplay.journal.record import MatchRecord  # loaded already if there is such a record
 
     return record if isinstance(record, MatchRecord) else None
 
@@ -130,5 +130,5 @@ def locations(
 
 
 def seat_key(seed: bytes, seat: Seat) -> bytes:
-    """What a built-in player at this seat draws its lots from."""
+    """The key of a built-in player at this seat."""
     return derive_seed(seed, f"seat {seat}")

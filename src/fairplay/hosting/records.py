@@ -1,4 +1,4 @@
-"""Open the journals of matches: go on with what was interrupted, branch off, and say what came of what is over."""
+"""Resume and branch matches from their journals, and read the outcomes of finished ones."""
 
 import os
 from collections.abc import Callable, Iterable
@@ -25,13 +25,13 @@ from fairplay.players.address import IN_PROCESS_PREFIX
 from fairplay.protocol.limits import Limits
 from fairplay.referee.referee import print_warning
 
-OTHER_MATCH = "this is another match than the one that is to be played"
+OTHER_MATCH = "this journal is of another match than the spec"
 
 
 def open_journal(
     directory: Path | str, sync: Durability, key: str | None = None, warn: Callable[[str], None] | None = None
 ) -> Journal:
-    """The journal in a directory, with the key in this file or else our own; without one if there is no place for ours."""
+    """Open the journal in a directory, with the key in this file, else the user's own, else without a key."""
     try:
         file = str(key or user_key_file())
         return journal_with_key(str(directory), sync, file, key_file_stamp(file))
@@ -39,53 +39,53 @@ def open_journal(
         if key is not None:
             raise
         if warn is not None:
-            warn(f"the match is recorded WITHOUT A MARK, so that only --trust can go on with it: {why}")
+            warn(f"the match is recorded WITHOUT A MAC, so that it can be resumed only with --trust: {why}")
         return Journal(directory, sync=sync)
 
 
 @lru_cache(maxsize=16)
 def journal_with_key(directory: str, sync: Durability, key: str, stamp: tuple[int, ...]) -> Journal:
-    """The journal in a directory with the key in a file, which is read only once for as long as its stamp is the same."""
+    """Open a journal with the key in a file, which is read again only if its stamp changes."""
     return Journal(directory, sync=sync, key=load_key(key))
 
 
 def key_file_stamp(file: str) -> tuple[int, ...]:
-    """What changes if the key in a file is another one, or others may read it."""
+    """A value that changes when the key or the permissions of its file change."""
     try:
         status = os.lstat(file)
-    except (OSError, ValueError):  # it is not there, or cannot be: whoever opens it says why
+    except (OSError, ValueError):  # opening the file reports the error
         return (int.from_bytes(os.urandom(8), "big"),)
     return status.st_dev, status.st_ino, status.st_mode, status.st_uid, status.st_size, status.st_ctime_ns
 
 
 def resume_interrupted(spec: MatchSpec, tell: Callable[[str], None] = print_warning) -> PreparedMatch | None:
-    """The oldest match of this spec that was interrupted here, and that nobody else plays; None: there is none."""
-    strange = []
+    """Resume the oldest interrupted match of this spec, unless another process plays it; None: there is none."""
+    without_mac = []
     for path in find_unfinished(spec.journal, partial(matches_spec, spec)) if spec.journal is not None else ():
         try:
             return resume_spec_match(spec, path)
-        except (InUse, Finished):  # somebody else goes on with it, or has just done so
+        except (InUse, Finished):  # another process plays it, or has just finished it
             continue
         except WithoutMac as error:
-            strange.append(str(error))
-    for why in strange[:1]:
-        more = f" ({len(strange) - 1} more are like that)" if strange[1:] else ""
+            without_mac.append(str(error))
+    for why in without_mac[:1]:
+        more = f" ({len(without_mac) - 1} more like that)" if without_mac[1:] else ""
         tell(f"a new match begins: {why}{more}")
     return None
 
 
 def matches_spec(spec: MatchSpec, opening: Opening) -> bool:
-    """Was a match opened by this very spec?"""
+    """Was a match begun from this very spec?"""
     game = spec.load_game()
     dealt = opening.random_seed if spec.seed is None else opening.seed == spec.seed.hex()
-    asked = (opening.game, opening.parameters, opening.names, opening.players, opening.pondering, opening.sealed)
+    recorded = (opening.game, opening.parameters, opening.names, opening.players, opening.pondering, opening.sealed)
     known = (opening.format, opening.rules) == (FORMAT, game.version)
     wanted = (game.name, game.parameters(), spec.labels, spec.addresses, spec.pondering, spec.sealed)
-    return known and dealt and asked == wanted and opening.parent is None
+    return known and dealt and recorded == wanted and opening.parent is None
 
 
 def resume_spec_match(spec: MatchSpec, path: Path) -> PreparedMatch:
-    """The match of this spec, in whose file it was interrupted."""
+    """Resume the match of this spec from its journal."""
     return resume_match(path, spec.limits, spec.sandbox, open_journal(path.parent, spec.sync, spec.key), spec)
 
 
@@ -99,7 +99,7 @@ def resume_match(
     trusted: bool = False,
     bot_logs: str | None = None,
 ) -> PreparedMatch:
-    """A match that was interrupted, to be gone on with in its own file on the conditions that it has on record."""
+    """Resume an interrupted match in its own file, under the conditions in its record."""
     with ExitStack() as undo:
         undo.enter_context(journal_errors(path))
         record, recorded = journal.resume(path, trusted=trusted)
@@ -134,12 +134,12 @@ def resume_match(
 
 
 def refuse_imports(path: Path | str, addresses: Iterable[str]) -> None:
-    """Raise BadRequest if a record would have us import something: it would run in this process, and not shut in."""
+    """Raise BadRequest if a record names a module to import, which would run here without a sandbox."""
     for address in addresses:
         if address.startswith(IN_PROCESS_PREFIX):
             raise BadRequest(
-                f"{path}: nothing is imported because a record names it, as this one does {address}; "
-                "give the command again that began the match, or name the players, which begins a branch"
+                f"{path}: this record names {address}, and nothing is imported because a record names it; "
+                "repeat the command that began the match, or name the players to begin a branch"
             )
 
 
@@ -151,21 +151,20 @@ def prepare_branch(
     conditions: MatchConditions,
     journal: Journal | None = None,
 ) -> PreparedMatch:
-    """A match of its own that goes on from where another stood after so many facts."""
+    """Prepare a new match that branches off a recorded one after some facts."""
     match = branch_match(recorded, facts, names)
     begin: Callable[[AnyMatch], Record] = begin_unrecorded
     if journal is not None:
         begin = partial(journal.branch, recorded=recorded, facts=facts, players=addresses, **conditions.journal_fields)
     entries = recorded.entries[:facts]
-    taken = turn_times(entries)
-    anew = {seat: [0.0] * len(turns) for seat, turns in taken.items()}  # it is not the time of those who play now
+    untimed = {seat: [0.0] * len(turns) for seat, turns in turn_times(entries).items()}  # of other players
     return PreparedMatch(
         match,
         names,
         addresses,
         conditions,
         begin,
-        turn_times=anew,
+        turn_times=untimed,
         resumed=True,
         guessable=recorded.opening.guessable,
         facts=len(entries),
@@ -173,16 +172,16 @@ def prepare_branch(
 
 
 def turn_times(entries: Iterable[Entry]) -> dict[Seat, list[float]]:
-    """How long each turn of each seat took."""
-    taken: dict[Seat, list[float]] = {}
+    """The times of all turns, by seat."""
+    times: dict[Seat, list[float]] = {}
     for entry in entries:
         if isinstance(entry.fact, Acted) or entry.fact.moment is Moment.TURN:
-            taken.setdefault(entry.fact.seat, []).append(entry.took)
-    return taken
+            times.setdefault(entry.fact.seat, []).append(entry.took)
+    return times
 
 
 def recorded_outcome(spec: MatchSpec) -> Outcome:
-    """What came of a match that was finished before. Raises BadRequest if it is another one, or not ours."""
+    """The outcome of a match that was finished before. Raises BadRequest for another match or an invalid mac."""
     path = journal_path(spec)
     with journal_errors(path):
         recorded = open_journal(path.parent, spec.sync, spec.key).read_own(path)

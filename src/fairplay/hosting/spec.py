@@ -1,4 +1,4 @@
-"""Say all that a match needs, and how it came out, as small values that cross processes and machines."""
+"""Define the spec and the outcome of a match as small values that can be sent to other processes and machines."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Self
@@ -17,12 +17,12 @@ from fairplay.referee.referee import distinct_names, seats_by_age
 
 
 class Entrant(msgspec.Struct, frozen=True):
-    """Who is to sit at a seat: the address of a player, and a label for it.
+    """A player for a seat: its address, and a label.
 
     Attributes:
         address: where the player is: a built-in player's name, a file, `exec:COMMAND`, `py:module:Name`, ...
         name: its label; empty: the name that a client brings, or else the address.
-        given: the address as a tournament's file has it; empty: the same.
+        given: the address as written in a tournament's file; empty: the same.
     """
 
     address: str
@@ -31,30 +31,30 @@ class Entrant(msgspec.Struct, frozen=True):
 
     @property
     def label(self) -> str:
-        """What it is called as long as nobody knows better."""
+        """The name of the player until it gives a better one."""
         return self.name or self.address
 
 
 class MatchSpec(msgspec.Struct, frozen=True, kw_only=True):
-    """All that is needed to play a match, here or in another process.
+    """Everything that is needed to play a match, here or in another process.
 
     Attributes:
-        game: its name, or py:module:Name, which is registered where the match is played.
+        game: the name of the game, or py:module:Name.
         entrants: the players, by seat.
-        parameters: of the game, by name.
-        id: of the match; empty: one is drawn.
-        seed: of the deal; None: one is drawn.
+        parameters: the parameters of the game, by name.
+        id: the id of the match; empty: a random one.
+        seed: the seed of the deal; None: a random one.
         guessable: whether the seed was made from a short text.
         sealed: whether the host reveals the seed later than with the result.
-        limits: for players outside of this process; None: the usual ones.
-        sandbox: of programs: auto, strict or none; None: auto.
-        pondering: whether programs may think while others are asked.
-        journal: the directory in which the match is recorded; None: it is not.
-        bot_logs: the directory for what programs write on stderr; None: it is dropped.
+        limits: the time limits of players outside of this process; None: the defaults.
+        sandbox: the sandbox of programs: auto, strict or none; None: auto.
+        pondering: whether programs may compute while other players are asked.
+        journal: the directory in which the match is recorded; None: no record.
+        bot_logs: the directory for what programs write on stderr; None: it is discarded.
         hidden: paths that programs may not see, besides the journals.
         key: the file with the key for the journal's macs; None: the user's own.
         sync: when lines of the journal are made durable.
-        observers: addresses, py:module:Name.
+        observers: their addresses py:module:Name.
     """
 
     game: str
@@ -76,27 +76,27 @@ class MatchSpec(msgspec.Struct, frozen=True, kw_only=True):
 
     @classmethod
     def from_game(cls, game: Game[Any, Any, Any], entrants: Sequence[Entrant], **rest: Any) -> Self:
-        """The same for a game that is at hand. What exists in this process alone is refused, as it cannot travel."""
+        """The spec for a game object. Raises BadRequest if the game exists in this process only."""
         if game.name not in GAMES:
             register(type(game))
         try:
-            msgspec.to_builtins(game)  # which no iterator gets through, and some would never end
+            msgspec.to_builtins(game)  # refuses iterators, which might be endless
             same: Game[Any, Any, Any] | None = make_game(game.name, game.parameters())
         except BadRequest as error:
-            raise BadRequest(f"this game of {game.name} cannot travel to where it is played: {error}") from None
+            raise BadRequest(f"this game of {game.name} cannot be sent to another process: {error}") from None
         except TypeError:
             same = None
         if same != game:
             raise BadRequest(
-                f"this game of {game.name} cannot travel to where it is played: "
-                "a rule checker or an iterator of your own is known in this process alone; play it with a Referee"
+                f"this game of {game.name} cannot be sent to another process: "
+                "it holds a function or an iterator of this process; play it with a Referee"
             )
         name = game_info(game.name).source or game.name
         return cls(game=name, entrants=tuple(entrants), parameters=game.parameters(), **rest)
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """What those at the table are called as long as nobody knows better; each is called something else."""
+        """The distinct names of the players until they give better ones."""
         return tuple(distinct_names([entrant.label for entrant in self.entrants]))
 
     @property
@@ -105,11 +105,11 @@ class MatchSpec(msgspec.Struct, frozen=True, kw_only=True):
         return tuple(entrant.address for entrant in self.entrants)
 
     def load_game(self) -> Game[Any, Any, Any]:
-        """The game. Raises BadRequest unless the whole spec makes sense."""
-        try:  # what was made by hand was not checked when it was made
+        """The game of the spec. Raises BadRequest unless the whole spec is valid."""
+        try:  # constructors do not check types
             msgspec.convert(msgspec.to_builtins(self, builtin_types=(bytes,)), MatchSpec)
         except (msgspec.ValidationError, TypeError) as error:
-            raise BadRequest(f"this is no spec of a match: {error}") from None
+            raise BadRequest(f"invalid spec of a match: {error}") from None
         game = make_game(register(self.game), self.parameters)
         seats_by_age(game, len(self.entrants))
         if self.id:
@@ -120,25 +120,25 @@ class MatchSpec(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TurnSummary(msgspec.Struct, frozen=True):
-    """The turns of a seat in a match, in all of its prepared_matches."""
+    """A summary of the turns of a seat, also before a resumption."""
 
     count: int = 0
-    seconds: float = 0.0  # that they took together
-    slowest: float = 0.0  # of one of them
+    seconds: float = 0.0  # of all turns
+    slowest: float = 0.0  # seconds of the slowest turn
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
-    """What came of a match. A player's fault is in the result; if the host failed, there is none.
+    """The outcome of a match. Faults of players are in the result; after a host fault there is no result.
 
     Attributes:
-        id: of the match.
+        id: the id of the match.
         names: the players' names, by seat.
         result: None: the host failed.
         host_fault: why there is no result.
         journal: the file of the record; None: there is none.
-        evidence: what is known of players that failed; not for the public.
+        evidence: details about players that failed, by seat; not public.
         turns: a summary of the turns, by seat.
-        took: seconds.
+        took: the duration in seconds.
     """
 
     id: str
@@ -152,11 +152,11 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def seed_options(text: str | None) -> dict[str, Any]:
-    """What a spec has to say of a seed in words: 64 hex digits are the seed itself, anything else can be guessed."""
+    """The fields of a spec for a seed as text: 64 hex digits are the seed itself, any other text can be guessed."""
     return {} if text is None else {"seed": seed_from_text(text), "guessable": not is_full_seed(text)}
 
 
-def summarise_turns(took: Mapping[Seat, Sequence[float]], seats: int) -> tuple[TurnSummary, ...]:
-    """The turns by seat, from how long each took."""
-    each = [took.get(seat, ()) for seat in range(seats)]
-    return tuple(TurnSummary(len(turns), sum(turns), max(turns, default=0.0)) for turns in each)
+def summarise_turns(times: Mapping[Seat, Sequence[float]], seats: int) -> tuple[TurnSummary, ...]:
+    """Summarise the turns by seat, from their times."""
+    by_seat = [times.get(seat, ()) for seat in range(seats)]
+    return tuple(TurnSummary(len(turns), sum(turns), max(turns, default=0.0)) for turns in by_seat)

@@ -1,4 +1,4 @@
-"""Seat players at every distance at the table of one match."""
+"""Seat the players of one match: local ones, programs, people and network clients."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
@@ -30,17 +30,17 @@ NO_SANDBOX = SandboxPolicy(SandboxLevel.NONE)
 
 
 class Seating(NamedTuple):
-    """Who sits at a table once everybody is there."""
+    """The seated players of a match."""
 
     channels: Mapping[Seat, AsyncChannel]
-    names: Mapping[Seat, str]  # of those guests who said one
-    enforced: Mapping[Seat, str]  # what keeps programs in
+    names: Mapping[Seat, str]  # of network players that gave one
+    enforced: Mapping[Seat, str]  # the protections of each program
 
 
 class Table:
-    """Places for the seats of one match, made ready before anything is recorded: whatever is wrong is said at once.
+    """The locations of the players of one match, checked before the record begins.
 
-    Programs are started, and listeners answered, when the players sit down. Use it in a `with` statement.
+    `seat_players` starts programs and accepts connections. Use a table in a `with` statement.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class Table:
         *,
         limits: Limits = DEFAULT_LIMITS,
         sandbox: SandboxPolicy = NO_SANDBOX,
-        logs: str | None = None,  # the directory where what programs say on stderr is kept; None: nowhere
+        logs: str | None = None,  # the directory for what programs write on stderr; None: it is discarded
         tell: Callable[[str], None] = print_warning,
     ) -> None:
         self._locations = locations
@@ -57,16 +57,16 @@ class Table:
         self._sandbox = sandbox
         self._logs = logs
         self._tell = tell
-        self.listeners: dict[ListenAddress, Listener] = {}  # where somebody may come in
+        self.listeners: dict[ListenAddress, Listener] = {}
         self._cleanup = ExitStack()
         for location in locations.values():
             if isinstance(location, Command):
                 wrap_command(location.words, sandbox)
-        invitations = dict.fromkeys(one for one in locations.values() if isinstance(one, ListenAddress))
-        if invitations:
+        addresses = dict.fromkeys(one for one in locations.values() if isinstance(one, ListenAddress))
+        if addresses:
             with self._cleanup:
-                for invitation in invitations:
-                    self.listeners[invitation] = self._cleanup.enter_context(open_listener(invitation))
+                for address in addresses:
+                    self.listeners[address] = self._cleanup.enter_context(open_listener(address))
                 self._cleanup = self._cleanup.pop_all()
 
     def __enter__(self) -> "Table":
@@ -84,19 +84,19 @@ class Table:
         names: Sequence[str] = (),
         clock: Callable[[], float],
     ) -> Seating:
-        """Wait until everybody sits, or cannot be had; who did not come is answered for by GONE.
+        """Wait until all players are seated; a player that does not come is GONE.
 
-        If a match is resumed, `turn_times` has how long each turn of a player took before. A guest sits where somebody
-        of its name is to sit, or sat before, if that is said by `names`, by which the logs of programs are called too.
-        Whoever is given the channels has to close them.
+        `turn_times` has the times of turns before a resumption. `names` are the expected names by seat: a network
+        player gets the seat of its name, and the logs of programs are named by them. The caller has to close the
+        channels.
         """
         before = turn_times or {}
         channels: dict[Seat, AsyncChannel] = {}
-        said: dict[Seat, str] = {}
+        own_names: dict[Seat, str] = {}
         enforced: dict[Seat, str] = {}
         people = sum(isinstance(location, Person) for location in self._locations.values())
 
-        async def start(seat: Seat, command: Command) -> None:
+        async def start_program(seat: Seat, command: Command) -> None:
             log = open_log(self._logs, names[seat], match_id) if names else None
             program = await ProgramConnection.start(command.words, sandbox=self._sandbox, log=log)
             remote = RemoteChannel(program, game, match_id=match_id, limits=self._limits, took=before.get(seat, ()))
@@ -104,76 +104,76 @@ class Table:
             enforced[seat] = program.enforced
             await remote.hello()
 
-        async def sit_down(seat: Seat, person: Person) -> None:
-            line = await TerminalConnection.start(person.option, shared=people > 1)
+        async def seat_person(seat: Seat, person: Person) -> None:
+            terminal = await TerminalConnection.start(person.option, shared=people > 1)
             limits = limits_for_person(self._limits)
-            remote = RemoteChannel(line, game, match_id=match_id, limits=limits, took=before.get(seat, ()))
+            remote = RemoteChannel(terminal, game, match_id=match_id, limits=limits, took=before.get(seat, ()))
             channels[seat] = remote
             await remote.hello()
 
-        async def let_in(invitation: ListenAddress) -> None:
-            seats = [seat for seat, location in sorted(self._locations.items()) if location == invitation]
-            listener, limits = self.listeners[invitation], self._limits
-            self._tell(f"waiting for {len(seats)} at {invitation.scheme}://{listener.address}")
-            guests = await listener.accept_players(
+        async def accept_players(address: ListenAddress) -> None:
+            seats = [seat for seat, location in sorted(self._locations.items()) if location == address]
+            listener, limits = self.listeners[address], self._limits
+            self._tell(f"waiting for {len(seats)} at {address.scheme}://{listener.address}")
+            players = await listener.accept_players(
                 game, len(seats), match_id=match_id, limits=limits, timeout_s=limits.arrival
             )
-            for seat, guest in assign_seats(guests, {seat: names[seat] if names else "" for seat in seats}).items():
-                channels[seat] = guest.channel
-                guest.channel.charge_past_turns(before.get(seat, ()))
-                if guest.name:
-                    said[seat] = guest.name
-                    self._tell(f"{printable(guest.name, MAX_NAME_CHARS)} takes seat {seat}")
+            for seat, player in assign_seats(players, {seat: names[seat] if names else "" for seat in seats}).items():
+                channels[seat] = player.channel
+                player.channel.charge_past_turns(before.get(seat, ()))
+                if player.name:
+                    own_names[seat] = player.name
+                    self._tell(f"{printable(player.name, MAX_NAME_CHARS)} takes seat {seat}")
 
         cancelling = current_task().cancelling()
         try:
-            async with asyncio.TaskGroup() as together:
+            async with asyncio.TaskGroup() as group:
                 for seat, location in self._locations.items():
                     if isinstance(location, Command):
-                        together.create_task(start(seat, location))
+                        group.create_task(start_program(seat, location))
                     elif isinstance(location, Person):
-                        together.create_task(sit_down(seat, location))
+                        group.create_task(seat_person(seat, location))
                     elif isinstance(location, BuiltInAddress):
                         channels[seat] = PooledChannel(location.game, location.address, location.key, clock)
                     elif isinstance(location, LocalAddress):
                         channels[seat] = AsyncLocalChannel(LocalChannel(location.player, game, clock))
-                for invitation in self.listeners:
-                    together.create_task(let_in(invitation))
-        except BaseException as error:  # nothing comes of the match
+                for address in self.listeners:
+                    group.create_task(accept_players(address))
+        except BaseException as error:  # the match cannot be played
             if isinstance(error, BaseExceptionGroup):
                 undo_cancellations(cancelling)
             await close_all_async(channels.values())
             raise (error.exceptions[0] if isinstance(error, BaseExceptionGroup) else error) from None
-        return Seating(channels, said, enforced)
+        return Seating(channels, own_names, enforced)
 
 
 class ConnectedTable(Table):
-    """A table of those who are here already, and whose channels are known."""
+    """A table of players that are connected already."""
 
     def __init__(self, channels: Mapping[Seat, AsyncChannel]) -> None:
         super().__init__({})
         self._channels = channels
 
     async def seat_players(self, game: Game[Any, Any, Any], **_: Any) -> Seating:
-        """Everybody sits."""
+        """Return the players."""
         return Seating(self._channels, {}, {})
 
 
 def current_task() -> asyncio.Task[Any]:
-    """The task that runs."""
+    """The current task."""
     task = asyncio.current_task()
     assert task is not None
     return task
 
 
 def undo_cancellations(remaining: int) -> None:
-    """Forget those with which a group of tasks has called us off: nobody else wanted that."""
+    """Undo the cancellations of this task by a task group, which are not those of a caller."""
     while current_task().cancelling() > remaining:
         current_task().uncancel()
 
 
 class AsyncLocalChannel(ChangeListener):
-    """A player in this process, at a table where others are not."""
+    """An async channel to a player in this process."""
 
     def __init__(self, channel: LocalChannel) -> None:
         self._channel = channel
@@ -186,32 +186,32 @@ class AsyncLocalChannel(ChangeListener):
         self._channel.close(reason)
 
 
-def open_listener(invitation: ListenAddress) -> Listener:
-    """A listener that is open from now on."""
-    if invitation.scheme == "tcp":
-        return listen_tcp(invitation.place)
-    if invitation.scheme == "client":
-        raise BadRequest(f"who came to a server as {invitation.place} cannot be sent for from here")
-    return listen_websocket(invitation.place)
+def open_listener(address: ListenAddress) -> Listener:
+    """Open the listener for an address."""
+    if address.scheme == "tcp":
+        return listen_tcp(address.place)
+    if address.scheme == "client":
+        raise BadRequest(f"the client {address.place} of a server cannot be seated from here")
+    return listen_websocket(address.place)
 
 
-def assign_seats(guests: Sequence[ConnectedPlayer], names: Mapping[Seat, str]) -> dict[Seat, ConnectedPlayer]:
-    """Who sits where: guests on the seats of their names, all others on what is left, in the order in which they came.
+def assign_seats(players: Sequence[ConnectedPlayer], names: Mapping[Seat, str]) -> dict[Seat, ConnectedPlayer]:
+    """Assign network players to seats: by their names, then to the remaining seats in the order of arrival.
 
-    Names are no proof of anything: this keeps those apart who mean well.
+    Names prove nothing: this only tells well-meaning players apart.
     """
     left, seating = dict(names), dict[Seat, ConnectedPlayer]()
-    for guest in guests:
-        own = [seat for seat, name in left.items() if guest.name is not None and name == guest.name]
+    for player in players:
+        own = [seat for seat, name in left.items() if player.name is not None and name == player.name]
         for seat in own[:1]:
-            seating[seat] = guest
+            seating[seat] = player
             del left[seat]
-    others = [guest for guest in guests if not any(guest is one for one in seating.values())]
+    others = [player for player in players if not any(player is seated for seated in seating.values())]
     return {**seating, **dict(zip(left, others, strict=True))}
 
 
 def resolve_names(labels: Sequence[str], addresses: Sequence[str], own: Mapping[Seat, str]) -> tuple[str, ...]:
-    """What people are called: by the host's label; where it gave none, by the name that a guest gave itself.
+    """The names of the players: the label of the host, or else the name that a network player gave itself.
 
     >>> resolve_names(("tcp:4000", "ann", "tcp:4000-2"), ("tcp:4000", "tcp:4000", "tcp:4000"), {0: "ann", 1: "bob"})
     ('ann-2', 'ann', 'tcp:4000-2')

@@ -1,4 +1,4 @@
-"""Keep what whoever hosts a match wants to know of it, besides the record."""
+"""Measure the turns of a match and keep evidence of failures, beside the record."""
 
 import time
 from collections import defaultdict
@@ -15,14 +15,14 @@ NO_TURNS: Mapping[Any, Any] = MappingProxyType({})
 
 
 class TimingRecord:
-    """A record that passes everything on to another, and remembers how long turns took, and what failing players said.
+    """A record that forwards to another one, and keeps the times of turns and the evidence of failures.
 
-    If a match goes on, `took` has how long each turn took before, by seat.
+    `turn_times` has the times of turns before a resumption, by seat.
     """
 
     def __init__(self, record: Record = NULL_RECORD, turn_times: Mapping[Seat, Sequence[float]] = NO_TURNS) -> None:
         self.clock: Callable[[], float] = time.perf_counter if record is NULL_RECORD else record.clock
-        self.evidence: list[tuple[Seat, Evidence]] = []  # of those that failed
+        self.evidence: list[tuple[Seat, Evidence]] = []  # of players that failed
         self.turn_times = defaultdict[Seat, list[float]](
             list, {seat: list(turns) for seat, turns in turn_times.items()}
         )

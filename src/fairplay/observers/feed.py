@@ -1,4 +1,4 @@
-"""Tell events as JSON lines, for other programs."""
+"""Write events as JSON lines, for other programs."""
 
 from collections.abc import Callable
 from typing import Any
@@ -21,7 +21,7 @@ class EventFeed:
 
 
 def event_fields(event: Event, match: Match[Any, Any, Any]) -> dict[str, Any]:
-    """An event as it is told to programs; nothing in it is hidden from spectators."""
+    """The fields of an event as JSON; they hold public information only."""
     names = match.names
     match event:
         case Started():
@@ -50,7 +50,7 @@ def event_fields(event: Event, match: Match[Any, Any, Any]) -> dict[str, Any]:
 
 
 def ejection_fields(ejected: Ejected, names: tuple[str, ...]) -> dict[str, Any]:
-    """Who was ejected, and why."""
+    """The fields of an ejection."""
     return {
         "name": names[ejected.seat],
         "seat": ejected.seat,

@@ -1,4 +1,4 @@
-"""Show every state of a match as files: pictures for people, JSON for programs."""
+"""Write every state of a match to files: pictures for people, JSON for programs."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -10,15 +10,15 @@ from fairplay.core.match import Match
 from fairplay.games import game_info
 
 AnyMatch = Match[Any, Any, Any]
-WriteFile = Callable[[str, str], object]  # is given the name of a file and what is to be in it
+WriteFile = Callable[[str, str], object]  # takes the name of a file and its content
 
 
 class Painter:
-    """An observer that has the match as it stands painted after each event: 0.svg, 1.svg, and so on.
+    """An observer that writes files after each event: 0.svg, 1.svg, and so on.
 
-    What is painted is up to `paint`, which is given the match and what it was before, and gives the text of each file
-    by its ending. The end of a match changes nothing that can be seen, so it is not painted again. A match that goes on
-    has had its first pictures before. Numbers have so many digits at least, so that names are in the order of pictures.
+    `paint` takes the match and the match before, and returns the text of each file by its ending. Events that do not
+    change the state are skipped. `first` is the first number, for a resumed match; `digits` pads the numbers, so that
+    the names sort in order.
     """
 
     def __init__(
@@ -35,7 +35,7 @@ class Painter:
         self._last: AnyMatch | None = None
 
     def observe(self, event: Event, match: AnyMatch) -> None:
-        """Paint it, if it has changed."""
+        """Write the files, if the state has changed."""
         if self._last is not None and match.state is self._last.state and not isinstance(event, Started):
             return
         for ending, text in self._paint(match, self._last).items():
@@ -45,13 +45,13 @@ class Painter:
 
 
 def spectator_picture(match: AnyMatch, before: AnyMatch | None) -> dict[str, str]:
-    """The picture of a match that everybody may see."""
+    """The picture of a match as spectators see it."""
     last = None if before is None else before.view(None)
     return {"svg": game_info(match.game.name).svg(match.view(None), match.names, before=last)}
 
 
 def file_writer(directory: Path) -> WriteFile:
-    """Writes files into a directory, and makes it; whoever looks at one sees the old one or the new one, each whole."""
+    """Return a function that writes files into a directory atomically, and creates the directory."""
 
     def put(name: str, text: str) -> None:
         fresh = directory / f".{name}.new"

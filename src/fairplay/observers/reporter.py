@@ -1,4 +1,4 @@
-"""Say in words what happens, and show the board when it begins and when it ends."""
+"""Report a match as text, with the board at its start and end."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -8,16 +8,15 @@ from fairplay.core.game import Seat
 from fairplay.core.match import VisibleMatch
 from fairplay.render.text import printable
 
-MAX_EVENT_TEXT_CHARS = 200  # characters of a name or a reason on one line
-SHORT_DIGITS = 16  # of a long number, for those who only compare it
+MAX_EVENT_TEXT_CHARS = 200  # of a name or a reason
+SHORT_DIGITS = 16  # of a shortened hash or seed
 
 
 class Reporter:
-    """An observer that writes lines for people; `draw` makes the board's text from what spectators see, or a seat.
+    """An observer that writes lines for people; `draw` makes the board's text from a view, of `seat` or of spectators.
 
-    With `at_once` it is drawn when the match begins, too: not for people who play, and see it on their turns. If it is
-    `brief`, it says who plays and how the match ends, for those who have seen the rest. If it is `narrow`, the
-    commitment and the seed are cut to their first digits.
+    Without `draw_start` the board is drawn at the end only: people who play see it on their turns. If `brief`, only the
+    start and the end are reported. If `narrow`, the commitment and the seed are shortened.
     """
 
     def __init__(
@@ -52,11 +51,11 @@ class Reporter:
 
 
 def describe_event(event: Event, names: Sequence[str], digits: int | None = None) -> list[str]:
-    """The lines that tell an event, with so many digits of a long number, or all of them."""
+    """Describe an event in lines, with this many digits of hashes and seeds, or all of them."""
     match event:
         case Started(commitment=commitment):
-            bound = [f"commitment to the deal: {shorten_number(commitment, digits)}"] if commitment else []
-            return [f"at the table: {', '.join(printable_name(name) for name in names)}", *bound]
+            deal = [f"commitment to the deal: {shorten_number(commitment, digits)}"] if commitment else []
+            return [f"at the table: {', '.join(printable_name(name) for name in names)}", *deal]
         case Acted(seat, action):
             return [f"{printable_name(names[seat])} {action}"]
         case Ejected():
@@ -67,7 +66,7 @@ def describe_event(event: Event, names: Sequence[str], digits: int | None = None
 
 
 def shorten_number(number: str, digits: int | None) -> str:
-    """A number that is long, or how it begins.
+    """Cut a long number to its first digits.
 
     >>> shorten_number("0123456789abcdef" * 4, 16)
     '0123456789abcdef…'
@@ -76,29 +75,29 @@ def shorten_number(number: str, digits: int | None) -> str:
 
 
 def format_standings(result: Result, names: Sequence[str]) -> list[str]:
-    """The ranking, and who was ejected and why; everybody with the score, where the game has any."""
+    """Format the ranking and the ejections, with scores if the game has any."""
     scored = [printable_name(name) for name in names]
     if result.scores is not None:
         scored = [f"{name} ({score})" for name, score in zip(scored, result.scores, strict=True)]
     lines, rank = [], 1
     for group in result.ranking:
-        lines.append(f"{rank}. {', '.join(scored[seat] for seat in sorted(group)) or '(nobody)'}")
+        lines.append(f"{rank}. {', '.join(scored[seat] for seat in sorted(group)) or '(no player)'}")
         rank += len(group) or 1
     out = [f"{scored[ejected.seat]} {describe_fault(ejected)}" for ejected in result.ejected]
-    return [*(lines or ["nobody is left to be ranked"]), *out]
+    return [*(lines or ["no player is left to be ranked"]), *out]
 
 
 def describe_ejection(ejected: Ejected, names: Sequence[str]) -> str:
-    """Who is out, and why."""
+    """Describe an ejection with the name of the player."""
     return f"{printable_name(names[ejected.seat])} {describe_fault(ejected)}"
 
 
 def describe_fault(ejected: Ejected) -> str:
-    """What is said behind the name of whoever was ejected."""
+    """Describe an ejection without the name of the player."""
     fault = ejected.fault.description
     return f"is out: {fault} ({ejected.moment.value}), {printable(ejected.why, MAX_EVENT_TEXT_CHARS)}"
 
 
 def printable_name(name: str) -> str:
-    """A name that is fit for a terminal."""
+    """A name without control characters, shortened."""
     return printable(name, MAX_EVENT_TEXT_CHARS)

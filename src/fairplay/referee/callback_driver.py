@@ -30,7 +30,7 @@ class CallbackDriver:
         self._asked = channel = self._callback_channels.get(call.seat)
         if channel is None:
             return False
-        import asyncio  # for a quick start: matches inside one process do not need it
+        import asyncio  # for a quick start: local matches do not need it
 
         self._next_request = asyncio.get_running_loop().create_future()
         return channel.ask_with_callback(call.message, self._on_answer)

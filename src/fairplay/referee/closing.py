@@ -40,7 +40,7 @@ def is_persistent(channel: AsyncChannel) -> TypeGuard[PersistentChannel]:
 
 async def finish_all(coroutines: Sequence[Coroutine[Any, Any, object]]) -> None:
     """Run all coroutines concurrently to their ends; only then raise a cancellation or what went wrong."""
-    import asyncio  # for a quick start: matches inside one process do not need it
+    import asyncio  # for a quick start: local matches do not need it
 
     async def together() -> None:
         results = await asyncio.gather(*coroutines, return_exceptions=True)
@@ -58,7 +58,7 @@ class ClosingChannels:
 
     def begin(self, channel: AsyncChannel, ejected: Ejected, record: Record) -> None:
         """Start closing the channel of a player, and record by how much its answer was late."""
-        import asyncio  # for a quick start: matches inside one process do not need it
+        import asyncio  # for a quick start: local matches do not need it
 
         async def close_and_record() -> None:
             overrun = await channel.close(ejected)
@@ -80,7 +80,7 @@ async def wait_for_task(task: "asyncio.Task[Any]") -> None:
 
 async def finish_despite_cancellation(coroutine: Coroutine[Any, Any, T]) -> T:
     """Run a coroutine to its end, and raise a cancellation only then."""
-    import asyncio  # for a quick start: matches inside one process do not need it
+    import asyncio  # for a quick start: local matches do not need it
 
     task, cancelled = asyncio.ensure_future(coroutine), None
     while not task.done():

@@ -204,7 +204,7 @@ def test_what_was_played_before_an_interruption_stays(
     assert "unfinished" in run_fairplay("library", "list", str(directory)).out
     assert "unfinished after fact 0" in refusal_line(run_fairplay("verify", str(journals[0])))
     assert "there is a tournament in" in refusal_line(run_fairplay("course", "serve", "--port", "0", *options))
-    assert "cannot be sent for from here" in refusal_line(run_fairplay("resume", str(journals[0]), "--trust"))
+    assert "cannot be seated from here" in refusal_line(run_fairplay("resume", str(journals[0]), "--trust"))
     assert {path: path.read_bytes() for path in kept} == kept
 
 
