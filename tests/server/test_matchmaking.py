@@ -76,10 +76,10 @@ def test_the_shuffled_policy_draws_opponents() -> None:
     assert found == {("p0", "p1"), ("p0", "p2"), ("p0", "p3")}
 
 
-def test_the_policy_new_faces_seats_clients_that_have_met_least() -> None:
+def test_the_policy_least_met_seats_clients_that_have_met_least() -> None:
     first = WaitingClient("p0", 0, {"p1": 2, "p2": 1, "p3": 1})
 
-    tables = form_tables([first, *waiting(0, 1, 2, 3)[1:]], 3, **OPEN | {"max_players": 2, "policy": "new-faces"})
+    tables = form_tables([first, *waiting(0, 1, 2, 3)[1:]], 3, **OPEN | {"max_players": 2, "policy": "least-met"})
 
     assert ids(tables) == [["p0", "p2"], ["p1", "p3"]]
 

@@ -103,7 +103,7 @@ def test_the_default_directory_is_not_relative_to_the_file(tmp_path: Path) -> No
             "[[games]]\ngame = 'fish'\nmin = 4\nmax = 3",
             "server.toml: games 1: fish is for 2 to 4 players, not for 4 to 3",
         ),
-        ("[[games]]\ngame = 'fish'\npolicy = 'age'", "server.toml: games 1: there is no policy 'age'"),
+        ("[[games]]\ngame = 'fish'\npolicy = 'age'", "server.toml: games 1: no policy 'age'"),
         ("[[games]]\ngame = 'fish'\nfill = 'lookahead:x'", "server.toml: games 1: lookahead looks 1 to 9 turns ahead"),
         ("[[games]]\ngame = 'fish'\nfill = './bot'", "server.toml: games 1: './bot' is no built-in player of fish"),
         ("[[games]]\ngame = 'fish'\nlimits = { mvoe = 1 }", "server.toml: games 1: limits: unknown key 'mvoe'"),

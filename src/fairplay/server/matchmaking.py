@@ -44,25 +44,25 @@ class WaitingClient(msgspec.Struct, frozen=True):
 Policy = Callable[[Sequence[WaitingClient], Random], list[WaitingClient]]
 
 
-def order(waiting: Sequence[WaitingClient], random: Random) -> list[WaitingClient]:
+def first_come(waiting: Sequence[WaitingClient], random: Random) -> list[WaitingClient]:
     """Longest wait first."""
     return sorted(waiting, key=lambda one: one.since)
 
 
 def shuffle(waiting: Sequence[WaitingClient], random: Random) -> list[WaitingClient]:
     """Longest wait first, the others at random: no client can choose its opponents by when it comes."""
-    first, *others = order(waiting, random)
+    first, *others = first_come(waiting, random)
     random.shuffle(others)
     return [first, *others]
 
 
-def new_faces(waiting: Sequence[WaitingClient], random: Random) -> list[WaitingClient]:
+def least_met(waiting: Sequence[WaitingClient], random: Random) -> list[WaitingClient]:
     """Longest wait first, then the clients that it has met least."""
-    first, *others = order(waiting, random)
+    first, *others = first_come(waiting, random)
     return [first, *sorted(others, key=lambda one: (first.met.get(one.id, 0), one.since))]
 
 
-POLICIES: dict[str, Policy] = {"order": order, "shuffled": shuffle, "new-faces": new_faces}
+POLICIES: dict[str, Policy] = {"first-come": first_come, "shuffled": shuffle, "least-met": least_met}
 
 
 def form_tables(
@@ -72,7 +72,7 @@ def form_tables(
     min_players: int,
     max_players: int,
     wait: float,
-    policy: str = "order",
+    policy: str = "first-come",
     has_fill: bool = False,  # built-in players take free seats
     random: Random,
 ) -> list[list[WaitingClient]]:

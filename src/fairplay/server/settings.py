@@ -50,7 +50,7 @@ class Offer(msgspec.Struct, frozen=True, kw_only=True):
         Players, Setting("Seat at most N players; if not set, the game decides.", "N", example="4")
     ] = field(default=0, name="max")
     wait: Annotated[Seconds, Setting("Wait S seconds for more players.", "S")] = 10.0
-    policy: Annotated[str, Setting(f"Choose who plays with whom: {', '.join(POLICIES)}.", "POLICY")] = "order"
+    policy: Annotated[str, Setting(f"Choose who plays with whom: {', '.join(POLICIES)}.", "POLICY")] = "first-come"
     fill: Annotated[str, Setting("Fill free seats with this built-in player.", "PLAYER", example='"greedy"')] = ""
     limits: Annotated[
         Limits,
@@ -119,7 +119,7 @@ class ServerSettings(msgspec.Struct, frozen=True, kw_only=True):
         30.0
     )
     restart_window: Annotated[Seconds, Setting("Wait S seconds for players after a restart.", "S")] = 60.0
-    log: Annotated[Literal["lines", "json"], Setting("Log lines of text, or JSON objects.")] = "lines"
+    log: Annotated[Literal["text", "json"], Setting("Log lines of text, or JSON objects.")] = "text"
     connection_limits: Annotated[
         ConnectionLimits, Setting("Set a connection limit; see docs/serving.md.", "NAME=N", "--connection-limit")
     ] = ConnectionLimits()
@@ -175,7 +175,7 @@ def check_offer(offer: Offer) -> Offer:
     if not is_known(game):
         raise BadRequest(unknown_game_message(game))
     if offer.policy not in POLICIES:
-        raise BadRequest(f"there is no policy {offer.policy!r}{suggestion(offer.policy, POLICIES)}")
+        raise BadRequest(f"no policy {offer.policy!r}{suggestion(offer.policy, POLICIES)}")
     rules = make_game(game, offer.parameters)
     fewest, largest = offer.min_players or rules.seats[0], offer.max_players or rules.seats[-1]
     if not (fewest in rules.seats and largest in rules.seats and fewest <= largest):
