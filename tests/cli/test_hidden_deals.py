@@ -25,7 +25,7 @@ def test_a_tournament_that_shows_a_hidden_deal_twice_is_refused(format: str, add
 
     why = refusal_line(run_fairplay("tournament", str(file)))
 
-    assert f"plays each deal more than once, and ann ({address}) is not started afresh for each match" in why
+    assert f"plays each deal more than once, and ann ({address}) is not restarted for each match" in why
     assert not (tmp_path / "cup").exists()
 
 
@@ -37,7 +37,7 @@ def test_a_sign_up_for_hidden_deals_that_are_played_twice_is_refused_before_it_o
 
     why = refusal_line(run_script("serve", "--tournament", str(file), "--port", "0", timeout=TIMEOUT_S))
 
-    assert "plays each deal more than once, and client 1 (client:1) is not started afresh for each match" in why
+    assert "plays each deal more than once, and client 1 (client:1) is not restarted for each match" in why
     assert not (tmp_path / "cup").exists()
 
 

@@ -306,7 +306,7 @@ def made(directory: Path) -> Path:
 @pytest.mark.parametrize(
     ("changes", "why"),
     [
-        ({}, "nobody signs up for this tournament: write signup = { min = 2, max = 8, wait = 60 }"),
+        ({}, "players cannot sign up for this tournament: write signup = { min = 2, max = 8, wait = 60 }"),
         ({"signup": "{ mim = 2 }"}, "signup: unknown key 'mim': did you mean 'min'?"),
         ({"signup": "{ min = 3, max = 2 }"}, "signup: min 3 is more than max 2"),
         ({"signup": "{ wait = 0 }"}, "signup.wait: "),
@@ -335,4 +335,4 @@ def test_the_command_for_other_tournaments_says_how_to_run_it(tmp_path: Path) ->
 
     why = refusal_line(run_fairplay("tournament", str(file)))
 
-    assert why.endswith("players come to this one by themselves; run it by: fairplay serve --tournament FILE")
+    assert why.endswith("players sign up at a server; run it by: fairplay serve --tournament FILE")

@@ -47,7 +47,7 @@ def test_those_of_a_tournament_that_is_not_over_are_of_the_matches_so_far(steps:
 
     assert (done.code, done.err) == (0, "")
     assert done.out.startswith("fish, round-robin: 2 matches, not over yet\n\n#  name")
-    assert done.out.endswith("\n? too few games to rely on\n\nnobody can be told apart yet\n")
+    assert done.out.endswith("\n? too few games to rely on\n\nno two players are significantly different\n")
     assert steps.read_bytes() == torn
 
 
@@ -69,7 +69,7 @@ def test_a_sequential_test_says_what_it_has_decided(tmp_path: Path) -> None:
     assert run_fairplay("tournament", str(path), *INLINE_OPTIONS).code == 0
 
     *_, last = run_fairplay("standings", str(tmp_path / "cup")).out.splitlines()
-    assert last.startswith("nothing is decided between ann and bob after 4 deals")
+    assert last.startswith("no decision between ann and bob after 4 deals")
     assert live_standings(read_result(tmp_path / "cup"))[-2:] == ["", last]  # as it says while it runs
 
 
@@ -125,7 +125,7 @@ def spoilt(directory: Path, how: str) -> Path:
     [
         ("nothing", f"there is no tournament in {{directory}}: no {LOG_FILE}"),
         ("empty", "there is no tournament in {directory}: it has not begun"),
-        ("binary", f"{{directory}}/{LOG_FILE}: line 1 was changed since it was written"),
+        ("binary", f"{{directory}}/{LOG_FILE}: line 1 was changed after it was written"),
         ("a directory", f"{{directory}}/{LOG_FILE} cannot be read: Is a directory"),
     ],
 )
@@ -149,7 +149,7 @@ def test_steps_that_were_changed_are_named(steps: Path) -> None:
     assert steps.read_bytes() != b"".join(lines)
     assert (
         refusal_line(run_fairplay("standings", str(steps.parent)))
-        == f"{steps}: line 4 was changed since it was written"
+        == f"{steps}: line 4 was changed after it was written"
     )
 
 

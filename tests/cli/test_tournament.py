@@ -34,7 +34,7 @@ from tests.cli.tournament_files import (
 )
 
 REFUSED = {  # what the file says, and what is said of it
-    "no TOML": ({"game": '"fish'}, "this is no TOML: Illegal character '\\n' (at line 1, column 13)"),
+    "no TOML": ({"game": '"fish'}, "not TOML: Illegal character '\\n' (at line 1, column 13)"),
     "an unknown key": ({"parametrs": "{}"}, "unknown key 'parametrs': did you mean 'parameters'?"),
     "an unknown key of the format": (
         {"format": '{ kind = "round-robin", gamse = 3 }'},
@@ -85,7 +85,7 @@ def test_a_bad_file_gets_one_line_that_says_where_it_is_wrong(case: str, tmp_pat
 MISUSED = {
     "no file": ((), "name a file, such as cup.toml; to begin with: fairplay tournament --init GAME > cup.toml"),
     "a missing file": (("{directory}/no.toml",), "{directory}/no.toml: cannot be read: No such file or directory"),
-    "a directory": (("{directory}",), "{directory}: this is no file"),
+    "a directory": (("{directory}",), "{directory}: not a file"),
     "a file to begin with, and one": (("{tournament}", "--init", "fish"), "--init takes no file: it prints one"),
     "a file to begin with for no game": (
         ("--init", "chess"),
@@ -166,7 +166,7 @@ def test_a_directory_of_another_tournament_is_refused_and_stays_as_it_was(tmp_pa
     other = write_tournament_file(tmp_path, format='{ kind = "round-robin", games = 7 }', seed='"another"')
 
     assert refusal_line(run_fairplay("tournament", str(other), *INLINE_OPTIONS)) == (
-        f"{tmp_path}/cup belongs to another tournament (the seed is another one; format.games was 6 and is 7); "
+        f"{tmp_path}/cup belongs to another tournament (the seed has changed; format.games was 6 and is 7); "
         "name another with --out"
     )
     assert (tmp_path / "cup" / LOG_FILE).read_bytes() == before
@@ -183,7 +183,7 @@ def test_what_is_in_the_place_of_the_steps_is_never_overwritten(what: str, tmp_p
         why = f"{steps} cannot be read: Is a directory"
     else:
         steps.write_bytes(b"".join([*lines[:3], *lines[4:]] if what == "damaged" else [*lines[:4], lines[4][:-5]]))
-        why = f"{steps}: line 4 was changed since it was written"
+        why = f"{steps}: line 4 was changed after it was written"
     before = steps.read_bytes() if steps.is_file() else b""
 
     done = run_fairplay("tournament", str(path), *INLINE_OPTIONS)

@@ -112,11 +112,11 @@ def test_the_default_directory_is_not_relative_to_the_file(tmp_path: Path) -> No
             "[[games]]\ngame = 'fish'\nmax = 2\nparameters = { rows = 2, columns = 3 }",
             "server.toml: games 1: a board of 2 x 3 with 0 holes is too small for 2 players",
         ),
-        ("[[games]]\n", "server.toml: games 1: there has to be a key game"),
+        ("[[games]]\n", "server.toml: games 1: missing key game"),
         ("games = [3]", "server.toml: games 1: expected table, got int"),
         ("[[games]]\ngame = 'fish'\nlimits = 3", "server.toml: games 1: limits: expected table, got int"),
         ("games = 3", "server.toml: games: expected list, got int"),
-        ("port = ", "server.toml: this is no TOML"),
+        ("port = ", "server.toml: not TOML"),
     ],
 )
 def test_bad_settings_are_refused_in_one_line(tmp_path: Path, text: str, why: str) -> None:

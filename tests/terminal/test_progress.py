@@ -38,10 +38,10 @@ def ejected(name: str) -> PlayerEjected:
     return PlayerEjected("m00001", name, Ejected(0, Fault.TIMED_OUT, Moment.TURN, "no answer within 1 s"))
 
 
-def began(number: int, matches: int, before: int, ejections: int = 0, void_attempts: int = 0) -> RoundBegan:
+def began(number: int, matches: int, before: int, ejections: int = 0, discarded_attempts: int = 0) -> RoundBegan:
     """A round, so many of whose matches were played before."""
     players = tuple(Entrant("random", name) for name in PLAYERS)
-    return RoundBegan(number, players, matches, (ENDED.counted,) * before, ejections, void_attempts)
+    return RoundBegan(number, players, matches, (ENDED.counted,) * before, ejections, discarded_attempts)
 
 
 def watching(rounds: int | None = 1) -> Progress:

@@ -21,7 +21,7 @@ OTHERS: dict[str, tuple[Any, list[str]]] = {
     "game": ("q", ["game was fish and is q"]),
     "players": ((ANN, CYD), ["cyd was added", "bob was removed"]),
     "format": (RoundRobin(games=7), ["format.games was 100 and is 7"]),
-    "seed": (bytes([1]) * 32, ["the seed is another one"]),
+    "seed": (bytes([1]) * 32, ["the seed has changed"]),
     "parameters": ({"rows": 6}, ["parameters.rows was 5 and is 6"]),
     "limits": (Limits(first_move=3), ["limits.first was None and is 3"]),
     "sandbox": ("none", ["sandbox was auto and is none"]),
@@ -84,9 +84,9 @@ def test_between_rounds_players_come_and_go_but_nobody_takes_over_a_name(setting
     assert spec_changes(tournament, replace(tournament, players=(CYD, ANN))) == []
     assert spec_changes(tournament, replace(tournament, players=(ANN, CYD, BOB))) == []
     assert spec_changes(tournament, replace(tournament, players=(CYD, BOB, ANN))) == [
-        "the players are in another order"
+        "the order of the players has changed"
     ]
     assert spec_changes(tournament, replace(tournament, players=(ANN, Entrant("random", "bob")))) == [
         "bob was /bots/bob.py and is random"
     ]
-    assert spec_changes(TOURNAMENT, two) == ["the players are in another order"]
+    assert spec_changes(TOURNAMENT, two) == ["the order of the players has changed"]

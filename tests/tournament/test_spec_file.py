@@ -231,11 +231,11 @@ players = [
 
 FORMAT_KINDS = "round-robin, duplicate, swiss, knock-out, fish-course, tsuro-course, ladder, versus"
 REFUSED = {
-    "no TOML": (f"{TWO}seed\n", "this is no TOML: Expected '=' after a key in a key/value pair (at line 3, column 5)"),
-    "too deep": (f"a = {'[' * 5000}", "its values lie too deep in one another"),
-    "too deep by dots": (f"parameters.{'a.' * 2000}a = 1", "its values lie too deep in one another"),
-    "too many digits": (f"a = {'9' * 5000}", "this is no TOML: Exceeds the limit"),
-    "nothing": ("", "there has to be a key game"),
+    "no TOML": (f"{TWO}seed\n", "not TOML: Expected '=' after a key in a key/value pair (at line 3, column 5)"),
+    "too deep": (f"a = {'[' * 5000}", "its values are nested too deep"),
+    "too deep by dots": (f"parameters.{'a.' * 2000}a = 1", "its values are nested too deep"),
+    "too many digits": (f"a = {'9' * 5000}", "not TOML: Exceeds the limit"),
+    "nothing": ("", "missing key game"),
     "no players": ('game = "fish"', "there are no players: name some in players or player_files"),
     "an unknown game": ('game = "fihs"', "game: there is no game 'fihs': did you mean 'fish'?"),
     "an unknown key": (f"{TWO}fromat = 1", "unknown key 'fromat': did you mean 'format'?"),
@@ -245,7 +245,7 @@ REFUSED = {
     "a text for a table": (f'{TWO}format = "swiss"', "format: expected table, got str"),
     "a number for a list": (f"{TWO}player_files = 1", "player_files: expected list, got int"),
     "a number for a yes": (f"{TWO}pondering = 1", "pondering: expected bool, got int"),
-    "no kind of format": (f"{TWO}format = {{ games = 3 }}", f"format.kind: say which; there is {FORMAT_KINDS}"),
+    "no kind of format": (f"{TWO}format = {{ games = 3 }}", f"format.kind: is missing; there is {FORMAT_KINDS}"),
     "an unknown format": (
         f'{TWO}format = {{ kind = "swis" }}',
         "format.kind: there is no format 'swis': did you mean 'swiss'?",
@@ -271,13 +271,13 @@ REFUSED = {
         f'{TWO}format = {{ kind = "versus", alpha = 0.0 }}',
         "format.alpha: expected float >",
     ),
-    "no number": (f'{TWO}format = {{ kind = "versus", elo0 = nan }}', "format.elo0: nan is no number to reckon with"),
-    "an endless limit": (f"{TWO}limits = {{ move = inf }}", "limits.move: inf is no number to reckon with"),
+    "no number": (f'{TWO}format = {{ kind = "versus", elo0 = nan }}', "format.elo0: nan is not a finite number"),
+    "an endless limit": (f"{TWO}limits = {{ move = inf }}", "limits.move: inf is not a finite number"),
     "an unknown limit": (f"{TWO}limits = {{ mov = 3 }}", "limits: unknown key 'mov': did you mean 'move'?"),
     "a limit by its other name": (f"{TWO}limits = {{ start_up = 3 }}", "limits: unknown key 'start_up': did you mean "),
     "a text for a limit": (f'{TWO}limits = {{ first = "3" }}', "limits.first: expected float, got str"),
     "no time": (f"{TWO}limits = {{ bank = 0 }}", "limits.bank: expected float > 0.0"),
-    "an unknown sandbox": (f'{TWO}sandbox = "stric"', "sandbox: there is no sandbox 'stric': did you mean 'strict'?"),
+    "an unknown sandbox": (f'{TWO}sandbox = "stric"', "sandbox: unknown value 'stric': did you mean 'strict'?"),
     "an unknown bot check": (
         f'{TWO}bot_check = "shut"',
         "bot_check: unknown value 'shut'; there is warn, refuse, skip",
@@ -336,7 +336,7 @@ REFUSED = {
         'game = "tsuro"\nplayers = [{ player = "random" }]',
         "format.table: tsuro is for 3 to 5 players, not for 2",
     ),
-    "an observer of no kind": (f'{TWO}observers = ["me"]', "observers: 'me' names no observer; write py:module:Name"),
+    "an observer of no kind": (f'{TWO}observers = ["me"]', "observers: 'me' is not an observer; write py:module:Name"),
     "an unknown observer": (
         f'{TWO}observers = ["py:nobody:Me"]',
         "observers: py:nobody:Me cannot be loaded: ModuleNot",
@@ -360,7 +360,7 @@ REFUSED = {
 }
 PLAYERS = {
     "a number": ("1", "expected table, got int"),
-    "nobody": ('{ name = "ann" }', "there has to be a key player"),
+    "nobody": ('{ name = "ann" }', "missing key player"),
     "an unknown key": ('{ nmae = "ann", player = "random" }', "unknown key 'nmae': did you mean 'name'?"),
     "a number for a name": ('{ name = 1, player = "random" }', "name: expected str, got int"),
     "an unknown built-in player": ('{ player = "rndom" }', "fish has no player 'rndom': did you mean 'random'?"),
@@ -377,11 +377,11 @@ PLAYERS = {
     "a missing module": ('{ player = "py:nobody:Bot" }', "py:nobody:Bot cannot be loaded: ModuleNotFoundError"),
     "a name too long for any file": (f'{{ player = "{"a" * 300}.py" }}', "File name too long"),
     "a NUL": ('{ player = "./a\\u0000.py" }', "this text holds a NUL"),
-    "no name": ('{ name = " ", player = "random" }', "' ' is no name: write 1 to 40 signs that can be printed"),
-    "a long name": (f'{{ name = "{"a" * 41}", player = "random" }}', "is no name: write 1 to 40 signs"),
-    "a name with a new line": ('{ name = "a\\nb", player = "random" }', "'a\\nb' is no name"),
-    "a name that moves the cursor": ('{ name = "a\\u001b[2J", player = "random" }', "'a\\x1b[2J' is no name"),
-    "a name from right to left": ('{ name = "\\u202eann", player = "random" }', "'\\u202eann' is no name"),
+    "no name": ('{ name = " ", player = "random" }', "' ' is not a name: write 1 to 40 printable characters"),
+    "a long name": (f'{{ name = "{"a" * 41}", player = "random" }}', "is not a name: write 1 to 40 printable"),
+    "a name with a new line": ('{ name = "a\\nb", player = "random" }', "'a\\nb' is not a name"),
+    "a name that moves the cursor": ('{ name = "a\\u001b[2J", player = "random" }', "'a\\x1b[2J' is not a name"),
+    "a name from right to left": ('{ name = "\\u202eann", player = "random" }', "'\\u202eann' is not a name"),
     "a name that is taken": ('{ name = "ann", player = "random" }', "the name 'ann' is given twice"),
 }
 
@@ -402,13 +402,13 @@ def test_what_is_wrong_with_a_player_is_said_with_its_number(entry: str, why: st
 def test_a_hostile_name_of_a_file_is_no_name_for_a_player(tmp_path: Path) -> None:
     write(tmp_path / "bots" / "a\x1b[2J.py", PLAYER)
 
-    assert refusal(tmp_path, f'{TWO}player_files = ["bots/*"]').startswith("player_files: 'a\\x1b[2J' is no name")
+    assert refusal(tmp_path, f'{TWO}player_files = ["bots/*"]').startswith("player_files: 'a\\x1b[2J' is not a name")
 
 
 def test_what_is_no_file_is_not_even_opened(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
 
-    for name, why in (("pipe", "this is no file"), ("", "this is no file"), ("none", "cannot be read: No such file")):
+    for name, why in (("pipe", "not a file"), ("", "not a file"), ("none", "cannot be read: No such file")):
         with pytest.raises(BadRequest, match=f"^{tmp_path / name}: {why}"):
             read_tournament(tmp_path / name)
 
@@ -416,7 +416,7 @@ def test_what_is_no_file_is_not_even_opened(tmp_path: Path) -> None:
 def test_bytes_that_are_no_text_are_named_by_their_line(tmp_path: Path) -> None:
     (tmp_path / "cup.toml").write_bytes(TWO.encode() + b"# caf\xe9\n")
 
-    with pytest.raises(BadRequest, match=r"cup.toml: line 3: the byte 0xe9 is no UTF-8$"):
+    with pytest.raises(BadRequest, match=r"cup.toml: line 3: the byte 0xe9 is not UTF-8$"):
         read_tournament(tmp_path / "cup.toml")
 
 
@@ -424,4 +424,4 @@ def test_a_file_may_be_long_but_not_endless(tmp_path: Path) -> None:
     filled = TWO + "#" * (MAX_TOML_BYTES - len(TWO))
 
     assert len(tournament_of(tmp_path, filled).players) == 2
-    assert refusal(tmp_path, f"{filled}#") == "has more than 1048576 bytes, which nobody needs"
+    assert refusal(tmp_path, f"{filled}#") == "has more than 1048576 bytes"

@@ -137,14 +137,14 @@ def test_a_line_that_is_no_step_is_refused_though_it_is_chained(body: bytes, tmp
     first = written(tmp_path).partition(b',"hash":')[0]
     (tmp_path / LOG_FILE).write_bytes(chained(first, body))
 
-    with pytest.raises(BadRequest, match=f"{LOG_FILE}: line 2 is no step of a tournament"):
+    with pytest.raises(BadRequest, match=f"{LOG_FILE}: line 2 is not a step of a tournament"):
         tournament_log.read_log(tmp_path)
 
 
 def test_a_log_that_does_not_begin_with_its_opening_is_refused(tmp_path: Path) -> None:
     (tmp_path / LOG_FILE).write_bytes(chained(b'{"type":"seed_revealed","deal":0,"seed":"00"'))
 
-    with pytest.raises(BadRequest, match=f"{LOG_FILE}: line 1 is no opening"):
+    with pytest.raises(BadRequest, match=f"{LOG_FILE}: line 1 is not an opening"):
         tournament_log.read_log(tmp_path)
 
 

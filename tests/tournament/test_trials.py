@@ -54,7 +54,7 @@ def test_trials_that_were_made_before_an_interruption_are_not_made_again(tmp_pat
     final = run_in_directory(tournament, tmp_path, inline_runner, [again])
 
     assert again.events_of(BotChecksBegan) == [BotChecksBegan(("cyd",))]
-    assert {name: bool(why) for name, why in final.bot_checks.items()} == {"ann": False, "bob": True, "cyd": False}
+    assert {name: bool(why) for name, why in final.bot_failures.items()} == {"ann": False, "bob": True, "cyd": False}
 
 
 def test_a_file_may_be_edited_as_long_as_only_trials_were_made(tmp_path: Path) -> None:
@@ -146,7 +146,7 @@ def test_ejections_from_void_attempts_before_an_interruption_are_counted_too(tmp
     run_small_tournament(tournament, tmp_path, observers=[noting])
 
     (began,) = noting.events_of(RoundBegan)
-    assert (began.counted, began.void_attempts, began.ejections) == ((), 2, 2)
+    assert (began.counted, began.discarded_attempts, began.ejections) == ((), 2, 2)
 
 
 def test_a_program_that_cannot_start_is_told_with_its_error(tmp_path: Path) -> None:
@@ -159,7 +159,7 @@ def test_a_program_that_cannot_start_is_told_with_its_error(tmp_path: Path) -> N
     run_in_directory(replace(tournament, bot_check=BotCheckPolicy.WARN), tmp_path / "cup", inline_runner, [noting])
 
     (verdict,), (event,) = noting.events_of(BotChecked), noting.events_of(PlayerEjected)
-    assert "SyntaxError" in verdict.why
+    assert "SyntaxError" in verdict.failure
     assert "SyntaxError" in (event.evidence.stderr or "").splitlines()[-1]
 
 

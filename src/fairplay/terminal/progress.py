@@ -71,9 +71,9 @@ class Progress:
                 self._tried += 1
                 count = f"{self._tried} of {self._bots}"
                 self.say(f"{short_name(name)} is {f'NOT READY: {why}' if why else 'ready'} ({count})")
-            case RoundBegan(number, _, matches, counted, ejections, void_attempts):
+            case RoundBegan(number, _, matches, counted, ejections, discarded_attempts):
                 self._ejections += ejections
-                self._void += void_attempts
+                self._void += discarded_attempts
                 if self._round is None:
                     self._since = time.monotonic()
                 self._earlier += self._done

@@ -1,4 +1,4 @@
-"""Say how matches count in their tournament, and what a format is told of them."""
+"""Define how matches count in a tournament, and what a format gets after each round."""
 
 from collections.abc import Generator, Sequence
 
@@ -8,23 +8,25 @@ from fairplay.core.events import Fault, Result
 from fairplay.hosting.spec import Entrant, MatchSpec
 
 Names = tuple[str, ...]
-Ranking = tuple[Names, ...]  # of a tournament, best first; ties share a group. Empty: let the ratings decide
-NO_RANKED_PLAYERS: Ranking = ((),)  # is left; of a knock-out without a winner the first group is empty, too
+Ranking = tuple[Names, ...]  # of a tournament, best first; ties share a group. Empty: the ratings decide
+NO_RANKED_PLAYERS: Ranking = ((),)  # a knock-out without a winner has an empty first group, too
 Round = tuple[MatchSpec, ...]
 
 
 class CountedMatch(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """How a match counts: the one outcome that a tournament stores of it."""
+    """The outcome of a match that counts in its tournament."""
 
     match: str  # its id
-    deal: int  # what all matches from one deal have in common
+    deal: int  # the same for all matches from one deal
     names: Names  # by seat
-    places: tuple[int, ...] = ()  # by seat, from 1, ties share one, the ejected the last; empty: it does not count
+    places: tuple[
+        int, ...
+    ] = ()  # by seat, from 1; ties share a place, and the ejected the last; empty: the match does not count
     scores: tuple[int | None, ...] = ()  # by seat; empty: the game has no points
-    faults: tuple[Fault | None, ...] = ()  # by seat; empty: there were none
+    faults: tuple[Fault | None, ...] = ()  # by seat; empty: none
     earlier_faults: tuple[tuple[str, Fault], ...] = ()  # by name: in attempts that do not count
-    expelled: Names = ()  # out of the tournament for what they did here
-    void: str = ""  # why it does not count: cancelled, or a fault of the host
+    expelled: Names = ()  # players that this match puts out of the tournament
+    void: str = ""  # why the match does not count: cancelled, or a fault of the host
     attempt: str = ""  # the id of the attempt that counts, by which its journal is named; empty: the match's own
     turns: tuple[int, ...] = ()  # by seat: how many
     thinking_s: tuple[float, ...] = ()  # by seat: seconds that all turns took
@@ -32,7 +34,7 @@ class CountedMatch(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     receipt: str = ""  # the head of the journal
 
     def points(self) -> dict[str, float]:
-        """The share of the others whom each has beaten, a tie being half of that; the ejected have none.
+        """The share of opponents that each player has beaten, a tie counting half; the ejected have none.
 
         >>> CountedMatch(match="1", deal=0, names=("ann", "bob", "cyd"), places=(2, 1, 2)).points()
         {'ann': 0.25, 'bob': 1.0, 'cyd': 0.25}
@@ -55,17 +57,17 @@ class CountedMatch(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
 
 
 class RoundResult(msgspec.Struct, frozen=True):
-    """What a format is sent after each round."""
+    """What a format gets after each round."""
 
-    matches: tuple[CountedMatch, ...]  # in the order in which it asked for them
-    players: tuple[Entrant, ...]  # who may play from now on: none of the expelled, and who was added meanwhile
+    matches: tuple[CountedMatch, ...]  # in the order of the round
+    players: tuple[Entrant, ...]  # that may play from now on: without the expelled, with those added meanwhile
 
 
 Format = Generator[Round, RoundResult, Ranking]
 
 
 def places_by_seat(result: Result, seats: int) -> tuple[int, ...]:
-    """The places by seat. The ejected share the last place, and so gain nothing from one another.
+    """The places by seat. The ejected share the last place, so they gain nothing from one another.
 
     >>> places_by_seat(Result((frozenset(), frozenset({1})), ()), 3)
     (3, 1, 3)
@@ -79,5 +81,5 @@ def places_by_seat(result: Result, seats: int) -> tuple[int, ...]:
 
 
 def entrant_names(seats: Sequence[Entrant]) -> Names:
-    """What these are called."""
+    """The names of these players."""
     return tuple(entrant.name for entrant in seats)

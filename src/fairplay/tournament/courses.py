@@ -1,4 +1,4 @@
-"""Name the formats of the two courses that have tournaments."""
+"""Define the formats of the two courses that have tournaments."""
 
 from fairplay.tournament.settings import Settings
 

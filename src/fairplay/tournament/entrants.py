@@ -1,4 +1,4 @@
-"""Find the players that a tournament's file names: where each of them is, and what it is called."""
+"""Find the players in the file of a tournament: the address and the name of each."""
 
 import glob
 import os
@@ -21,11 +21,11 @@ from fairplay.render.text import printable
 from fairplay.sandbox.protections import wrap_command
 
 MAX_ENTRANT_NAME_CHARS = 40
-MAX_DERIVED_NAME_CHARS = 36  # of a name that nobody gave, with room for a number behind it
+MAX_DERIVED_NAME_CHARS = 36  # of a name from an address, which leaves room for a number
 
 
 class PlayerEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A player as the file has it."""
+    """A player as it is written in the file."""
 
     player: str
     name: str | None = None
@@ -35,18 +35,18 @@ def make_entrants(
     entries: Iterable[PlayerEntry], globs: Sequence[str], base: Path, game_info: GameInfo
 ) -> tuple[Entrant, ...]:
     """The players of a file in the directory `base`: those that are listed, and those whose files match."""
-    addresses, given, guessed = list[str](), dict[int, str](), dict[int, str]()  # by their places in the list
-    written = list[str]()  # the addresses as they are given
+    addresses, given, derived = list[str](), dict[int, str](), dict[int, str]()  # names by the index of the player
+    written = list[str]()  # the addresses as in the file
 
     def add(address: str, name: str | None, as_given: str) -> None:
         if name is not None and name in given.values():
             raise BadRequest(f"the name {name!r} is given twice")
         try:
             check_player_exists(address, game_info)
-            (guessed if name is None else given)[len(addresses)] = (
+            (derived if name is None else given)[len(addresses)] = (
                 derive_name(address) if name is None else check_name(name)
             )
-        except OSError as error:  # a name may be too long for any file
+        except OSError as error:  # the name is too long for a file
             raise BadRequest(f"{printable(address, 80)}: {error.strerror}") from None
         addresses.append(address)
         written.append("" if as_given == address else as_given)
@@ -59,15 +59,15 @@ def make_entrants(
             for path in matching_paths(pattern, base):
                 if path not in addresses:
                     add(path, None, f"./{os.path.relpath(path, base)}")
-    names = given | dict(zip(guessed, distinct_names(list(guessed.values()), list(given.values())), strict=True))
+    names = given | dict(zip(derived, distinct_names(list(derived.values()), list(given.values())), strict=True))
     return tuple(Entrant(address, names[place], written[place]) for place, address in enumerate(addresses))
 
 
-# Where they are.
+# Addresses.
 
 
 def resolve_address(address: str, base: Path) -> str:
-    """The same address for whoever is in another directory: what it says of paths is meant from the file's own.
+    """The address with its paths resolved from the directory of the file.
 
     >>> resolve_address("./bob.py", Path("/cups")), resolve_address("exec:../bot --fast", Path("/cups"))
     ('/cups/bob.py', 'exec:/bot --fast')
@@ -75,9 +75,7 @@ def resolve_address(address: str, base: Path) -> str:
     scheme, colon, rest = address.partition(":")
     if colon and scheme == "exec":
         program, *words = split_command(rest)
-        program = (
-            resolve_path(program, base) if "/" in program else program
-        )  # what has no slash is looked for on the PATH
+        program = resolve_path(program, base) if "/" in program else program  # without a slash it is on the PATH
         words = [resolve_path(word, base) if is_path(word, base) else word for word in words]
         return f"exec:{shlex.join([program, *words])}"
     if colon and scheme in ("tcp", "ws", "py"):
@@ -86,17 +84,17 @@ def resolve_address(address: str, base: Path) -> str:
 
 
 def is_path(word: str, base: Path) -> bool:
-    """Does this word behind a program mean something beside the file? A directory is only meant if it has a slash."""
+    """Whether an argument of a program is a path from the directory of the file; a directory needs a slash."""
     if word.startswith(("./", "../")):
         return True
     try:
         return (base / word).exists() if "/" in word else (base / word).is_file()
-    except OSError:  # too long
+    except OSError:  # the word is too long for a path
         return False
 
 
 def resolve_path(path: str, base: Path) -> str:
-    """A path from the root on, without links to directories on its way."""
+    """An absolute path without symbolic links in its directories."""
     joined = base / path
     if joined.name in ("", ".."):
         return os.path.realpath(joined)
@@ -105,7 +103,7 @@ def resolve_path(path: str, base: Path) -> str:
 
 def matching_paths(pattern: str, base: Path) -> list[str]:
     """The files and directories that match, sorted."""
-    names = glob.glob(str(Path(glob.escape(str(base)), pattern)), recursive=True)  # noqa: PTH207 - nothing hidden
+    names = glob.glob(str(Path(glob.escape(str(base)), pattern)), recursive=True)  # noqa: PTH207 - it skips hidden files
     matches = [Path(resolve_path(name, base)) for name in names]
     paths = [str(path) for path in matches if "__pycache__" not in path.parts and not path.name.startswith(".")]
     if not paths:
@@ -114,7 +112,7 @@ def matching_paths(pattern: str, base: Path) -> list[str]:
 
 
 def check_player_exists(address: str, game_info: GameInfo) -> None:
-    """Take no address where nobody is; whether a program can be shut in is not asked here."""
+    """Raise BadRequest unless there is a player at an address; the sandbox is checked later."""
     location = parse_remote_address(address)
     if isinstance(location, Command):
         wrap_command(location.words, NO_SANDBOX)
@@ -128,20 +126,20 @@ def check_player_exists(address: str, game_info: GameInfo) -> None:
         open_player(address, game_info, bytes(32))
 
 
-# What they are called.
+# Names.
 
 
 def check_name(name: str) -> str:
-    """A name, if everybody can read it."""
+    """The name, if it is printable and not too long; otherwise raises BadRequest."""
     if not name.strip() or not name.isprintable() or len(name) > MAX_ENTRANT_NAME_CHARS:
         raise BadRequest(
-            f"{printable(repr(name), 80)} is no name: write 1 to {MAX_ENTRANT_NAME_CHARS} signs that can be printed"
+            f"{printable(repr(name), 80)} is not a name: write 1 to {MAX_ENTRANT_NAME_CHARS} printable characters"
         )
     return name
 
 
 def derive_name(address: str) -> str:
-    """What somebody is called whom nobody named: by the file that plays, or else by the address.
+    """A name for a player without one: from the file that plays, or else from the address.
 
     >>> derive_name("/cups/bob.py"), derive_name("exec:node /cups/bots/ann/bot.js --fast"), derive_name("lookahead:2")
     ('bob', 'ann', 'lookahead:2')
@@ -156,7 +154,7 @@ def derive_name(address: str) -> str:
 
 
 def file_stem(text: str) -> str:
-    """The name of a file without its ending, or of a directory; a main file is called like its directory."""
+    """The name of a file without its suffix, or of a directory; for a main file, that of its directory."""
     path = Path(text)
     if path.is_dir():
         return path.name

@@ -1,4 +1,4 @@
-"""List what can happen in a tournament, and tell it to whoever watches."""
+"""Define the events of a tournament, and notify its observers."""
 
 import logging
 from collections.abc import Sequence
@@ -14,53 +14,53 @@ from fairplay.tournament.counted_match import CountedMatch, Names, Ranking
 log = logging.getLogger("fairplay")
 
 
-class BotChecksBegan(msgspec.Struct, frozen=True, tag="trials"):
-    """Bots have to show that they are ready, before the tournament."""
+class BotChecksBegan(msgspec.Struct, frozen=True):
+    """Bots are checked before the tournament."""
 
     bots: Names
 
 
-class BotChecked(msgspec.Struct, frozen=True, tag="tried"):
-    """A bot went through the trials before the tournament."""
+class BotChecked(msgspec.Struct, frozen=True):
+    """A bot was checked before the tournament."""
 
     name: str
-    why: str  # it is not ready; empty: it is
+    failure: str  # the first check that it failed; empty: it is ready
 
 
-class RoundBegan(msgspec.Struct, frozen=True, tag="round"):
+class RoundBegan(msgspec.Struct, frozen=True):
     """A round begins; some of its matches may have been played before an interruption."""
 
     number: int  # from 1
     players: tuple[Entrant, ...]
     matches: int
-    counted: tuple[CountedMatch, ...]  # of these: they were played before
-    ejections: int = 0  # in these and in void attempts before
-    void_attempts: int = 0  # before
+    counted: tuple[CountedMatch, ...]  # of these, those that were played before
+    ejections: int = 0  # before, also in discarded attempts
+    discarded_attempts: int = 0  # before
 
 
-class MatchBegan(msgspec.Struct, frozen=True, tag="began"):
+class MatchBegan(msgspec.Struct, frozen=True):
     """A match is about to be played."""
 
     match: str
     names: Names  # by seat
 
 
-class PlayerEjected(msgspec.Struct, frozen=True, tag="ejected"):
-    """Somebody was ejected from a match."""
+class PlayerEjected(msgspec.Struct, frozen=True):
+    """A player was ejected from a match."""
 
     match: str
     name: str
     ejected: Ejected
-    evidence: Evidence = NO_EVIDENCE  # what else is known of it; not for the public
+    evidence: Evidence = NO_EVIDENCE  # not for the public
 
 
-class MatchEnded(msgspec.Struct, frozen=True, tag="ended"):
+class MatchEnded(msgspec.Struct, frozen=True):
     """A match counts, or is void."""
 
     counted: CountedMatch
 
 
-class AttemptFailed(msgspec.Struct, frozen=True, tag="attempt"):
+class AttemptFailed(msgspec.Struct, frozen=True):
     """An attempt at a match does not count, and there will be another."""
 
     match: str
@@ -68,15 +68,15 @@ class AttemptFailed(msgspec.Struct, frozen=True, tag="attempt"):
     why: str
 
 
-class SeedRevealed(msgspec.Struct, frozen=True, tag="revealed"):
-    """All matches from a deal are over, so that everybody may know its seed."""
+class SeedRevealed(msgspec.Struct, frozen=True):
+    """All matches from a deal are over, so that its seed may be public."""
 
     deal: int
     seed: str  # in hex
 
 
-class TournamentEnded(msgspec.Struct, frozen=True, tag="end"):
-    """All is over."""
+class TournamentEnded(msgspec.Struct, frozen=True):
+    """The tournament is over."""
 
     ranking: Ranking
 
@@ -95,24 +95,24 @@ TournamentEvent = (
 
 
 class TournamentObserver(Protocol):
-    """Who watches a tournament, and can disturb nothing."""
+    """Gets the events of a tournament, and cannot disturb it."""
 
     def observe(self, event: TournamentEvent) -> None:
-        """Something has happened."""
+        """Take notice of an event."""
         ...
 
 
 class TournamentObservers:
-    """Those who watch one tournament; who fails is dropped."""
+    """The observers of one tournament; one that fails is removed."""
 
     def __init__(self, observers: Sequence[TournamentObserver]) -> None:
         self._observers = list(observers)
 
     def notify(self, event: TournamentEvent) -> None:
-        """Tell everybody."""
+        """Pass an event to all observers."""
         for observer in list(self._observers):
             try:
                 observer.observe(event)
             except Exception:
-                log.exception("an observer of the tournament failed, and is told no more")
+                log.exception("an observer of the tournament failed, and is removed")
                 self._observers.remove(observer)

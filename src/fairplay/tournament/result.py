@@ -1,4 +1,4 @@
-"""Say how a tournament came out, or how it stands while it is played."""
+"""Hold the result of a tournament, or its state while it is played."""
 
 import os
 from functools import cached_property
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
 
 
 class TournamentResult(msgspec.Struct, frozen=True, dict=True):
-    """How a tournament came out, or how far it is. Its ratings are worked out when they are first asked for.
+    """The result of a tournament, or its state so far. The ratings are computed on first use.
 
     Attributes:
-        spec: what was asked for, with all players.
-        directory: where its files are.
+        spec: the tournament, with all players.
+        directory: that holds its files.
         counted: the matches that are over.
-        ranking: groups of players; empty: the ratings decide, or it is not over.
-        finished: whether it is over.
-        bot_checks: why a bot is not ready, by name; empty: it is.
+        ranking: groups of players; empty: the ratings decide, or the tournament is not over.
+        finished: whether the tournament is over.
+        bot_failures: by the name of a bot, the first check that it failed; empty: it is ready.
     """
 
     spec: TournamentSpec
@@ -39,11 +39,11 @@ class TournamentResult(msgspec.Struct, frozen=True, dict=True):
     counted: tuple[CountedMatch, ...] = ()
     ranking: Ranking = ()
     finished: bool = False
-    bot_checks: dict[str, str] = {}
+    bot_failures: dict[str, str] = {}
 
     @cached_property
     def ratings(self) -> "Ratings":
-        """The strength of each player, with intervals. Raises BadRequest without the libraries that it takes."""
+        """The strength of each player, with intervals. Raises BadRequest if a library is missing."""
         require_extras()
         from fairplay.tournament.rating.ratings import rate_players  # needs the extra `tournament`
 
@@ -56,12 +56,12 @@ class TournamentResult(msgspec.Struct, frozen=True, dict=True):
 
     @property
     def report(self) -> Path:
-        """Where the page for people is, if it was written."""
+        """The path of the report, if it was written."""
         return self.directory / REPORT_FILE
 
 
 class LiveResult:
-    """An observer that knows how a tournament stands from its events alone."""
+    """An observer that computes the result so far from events alone."""
 
     def __init__(self, spec: TournamentSpec, directory: Path) -> None:
         self._before = TournamentResult(spec, directory)
@@ -78,18 +78,18 @@ class LiveResult:
 
     @property
     def result(self) -> TournamentResult:
-        """How it stands now."""
+        """The result so far."""
         tournament = replace(self._before.spec, players=tuple(self._players.values()))
         return replace(self._before, spec=tournament, counted=tuple(self._counted))
 
 
 def read_result(directory: Path) -> TournamentResult:
-    """How far the tournament in a directory is. Raises BadRequest if there is none."""
+    """The result of the tournament in a directory so far. Raises BadRequest if there is none."""
     return result_from_log(tournament_log.read_log(directory), directory)
 
 
 def result_from_log(log: TournamentLog, directory: Path) -> TournamentResult:
-    """How a tournament stands by its log."""
+    """The result of a tournament by its log."""
     rounds = log.rounds
     players = {player.name: player for number in sorted(rounds) for player in rounds[number]}
     tournament = replace(log.opening.spec, players=tuple(players.values()) or log.opening.spec.players)
@@ -100,7 +100,7 @@ def result_from_log(log: TournamentLog, directory: Path) -> TournamentResult:
 
 
 def match_order(id: str) -> tuple[int, str]:
-    """Where a match belongs among others, by its id, which is longer from the hundred thousandth on.
+    """The key that sorts matches by their ids, which are longer from the hundred thousandth on.
 
     >>> sorted(["m100000", "m99999", "m00002"], key=match_order)
     ['m00002', 'm99999', 'm100000']
@@ -109,8 +109,8 @@ def match_order(id: str) -> tuple[int, str]:
 
 
 def require_extras() -> None:
-    """Raise BadRequest if a library is missing that tournaments take."""
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # for what is so small, several only wait for one another
+    """Raise BadRequest if a library that tournaments need is missing."""
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # for such small matrices, threads only wait for one another
     for library in ("numpy", "scipy", "matplotlib"):
         if find_spec(library) is None:
             raise BadRequest(f"{library} is missing, which tournaments need: pip install 'fairplay[tournament]'")

@@ -1,4 +1,4 @@
-"""Say what each format has to be told."""
+"""Define the settings of each format."""
 
 from typing import Annotated
 
@@ -11,11 +11,11 @@ Share = Annotated[float, Meta(gt=0, lt=0.5)]
 
 
 class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="kind"):
-    """What a format has to be told."""
+    """The settings of a format."""
 
 
 class RoundRobin(Settings, frozen=True, tag="round-robin"):
-    """Everybody against everybody, as evenly as so many matches allow.
+    """Each player against each other, as evenly as so many matches allow.
 
     Attributes:
         games: the number of matches in all.
@@ -27,7 +27,7 @@ class RoundRobin(Settings, frozen=True, tag="round-robin"):
 
 
 class Duplicate(Settings, frozen=True, tag="duplicate"):
-    """Each deal is played in several seat orders, so that no player has its luck alone.
+    """Each deal is played in several seat orders, so that all players share its luck.
 
     Attributes:
         deals: the number of deals.
@@ -41,7 +41,7 @@ class Duplicate(Settings, frozen=True, tag="duplicate"):
 
 
 class Swiss(Settings, frozen=True, tag="swiss"):
-    """Equals play equals: each round pairs by the points so far.
+    """Each round pairs players with similar points.
 
     Attributes:
         rounds: the number of rounds.
@@ -53,7 +53,7 @@ class Swiss(Settings, frozen=True, tag="swiss"):
 
 
 class KnockOut(Settings, frozen=True, tag="knock-out"):
-    """Only the first of a table goes on.
+    """Only the first of a table advances.
 
     Attributes:
         table: the number of players in a match.
@@ -65,7 +65,7 @@ class KnockOut(Settings, frozen=True, tag="knock-out"):
 
 
 class Ladder(Settings, frozen=True, tag="ladder"):
-    """Neighbours challenge each other, and the better one stands higher afterwards.
+    """Neighbours challenge each other, and the better one moves up.
 
     Attributes:
         rounds: the number of rounds.
@@ -79,14 +79,14 @@ class Ladder(Settings, frozen=True, tag="ladder"):
 
 
 class Versus(Settings, frozen=True, tag="versus"):
-    """The first against the second until it is clear which is better; the others fill the table.
+    """The first against the second until a test decides which is better; the others fill the table.
 
     Attributes:
-        elo0: the first is no better than this,
-        elo1: or at least as good as this.
-        alpha: how often it may be wrong to say elo1.
-        beta: how often it may be wrong to say elo0.
-        games: the number of matches at most.
+        elo0: the hypothesis that the first is better by no more than this.
+        elo1: the hypothesis that it is better by at least this.
+        alpha: the probability of accepting elo1 by error.
+        beta: the probability of accepting elo0 by error.
+        games: the maximal number of matches.
         table: the number of players in a match.
     """
 

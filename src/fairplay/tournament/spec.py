@@ -1,4 +1,4 @@
-"""Say all that a tournament is, as a value: who plays what, in which format, and what comes of misbehaviour."""
+"""Define a tournament as a value: its game, players, format, limits and penalties."""
 
 from collections.abc import Sequence
 from enum import Enum
@@ -17,7 +17,7 @@ from fairplay.tournament.settings import Duplicate, KnockOut, Ladder, RoundRobin
 
 
 class Penalty(Enum):
-    """What comes of a fault."""
+    """What a fault costs a player."""
 
     EJECT = "eject"  # out of this match
     EXPEL = "expel"  # out of this match and the tournament
@@ -26,11 +26,11 @@ class Penalty(Enum):
 
 
 class BotCheckPolicy(Enum):
-    """What comes of a bot that fails the trials before the tournament."""
+    """What happens to a bot that fails its check before the tournament."""
 
     WARN = "warn"
     REFUSE = "refuse"
-    SKIP = "skip"  # nobody is tried
+    SKIP = "skip"  # no bot is checked
 
 
 FormatSettings = RoundRobin | Duplicate | Swiss | KnockOut | Course | Ladder | Versus
@@ -41,17 +41,17 @@ class TournamentSpec(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         game: its name.
-        players: each with a name of its own, in the order of the file.
-        format: who plays whom.
-        seed: of all deals; None: one is drawn, and written down.
+        players: with distinct names, in the order of the file.
+        format: which matches are played.
+        seed: of all deals; None: one is drawn at random, and stored in the log.
         guessable: whether the seed was made from a short text.
         parameters: of the game, by name.
-        limits: for players outside of this process; None: the usual ones.
+        limits: for players outside of this process; None: the defaults.
         sandbox: of programs: auto, strict or none; None: auto.
         pondering: whether programs may think while others are asked.
-        bot_check: what happens to bots that fail their trial.
-        penalties: what a fault costs.
-        default_penalty: what any other fault costs.
+        bot_check: what happens to bots that fail their check.
+        penalties: by fault.
+        default_penalty: for all other faults.
         observers: of matches: addresses, py:module:Name.
     """
 
@@ -74,18 +74,18 @@ class TournamentSpec(msgspec.Struct, frozen=True, kw_only=True):
         return make_game(self.game, self.parameters)
 
     def penalty_for(self, fault: Fault) -> Penalty:
-        """What comes of a fault; the courses put whoever misbehaves out of the tournament."""
+        """The penalty for a fault; in the formats of the courses, every fault expels the player."""
         if isinstance(self.format, Course):
             return Penalty.EXPEL
         return self.penalties.get(fault, self.default_penalty)
 
     def derive_seed(self, label: str) -> bytes:
-        """The seed of one thing in the tournament. Only one that is played has any."""
+        """The seed of one part of the tournament, which must have a seed."""
         assert self.seed is not None
         return derive_seed(self.seed, label)
 
     def match_spec(self, seats: Sequence[Entrant], deal: int, *, shared: bool = False) -> MatchSpec:
-        """A match between these, by seat, from a deal; shared: others are played from the same deal."""
+        """A match between these players, by seat, from a deal; `shared`: other matches have the same deal."""
         return MatchSpec(
             game=game_info(self.game).source or self.game,
             entrants=tuple(seats),

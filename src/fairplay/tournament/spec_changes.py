@@ -1,4 +1,4 @@
-"""Say what was edited in the file of a tournament, so that nobody goes on with another one under its name."""
+"""List the changes between two versions of a tournament, so that it is not resumed as another one."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -15,15 +15,15 @@ MISSING = "missing"
 
 
 def spec_changes(old: TournamentSpec, new: TournamentSpec) -> list[str]:
-    """What makes the new one another tournament than the old one, in words; nothing: it is the same.
+    """The changes that make the new version another tournament; empty: it is the same one.
 
-    In Swiss and ladder players may come and go between rounds, as long as nobody else takes over a name.
+    In Swiss and ladder, players may be added and removed between rounds, as long as no name gets another address.
     """
     return [*player_changes(old, new), *setting_changes(old, new)]
 
 
 def player_changes(old: TournamentSpec, new: TournamentSpec) -> Iterator[str]:
-    """Who plays."""
+    """Changes of players."""
     before, now = ({entrant.name: entrant.address for entrant in tournament.players} for tournament in (old, new))
     if not isinstance(new.format, Swiss | Ladder):
         yield from (f"{name} was added" for name in now if name not in before)
@@ -32,20 +32,20 @@ def player_changes(old: TournamentSpec, new: TournamentSpec) -> Iterator[str]:
     for name in stayed:
         yield from describe_change(name, before[name], now[name])
     if stayed != [name for name in now if name in before]:
-        yield "the players are in another order"
+        yield "the order of the players has changed"
 
 
 def setting_changes(old: TournamentSpec, new: TournamentSpec) -> Iterator[str]:
-    """What is played, and on what conditions; what is not said is what it would be anyway."""
+    """Changes of settings; a setting that is left out equals its default."""
     if old.seed != new.seed:
-        yield "the seed is another one"
+        yield "the seed has changed"
     before, now = flatten_spec(old), flatten_spec(new)
     for name in {**before, **now}:
         yield from describe_change(name, before.get(name, MISSING), now.get(name, MISSING))
 
 
 def flatten_spec(spec: TournamentSpec) -> Mapping[str, Any]:
-    """What a file says of a tournament, by where it says it, but for the seed and the players."""
+    """The settings of a tournament by their keys in the file, except the seed and the players."""
     return {
         "game": spec.game,
         **{f"parameters.{name}": value for name, value in spec.parameters.items()},
@@ -61,6 +61,6 @@ def flatten_spec(spec: TournamentSpec) -> Mapping[str, Any]:
 
 
 def describe_change(what: str, before: Any, now: Any) -> Iterator[str]:
-    """That something is not what it was, if it is not."""
+    """Describe a change, if there is one."""
     if before != now:
         yield f"{what} was {before} and is {now}"

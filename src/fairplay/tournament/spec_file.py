@@ -1,4 +1,4 @@
-"""Read a tournament from a TOML file, and say in one line what is wrong with it and where."""
+"""Read a tournament from a TOML file; errors name the place and the problem in one line."""
 
 import math
 import tomllib
@@ -33,7 +33,7 @@ Choice = TypeVar("Choice", bound=Enum)
 
 
 class WrittenTournament(msgspec.Struct, frozen=True, kw_only=True):
-    """What stands in the file."""
+    """The content of the file."""
 
     game: str
     seed: str | None = None
@@ -51,32 +51,34 @@ class WrittenTournament(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SignUpSettings(msgspec.Struct, frozen=True):
-    """How many players come to a tournament by themselves, and how long they are waited for."""
+    """How many players can sign up at a server, and how long the server waits for them."""
 
     min: Annotated[int, msgspec.Meta(ge=1, le=10_000)] = 2
     max: Annotated[int, msgspec.Meta(ge=1, le=10_000)] = 1000
-    wait: Seconds = 60.0  # from when the least of them are there
-    guests: bool = True  # may those play who have no token of their own?
+    wait: Seconds = 60.0  # in seconds, from when `min` players are there
+    guests: bool = True  # whether players without a token may sign up
 
 
 TOP_LEVEL_KEYS = WrittenTournament.__struct_fields__
 
 
 def read_tournament(path: Path | str, joined: Sequence[Entrant] = ()) -> TournamentSpec:
-    """The tournament in a file. Raises BadRequest with the place of what is wrong.
+    """The tournament in a file. Raises BadRequest with the place of the problem.
 
-    Where players sign up, those who did so have joined those in the file.
+    `joined`: the players that signed up, in addition to those in the file.
     """
     with error_location(path):
         return spec_from_tables(read_tables(Path(path)), Path(path).parent.resolve(), joined)
 
 
 def read_sign_up_settings(path: Path) -> SignUpSettings:
-    """How players sign up for the tournament in a file. Raises BadRequest if nobody does."""
+    """How players sign up for the tournament in a file. Raises BadRequest if they cannot."""
     with error_location(path):
         tables = read_tables(path)
         if "signup" not in tables:
-            raise BadRequest("nobody signs up for this tournament: write signup = { min = 2, max = 8, wait = 60 }")
+            raise BadRequest(
+                "players cannot sign up for this tournament: write signup = { min = 2, max = 8, wait = 60 }"
+            )
         check_keys(tables, TOP_LEVEL_KEYS, "")
         written = convert_value(tables, WrittenTournament, "")
         check_keys(written.signup or {}, SignUpSettings.__struct_fields__, "signup")
@@ -87,27 +89,27 @@ def read_sign_up_settings(path: Path) -> SignUpSettings:
 
 
 def spec_from_tables(tables: Mapping[str, Any], base: Path, joined: Sequence[Entrant] = ()) -> TournamentSpec:
-    """The tournament that the tables of a file in the directory `base` describe, with those who have joined it."""
+    """The tournament that the tables of a file in the directory `base` describe, with the players that joined."""
     check_keys(tables, TOP_LEVEL_KEYS, "")
     written = convert_value(tables, WrittenTournament, "")
     if written.signup is not None and not joined:
-        raise BadRequest("signup: players come to this one by themselves; run it by: fairplay serve --tournament FILE")
+        raise BadRequest("signup: players sign up at a server; run it with: fairplay serve --tournament FILE")
     if not is_known(written.game):
         raise BadRequest(f"game: {unknown_game_message(written.game)}")
-    shelf = game_info(written.game)
-    check_keys(written.parameters, shelf.rules.__struct_fields__, "parameters")
+    info = game_info(written.game)
+    check_keys(written.parameters, info.rules.__struct_fields__, "parameters")
     check_keys(written.penalties, ["default", *(fault.value for fault in Fault)], "penalties")
     if written.sandbox is not None and written.sandbox not in SANDBOXES:
-        raise BadRequest(f"sandbox: there is no sandbox {written.sandbox!r}{suggestion(written.sandbox, SANDBOXES)}")
+        raise BadRequest(f"sandbox: unknown value {written.sandbox!r}{suggestion(written.sandbox, SANDBOXES)}")
     penalties = {name: parse_choice(text, Penalty, f"penalties.{name}") for name, text in written.penalties.items()}
     default = penalties.pop("default", Penalty.EJECT)
     with error_location("parameters"):
-        rules = shelf.rules.with_parameters(written.parameters)
+        rules = info.rules.with_parameters(written.parameters)
     settings = RoundRobin() if written.format is None else parse_format(written.format)
     for address in written.observers:
         with error_location("observers"):
             check_observer(address)
-    players = (*make_entrants(parse_player_entries(written.players), written.player_files, base, shelf), *joined)
+    players = (*make_entrants(parse_player_entries(written.players), written.player_files, base, info), *joined)
     check_tables_can_be_filled(rules, settings, len(players))
     return TournamentSpec(
         game=written.game,
@@ -126,26 +128,26 @@ def spec_from_tables(tables: Mapping[str, Any], base: Path, joined: Sequence[Ent
 
 
 def read_tables(path: Path) -> dict[str, Any]:
-    """What a TOML file holds."""
+    """The content of a TOML file."""
     try:
         if path.exists() and not path.is_file():
-            raise BadRequest("this is no file")  # and a pipe might be waited for without an end
+            raise BadRequest("not a file")  # reading a pipe might never end
         with path.open("rb") as file:
             data = file.read(MAX_TOML_BYTES + 1)
     except (OSError, ValueError) as error:
         raise BadRequest(f"cannot be read: {getattr(error, 'strerror', error)}") from None
     if len(data) > MAX_TOML_BYTES:
-        raise BadRequest(f"has more than {MAX_TOML_BYTES} bytes, which nobody needs")
+        raise BadRequest(f"has more than {MAX_TOML_BYTES} bytes")
     try:
         tables = tomllib.loads(data.decode("utf-8-sig"))
         check_values(tables, "")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise BadRequest(f"line {line}: the byte {data[error.start]:#04x} is no UTF-8") from None
+        raise BadRequest(f"line {line}: the byte {data[error.start]:#04x} is not UTF-8") from None
     except RecursionError:
-        raise BadRequest("its values lie too deep in one another") from None
-    except ValueError as error:  # of numbers with too many digits, too
-        raise BadRequest(f"this is no TOML: {error}") from None
+        raise BadRequest("its values are nested too deep") from None
+    except ValueError as error:  # also for numbers with too many digits
+        raise BadRequest(f"not TOML: {error}") from None
     return tables
 
 
@@ -153,7 +155,7 @@ def parse_format(table: Mapping[str, Any]) -> Any:
     """The settings of a format, by its kind."""
     kind = table.get("kind")
     if kind is None:
-        raise BadRequest(f"format.kind: say which{suggestion('', FORMATS)}")
+        raise BadRequest(f"format.kind: is missing{suggestion('', FORMATS)}")
     if not isinstance(kind, str) or kind not in FORMATS:
         raise BadRequest(f"format.kind: there is no format {kind!r}{suggestion(str(kind), FORMATS)}")
     check_keys(table, ["kind", *FORMATS[kind].__struct_fields__], "format")
@@ -161,7 +163,7 @@ def parse_format(table: Mapping[str, Any]) -> Any:
 
 
 def parse_limits(table: Mapping[str, Any]) -> Limits | None:
-    """The limits, by the names that they have on a command line; None: nothing is said of them."""
+    """The limits, by the names of --limit; None: the table is empty."""
     check_keys(table, PROGRAM_LIMIT_NAMES, "limits")
     for name, value in table.items():
         try:
@@ -183,23 +185,23 @@ def parse_player_entries(entries: Iterable[Any]) -> Iterator[PlayerEntry]:
         yield one
 
 
-# What is refused.
+# Checks.
 
 
 def check_keys(table: Mapping[str, Any], known: Iterable[str], where: str) -> None:
-    """Take no key that means nothing: it was meant to mean something."""
+    """Raise BadRequest for unknown keys, which may be misspelled."""
     names = list(known)
     for key in table:
         if key in names:
             continue
         place = f"{where}: " if where else ""
-        if key in TOP_LEVEL_KEYS:  # a [section] goes on to the next one, whatever the author meant
+        if key in TOP_LEVEL_KEYS:  # it stands below a [section]
             raise BadRequest(f"{place}unknown key {key!r}: it belongs to the top of the file, above any [section]")
         raise BadRequest(f"{place}unknown key {printable(key, 80)!r}{suggestion(key, names)}")
 
 
 def check_values(value: Any, where: str) -> None:
-    """Take no number that is none, and no text that cannot name anything."""
+    """Raise BadRequest for numbers that are not finite, and texts with a NUL."""
     match value:
         case dict():
             for key, one in value.items():
@@ -208,21 +210,21 @@ def check_values(value: Any, where: str) -> None:
             for number, one in enumerate(value, 1):
                 check_values(one, f"{where}[{number}]")
         case float() if not math.isfinite(value):
-            raise BadRequest(f"{where}: {value} is no number to reckon with")
+            raise BadRequest(f"{where}: {value} is not a finite number")
         case str() if "\0" in value:
             raise BadRequest(f"{where}: this text holds a NUL")
 
 
 def check_observer(address: str) -> None:
-    """Take no observer that is not there; it is made where there is a match to watch."""
+    """Raise BadRequest unless an observer can be loaded; it is made where the matches are played."""
     if not address.startswith("py:"):
-        raise BadRequest(f"{address!r} names no observer; write py:module:Name")
+        raise BadRequest(f"{address!r} is not an observer; write py:module:Name")
     load_from_module(address, "observer")
 
 
 def check_tables_can_be_filled(rules: Game[Any, Any, Any], settings: Settings, players: int) -> None:
-    """Take no tables that cannot be filled, or for which the game cannot be dealt."""
-    table = getattr(settings, "table", None)  # the courses have none, and make tables of several sizes
+    """Raise BadRequest if tables cannot be filled, or the game cannot be dealt for them."""
+    table = getattr(settings, "table", None)  # the courses have tables of several sizes instead
     fewest = rules.seats[0] if table is None else table
     if not players:
         raise BadRequest("there are no players: name some in players or player_files")
@@ -234,11 +236,11 @@ def check_tables_can_be_filled(rules: Game[Any, Any, Any], settings: Settings, p
         raise BadRequest(f"there are fewer players ({players}) than seats at a table ({fewest})")
 
 
-# Values from what was written.
+# Values.
 
 
 def parse_choice(value: Any, kind: type[Choice], where: str) -> Choice:
-    """The one of several that is meant."""
+    """The choice with this value."""
     known = {one.value: one for one in kind}
     if not isinstance(value, str) or value not in known:
         raise BadRequest(f"{where}: unknown value {value!r}{suggestion(str(value), known)}")
@@ -246,7 +248,7 @@ def parse_choice(value: Any, kind: type[Choice], where: str) -> Choice:
 
 
 def convert_value(value: Any, kind: type[Kind], where: str, *, strict: bool = True) -> Kind:
-    """A value of this type, or a line that says what is not as it should be."""
+    """A value of this type; otherwise raises BadRequest with the place and the problem."""
     try:
         return msgspec.convert(value, kind, strict=strict)
     except msgspec.ValidationError as error:
@@ -255,14 +257,14 @@ def convert_value(value: Any, kind: type[Kind], where: str, *, strict: bool = Tr
 
 
 def describe_validation_error(error: msgspec.ValidationError) -> tuple[str, str]:
-    """Where something is wrong, from where we looked, and what it is.
+    """The place of an error, relative to the checked value, and the problem.
 
     >>> describe_validation_error(msgspec.ValidationError("Expected `int`, got `str` - at `$.games`"))
     ('.games', 'expected int, got str')
     """
     text, _, place = str(error).partition(" - at `$")
     for ours, theirs in (
-        ("there has to be a key ", "Object missing required field "),
+        ("missing key ", "Object missing required field "),
         ("", "`"),
         ("", " | null"),
         ("table", "object"),

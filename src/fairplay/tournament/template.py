@@ -1,4 +1,4 @@
-"""Write the file of a tournament to begin with: it can be run as it stands, and says what else there is to say."""
+"""Write a template of a tournament file, which can be run as it is, and shows all settings in comments."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -15,52 +15,52 @@ from fairplay.tournament.spec import BotCheckPolicy, Penalty
 from fairplay.tournament.spec_file import FORMATS, SANDBOXES
 
 TEMPLATE_GAMES = 60
-EXAMPLE_LIMITS = {"first": 20, "bank": 60, "increment": 1}  # examples of what there is not if nothing is said
+EXAMPLE_LIMITS = {"first": 20, "bank": 60, "increment": 1}  # for limits that have no default
 
 TEMPLATE = """\
-# A tournament of {game}. To run it, and to go on with it after an interruption:  fairplay tournament FILE{option}
-# What is commented out need not be said.
+# A tournament of {game}. To run it, and to resume it after an interruption:  fairplay tournament FILE{option}
+# Settings in comments are optional.
 
 game = "{game}"
 {parameters}
-# seed = "any text"  # the same seed deals the same games; if there is none, it is drawn and written down
+# seed = "any text"  # the same seed deals the same games; without one, it is drawn at random and stored in the log
 
-# Who plays whom:
+# Which matches are played:
 format = {format}
 {formats}
 
-# The players: of the server ({server}), your own (./bots/bob.py), or any program (exec:"./bot --flag").
-# Paths are relative to this file. Who has no name is called like its file.
+# The players: built in ({built_in}), files (./bots/bob.py) or programs (exec:"./bot --flag").
+# Paths are relative to this file. A player without a name is called like its file.
 players = [
 {players}
     # {{ name = "bob", player = "./bots/bob.py" }},
 ]
-# player_files = ["./bots/*.py"]  # and everybody who is there
-# signup = {{ min = 2, max = 8, wait = 60, guests = true }}  # and whoever comes to: fairplay serve --tournament FILE
+# player_files = ["./bots/*.py"]  # all files that match are players, too
+# signup = {{ min = 2, max = 8, wait = 60, guests = true }}  # and players of: fairplay serve --tournament FILE
 
-# Programs have so many seconds for each answer (first: the first turn; bank: all turns together), and a sandbox.
+# Limits of time in seconds (move: a turn; first: the first turn; bank: all turns together), and the sandbox:
 # limits = {limits}
 # sandbox = "auto"  # {sandboxes}
 # pondering = false  # may programs think while others are asked?
 
-# bot_check = "{bot_check}"  # {bot_checks}: what comes of a program that fails the trials of `fairplay check-bot`
+# bot_check = "{bot_check}"  # {bot_checks}: what happens to a program that fails `fairplay check-bot`
 
-# What comes of a fault: out of this game; out of the tournament; forfeit: without its score, too; replay: it is void.
+# Penalties: eject from the match; expel from the tournament; forfeit: eject without its score; replay the match.
 # The faults are {faults}.
 # penalties = {{ default = "{penalty}", {fault} = "{worse}" }}
 
-# Who watches the matches where they are played:
+# Observers of the matches, in the process that plays them:
 # observers = ["py:my_module:Watcher"]
 """
 
 
 def tournament_template(game: str) -> str:
-    """The text of a file for a tournament of the players that come with a game. Raises BadRequest if there is none."""
-    shelf = game_info(game)
-    table, server = shelf.rules.seats[0], [name for name, player in shelf.built_in.items() if not player.is_slow]
-    seated = [server[number % len(server)] for number in range(max(len(server), table))]
-    default = shelf.rules().parameters()
-    about = shelf.rules.parameter_descriptions()
+    """The text of a file for a tournament of built-in players. Raises BadRequest if there is no such game."""
+    info = game_info(game)
+    table, quick_players = info.rules.seats[0], [name for name, player in info.built_in.items() if not player.is_slow]
+    players = [quick_players[number % len(quick_players)] for number in range(max(len(quick_players), table))]
+    default = info.rules().parameters()
+    about = info.rules.parameter_descriptions()
     kind, *_ = FORMATS
     return TEMPLATE.format(
         game=game,
@@ -68,15 +68,15 @@ def tournament_template(game: str) -> str:
         parameters="\n".join(
             [
                 *(f"# {name}: {about[name]}" for name in default if about[name]),
-                f"{'' if shelf.quick else '# '}parameters = {format_inline_table(shelf.quick or default)}",
+                f"{'' if info.quick else '# '}parameters = {format_inline_table(info.quick or default)}",
             ]
         ),
         format=format_inline_table({"kind": kind, "games": TEMPLATE_GAMES, "table": table}),
         formats="\n".join(describe_formats(table)),
-        server=", ".join(shelf.built_in),
+        built_in=", ".join(info.built_in),
         players="\n".join(
             f"    {format_inline_table({'name': name, 'player': player})},"
-            for name, player in zip(distinct_names(seated), seated, strict=True)
+            for name, player in zip(distinct_names(players), players, strict=True)
         ),
         limits=format_inline_table(
             {
@@ -95,16 +95,16 @@ def tournament_template(game: str) -> str:
 
 
 def describe_formats(table: int) -> Iterable[str]:
-    """A line for each other format: what it takes, and what it is."""
+    """A line for each other format, with its settings."""
     for kind, settings in list(FORMATS.items())[1:]:
         known = asdict(settings())
-        taken = {name: table if name == "table" else value for name, value in known.items()}
+        values = {name: table if name == "table" else value for name, value in known.items()}
         about = (settings.__doc__ or "").partition(".")[0]
-        yield f"# format = {format_inline_table({'kind': kind, **taken})}  # {about}"
+        yield f"# format = {format_inline_table({'kind': kind, **values})}  # {about}"
 
 
 def format_inline_table(values: Mapping[str, Any]) -> str:
-    """A table of TOML on one line; what is plain is written in TOML as in JSON.
+    """A TOML table on one line; plain values are the same in TOML and JSON.
 
     >>> format_inline_table({"kind": "swiss", "rounds": 5})
     '{ kind = "swiss", rounds = 5 }'
@@ -113,7 +113,7 @@ def format_inline_table(values: Mapping[str, Any]) -> str:
 
 
 def format_choices(words: Iterable[str]) -> str:
-    """Words from which to choose.
+    """Words as a choice.
 
     >>> format_choices(["auto", "strict", "none"])
     'auto, strict or none'

@@ -1,4 +1,4 @@
-"""Write the steps of a tournament down as they are taken, one chained line each, and read them again."""
+"""Write the log of a tournament, one line per step, chained by hashes, and read it."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -24,17 +24,17 @@ from fairplay.tournament.spec import TournamentSpec
 
 LOG_FORMAT = 2
 MAX_VERSION_CHARS = 20  # of the version of fairplay in an error
-CHAIN_ID = b"tournament"  # what stands where the lines of a match have its id
+CHAIN_ID = b"tournament"  # in the place of the id of a match
 
 
 class LogEntry(msgspec.Struct, frozen=True, tag_field="type", omit_defaults=True):
-    """A step."""
+    """A step of a tournament."""
 
-    at: float = 0.0  # wall time, in seconds
+    at: float = 0.0  # in seconds since 1970
 
 
 class TournamentOpened(LogEntry, frozen=True, tag="opening", kw_only=True):
-    """The first line: all that is needed to begin the tournament again. The seed is in it."""
+    """The first line: the whole tournament, with its seed."""
 
     format: int
     fairplay: str
@@ -67,7 +67,7 @@ class AttemptDiscarded(LogEntry, frozen=True, tag="discarded_attempt", kw_only=T
 
 
 class MatchCounted(LogEntry, frozen=True, tag="match", kw_only=True):
-    """A match has the outcome that counts."""
+    """A match counts, or is void."""
 
     counted: CountedMatch
 
@@ -93,7 +93,7 @@ encode_entry = msgspec.json.Encoder().encode
 
 
 class TournamentLog:
-    """The steps of one tournament, as far as they were taken; whoever has it open is the only one who writes to it."""
+    """The steps of one tournament so far; only one process has it open to write."""
 
     def __init__(self, opening: TournamentOpened, now: Callable[[], float] = time.time) -> None:
         self.opening = opening
@@ -115,7 +115,7 @@ class TournamentLog:
             self._file.close()
 
     def write(self, line: AnyEntry) -> None:
-        """Take a step: it is on record before anybody is told of it."""
+        """Write a step, before any observer is notified of it."""
         assert self._file is not None
         line = msgspec.structs.replace(line, at=self._now())
         body = encode_entry(line)[:-1]
@@ -125,7 +125,7 @@ class TournamentLog:
         self.apply(line)
 
     def apply(self, line: AnyEntry) -> None:
-        """Know of a step that was written."""
+        """Update the state by a step that was written."""
         match line:
             case BotVerdict(name=name, failure=failure):
                 self.bot_failures[name] = failure
@@ -141,7 +141,7 @@ class TournamentLog:
                 self.closed = line
 
     def read_entries(self, text: bytes) -> int:
-        """Know what a file holds behind its first line; how many bytes of it are whole lines."""
+        """Update the state by the lines of a file, and return how many bytes of it are whole lines."""
         size = 0
         for number, raw in enumerate(text.splitlines(keepends=True), 1):
             if not raw.endswith(b"\n"):
@@ -161,7 +161,7 @@ def create_log(
     disk: Disk = REAL_DISK,
     now: Callable[[], float] = time.time,
 ) -> TournamentLog:
-    """A new tournament in a directory, which is made if it is not there."""
+    """Create the log of a new tournament in a directory, which is created if it is missing."""
     log = TournamentLog(TournamentOpened(format=LOG_FORMAT, fairplay=VERSION, spec=spec, seed_drawn=seed_drawn), now)
     with ExitStack() as undo, tournament_in_use_errors(directory):
         log._file = undo.enter_context(closing(create_file(directory, LOG_FILE, disk, Durability.BATCH)))
@@ -171,7 +171,7 @@ def create_log(
 
 
 def reopen_log(directory: Path, *, disk: Disk = REAL_DISK, now: Callable[[], float] = time.time) -> TournamentLog:
-    """The tournament in a directory, to be gone on with. Raises InUse if another process does that."""
+    """Open the log in a directory to resume its tournament. Raises InUse if another process runs it."""
     with ExitStack() as undo, tournament_in_use_errors(directory):
         file = undo.enter_context(closing(reopen_file(str(directory / LOG_FILE), disk, Durability.BATCH)))
         log, size = parse_log(read_log_bytes(directory), directory, now)
@@ -182,13 +182,13 @@ def reopen_log(directory: Path, *, disk: Disk = REAL_DISK, now: Callable[[], flo
 
 
 def delete_log(directory: Path) -> None:
-    """Remove the steps of a tournament of which no round has begun."""
+    """Remove the log of a tournament of which no round has begun."""
     (directory / LOG_FILE).unlink()
 
 
 @contextmanager
 def tournament_in_use_errors(directory: Path) -> Iterator[None]:
-    """Say that a tournament is being run, if it is."""
+    """Translate InUse into an error that names the tournament."""
     try:
         yield
     except InUse:
@@ -196,18 +196,18 @@ def tournament_in_use_errors(directory: Path) -> Iterator[None]:
 
 
 def read_log(directory: Path) -> TournamentLog:
-    """The steps of the tournament in a directory so far, whoever may be running it."""
+    """Read the log in a directory, even while a process runs the tournament."""
     return parse_log(read_log_bytes(directory), directory, time.time)[0]
 
 
 def log_exists(directory: Path) -> bool:
-    """Was a tournament begun there? One without a whole first line was never told of to anybody."""
+    """Whether a directory has a log with a whole first line; without one, the tournament has not begun."""
     with open_log(directory) as file:
         return file is not None and file.readline().endswith(b"\n")
 
 
 def is_seed_revealed(journal: Path) -> bool:
-    """Was the seed of this match revealed, by the tournament in whose directory its journal is?"""
+    """Whether the tournament in whose directory a journal is has revealed the seed of its match."""
     matches = journal.absolute().parent
     if matches.name != MATCHES_DIR or not log_exists(matches.parent):
         return False
@@ -217,7 +217,7 @@ def is_seed_revealed(journal: Path) -> bool:
 
 
 def read_log_bytes(directory: Path) -> bytes:
-    """What the log in a directory holds."""
+    """The bytes of the log in a directory."""
     with open_log(directory) as file:
         text = b"" if file is None else file.read()
     if b"\n" not in text:
@@ -229,7 +229,7 @@ def read_log_bytes(directory: Path) -> bytes:
 
 @contextmanager
 def open_log(directory: Path) -> Iterator[BinaryIO | None]:
-    """The file in a directory, if there is one. Raises BadRequest if it cannot be read."""
+    """Open the log in a directory, if there is one. Raises BadRequest if it cannot be read."""
     try:
         with open_journal_file(directory / LOG_FILE) as file:
             yield file
@@ -240,13 +240,13 @@ def open_log(directory: Path) -> Iterator[BinaryIO | None]:
 
 
 def parse_log(text: bytes, directory: Path, now: Callable[[], float]) -> tuple[TournamentLog, int]:
-    """A log from its text, and how many bytes of it are whole."""
+    """A log from its text, and how many bytes of it are whole lines."""
     try:
         line = text.partition(b"\n")[0] + b"\n"
         check_format(line)
         first, _ = check_entry(line, NO_HASH, 1)
         if not isinstance(first, TournamentOpened):
-            raise UnreadableLog("line 1 is no opening")
+            raise UnreadableLog("line 1 is not an opening")
         log = TournamentLog(first, now)
         return log, log.read_entries(text)
     except UnreadableLog as error:
@@ -283,8 +283,8 @@ def check_entry(raw: bytes, before: bytes, number: int) -> tuple[Any, bytes]:
     body, comma, rest = raw.rpartition(b',"hash":"')
     found = line_hash(before + CHAIN_ID + body)
     if not comma or rest != b'%b"}\n' % found:
-        raise UnreadableLog(f"line {number} was changed since it was written")
+        raise UnreadableLog(f"line {number} was changed after it was written")
     try:
         return decode_entry(body + b"}"), found
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise UnreadableLog(f"line {number} is no step of a tournament: {error}") from None
+        raise UnreadableLog(f"line {number} is not a step of a tournament: {error}") from None

@@ -243,24 +243,24 @@ def test_there_is_a_table_before_anybody_played() -> None:
     ("names", "apart", "said"),
     [
         ("ann", "", ""),
-        ("ann bob", "", "nobody can be told apart yet"),
+        ("ann bob", "", "no two players are significantly different"),
         ("ann bob", "ann>bob", "ann is better than bob"),
         (
             "ann bob cyd dan",
             "ann>cyd ann>dan bob>cyd bob>dan cyd>dan",
-            "ann and bob are better than cyd, dan; cyd is better than dan; ann and bob cannot be told apart yet",
+            "ann and bob are better than cyd, dan; cyd is better than dan; ann and bob are not significantly different",
         ),
         (
             "ann bob cyd",
             "ann>cyd",
-            "ann is better than cyd; ann and bob cannot be told apart yet; bob and cyd cannot be told apart yet",
+            "ann is better than cyd; ann and bob are not significantly different; bob and cyd are not significantly different",
         ),
         (
             "bob ann cyd",
             "bob>ann",
-            "bob is better than ann; bob and cyd cannot be told apart yet; ann and cyd cannot be told apart yet",
+            "bob is better than ann; bob and cyd are not significantly different; ann and cyd are not significantly different",
         ),
-        ("a b c d e f g", "a>b a>c a>d a>e a>f a>g b>g", "7 of 21 pairs are told apart; "
+        ("a b c d e f g", "a>b a>c a>d a>e a>f a>g b>g", "7 of 21 pairs are significantly different; "
          "a is better than all others; b is better than 1 of 6 others"),
     ],
 )  # fmt: skip

@@ -143,7 +143,7 @@ def test_a_match_that_is_too_long_is_shown_without_a_replay(
     assert found
     assert {board.link for board in found} == {""}
     assert "<a " not in "".join(boards.render_boards(found))
-    assert "which is long: by that command" in "".join(boards.render_boards(found))
+    assert "which is long: use that command" in "".join(boards.render_boards(found))
 
 
 def test_a_directory_in_which_nothing_can_be_made_is_a_fault_of_the_host(
@@ -153,5 +153,5 @@ def test_a_directory_in_which_nothing_can_be_made_is_a_fault_of_the_host(
     (tmp_path / "matches").symlink_to(directory / "matches")
     (tmp_path / "replays").write_text("in the way")
 
-    with pytest.raises(HostFault, match="replays: cannot be made: File exists"):
+    with pytest.raises(HostFault, match="replays: cannot be created: File exists"):
         write_replay_pages(tmp_path, counted)

@@ -26,8 +26,8 @@ def deals(count: int, wins: int) -> list[CountedMatch]:
     ("matches", "said"),
     [
         (deals(40, 30), "ann is better than bob, by 50 Elo rather than by 0: decided after 2"),
-        (deals(4000, 0), "nothing is decided between ann and bob after 4000 deals"),
-        ([], "nothing is decided between ann and bob after 0 deals"),
+        (deals(4000, 0), "no decision between ann and bob after 4000 deals"),
+        ([], "no decision between ann and bob after 0 deals"),
     ],
 )
 def test_it_is_said_what_is_decided(matches: list[CountedMatch], said: str) -> None:

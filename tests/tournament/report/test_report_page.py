@@ -143,7 +143,7 @@ def test_the_page_of_a_real_tournament_tells_all(tournament: tuple[Path, Tournam
     assert any(all(one.faults) for one in counted if one.faults), "and both of a match have stories of their own"
     assert len({text for text in page.texts if "was ejected from a match of fish" in text}) == faults
     assert "<eve>" in page.texts
-    assert "A penguin is put on a tile of the board" in page.text
+    assert "A penguin is placed on a tile of the board" in page.text
     assert "RuntimeError: a <b>bad</b> day</pre>" in page.text
     assert "fairplay debug matches/m" in page.text
 
@@ -266,7 +266,7 @@ def test_there_may_be_few_players_or_many(tmp_path: Path, count: int) -> None:
 
     assert page.texts.count("player 0") == 1 + 1 + 2 + 1 + 1, "table, ratings, meetings, scores, times"
     assert page.tags.count("tr") == count + 1
-    assert "Nobody was ejected." in page.text
+    assert "No player was ejected." in page.text
 
 
 def test_there_is_a_page_before_anybody_played(tmp_path: Path) -> None:

@@ -40,5 +40,5 @@ def test_workers_hear_of_an_external_game_by_their_matches(
     final = run_in_directory(tournament, tmp_path / "cup", runner)
 
     assert [(one.faults, one.void) for one in final.counted] == [((), "")] * 4
-    assert final.bot_checks == {"./bot.py": ""}
+    assert final.bot_failures == {"./bot.py": ""}
     assert not [value for value in os.environ.values() if "game_coin" in value]

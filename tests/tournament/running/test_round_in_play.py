@@ -80,7 +80,7 @@ def test_who_is_out_of_the_tournament_does_not_play_any_more(tmp_path: Path) -> 
     sat = [one for one in theirs if one.places]
     assert (theirs[0].expelled, sat) == (("bad",), theirs[: len(sat)])
     assert 2 <= len(sat) <= 8
-    assert {one.void for one in theirs[len(sat) :]} == {"cancelled: bad may not play any more"}
+    assert {one.void for one in theirs[len(sat) :]} == {"cancelled, with expelled players: bad"}
     assert len(counted) == 200 == len(noting.events_of(MatchEnded))
     assert sum(MISBEHAVING_PLAYERS + "Cheat" in one.names for one in counted) == 100  # whose fault has another penalty
 

@@ -1,4 +1,4 @@
-"""Run the knock-outs of the Fish course and of the Tsuro course, by the order of the file."""
+"""Schedule the knock-outs of the Fish course and of the Tsuro course, in the order of the players in the file."""
 
 from collections.abc import Iterator, Sequence
 from itertools import count
@@ -20,42 +20,40 @@ from fairplay.tournament.spec import TournamentSpec
 
 Players = tuple[Entrant, ...]
 
-FISH_TABLE_SIZES, TSURO_TABLE_SIZES = range(2, 5), range(3, 6)  # how many may play one game
+FISH_TABLE_SIZES, TSURO_TABLE_SIZES = range(2, 5), range(3, 6)  # players in a game
 TABLE_SIZES: dict[type[Course], range] = {FishCourse: FISH_TABLE_SIZES, TsuroCourse: TSURO_TABLE_SIZES}
-TSURO_LAST_TABLES = {
+TSURO_LAST_TABLES = {  # the sizes of the last games, by the number of players that remain after games of five
     0: [],
     1: [3, 3],
     2: [4, 3],
     3: [3],
     4: [4],
-}  # Tsuro: the last games, by how many are left over behind fives
+}
 
 
 def fish_course(spec: TournamentSpec, settings: FishCourse) -> Format:
-    """Whoever comes first in a game goes on, until few enough are left for one last game."""
+    """The first of each game advances, until few enough are left for a last game."""
     left, deals = spec.players, count()
-    out: list[Names] = []  # who lost, round by round
+    out: list[Names] = []  # the losers of each round
     before: Players | None = None
     while len(left) >= FISH_TABLE_SIZES[0]:
         sent = yield matches_for_groups(spec, split_into_groups(left, fish_sizes(len(left))), deals)
         on = advancing_players(left, sent, ranks=1)
         there = entrant_names(sent.players)
         out.append(tuple(one.name for one in left if one not in on and one.name in there))
-        if (
-            len(left) <= FISH_TABLE_SIZES[-1] or on == before
-        ):  # it was the last game, or two rounds have the same winners
+        if len(left) <= FISH_TABLE_SIZES[-1] or on == before:  # the last game, or the same winners twice
             return knock_out_ranking(on, out)
         left = before = on
     return knock_out_ranking(left, out)
 
 
 def tsuro_course(spec: TournamentSpec, settings: TsuroCourse) -> Format:
-    """Whoever comes first or second in a game goes on, until few enough are left for one game, which decides."""
+    """The first two ranks of each game advance, until few enough are left for a last game, which decides."""
     left, deals = spec.players, count()
     while len(left) > TSURO_TABLE_SIZES[-1]:
         sent = yield matches_for_groups(spec, split_into_groups(left, tsuro_sizes(len(left))), deals)
         on = advancing_players(left, sent, ranks=2)
-        if len(on) == len(left):  # nobody is out, and nobody would be in the next round
+        if len(on) == len(left):  # all advance, and would again in the next round
             break
         left = on
     else:
@@ -66,7 +64,7 @@ def tsuro_course(spec: TournamentSpec, settings: TsuroCourse) -> Format:
 
 
 def fish_sizes(players: int) -> list[int]:
-    """Fours; if one were left over the last of them is undone, and what is then left is cut into smaller games.
+    """Games of four; if one player were left over, the last game is split again with it into smaller ones.
 
     >>> [fish_sizes(players) for players in (5, 6, 13)]
     [[3, 2], [4, 2], [4, 4, 3, 2]]
@@ -85,7 +83,7 @@ def fish_sizes(players: int) -> list[int]:
 
 
 def tsuro_sizes(players: int) -> list[int]:
-    """Fives, and at the end threes and fours so that nobody is left over.
+    """Games of five, and at the end of three and four, so that no player is left over.
 
     >>> [tsuro_sizes(players) for players in (6, 7, 8, 11)]
     [[3, 3], [4, 3], [5, 3], [5, 3, 3]]
@@ -100,19 +98,19 @@ def matches_for_groups(tournament: TournamentSpec, groups: Sequence[Players], de
 
 
 def advancing_players(left: Players, sent: RoundResult, *, ranks: int) -> Players:
-    """Whoever is in one of the first ranks of a game, in the old order."""
+    """The players in the first ranks of a game, in their old order."""
     there = entrant_names(sent.players)
     on = {name for match in sent.matches for rank in ranked_names(match, there)[:ranks] for name in rank}
     return tuple(one for one in left if one.name in on)
 
 
 def ranked_names(match: CountedMatch, there: Names) -> list[Names]:
-    """Those who were not expelled, best first; if the match does not count, nobody is better than the others."""
+    """The ranks of a match without expelled players, best first; if the match does not count, all share one."""
     places = dict(zip(match.names, match.places or [1] * len(match.names), strict=True))
     here = [name for name in match.names if name in there]
     return [tuple(name for name in here if places[name] == place) for place in sorted({places[name] for name in here})]
 
 
 def knock_out_ranking(winners: Players, out: Sequence[Names]) -> Ranking:
-    """The winners, and behind them the others by how far they came; if nobody won, nobody comes first."""
+    """The winners, and after them the others by the round they reached; without a winner the first group is empty."""
     return (entrant_names(winners), *(losers for losers in reversed(out) if losers))

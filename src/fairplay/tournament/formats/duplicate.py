@@ -1,4 +1,4 @@
-"""Let each deal be played in several seat orders, so that its luck is everybody's."""
+"""Schedule duplicate games: each deal is played in several seat orders, so that its luck is shared."""
 
 from collections import Counter
 from itertools import permutations
@@ -10,7 +10,7 @@ from fairplay.tournament.formats.seating import seat_orders
 from fairplay.tournament.settings import Duplicate
 from fairplay.tournament.spec import TournamentSpec
 
-SEAT_ORDERS = ("all", "balanced")  # of seats, that are played
+SEAT_ORDERS = ("all", "balanced")  # which orders of seats are played
 
 
 def duplicate(spec: TournamentSpec, settings: Duplicate) -> Format:

@@ -1,4 +1,4 @@
-"""Let only the first of each table go on, until one is left."""
+"""Schedule a knock-out: the first of each table advances, until one is left."""
 
 from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
 from fractions import Fraction
@@ -13,18 +13,18 @@ from fairplay.tournament.settings import KnockOut
 from fairplay.tournament.spec import TournamentSpec
 
 Players = tuple[Entrant, ...]
-MAX_EXTRA_SETS = 3  # of games, for those who are equal; then whoever stands higher in the file goes on
+MAX_EXTRA_SETS = 3  # of games between equals; after that, the one higher in the file advances
 
 
 def knock_out(spec: TournamentSpec, settings: KnockOut) -> Format:
-    """Whoever stands higher in the file meets others who do as late as possible, and has the byes.
+    """Seed by the order of the file: the first players meet as late as possible, and have the byes.
 
     The first round leaves a power of the table's size where the game allows it, so that later there are no byes. The
-    rank is the round reached; if those who are left are too few for a game, they share the first.
+    rank is the round reached; if the last players are too few for a game, they share the first rank.
     """
     allowed, deals = allowed_table_sizes(spec), count()
     left = spec.players
-    out: list[Names] = []  # who lost, round by round
+    out: list[Names] = []  # the losers of each round
     while len(left) > 1 and (sizes := draw_tables(len(left), settings.table, allowed)):
         byes = left[: len(left) - sum(sizes)]
         groups = spread_over_tables(left[len(byes) :], len(sizes))
@@ -35,7 +35,7 @@ def knock_out(spec: TournamentSpec, settings: KnockOut) -> Format:
 
 
 def draw_tables(players: int, size: int, allowed: Collection[int]) -> tuple[int, ...]:
-    """The tables of a round, all others having a bye: as many lose as are above a power of the size, or nearly so.
+    """The sizes of the tables of a round, others having a bye: as many lose as exceed a power of the size, or nearly.
 
     >>> draw_tables(5, 2, range(2, 5)), draw_tables(6, 4, range(2, 5))
     ((2,), (3,))
@@ -76,14 +76,14 @@ def spread_over_tables(players: Players, tables: int) -> list[Players]:
 def play_groups(
     tournament: TournamentSpec, groups: Sequence[Players], games: int, allowed: Collection[int], deals: Iterator[int]
 ) -> Generator[Round, RoundResult, tuple[Players, Names]]:
-    """Who goes on from these groups, and who may play at all by then.
+    """Play these groups, and return the players that advance, and the names of all that may still play.
 
     Equals play another set among themselves, or with their table if they are too few for a game. From a table whose
-    players are always all ejected nobody goes on: a fault earns no more than playing and losing.
+    players are all ejected from every match, none advances: a fault earns no more than playing and losing.
     """
-    rivals = {group: group for group in groups}  # who may still go on
+    rivals = {group: group for group in groups}  # that may still advance
     there: Names = entrant_names([player for group in groups for player in group])
-    failed, ranked = set[str](), set[str]()  # in matches from which all were ejected, and in others
+    failed, ranked = set[str](), set[str]()  # players of matches from which all were ejected, and of others
     for _ in range(1 + MAX_EXTRA_SETS):
         undecided = [(equals, group) for group, equals in rivals.items() if len(equals) > 1]
         at_table = [first_playable_group(choices, allowed, there) for choices in undecided]
@@ -106,7 +106,7 @@ def play_groups(
 
 
 def first_playable_group(choices: Sequence[Players], allowed: Collection[int], there: Names) -> Players:
-    """The first of these groups, as far as they are there, that is large enough for a game."""
+    """The first of these groups that is large enough for a game, without the expelled."""
     for players in choices:
         here = tuple(one for one in players if one.name in there)
         if len(here) in allowed:
@@ -115,7 +115,7 @@ def first_playable_group(choices: Sequence[Players], allowed: Collection[int], t
 
 
 def top_scorers(players: Players, points: Mapping[str, Fraction], there: Sequence[str]) -> Players:
-    """Those with the most points."""
+    """The players with the most points."""
     here = [one for one in players if one.name in there]
     most = max((points.get(one.name, 0) for one in here), default=0)
     return tuple(one for one in here if points.get(one.name, 0) == most)

@@ -1,4 +1,4 @@
-"""Let neighbours on a ladder challenge each other; whoever is better stands higher afterwards."""
+"""Schedule a ladder: neighbours challenge each other, and the better one moves up."""
 
 from collections.abc import Sequence
 from itertools import count
@@ -13,7 +13,7 @@ from fairplay.tournament.spec import TournamentSpec
 
 
 def ladder(spec: TournamentSpec, settings: Ladder) -> Format:
-    """The first rungs are those of the file; who comes later begins at the bottom. Where people end is their rank."""
+    """The players start in the order of the file, later ones at the bottom; their rung at the end is their rank."""
     allowed, deals = allowed_table_sizes(spec), count()
     rungs = spec.players
     for turn in range(settings.rounds):
@@ -35,7 +35,7 @@ def ladder(spec: TournamentSpec, settings: Ladder) -> Format:
 
 
 def neighbour_groups(rungs: Sequence[Entrant], size: int, turn: int) -> list[tuple[Entrant, ...]]:
-    """The groups of a round, from the top; every second time they are cut elsewhere, so that everybody can climb."""
+    """The groups of a round, from the top; they differ every second round, so that each player can climb."""
     top = 0 if turn % 2 == 0 or len(rungs) <= size else len(rungs) % size or size // 2
     whole, bottom = divmod(len(rungs) - top, size)
     return split_into_groups(rungs, [top, *[size] * whole, bottom])

@@ -1,4 +1,4 @@
-"""Choose who meets whom, so that everybody plays as often as everybody else, and against everybody."""
+"""Choose the tables of a round robin, so that all players have equally many games and opponents are mixed evenly."""
 
 from itertools import combinations, islice
 from math import comb
@@ -9,11 +9,11 @@ Table = tuple[int, ...]
 
 
 def meeting_tables(players: int, size: int, games: int, lots: SeededRandom) -> list[Table]:
-    """The tables of so many games, of players who are numbers from 0; each has at most one game more than another.
+    """The tables of so many games; players are numbers from 0, and each has at most one game more than another.
 
-    At tables of two no pair meets more than once more often than another. At larger ones, whoever met those at a table
-    least often joins them. With 3 to 40 players and up to 10,000 games, no pair met more than four times more often
-    than another, and mostly it was two or three.
+    At tables of two no pair meets more than once more often than another. A larger table is joined by the player that
+    has met its players least often. With 3 to 40 players and up to 10,000 games, no pair met more than four times more
+    often than another, and mostly it was two or three.
     """
     names = lots.sample(players, players)
     drawn = round_robin_pairs(players, games) if size == 2 else meeting_groups(players, size, games, lots)
@@ -21,14 +21,14 @@ def meeting_tables(players: int, size: int, games: int, lots: SeededRandom) -> l
 
 
 def round_robin_pairs(players: int, games: int) -> list[Table]:
-    """The circle method: all pairs once, and so on; what is left over in the end is as even as can be."""
+    """The circle method: all pairs once, then again, and an incomplete cycle that is as even as possible."""
     whole, rest = divmod(games, comb(players, 2))
     turn = even_cycle if players % 2 == 0 else odd_cycle
     return turn(players, comb(players, 2)) * whole + turn(players, rest)
 
 
 def even_cycle(players: int, games: int) -> list[Table]:
-    """One stays, the others go round: in each round everybody has one game."""
+    """One player stays, the others rotate: in each round each player has one game."""
     others = players - 1
     rounds = (
         [(others, turn), *(((turn + step) % others, (turn - step) % others) for step in range(1, players // 2))]
@@ -38,22 +38,22 @@ def even_cycle(players: int, games: int) -> list[Table]:
 
 
 def odd_cycle(players: int, games: int) -> list[Table]:
-    """All stand in a circle: for each distance a round in which everybody has two games.
+    """The players stand in a circle: for each distance there is a round in which each of them has two games.
 
-    If the last of them is not played to its end it is that of the neighbours. Every second pair of them, twice round,
-    gives everybody one game before anybody has two.
+    An incomplete round is the one of neighbours: every second pair of them, twice round, gives each player one game
+    before any has two.
     """
     whole, rest = divmod(games, players)
     distances = (*range(2, players // 2 + 1), 1)[:whole]
-    far: list[Table] = [(one, (one + distance) % players) for distance in distances for one in range(players)]
-    return far + [(one * 2 % players, (one * 2 + 1) % players) for one in range(rest)]
+    complete: list[Table] = [(one, (one + distance) % players) for distance in distances for one in range(players)]
+    return complete + [(one * 2 % players, (one * 2 + 1) % players) for one in range(rest)]
 
 
 def meeting_groups(players: int, size: int, games: int, lots: SeededRandom) -> list[Table]:
-    """Each table takes whoever met those at it least often, of those who have had the fewest games."""
-    never = size * games  # nobody sits at a table twice
+    """Each table takes the player that met its players least often, of those that have had the fewest games."""
+    never = size * games  # no player has two seats at a table
     met = [[never if one == other else 0 for other in range(players)] for one in range(players)]
-    waiting: list[int] = []  # who has had a game less than the others, in an order drawn anew each time
+    waiting: list[int] = []  # players with one game less than the others, in a random order
     found = []
     for _ in range(games):
         table: list[int] = []

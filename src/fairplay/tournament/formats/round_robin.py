@@ -1,4 +1,4 @@
-"""Let everybody play everybody, as evenly as so many matches allow."""
+"""Schedule a round robin: each player against each other, as evenly as so many matches allow."""
 
 from fairplay.core.chance import SeededRandom
 from fairplay.tournament.counted_match import Format
@@ -10,9 +10,9 @@ from fairplay.tournament.spec import TournamentSpec
 
 def round_robin(spec: TournamentSpec, settings: RoundRobin) -> Format:
     """All matches in one round, as none of them depends on another; the ratings decide."""
-    players, everybody = len(spec.players), range(len(spec.players))
+    players, indices = len(spec.players), range(len(spec.players))
     if players == settings.table:
-        seatings = [rotate_seats(everybody, game) for game in range(settings.games)]
+        seatings = [rotate_seats(indices, game) for game in range(settings.games)]
     else:
         lots = SeededRandom(spec.derive_seed("round robin"))
         seatings = assign_seats(meeting_tables(players, settings.table, settings.games, lots))

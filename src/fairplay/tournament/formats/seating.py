@@ -1,4 +1,4 @@
-"""Say who sits where, so that in the end nobody has sat more often in one seat than in another."""
+"""Assign seats, so that each player has each seat equally often."""
 
 from collections.abc import Hashable, Sequence
 from typing import TypeVar
@@ -7,10 +7,10 @@ Player = TypeVar("Player", bound=Hashable)
 
 
 def seat_orders(size: int, *, mirrored: bool = False) -> tuple[tuple[int, ...], ...]:
-    """As many seat orders as there are seats: each player is in each seat once, and has its neighbours evenly.
+    """As many seat orders as there are seats: each player has each seat once, and its neighbours are mixed evenly.
 
-    Up and down in turns makes the first order (0 1 3 2), and the others follow from it by counting on: at tables of an
-    even size each comes directly behind each other once. At the others that takes the mirrored orders as well.
+    The first order counts up and down in turns (0 1 3 2), and the others add one each: at tables of an even size each
+    player directly follows each other one once. At tables of an odd size that takes the mirrored orders as well.
 
     >>> seat_orders(4)
     ((0, 1, 3, 2), (1, 2, 0, 3), (2, 3, 1, 0), (3, 0, 2, 1))
@@ -22,7 +22,7 @@ def seat_orders(size: int, *, mirrored: bool = False) -> tuple[tuple[int, ...], 
 
 
 def rotate_seats(players: Sequence[Player], game: int) -> tuple[Player, ...]:
-    """Who sits where in a game of the same players, counted from 0.
+    """The players by seat in a game of the same players, with games counted from 0.
 
     >>> [rotate_seats("abc", game) for game in range(3)]
     [('a', 'b', 'c'), ('b', 'c', 'a'), ('c', 'a', 'b')]
@@ -32,14 +32,14 @@ def rotate_seats(players: Sequence[Player], game: int) -> tuple[Player, ...]:
 
 
 def assign_seats(tables: Sequence[Sequence[Player]]) -> list[tuple[Player, ...]]:
-    """The players of these matches by seat; tables are of one size, and nobody sits at one of them twice.
+    """The players of these matches by seat; tables are of one size, and each player has one seat at a table.
 
     The games of each player, in this order, are cut into blocks of as many as there are seats. In each block it has
-    each seat once, and so nobody has ever sat more than once more often in one seat than in another.
+    each seat once, and so no player ever has one seat more than once more often than another.
 
     Matches and blocks are the two sides of a graph in which no node has more edges than there are seats. By König's
     theorem so many colours, which are the seats, suffice. Edge by edge: if no colour is free at both ends, one that is
-    free at the match is set free at the block, by changing places with another all along the path of the two.
+    free at the match is freed at the block, by swapping it with another along their alternating path.
     """
     size = len(tables[0]) if tables else 0
     by_match: list[list[int]] = [[-1] * size for _ in tables]  # by seat: the block
@@ -68,7 +68,7 @@ def assign_seats(tables: Sequence[Sequence[Player]]) -> list[tuple[Player, ...]]
 
 
 def _swap_seats(by_match: list[list[int]], by_block: list[list[int]], block: int, seat: int, other: int) -> None:
-    """Set a seat free at a block that has the other one to give; the path ends, as it never comes to a node twice."""
+    """Free a seat at a block where the other one is free; the path ends, as it never visits a node twice."""
     path = []
     while (match := by_block[block][seat]) >= 0:
         path.append((match, block, seat, other))

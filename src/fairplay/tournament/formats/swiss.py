@@ -1,4 +1,4 @@
-"""Let equals play equals: each round is paired by the points so far."""
+"""Schedule a Swiss tournament: each round pairs players with similar points."""
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
@@ -15,11 +15,11 @@ from fairplay.tournament.spec import TournamentSpec
 
 
 def swiss(spec: TournamentSpec, settings: Swiss) -> Format:
-    """Tables are of sizes near to the one that is wanted, so that as few as possible have a bye.
+    """Tables have sizes near the requested one, so that as few players as possible have a bye.
 
-    Where points are equal lots are drawn, anew each round: nobody chooses its opponents by its place in the file. Who
-    has no match, or one that does not count, has half a point, which is what a table has on average. A bye goes to
-    whoever had the fewest, and of those to the last. Who comes later begins with nothing.
+    Equal points are ordered by lot, again in each round, so that the order of the file decides nothing. A player
+    without a match, or with one that does not count, gets half a point, the average at a table. A bye goes to the
+    player with the fewest byes, and of those to the last. Later players begin with nothing.
     """
     allowed, deals, score = allowed_table_sizes(spec), count(), SwissScores()
     players = spec.players
@@ -44,19 +44,19 @@ def swiss(spec: TournamentSpec, settings: Swiss) -> Format:
 
 
 class SwissScores:
-    """What has come of the rounds so far."""
+    """The points, meetings, byes and seats of the rounds so far."""
 
     def __init__(self) -> None:
         self.points: defaultdict[str, Fraction] = defaultdict(Fraction)
         self.met: Counter[Pair] = Counter()
         self.byes: Counter[str] = Counter()
-        self._sat: Counter[tuple[str, int]] = Counter()  # how often somebody had a seat
-        self._tables: defaultdict[str, list[Names]] = defaultdict(list)  # at which somebody sat
+        self._sat: Counter[tuple[str, int]] = Counter()  # how often a player had a seat
+        self._tables: defaultdict[str, list[Names]] = defaultdict(list)  # of each player
 
     def seat_order(self, table: Sequence[str], lots: SeededRandom) -> tuple[str, ...]:
-        """Who sits where: all together as seldom as possible where they have often been, and else by lot.
+        """The order of seats in which the players have had their seats least often; by lot if several are equal.
 
-        Who meets whom is not chosen for that, so it is not exact: at tables of one size, somebody has had a seat up to
+        The pairing ignores seats, so they are not exactly even: at tables of one size, a player has had a seat up to
         three times more often than another, and mostly once or never.
         """
         drawn = list(table)
@@ -64,7 +64,7 @@ class SwissScores:
         return min(permutations(drawn), key=lambda order: sum(self._sat[name, seat] for seat, name in enumerate(order)))
 
     def add(self, byes: Sequence[str], matches: Sequence[CountedMatch]) -> None:
-        """A round is over."""
+        """Count the matches and byes of a round."""
         self.byes.update(byes)
         idle = [*byes, *(name for match in matches if not match.places for name in match.names)]
         for name in idle:
@@ -78,7 +78,7 @@ class SwissScores:
                 self.met.update(frozenset(pair) for pair in combinations(match.names, 2))
 
     def ranking(self, names: Sequence[str]) -> Ranking:
-        """By points, and then by those of the opponents, as in Buchholz's system; who is still equal shares a rank."""
+        """By points, and then by those of the opponents, as in Buchholz's system; equal players share a rank."""
         key = {name: (-self.points[name], -self._opposition(name)) for name in names}
         return (
             tuple(tuple(rank) for _, rank in groupby(sorted(names, key=key.__getitem__), key.__getitem__))
@@ -86,6 +86,6 @@ class SwissScores:
         )
 
     def _opposition(self, name: str) -> Fraction:
-        """The points of those whom somebody met, on average at each table."""
+        """The average points of the opponents of a player, summed over its tables."""
         others = [[self.points[one] for one in table if one != name] for table in self._tables[name]]
         return sum((sum(these, Fraction()) / len(these) for these in others), Fraction())

@@ -1,4 +1,4 @@
-"""Say how many may sit at a table, and cut players into tables of such sizes."""
+"""Choose how many players sit at each table."""
 
 from collections.abc import Collection, Sequence
 from typing import TypeVar
@@ -23,7 +23,7 @@ def allowed_table_sizes(tournament: TournamentSpec) -> tuple[int, ...]:
 
 
 def choose_table_sizes(players: int, size: int, allowed: Collection[int]) -> tuple[int, ...]:
-    """The tables at which as many of the players as possible sit, of sizes near to the one that is wanted.
+    """The sizes of tables that seat as many of the players as possible, near the requested size.
 
     >>> choose_table_sizes(14, 4, range(2, 5)), choose_table_sizes(7, 2, range(2, 5))
     ((4, 4, 3, 3), (3, 2, 2))
@@ -31,7 +31,7 @@ def choose_table_sizes(players: int, size: int, allowed: Collection[int]) -> tup
     ((2, 2, 2), ())
     """
     for seated in range(players, 1, -1):
-        found: dict[int, int] = {}  # by the number of tables: how far they are from the right size
+        found: dict[int, int] = {}  # by the number of tables: how far they are from the requested size
         for tables in range(1, seated // 2 + 1):
             small, larger = divmod(seated, tables)
             if small in allowed and (not larger or small + 1 in allowed):

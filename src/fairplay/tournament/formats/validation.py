@@ -1,4 +1,4 @@
-"""Refuse what cannot be a tournament, in one line, before anything starts."""
+"""Refuse a tournament that cannot be played, in one line, before it starts."""
 
 from collections import Counter
 
@@ -11,8 +11,8 @@ from fairplay.tournament.formats.duplicate import SEAT_ORDERS
 from fairplay.tournament.settings import Duplicate, Versus
 from fairplay.tournament.spec import TournamentSpec
 
-MAX_PLAYERS_FOR_ALL_ORDERS = 3  # players whose seat orders can all be played
-MAX_ELO_DIFFERENCE = 4000  # no player is better than another by more Elo
+MAX_PLAYERS_FOR_ALL_ORDERS = 3  # at a table whose seat orders can all be played
+MAX_ELO_DIFFERENCE = 4000  # that a test may ask for
 
 
 def check_format(spec: TournamentSpec) -> None:
@@ -38,7 +38,7 @@ def check_format(spec: TournamentSpec) -> None:
     if players < sizes[0]:
         raise BadRequest(f"{kind} needs at least {sizes[0]} players, and there are {players}")
     for size in sizes:
-        rules.deal(size, bytes(SEED_BYTES))  # which says what is wrong
+        rules.deal(size, bytes(SEED_BYTES))  # raises BadRequest with the reason
     if isinstance(settings, Duplicate):
         check_orders(settings)
     if isinstance(settings, Versus):
@@ -47,8 +47,8 @@ def check_format(spec: TournamentSpec) -> None:
         for player in spec.players:
             if not is_restarted_each_match(player.address):
                 raise BadRequest(
-                    f"{kind} plays each deal more than once, and {player.name} ({player.address}) is not started "
-                    f"afresh for each match: it would know {rules.hidden}; use another format, or programs"
+                    f"{kind} plays each deal more than once, and {player.name} ({player.address}) is not restarted "
+                    f"for each match: it would know {rules.hidden}; use another format, or programs"
                 )
 
 
@@ -63,7 +63,7 @@ def check_orders(settings: Duplicate) -> None:
 
 
 def check_test(settings: Versus) -> None:
-    """Raise BadRequest unless there is something to be decided."""
+    """Raise BadRequest unless the test has something to decide."""
     if not -MAX_ELO_DIFFERENCE <= settings.elo0 < settings.elo1 <= MAX_ELO_DIFFERENCE:
         raise BadRequest(
             f"elo0 = {settings.elo0:g} has to be less than elo1 = {settings.elo1:g}, "

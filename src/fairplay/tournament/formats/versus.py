@@ -1,4 +1,4 @@
-"""Let one play against another until it is clear who is better, or so many games are played."""
+"""Schedule a match-up of two players, until a sequential test decides which is better."""
 
 from collections.abc import Iterable, Iterator
 from itertools import groupby
@@ -9,11 +9,11 @@ from fairplay.tournament.rating.sequential import RunningTest, SequentialTest, S
 from fairplay.tournament.settings import Versus
 from fairplay.tournament.spec import TournamentSpec
 
-DEALS_PER_ROUND = 20  # deals, whoever plays them: what is played must not depend on how many can be played at once
+DEALS_PER_ROUND = 20  # on any number of workers, so that these do not change what is played
 
 
 def versus(spec: TournamentSpec, settings: Versus) -> Format:
-    """Each deal is played once in each seat; the first two are compared, and whoever else is there fills the table."""
+    """Each deal is played once in each seat; the first two players are compared, and the others fill the table."""
     size = len(spec.players)
     deals = settings.games // size
     test = RunningTest(requested_test(settings))
@@ -41,14 +41,14 @@ def sequential_status(
 
 
 def requested_test(settings: Versus) -> SequentialTest:
-    """The test that was asked for."""
+    """The test of these settings."""
     return SequentialTest(settings.elo0, settings.elo1, settings.alpha, settings.beta)
 
 
 def scores_by_deal(tournament: TournamentSpec, matches: Iterable[CountedMatch]) -> Iterator[float]:
     """What the first scored against the second, by deal.
 
-    A deal says nothing unless it was played in all seats, and each time with a player who was not ejected.
+    A deal counts only if it was played in all seats, and not all players were ejected from one of its matches.
     """
     first, second = (player.name for player in tournament.players[:2])
     for _, group in groupby(matches, key=lambda match: match.deal):

@@ -1,7 +1,7 @@
-"""Fit Davidson's model, Bradley and Terry's with ties, to all pairs at the tables: strengths, seats, ties.
+"""Fit Davidson's model (Bradley-Terry with ties) to all pairs at the tables: strengths, seat effects, ties.
 
-Of two at a table, the first wins with weight exp(d / 2), loses with exp(-d / 2) and ties with nu, where d is how much
-stronger it is, its seat included. Parameters stand in one vector: players, seats, log nu.
+Of two players at a table, the first wins with weight exp(d / 2), loses with exp(-d / 2) and ties with nu, where d is
+the difference of their strengths and seat effects. The parameters are one vector: players, seats, log nu.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
 Bools: TypeAlias = NDArray[np.bool_]
 
-PRIOR_LOG_NU = -1.0  # where the prior has its middle
+PRIOR_LOG_NU = -1.0  # the mean of the prior
 PRIOR_PRECISIONS = (1 / 4**2, 1 / 10**2, 1 / 3**2)  # of the priors of strengths, seats, log nu
 CONVERGENCE_TOLERANCE = 1e-8
 MAX_NEWTON_STEPS = 100
@@ -23,7 +23,7 @@ CONTRAST_SIGNS = np.array([1.0, -1.0, 1.0, -1.0])  # of first, second, seat of t
 
 
 class Tables(NamedTuple):
-    """Matches with equally many players, one a row."""
+    """Matches with equally many players, one per row."""
 
     deals: Ints
     players: Ints  # by seat
@@ -31,42 +31,42 @@ class Tables(NamedTuple):
 
 
 class Pairs(NamedTuple):
-    """Who met whom, sorted, so that it does not matter in which order that came."""
+    """Results of all pairs of players at the tables, sorted, so that the order of matches does not matter."""
 
     players: int
     seats: int
-    groups: int  # of matches, each from a deal of its own
+    groups: int  # of matches from one deal
     group: Ints
-    ends: Ints  # first, second, and as parameters their seats; one row each
+    ends: Ints  # the parameters of the first, the second and their seats; a row each
     half_points: Ints  # of the first: 0, 1, 2
     weight: Floats
 
     @property
     def width(self) -> int:
-        """How many parameters there are."""
+        """The number of parameters."""
         return self.players + self.seats + 1
 
 
 class Fit(NamedTuple):
-    """The parameters at which likelihood and prior are greatest, and how sharp that is."""
+    """The parameters with the greatest posterior density, and its curvature there."""
 
     estimate: Floats
-    information: Floats  # minus the second derivatives, of the prior too
-    prior: Floats  # its part, which is diagonal
+    information: Floats  # minus the second derivatives, with those of the prior
+    prior: Floats  # the part of the prior, which is diagonal
 
 
 def pairwise_results(tables: Sequence[Tables], players: int) -> Pairs:
-    """All pairs at these tables, but for two who were ejected; the players are numbered."""
-    seats = max((each.players.shape[1] for each in tables), default=0)
-    deals = np.unique(np.concatenate([each.deals for each in tables])) if tables else np.zeros(0, np.int64)
+    """All pairs at these tables, except pairs of ejected players; players are numbers."""
+    seats = max((table.players.shape[1] for table in tables), default=0)
+    deals = np.unique(np.concatenate([table.deals for table in tables])) if tables else np.zeros(0, np.int64)
     radices = (players, players, seats, seats, 3, seats + 1)
     codes = [np.zeros(0, np.int64)]
-    for each in tables:
-        size, group = each.players.shape[1], np.searchsorted(deals, each.deals)
+    for table in tables:
+        size, group = table.players.shape[1], np.searchsorted(deals, table.deals)
         for a in range(size):
             for b in range(a + 1, size):
-                one, other = each.players[:, a], each.players[:, b]
-                half_points = 1 + np.sign(each.places[:, b] - each.places[:, a])
+                one, other = table.players[:, a], table.players[:, b]
+                half_points = 1 + np.sign(table.places[:, b] - table.places[:, a])
                 turned = one > other
                 row = (
                     np.where(turned, other, one),
@@ -79,7 +79,7 @@ def pairwise_results(tables: Sequence[Tables], players: int) -> Pairs:
                 code = group.astype(np.int64)
                 for radix, digit in zip(radices, row, strict=True):
                     code = code * radix + digit
-                codes.append(code[(half_points != 1) | (each.places[:, a] < size)])
+                codes.append(code[(half_points != 1) | (table.places[:, a] < size)])
     code, count = np.unique(np.concatenate(codes), return_counts=True)
     digits = []
     for radix in reversed(radices):
@@ -91,7 +91,7 @@ def pairwise_results(tables: Sequence[Tables], players: int) -> Pairs:
 
 
 def fit_model(pairs: Pairs, trust: float = 1.0) -> Fit:
-    """Climb by Newton's steps from the middle of the prior; trust in it is 1, or next to nothing to be without it."""
+    """Maximise by Newton's method from the mean of the prior, whose weight is `trust`: 1, or almost 0 without it."""
     width = pairs.width
     prior = trust * np.repeat(PRIOR_PRECISIONS, (pairs.players, pairs.seats, 1))
     middle = np.zeros(width)
@@ -103,10 +103,10 @@ def fit_model(pairs: Pairs, trust: float = 1.0) -> Fit:
     signs = np.outer(CONTRAST_SIGNS, CONTRAST_SIGNS)[:, :, None]
 
     def height(at: Floats) -> float:
-        apart = CONTRAST_SIGNS @ at[ends]
-        top = np.maximum(np.abs(apart) / 2, at[-1])
-        total = np.exp(apart / 2 - top) + np.exp(-apart / 2 - top) + np.exp(at[-1] - top)
-        likelihood = balance * apart + ties * at[-1] - met * (np.log(total) + top)
+        difference = CONTRAST_SIGNS @ at[ends]
+        top = np.maximum(np.abs(difference) / 2, at[-1])
+        total = np.exp(difference / 2 - top) + np.exp(-difference / 2 - top) + np.exp(at[-1] - top)
+        likelihood = balance * difference + ties * at[-1] - met * (np.log(total) + top)
         return float(likelihood.sum() - (prior * (at - middle) ** 2).sum() / 2)
 
     at = middle
@@ -134,16 +134,16 @@ def fit_model(pairs: Pairs, trust: float = 1.0) -> Fit:
     return Fit(at, information, prior)
 
 
-def expected_score(apart: Floats, log_nu: float) -> tuple[Floats, Floats]:
-    """Of one so much stronger: half of how much more often it wins than loses, and how often it ties."""
-    top = np.maximum(np.abs(apart) / 2, log_nu)
-    win, lose, tie = np.exp(apart / 2 - top), np.exp(-apart / 2 - top), np.exp(log_nu - top)
+def expected_score(difference: Floats, log_nu: float) -> tuple[Floats, Floats]:
+    """For these differences of strength: half of the excess of wins over losses, and the share of ties."""
+    top = np.maximum(np.abs(difference) / 2, log_nu)
+    win, lose, tie = np.exp(difference / 2 - top), np.exp(-difference / 2 - top), np.exp(log_nu - top)
     total = win + lose + tie
     return (win - lose) / (2 * total), tie / total
 
 
 def group_gradients(pairs: Pairs, estimate: Floats) -> Floats:
-    """The first derivatives of each group's likelihood there, one row each."""
+    """The gradient of each group's likelihood at the estimate, one row per group."""
     lead, tie = expected_score(CONTRAST_SIGNS @ estimate[pairs.ends], estimate[-1])
     residual = pairs.weight * ((pairs.half_points - 1) / 2 - lead)
     where = (pairs.group * pairs.width + pairs.ends).ravel()
@@ -154,13 +154,13 @@ def group_gradients(pairs: Pairs, estimate: Floats) -> Floats:
     return found
 
 
-def sum_by_index(where: Ints, what: Floats, length: int) -> Floats:
-    """What is to be added up, added up where it belongs, in order."""
-    return np.bincount(where, what, length).astype(np.float64, copy=False)
+def sum_by_index(indices: Ints, values: Floats, length: int) -> Floats:
+    """Sum values by their indices, in order."""
+    return np.bincount(indices, values, length).astype(np.float64, copy=False)
 
 
 def _group_meetings(pairs: Pairs) -> tuple[Ints, Floats, Floats]:
-    """The same pairs in the same seats taken together: their ends, how often each won, how often they tied."""
+    """Results of the same pairs in the same seats, added up: their ends, the wins of each, and the ties."""
     code = np.zeros(len(pairs.group), np.int64)
     for end in pairs.ends:
         code = code * pairs.width + end

@@ -1,4 +1,4 @@
-"""Tell who is better from places: ratings in Elo with honest intervals, ranks, seats, the probability of being best."""
+"""Rate players by their places: Elo with confidence intervals, ranks, seat effects, probabilities of being best."""
 
 from collections.abc import Callable, Iterable
 from itertools import chain
@@ -26,18 +26,18 @@ from fairplay.tournament.rating.davidson import (
     sum_by_index,
 )
 
-ELO_PER_LOGIT = 400 / log(10)  # of one logit
-SIGNIFICANCE_LEVEL = 0.05  # of intervals, and of all that is told apart taken together
+ELO_PER_LOGIT = 400 / log(10)
+SIGNIFICANCE_LEVEL = 0.05  # of each interval, and of all significant differences together
 MIN_GROUPS = 10
-MIN_OTHER_GROUPS = 3  # groups in which a player did not score what it scores most often
+MIN_OTHER_GROUPS = 3  # in which a player did not score its most frequent score
 POSTERIOR_DRAWS = 10_000
 DRAWS_SEED = 12
-ROUNDED_DIGITS = 6  # of what is told; more would depend on how the machine adds
-MIN_ERROR_LOGITS = 1e-6  # in logits: two who always do the same have no error between them
+ROUNDED_DIGITS = 6  # more would depend on the order in which a machine adds
+MIN_ERROR_LOGITS = 1e-6  # as two players with the same results have no error between them
 
 
 class Rating(msgspec.Struct, frozen=True):
-    """What is known of a player; in Elo, and relative to the mean of those who are not one-sided."""
+    """The rating of a player in Elo, relative to the mean of the players that are not one-sided."""
 
     name: str
     rating: float
@@ -48,12 +48,12 @@ class Rating(msgspec.Struct, frozen=True):
     best_probability: float  # of being the best of all
     games: int
     groups: int  # of games that share a deal
-    one_sided: str = ""  # or "never scored", or "never lost"
-    too_few: bool = False  # games, to make much of it
+    one_sided: str = ""  # "never scored", "never lost", or neither
+    too_few: bool = False  # too few games to rely on
 
 
 class SeatEffect(msgspec.Struct, frozen=True):
-    """What a seat is worth, in Elo, relative to the mean of all seats."""
+    """The advantage of a seat in Elo, relative to the mean of all seats, with its 95 % interval."""
 
     seat: int
     advantage: float
@@ -62,36 +62,36 @@ class SeatEffect(msgspec.Struct, frozen=True):
 
 
 class Ratings(msgspec.Struct, frozen=True):
-    """What is known of all who played."""
+    """The ratings of all players, and what they rest on."""
 
     players: tuple[Rating, ...] = ()  # best first, and by name
     seats: tuple[SeatEffect, ...] = ()
     tie_parameter: float = round(np.exp(PRIOR_LOG_NU).item(), ROUNDED_DIGITS)  # Davidson's nu
-    significant_pairs: tuple[tuple[str, str], ...] = ()  # (better, worse), where that is beyond doubt
+    significant_pairs: tuple[tuple[str, str], ...] = ()  # (better, worse)
 
 
 class ScoreRecord(NamedTuple):
-    """What was scored, by player or by seat; an array each."""
+    """Games and points by player or by seat, as arrays."""
 
     games: Floats
     points: Floats
     groups: Ints
-    few: Bools  # are the groups too few, or those in which it scored something else than usual?
+    few: Bools  # too few groups, or too few with another than the most frequent score
 
 
 class Covariances(NamedTuple):
-    """How far some figures may be off, as covariances."""
+    """Estimates of the covariances of some figures."""
 
-    sampled: Floats  # as the groups differ from one another
-    modelled: Floats  # as they would if the model were true
-    assumed: Floats  # the prior's part in that
+    sampled: Floats  # from the differences between groups
+    modelled: Floats  # if the model were true
+    assumed: Floats  # the part of the prior in that
 
     def part(self, first: int, count: int) -> "Covariances":
-        """The same for some of the figures."""
+        """The covariances of some of the figures."""
         return Covariances(*(each[first : first + count, first : first + count] for each in self))
 
     def contrasts(self, contrasts: Floats) -> "Covariances":
-        """The same for figures that are made of these, one a row."""
+        """The covariances of these contrasts of the figures, one per row."""
         return Covariances(*(contrasts @ each @ contrasts.T for each in self))
 
     def errors(self, few: Bools) -> Floats:
@@ -105,7 +105,7 @@ class Covariances(NamedTuple):
 
 
 class Estimates(NamedTuple):
-    """What is known of the players, as arrays by name, in logits."""
+    """The estimates of the players, as arrays in the order of their names, in logits."""
 
     names: list[str]
     pairs: Pairs
@@ -114,7 +114,7 @@ class Estimates(NamedTuple):
     record: ScoreRecord
     never_scored: Bools
     never_lost: Bools
-    reference: Bools  # whose mean is 0
+    reference: Bools  # the players whose mean is 0
     strength: Floats
     covariances: Covariances  # of the strengths
     errors: Floats
@@ -122,20 +122,20 @@ class Estimates(NamedTuple):
 
 
 def rate_players(counted: Iterable[CountedMatch]) -> Ratings:
-    """What these matches say about the players; neither their order matters nor that of the players."""
+    """The ratings by these matches; neither their order matters nor that of the players."""
     names, tables = _matches_by_size(counted)
     return to_ratings(estimate(names, pairwise_results(tables, len(names)))) if names else Ratings()
 
 
 def estimate(names: list[str], pairs: Pairs) -> Estimates:
-    """What is known of players who met in these pairs."""
+    """The estimates by these pairs."""
     fit = fit_model(pairs)
     spread = _covariances(pairs, fit)
     record = _score_record(pairs.ends[:2], pairs, pairs.players)
     never_scored = record.points < MIN_ERROR_LOGITS
     never_lost = record.points > record.games - MIN_ERROR_LOGITS
     inside = ~(never_scored | never_lost)
-    reference = inside if inside.sum() > 1 else np.ones_like(inside)  # relative to itself nobody is anything
+    reference = inside if inside.sum() > 1 else np.ones_like(inside)  # one player alone is no reference
     centred = np.eye(pairs.players) - reference / reference.sum()
     about = spread.part(0, pairs.players).contrasts(centred)
     return Estimates(
@@ -155,21 +155,20 @@ def estimate(names: list[str], pairs: Pairs) -> Estimates:
 
 
 def to_ratings(known: Estimates) -> Ratings:
-    """The same in words and in Elo."""
+    """The estimates as ratings in Elo."""
     names, record, strength = known.names, known.record, known.strength
     reach = known.errors * interval_quantile(record.groups - 1)
-    doubt = pair_p_values(strength, known.errors_between, record.groups)
+    p_values = pair_p_values(strength, known.errors_between, record.groups)
     for one in np.flatnonzero(known.never_scored | known.never_lost):
-        doubt[one] = doubt[:, one] = np.minimum(doubt[one], _one_sided_p_values(int(one), known))
-    better = significant_pairs(strength, doubt)
+        p_values[one] = p_values[:, one] = np.minimum(p_values[one], _one_sided_p_values(int(one), known))
+    better = significant_pairs(strength, p_values)
     best = _best_probabilities(known)
     rows = []
     for at, name in enumerate(names):
         low: float | None = _to_elo(strength[at] - reach[at])
         high: float | None = _to_elo(strength[at] + reach[at])
-        luck = (SIGNIFICANCE_LEVEL / 2) ** (
-            1 / record.groups[at]
-        )  # with this expected score, one seldom scores all in all groups
+        # With this expected score, a player seldom scores everything in all groups.
+        luck = (SIGNIFICANCE_LEVEL / 2) ** (1 / record.groups[at])
         if known.never_scored[at]:
             low, high = None, _to_elo(max(strength[at], _strength_bound(at, known, 1 - luck)))
         elif known.never_lost[at]:
@@ -192,17 +191,17 @@ def to_ratings(known: Estimates) -> Ratings:
         )
     rows.sort(key=lambda row: (-row.rating, row.name))
     rank = {row.name: at for at, row in enumerate(rows)}
-    apart = [(names[first], names[second]) for first, second in np.argwhere(better).tolist()]
+    significant = [(names[first], names[second]) for first, second in np.argwhere(better).tolist()]
     return Ratings(
         tuple(rows),
         _seat_effects(known),
         round(float(np.exp(known.fit.estimate[-1])), ROUNDED_DIGITS),
-        tuple(sorted(apart, key=lambda pair: (rank[pair[0]], rank[pair[1]]))),
+        tuple(sorted(significant, key=lambda pair: (rank[pair[0]], rank[pair[1]]))),
     )
 
 
 def _matches_by_size(counted: Iterable[CountedMatch]) -> tuple[list[str], list[Tables]]:
-    """Who played, by name, and the matches by size of the table, with numbers for names."""
+    """The names of the players, and the matches by the size of the table, with numbers for names."""
     by_size: dict[int, list[CountedMatch]] = {}
     for one in counted:
         if len(one.places) > 1 and not one.unranked:
@@ -220,57 +219,57 @@ def _matches_by_size(counted: Iterable[CountedMatch]) -> tuple[list[str], list[T
 
 
 def _covariances(pairs: Pairs, fit: Fit) -> Covariances:
-    """The cluster sandwich by deal group, beside the inverse of the information."""
+    """The sandwich estimate clustered by deal, the inverse of the information, and the part of the prior."""
     inverse = np.linalg.inv(fit.information).astype(np.float64, copy=False)
     slope = group_gradients(pairs, fit.estimate)
     between = np.einsum("gi,gj->ij", slope, slope)  # not by BLAS, whose sums depend on the number of threads
-    seen = inverse @ between @ inverse * (pairs.groups / max(pairs.groups - 1, 1))
-    return Covariances(seen, inverse, inverse * fit.prior @ inverse)
+    sampled = inverse @ between @ inverse * (pairs.groups / max(pairs.groups - 1, 1))
+    return Covariances(sampled, inverse, inverse * fit.prior @ inverse)
 
 
 def standard_errors(variance: Covariances, few: Bools) -> Floats:
-    """What is seen, unless there is too little to be seen, or the prior says more than the games."""
+    """The sampled errors; at least the modelled ones where games are few or the prior outweighs them."""
     doubtful = few | (variance.assumed > variance.modelled / 2)
     square = np.where(doubtful, np.maximum(variance.sampled, variance.modelled), variance.sampled)
     return np.sqrt(np.maximum(square, MIN_ERROR_LOGITS**2))
 
 
 def _score_record(ends: Ints, pairs: Pairs, count: int) -> ScoreRecord:
-    """What was scored at these ends of the pairs."""
+    """Games and points at these ends of the pairs."""
     where = (ends * pairs.groups + pairs.group).ravel()
     won = pairs.weight * pairs.half_points / 2
     games = sum_by_index(where, np.tile(pairs.weight, 2), count * pairs.groups)
     points = sum_by_index(where, np.concatenate([won, pairs.weight - won]), count * pairs.groups)
     there = np.flatnonzero(games)
-    who, score = there // pairs.groups, np.rint(points[there] / games[there] / MIN_ERROR_LOGITS).astype(np.int64)
-    usual, times = np.unique(who * 2 * round(1 / MIN_ERROR_LOGITS) + score, return_counts=True)
-    groups, most = np.bincount(who, minlength=count), np.zeros(count, np.int64)
+    player, score = there // pairs.groups, np.rint(points[there] / games[there] / MIN_ERROR_LOGITS).astype(np.int64)
+    usual, times = np.unique(player * 2 * round(1 / MIN_ERROR_LOGITS) + score, return_counts=True)
+    groups, most = np.bincount(player, minlength=count), np.zeros(count, np.int64)
     np.maximum.at(most, usual // (2 * round(1 / MIN_ERROR_LOGITS)), times)
     games, points = (each.reshape(count, -1).sum(1) for each in (games, points))
     return ScoreRecord(games, points, groups, (groups < MIN_GROUPS) | (groups - most < MIN_OTHER_GROUPS))
 
 
 def interval_quantile(freedom: Ints) -> Floats:
-    """How many standard errors an interval reaches to either side."""
+    """The number of standard errors on either side of an interval."""
     return np.asarray(stdtrit(np.maximum(freedom, 1), 1 - SIGNIFICANCE_LEVEL / 2))
 
 
 def _expected_scores(at: int, known: Estimates) -> Callable[[Floats], Floats]:
-    """What a player would be expected to score in the same games, if it were so strong; several are asked at once."""
+    """The expected score of a player in the same games as a function of its strength, for several strengths at once."""
     pairs, estimate = known.pairs, known.fit.estimate
     mine = (pairs.ends[0] == at) | (pairs.ends[1] == at)
     weight, turn = pairs.weight[mine], np.where(pairs.ends[0, mine] == at, 1.0, -1.0)
-    apart = turn * (CONTRAST_SIGNS @ estimate[pairs.ends[:, mine]]) - known.strength[at]
+    difference = turn * (CONTRAST_SIGNS @ estimate[pairs.ends[:, mine]]) - known.strength[at]
 
     def scored(strength: Floats) -> Floats:
-        lead, _ = expected_score(strength[:, None] + apart, estimate[-1])
+        lead, _ = expected_score(strength[:, None] + difference, estimate[-1])
         return np.asarray((lead * weight).sum(1) / weight.sum() + 0.5)
 
     return scored
 
 
 def _strength_bound(at: int, known: Estimates, score: float) -> float:
-    """How strong a player would be whose expected score in the same games is this."""
+    """The strength of a player with this expected score in the same games."""
     scored, low, high = _expected_scores(at, known), known.strength[at] - 60, known.strength[at] + 60
     for _ in range(60):
         middle = (low + high) / 2
@@ -282,16 +281,16 @@ def _strength_bound(at: int, known: Estimates, score: float) -> float:
 
 
 def pair_p_values(strength: Floats, errors: Floats, groups: Ints) -> Floats:
-    """For every pair: how often such a difference, or a greater one, comes about by chance."""
+    """For every pair, the probability of such a difference, or a greater one, between equals."""
     freedom = np.maximum(np.minimum.outer(groups, groups) - 1, 1)
     return np.asarray(2 * stdtr(freedom, -np.abs(np.subtract.outer(strength, strength)) / errors))
 
 
 def _one_sided_p_values(at: int, known: Estimates) -> Floats:
-    """For each other: how often a one-sided player scores nothing, or everything, if it is really just as strong.
+    """For each other player, the probability that a one-sided player of equal strength scores nothing, or everything.
 
-    Errors say little about somebody of whom nothing but losses has been seen. The other is taken to be as near as its
-    interval allows, relative to those against whom the player has played.
+    Standard errors say little about a player that has only losses. The other is taken to be as near as its interval
+    allows, relative to the opponents of the player.
     """
     pairs, record, players = known.pairs, known.record, known.pairs.players
     met = np.zeros(players)
@@ -304,11 +303,11 @@ def _one_sided_p_values(at: int, known: Estimates) -> Floats:
     return np.asarray(np.minimum(2 * seldom ** record.groups[at], 1.0))
 
 
-def significant_pairs(strength: Floats, doubts: Floats) -> Bools:
-    """Who is better than whom beyond doubt, by Holm's procedure over all pairs."""
+def significant_pairs(strength: Floats, p_values: Floats) -> Bools:
+    """Which players are significantly better than which, by Holm's procedure over all pairs."""
     ones, others = np.triu_indices(len(strength), 1)
-    chance = doubts[ones, others]
-    better = np.zeros(doubts.shape, bool)
+    chance = p_values[ones, others]
+    better = np.zeros(p_values.shape, bool)
     for rank, pair in enumerate(np.argsort(chance, kind="stable")):
         if chance[pair] > SIGNIFICANCE_LEVEL / (len(chance) - rank):
             break
@@ -318,7 +317,7 @@ def significant_pairs(strength: Floats, doubts: Floats) -> Bools:
 
 
 def _best_probabilities(known: Estimates) -> Floats:
-    """How often each is best in draws of a multivariate t; who is in doubt has the model's spread on top."""
+    """The share of draws of a multivariate t in which each is best; doubtful players get the modelled spread on top."""
     strength, about, record = known.strength, known.covariances, known.record
     doubtful = record.few | (np.diag(about.assumed) > np.diag(about.modelled) / 2)
     values, vectors = np.linalg.eigh(about.sampled + about.modelled * np.outer(doubtful, doubtful))
@@ -331,19 +330,24 @@ def _best_probabilities(known: Estimates) -> Floats:
 
 
 def _seat_effects(known: Estimates) -> tuple[SeatEffect, ...]:
-    """What the seats are worth."""
+    """The advantage of each seat."""
     pairs, players, seats = known.pairs, known.pairs.players, known.pairs.seats
     centred = np.eye(seats) - 1 / seats
-    worth = centred @ known.fit.estimate[players : players + seats]
+    advantage = centred @ known.fit.estimate[players : players + seats]
     few = _score_record(pairs.ends[2:] - players, pairs, seats).few
     errors = known.spread.part(players, seats).contrasts(centred).errors(few)
     reach = errors * interval_quantile(np.array(pairs.groups - 1))
     return tuple(
-        SeatEffect(seat, _to_elo(worth[seat]), _to_elo(worth[seat] - reach[seat]), _to_elo(worth[seat] + reach[seat]))
+        SeatEffect(
+            seat,
+            _to_elo(advantage[seat]),
+            _to_elo(advantage[seat] - reach[seat]),
+            _to_elo(advantage[seat] + reach[seat]),
+        )
         for seat in range(seats)
     )
 
 
 def _to_elo(logits: float) -> float:
-    """A strength as it is told."""
+    """A strength in Elo, rounded."""
     return round(float(logits) * ELO_PER_LOGIT, ROUNDED_DIGITS) + 0.0  # and not -0.0

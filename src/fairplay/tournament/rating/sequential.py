@@ -1,4 +1,4 @@
-"""Decide as early as may be whether one player is better than another: a sequential test over deal groups."""
+"""Decide as early as possible whether one player is better than another: a sequential test (SPRT) over deals."""
 
 from collections.abc import Iterable
 from math import exp, log
@@ -8,34 +8,32 @@ import msgspec
 from fairplay.core.errors import BadRequest
 from fairplay.tournament.counted_match import CountedMatch
 
-MIN_TEST_GROUPS = 20  # before which nothing is decided
-MIN_DECISIVE_GROUPS = (
-    10  # nor before so many groups differ from 1/2: with many draws, their spread is not known any earlier
-)
-ERROR_FACTOR = 0.8  # errors are asked for that are so much smaller, since the spread is only estimated: 0.04 for 0.05
-OVERSHOOT_FACTOR = 1.15  # by which what is expected falls short of what is seen
+MIN_TEST_DEALS = 20  # before a decision
+MIN_DECISIVE_DEALS = 10  # with another score than 1/2: with many ties, the spread is not known earlier
+ERROR_FACTOR = 0.8  # the test aims at smaller errors (0.04 for 0.05), as the spread is only estimated
+OVERSHOOT_FACTOR = 1.15  # of the observed number of deals over the expected one
 MIN_VARIANCE = 1e-12
 
 
 class SequentialTest(msgspec.Struct, frozen=True):
-    """Is the first better by elo0, or by elo1? Each answer may be wrong so often."""
+    """A test whether the first player is better by elo0 or by elo1, with the probabilities of wrong answers."""
 
-    __test__ = False  # pytest: this is none of yours
+    __test__ = False  # not a test of pytest
 
     elo0: float
     elo1: float
-    alpha: float = 0.05  # of saying elo1
-    beta: float = 0.05  # of saying elo0
+    alpha: float = 0.05  # of accepting elo1 by error
+    beta: float = 0.05  # of accepting elo0 by error
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """Wald's, for errors of 0.8 alpha and 0.8 beta: ±ln(0.96 / 0.04) if both are 0.05."""
+        """Wald's bounds for errors of 0.8 alpha and 0.8 beta: ±ln(0.96 / 0.04) if both are 0.05."""
         alpha, beta = ERROR_FACTOR * self.alpha, ERROR_FACTOR * self.beta
         return log(beta / (1 - alpha)), log((1 - beta) / alpha)
 
 
 class SequentialVerdict(msgspec.Struct, frozen=True):
-    """Where a test stands."""
+    """The state of a test."""
 
     llr: float  # the log-likelihood ratio: above 0, elo1 is more likely
     lower_bound: float  # of the ratio: at this one elo0 is accepted
@@ -46,9 +44,9 @@ class SequentialVerdict(msgspec.Struct, frozen=True):
 
 
 class RunningTest:
-    """A test that is told of one deal group after the other; what is decided stays so.
+    """A test that gets one deal after the other; a decision is final.
 
-    Raises BadRequest if there is nothing between the two hypotheses.
+    Raises BadRequest unless elo0 is less than elo1.
     """
 
     def __init__(self, test: SequentialTest) -> None:
@@ -61,7 +59,7 @@ class RunningTest:
         self.verdict = SequentialVerdict(0.0, low, high, None, 0, None)
 
     def add(self, score: float) -> SequentialVerdict:
-        """The verdict after one more group, in which the first scored this."""
+        """The verdict after another deal, in which the first player scored this."""
         if self.verdict.accepted:
             return self.verdict
         self._count += 1
@@ -78,7 +76,7 @@ class RunningTest:
         )
         low, high = self._test.bounds
         accepted = None
-        if self._count >= MIN_TEST_GROUPS and self._differing >= MIN_DECISIVE_GROUPS:
+        if self._count >= MIN_TEST_DEALS and self._differing >= MIN_DECISIVE_DEALS:
             accepted = "elo0" if llr <= low else "elo1" if llr >= high else None
         self.verdict = SequentialVerdict(
             llr, low, high, accepted, self._count, self._expected_deals(mean, variance, mu0, mu1)
@@ -86,7 +84,7 @@ class RunningTest:
         return self.verdict
 
     def _expected_deals(self, mean: float, variance: float, mu0: float, mu1: float) -> float | None:
-        """Wald's number of groups if the truth is the mean so far, or the hypothesis that is nearer if it is beyond."""
+        """Wald's expected number of deals, if the truth is the mean so far, limited to the range of the hypotheses."""
         if not self._differing:
             return None
         low, high = self._test.bounds
@@ -97,11 +95,11 @@ class RunningTest:
             up = (exp(-side * low) - 1) / (exp(-side * low) - exp(-side * high))
             drifts = 2 * (up * high + (1 - up) * low) / side
         wald = OVERSHOOT_FACTOR * drifts * variance / (mu1 - mu0) ** 2
-        return max(wald, float(MIN_TEST_GROUPS), MIN_DECISIVE_GROUPS * self._count / self._differing)
+        return max(wald, float(MIN_TEST_DEALS), MIN_DECISIVE_DEALS * self._count / self._differing)
 
 
 def sequential_status(test: SequentialTest, scores: Iterable[float]) -> SequentialVerdict:
-    """What a test says of deal groups in their order: the first decision, or how it stands after all of them."""
+    """The verdict of a test on deals in their order: the first decision, or the state after all of them."""
     running = RunningTest(test)
     for score in scores:
         if running.add(score).accepted:
@@ -110,7 +108,7 @@ def sequential_status(test: SequentialTest, scores: Iterable[float]) -> Sequenti
 
 
 def group_score(matches: Iterable[CountedMatch], first: str, second: str) -> float | None:
-    """What the first scored against the second in a deal group, from 0 to 1; None if no match of it counts.
+    """The score of the first player against the second in the matches of a deal, from 0 to 1; None: none counts.
 
     >>> match = CountedMatch(match="1", deal=0, names=("ann", "bob", "cyd"), places=(2, 1, 2))
     >>> group_score([match], "ann", "bob")

@@ -1,4 +1,4 @@
-"""Say where everybody stands in a tournament: one row per player, the same however many workers there were."""
+"""Compute the standings of a tournament: one row per player, the same for any number of workers."""
 
 from collections.abc import Iterable, Sequence
 from statistics import fmean
@@ -14,30 +14,30 @@ if TYPE_CHECKING:  # needs the extra `tournament`
 
 
 class StandingsRow(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known of one player."""
+    """A player in the standings."""
 
     place: int  # from 1; ties share one
     name: str
-    address: str  # as it was given; empty: it is not in the tournament any more
-    rating: float | None  # in Elo; None: it never played, or only where all players were ejected
+    address: str  # as in the file; empty: it is not in the tournament any more
+    rating: float | None  # in Elo; None: it has no rated match
     rating_low: float | None  # the bounds of its 95 % interval; None: there is no such bound
     rating_high: float | None
     best_rank: int | None  # the ranks that it may deserve; None: it is not rated
     worst_rank: int | None
     best_probability: float  # that it is the best of all
     games: int  # that counted
-    points: float  # shares of the others that it has beaten
+    points: float  # for each match the share of opponents that it has beaten
     wins: int  # matches in which it came first alone
     shared_wins: int  # matches in which it came first with others
     mean_place: float | None
     mean_score: float | None  # None: the game has no points, or it never played
-    faults: dict[str, int]  # by their kind, only what there was
+    faults: dict[str, int]  # the number of each kind, without zeros
     expelled: bool  # out of the tournament
-    note: str  # what has to be said beside the figures
+    note: str  # what makes the rating doubtful
 
 
 class Tally(msgspec.Struct):
-    """What is counted of one player, match by match."""
+    """The counts of one player, match by match."""
 
     points: list[float] = []
     places: list[int] = []
@@ -51,10 +51,10 @@ class Tally(msgspec.Struct):
 def standings(
     players: Sequence[Entrant], counted: Iterable[CountedMatch], ranking: Ranking, ratings: "Ratings"
 ) -> tuple[StandingsRow, ...]:
-    """A row for everybody who is in the tournament, or was and played, best first.
+    """A row for each player that is in the tournament, or was and played, best first.
 
-    The format's ranking decides where it gives one, and whoever is not in it is last; else the ratings do, and whoever
-    was expelled is behind everybody else.
+    The ranking of the format decides if it has one, with all other players last; or else the ratings do, with expelled
+    players last.
     """
     tallies = tally_players(counted)
     addresses = {player.name: player.given or player.address for player in players}
@@ -82,7 +82,7 @@ def standings(
 
 
 def tally_players(counted: Iterable[CountedMatch]) -> dict[str, Tally]:
-    """What is counted of everybody who took part."""
+    """The counts of each player that took part."""
     tallies: dict[str, Tally] = {}
     for one in counted:
         points, firsts = one.points(), one.places.count(1)
@@ -109,7 +109,7 @@ def tally_players(counted: Iterable[CountedMatch]) -> dict[str, Tally]:
 
 
 def standings_row(place: int, name: str, address: str, tally: Tally, rating: "Rating | None") -> StandingsRow:
-    """The row of one player. All is rounded, so that no order of matches shows in it."""
+    """The row of one player, rounded, so that it does not depend on the order of matches."""
     return StandingsRow(
         place=place,
         name=name,
@@ -133,7 +133,7 @@ def standings_row(place: int, name: str, address: str, tally: Tally, rating: "Ra
 
 
 def rating_note(rating: "Rating | None", games: int) -> str:
-    """What has to be said beside the figures of one player."""
+    """What makes the rating of a player doubtful."""
     if rating is None:
         return "no rated matches" if games else "never played"
     return ", ".join(filter(None, [rating.one_sided, "too few games" if rating.too_few else ""]))

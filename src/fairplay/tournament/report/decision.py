@@ -1,4 +1,4 @@
-"""Put into a sentence what the sequential test of a tournament has decided."""
+"""Describe the verdict of the sequential test of a tournament in a sentence."""
 
 from collections.abc import Iterable
 
@@ -12,7 +12,7 @@ from fairplay.tournament.spec import TournamentSpec
 def describe_verdict(
     tournament: TournamentSpec, counted: Iterable[CountedMatch]
 ) -> tuple[str, SequentialVerdict] | None:
-    """What the test says, in words and in figures; None: the format has none."""
+    """The verdict of the test, as a sentence and as figures; None: the format has no test."""
     settings = tournament.format
     if not isinstance(settings, Versus):
         return None
@@ -22,10 +22,10 @@ def describe_verdict(
     more, less = f"{settings.elo1:g} Elo", f"{settings.elo0:g}"
     match verdict.accepted:
         case "elo1":
-            said = f"{first} is better than {second}, by {more} rather than by {less}: decided {after}"
+            text = f"{first} is better than {second}, by {more} rather than by {less}: decided {after}"
         case "elo0":
-            said = f"{first} is not better than {second} by {more}, but by {less} at most: decided {after}"
+            text = f"{first} is not better than {second} by {more}, but by {less} at most: decided {after}"
         case _:
             rest = "" if verdict.expected_deals is None else f"; about {verdict.expected_deals:.0f} will be needed"
-            said = f"nothing is decided between {first} and {second} {after}{rest}"
-    return said, verdict
+            text = f"no decision between {first} and {second} {after}{rest}"
+    return text, verdict

@@ -1,4 +1,4 @@
-"""Tell why players were ejected, from the journals of a tournament's matches, as far as these are there."""
+"""Explain the ejections of a tournament from the journals of its matches, as far as these exist."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -19,15 +19,15 @@ MAX_EXPLAINED_EJECTIONS = 200
 
 
 class ExplainedEjection(msgspec.Struct, frozen=True):
-    """An ejection, and what its journal has to say of it."""
+    """An ejection, and its explanation from the journal."""
 
     ejection: Ejection
     why: str  # in one line
-    details: tuple[str, ...]  # the answer of `fairplay why`; empty: there is none
+    details: tuple[str, ...]  # the lines of `fairplay why`; empty: there is no journal
 
 
 def choose_ejections(found: Iterable[Ejection], most: int = MAX_EXPLAINED_EJECTIONS) -> list[Ejection]:
-    """Some ejections, in order: of every player and fault as many, so that who fails often hides nobody."""
+    """Some ejections, in order: equally many of each player and fault, so that frequent failures hide no others."""
     kinds: dict[tuple[str, str], list[Ejection]] = defaultdict(list)
     for ejection in found:
         kinds[ejection.name, ejection.fault.value].append(ejection)
@@ -37,7 +37,7 @@ def choose_ejections(found: Iterable[Ejection], most: int = MAX_EXPLAINED_EJECTI
 
 
 def explain_ejections(directory: Path | str, some: Sequence[Ejection]) -> list[ExplainedEjection]:
-    """Why these were ejected. A journal that is missing or damaged is said to be so."""
+    """Explain ejections; where a journal is missing or damaged, the explanation says so."""
     journals: dict[str, RecordedMatch | str] = {}
     for ejection in some:
         if ejection.match not in journals:
@@ -46,7 +46,7 @@ def explain_ejections(directory: Path | str, some: Sequence[Ejection]) -> list[E
 
 
 def find_journal(directory: Path | str, match: str, receipt: str) -> RecordedMatch | str:
-    """The journal of a match, refereed again unless it is the one of the receipt; or why there is none."""
+    """The journal of a match, verified unless it has the receipt; or why there is none."""
     file = journal_link(match)
     if "/" in match or not (Path(directory) / file).is_file():
         return f"there is no journal {file}"
@@ -59,7 +59,7 @@ def find_journal(directory: Path | str, match: str, receipt: str) -> RecordedMat
 
 
 def explain_from_journal(ejection: Ejection, journal: RecordedMatch | str) -> ExplainedEjection:
-    """Why this one was ejected, by a journal or by what is known without."""
+    """Explain one ejection by its journal, or by why there is none."""
     if isinstance(journal, str):
         return ExplainedEjection(ejection, journal, ())
     for report in ejection_reports(journal):
@@ -67,9 +67,9 @@ def explain_from_journal(ejection: Ejection, journal: RecordedMatch | str) -> Ex
             return ExplainedEjection(
                 ejection, report.why, tuple(explain_ejection(report, journal, journal_link(ejection.match)))
             )
-    return ExplainedEjection(ejection, f"{journal_link(ejection.match)} says nothing of it", ())
+    return ExplainedEjection(ejection, f"{journal_link(ejection.match)} has no such ejection", ())
 
 
 def journal_link(match: str) -> str:
-    """The journal of a match, as seen from the directory of the tournament."""
+    """The journal of a match, relative to the directory of the tournament."""
     return f"{MATCHES_DIR}/{match}.jsonl"

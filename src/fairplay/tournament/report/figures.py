@@ -1,4 +1,4 @@
-"""Count what is shown beside the standings: who beat whom, who scored what, who thought how long, who was ejected."""
+"""Compute the figures beside the standings: head to head, scores, thinking times and ejections."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
@@ -14,15 +14,15 @@ Matrix = list[list[float]]
 
 
 class HeadToHead(msgspec.Struct, frozen=True):
-    """What came of any two players who met: the row's figures against the column."""
+    """Games and points of each player (row) against each other (column)."""
 
     names: tuple[str, ...]
     games: list[list[int]]
-    points: Matrix  # a win is one, a tie a half, an ejection of both nothing
+    points: Matrix  # 1 for a win, 0.5 for a tie, 0 if both were ejected
 
 
 class ThinkingTime(msgspec.Struct, frozen=True):
-    """How long a player thought. It differs from run to run, so it is in no row of the standings."""
+    """How long a player thought. It differs from run to run, so it is not in the standings."""
 
     name: str
     turns: int
@@ -31,20 +31,20 @@ class ThinkingTime(msgspec.Struct, frozen=True):
 
 
 class Ejection(msgspec.Struct, frozen=True):
-    """Somebody who was ejected."""
+    """A player that was ejected from a match."""
 
     match: str  # the id of the journal
     seat: Seat
     name: str
     fault: Fault
-    receipt: str = ""  # for this journal
+    receipt: str = ""  # of this journal
 
 
 def head_to_head(names: Sequence[str], counted: Iterable[CountedMatch]) -> HeadToHead:
-    """Who met whom how often, and with what success."""
+    """Count games and points of each pair of players."""
     at = {name: index for index, name in enumerate(names)}
     games = [[0] * len(names) for _ in names]
-    points = [[0.0] * len(names) for _ in names]  # halves, so that sums are exact
+    points = [[0.0] * len(names) for _ in names]  # multiples of a half, so that sums are exact
     for one in counted:
         seated = [(at[name], place) for name, place in zip(one.names, one.places, strict=False)]
         for (left, place), (right, other) in combinations(seated, 2):
@@ -57,7 +57,7 @@ def head_to_head(names: Sequence[str], counted: Iterable[CountedMatch]) -> HeadT
 
 
 def thinking_times(names: Sequence[str], counted: Iterable[CountedMatch]) -> tuple[ThinkingTime, ...]:
-    """How long everybody thought who had a turn, in the order of the names."""
+    """The thinking times of the players that had a turn, in the order of the names."""
     seconds: dict[str, list[float]] = {name: [] for name in names}
     turns, slowest = dict.fromkeys(names, 0), dict.fromkeys(names, 0.0)
     for one in counted:
@@ -73,7 +73,7 @@ def thinking_times(names: Sequence[str], counted: Iterable[CountedMatch]) -> tup
 
 
 def scores_by_player(names: Sequence[str], counted: Iterable[CountedMatch]) -> dict[str, list[int]]:
-    """What everybody scored, match by match; empty: the game has no points."""
+    """The scores of each player, match by match; empty: the game has no points."""
     found: dict[str, list[int]] = {name: [] for name in names}
     for one in counted:
         for name, score in zip(one.names, one.scores, strict=False):
@@ -83,7 +83,7 @@ def scores_by_player(names: Sequence[str], counted: Iterable[CountedMatch]) -> d
 
 
 def list_ejections(counted: Iterable[CountedMatch]) -> Iterator[Ejection]:
-    """Everybody who was ejected, match by match."""
+    """All ejections, match by match."""
     for one in counted:
         for seat, (name, fault) in enumerate(zip(one.names, one.faults, strict=False)):
             if fault is not None:

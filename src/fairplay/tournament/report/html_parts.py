@@ -1,13 +1,13 @@
-"""Write pages for browsers: whatever strangers say is escaped, and nothing is ever loaded from elsewhere."""
+"""Render the parts of an HTML page: text of players is escaped, and the page loads nothing."""
 
 from collections.abc import Iterable, Sequence
 
 from fairplay.render.svg import escape
 from fairplay.render.text import printable
 
-MAX_REASON_CHARS = 200  # signs of a reason
+MAX_REASON_CHARS = 200
 MAX_SHOWN_NAME_CHARS = 60
-# No browser loads or runs anything under this policy, even if somebody found a way past `escape`; images are inside.
+# Under this policy a browser loads and runs nothing, even if text got past `escape`; images are data URIs.
 CONTENT_SECURITY_POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; form-action 'none'; base-uri 'none'"
 )
@@ -28,7 +28,7 @@ p { max-width: 62rem; margin: .5rem 0; overflow-wrap: anywhere; }
 .lead { font-size: 1.1rem; }
 .notes { columns: 26rem 2; column-gap: 2rem; margin: .8rem 0; font-size: .92rem; }
 .notes p { margin: 0 0 .4rem; }
-/* A shade at each end says that there is more; at the end itself the ground hides it. */
+/* A shade at each end shows that there is more; at the end itself the background hides it. */
 .wide { overflow-x: auto; --ground: var(--paper); background:
   linear-gradient(90deg, var(--ground) 50%, transparent) left / 3rem 100% local no-repeat,
   linear-gradient(-90deg, var(--ground) 50%, transparent) right / 3rem 100% local no-repeat,
@@ -63,7 +63,7 @@ pre { overflow-x: auto; padding: .8rem; background: var(--card); border-radius: 
 
 
 def render_page(title: str, parts: Iterable[str]) -> str:
-    """A whole page of these parts, which are HTML already."""
+    """A whole page of these parts, which are HTML."""
     return "\n".join(
         [
             '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
@@ -76,17 +76,17 @@ def render_page(title: str, parts: Iterable[str]) -> str:
     )
 
 
-def escape_text(said: str, most: int = MAX_REASON_CHARS) -> str:
-    """Anybody's words as a part of a page.
+def escape_text(text: str, max_chars: int = MAX_REASON_CHARS) -> str:
+    """Any text as a part of a page.
 
     >>> escape_text("<b>")
     '&lt;b&gt;'
     """
-    return escape(printable(said, most))
+    return escape(printable(text, max_chars))
 
 
 def render_name(name: str) -> str:
-    """A name, whose letters may run from right to left and change nothing around them."""
+    """A name, isolated, so that letters from right to left change nothing around it."""
     return f"<bdi>{escape_text(name, MAX_SHOWN_NAME_CHARS)}</bdi>"
 
 
@@ -108,7 +108,7 @@ def render_table(headings: Sequence[tuple[str, str]], rows: Iterable[Sequence[st
 
 
 def render_figure(heading: str, caption: str, picture: str, *, large: bool = False) -> str:
-    """A picture with what there is to say of it."""
+    """A picture with its heading and caption."""
     about = f"<figcaption><h2>{escape_text(heading)}</h2><p>{escape_text(caption, 500)}</p></figcaption>"
     if large:
         return f'<figure class="large">{about}<div class="wide">{picture}</div></figure>'
@@ -116,5 +116,5 @@ def render_figure(heading: str, caption: str, picture: str, *, large: bool = Fal
 
 
 def render_details(summary: str, content: str) -> str:
-    """What is shown when somebody asks for it; both are HTML already."""
+    """A section that opens on a click; both arguments are HTML."""
     return f"<details><summary>{summary}</summary>\n{content}</details>"

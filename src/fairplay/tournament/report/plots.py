@@ -1,4 +1,4 @@
-"""Draw what came of a tournament, as pictures that stand in a page and take their colours from it."""
+"""Draw the plots of the report as SVG that takes its colours from the page."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -22,17 +22,17 @@ from fairplay.tournament.rating.ratings import SeatEffect
 from fairplay.tournament.rating.standings import StandingsRow
 from fairplay.tournament.report.figures import HeadToHead, ThinkingTime
 
-PLOT_WIDTH_IN = 5.0  # inches, of 72 units each
+PLOT_WIDTH_IN = 5.0
 ROW_HEIGHT_IN = 0.26  # for a player
-FRAME_HEIGHT_IN = 0.75  # for what is around the rows
-MAX_LABEL_CHARS = 16  # signs of a name
-MAX_ANNOTATED_PLAYERS = 12  # players whose figures fit into the cells of a matrix
+FRAME_HEIGHT_IN = 0.75  # around the rows
+MAX_LABEL_CHARS = 16  # of a name
+MAX_ANNOTATED_PLAYERS = 12  # whose figures fit into the cells of a matrix
 INK, FAINT = "#010203", "#010204"  # stand-ins for the colours of the page
 BLUE, PALE, ORANGE = "#3b8bc4", "#3b8bc455", "#e08214"
 FAULT_COLOURS = dict(zip(Fault, ("#d55e00", "#cc79a7", "#e69f00", "#3b8bc4", "#8c8c8c", "#009e73"), strict=True))
 SHARE_COLOURS = LinearSegmentedColormap.from_list("shares", [ORANGE, "#f4f2ee", BLUE])
-MATPLOTLIB_STYLE: dict[Any, Any] = {  # whose names matplotlib lists one by one
-    "svg.fonttype": "none",  # the reader's fonts, which have more letters than ours
+MATPLOTLIB_STYLE: dict[Any, Any] = {  # Any: matplotlib declares each key
+    "svg.fonttype": "none",  # the fonts of the reader, which have more letters
     "font.size": 9,
     "text.color": INK,
     "axes.labelcolor": INK,
@@ -50,12 +50,12 @@ MATPLOTLIB_STYLE: dict[Any, Any] = {  # whose names matplotlib lists one by one
     "legend.frameon": False,
 }
 SVG_CLUTTER = re.compile(r"^.*?(?=<svg)|<!--.*?-->|<metadata>.*?</metadata>| xmlns(:xlink)?=\"[^\"]*\"", re.DOTALL)
-NUMBERED_ID = re.compile(r' id="[\w.]+_\d+"')  # which nothing refers to, and every picture has
+NUMBERED_ID = re.compile(r' id="[\w.]+_\d+"')  # which nothing refers to, and which repeat in each picture
 NAME_PLACEHOLDER = re.compile(r"@(\d+)@[nm]*")
 
 
 def ratings_plot(rows: Sequence[StandingsRow]) -> str:
-    """The rating of everybody, and where it may be; an arrow where nobody knows how far."""
+    """The rating of each player with its interval; an arrow where the interval has no bound."""
     rated = [(row, row.rating) for row in rows if row.rating is not None]
     names = [row.name for row, _ in rated]
     with rc_context(MATPLOTLIB_STYLE):
@@ -77,15 +77,15 @@ def ratings_plot(rows: Sequence[StandingsRow]) -> str:
         return render_svg(figure, names, "ratings")
 
 
-def head_to_head_plot(met: HeadToHead, most: int) -> str:
-    """The share of points of each row against each column, of so many at most."""
-    names = met.names[:most]
+def head_to_head_plot(met: HeadToHead, max_players: int) -> str:
+    """The share of points of each row against each column, of so many players at most."""
+    names = met.names[:max_players]
     count = len(names)
     few = count <= MAX_ANNOTATED_PLAYERS
     side = max(PLOT_WIDTH_IN, 2.0 + 0.2 * count)
     shares = [
-        [won / played if played else nan for won, played in zip(points[:most], games[:most], strict=True)]
-        for points, games in zip(met.points[:most], met.games[:most], strict=True)
+        [won / played if played else nan for won, played in zip(points[:max_players], games[:max_players], strict=True)]
+        for points, games in zip(met.points[:max_players], met.games[:max_players], strict=True)
     ]
     with rc_context(MATPLOTLIB_STYLE):
         figure = Figure(figsize=(side, max(2.4, side * min(1.0, 0.35 + count * 0.06))), layout="constrained")
@@ -108,7 +108,7 @@ def head_to_head_plot(met: HeadToHead, most: int) -> str:
 
 
 def seats_plot(seats: Sequence[SeatEffect]) -> str:
-    """What a seat is worth."""
+    """The advantage of each seat."""
     with rc_context(MATPLOTLIB_STYLE):
         figure, axes = labelled_rows([f"seat {it.seat}" for it in seats])
         for height, it in enumerate(seats):
@@ -120,7 +120,7 @@ def seats_plot(seats: Sequence[SeatEffect]) -> str:
 
 
 def faults_plot(rows: Sequence[StandingsRow]) -> str:
-    """How often everybody who misbehaved was ejected, and for what."""
+    """The ejections of each player by fault."""
     guilty = [row for row in rows if row.faults]
     with rc_context(MATPLOTLIB_STYLE):
         figure, axes = player_rows([row.name for row in guilty])
@@ -138,10 +138,10 @@ def faults_plot(rows: Sequence[StandingsRow]) -> str:
 
 
 def thinking_time_plot(known: Sequence[ThinkingTime]) -> str:
-    """How long everybody thought about a move, on average and at most."""
+    """The mean and the slowest time of a move of each player."""
     with rc_context(MATPLOTLIB_STYLE):
         figure, axes = player_rows([it.name for it in known])
-        least = 1e-7  # a logarithm needs something
+        least = 1e-7  # as zero has no logarithm
         heights = range(len(known))
         means = [max(it.mean_s, least) for it in known]
         slowest = [max(it.slowest_s, least) for it in known]
@@ -159,7 +159,7 @@ def thinking_time_plot(known: Sequence[ThinkingTime]) -> str:
 
 
 def scores_plot(known: Mapping[str, Sequence[int]]) -> str:
-    """How the scores of everybody are spread."""
+    """The distribution of the scores of each player."""
     with rc_context(MATPLOTLIB_STYLE):
         figure, axes = player_rows(list(known))
         heights = range(len(known))
@@ -175,7 +175,7 @@ def scores_plot(known: Mapping[str, Sequence[int]]) -> str:
 
 
 def percentiles(known: Mapping[str, Sequence[int]], percents: Sequence[int]) -> list[list[float]]:
-    """For each of these percents, below what so many of everybody's figures are."""
+    """For each percentage, that percentile of each player's figures."""
     return [[float(percentile(some, percent)) for some in known.values()] for percent in percents]
 
 
@@ -196,7 +196,7 @@ def labelled_rows(labels: Sequence[str]) -> tuple[Figure, Axes]:
 
 
 def render_svg(figure: Figure, names: Sequence[str], salt: str) -> str:
-    """The picture as SVG that is a part of a page, the same for the same figures; the salt keeps pictures apart."""
+    """The picture as SVG for a page, equal for equal figures; the salt keeps the ids of pictures distinct."""
     written = StringIO()
     with rc_context({"svg.hashsalt": salt}):
         figure.savefig(written, format="svg", transparent=True)
@@ -206,9 +206,9 @@ def render_svg(figure: Figure, names: Sequence[str], salt: str) -> str:
 
 
 def name_placeholder(index: int, name: str) -> str:
-    """What is drawn instead of a name, about as wide.
+    """A placeholder for a name, about as wide, which is replaced after drawing.
 
-    Names are put in afterwards: they may have any letters, and signs that a plotting library takes for something else.
+    A name may hold characters that the plotting library would interpret.
     """
     shown = "".join(
         "m" if sign.isupper() or sign in "mw@%" or east_asian_width(sign) in "WF" else "n"

@@ -1,4 +1,4 @@
-"""Write the report of a tournament: one page with the standings, plots and ejections, which needs nothing else."""
+"""Write the report of a tournament: one HTML page with standings, plots and ejections, which loads nothing."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -37,19 +37,19 @@ from fairplay.tournament.report.table import (
 from fairplay.tournament.result import TournamentResult
 from fairplay.tournament.spec import TournamentSpec
 
-MAX_EXPLANATION_CHARS = 10_000  # signs of the answer to why somebody was ejected
-MAX_HEAD_TO_HEAD_PLAYERS = 40  # players who are shown one against the other
-WIDE_PLOT_PLAYERS = 12  # players, whose meetings take the whole width of the page
+MAX_EXPLANATION_CHARS = 10_000  # of an ejection
+MAX_HEAD_TO_HEAD_PLAYERS = 40
+WIDE_PLOT_PLAYERS = 12  # with more, the plot of head to head takes the width of the page
 
 
 def write_report(result: TournamentResult) -> None:
-    """Write the report, and the replays that it links to, into the directory of the tournament, where the journals are."""
+    """Write the report and the replays that it links to into the directory of the tournament."""
     boards = write_replay_pages(result.directory, result.counted)
     write_file_atomically(result.report, render_report(result, boards))
 
 
 def render_report(result: TournamentResult, boards: Sequence[FinalBoard] = ()) -> str:
-    """The page."""
+    """The report as HTML."""
     tournament, rows, counted, ratings = result.spec, result.standings, result.counted, result.ratings
     title = f"Tournament of {tournament.game}"
     found = list(list_ejections(counted))
@@ -61,9 +61,9 @@ def render_report(result: TournamentResult, boards: Sequence[FinalBoard] = ()) -
             escape_text(describe_significance([row.name for row in rows], ratings.significant_pairs), 2000), kind="lead"
         ),
         *(
-            render_paragraph(escape_text(said, 2000), kind="lead")
-            for said, _ in [describe_verdict(tournament, counted) or ("", None)]
-            if said
+            render_paragraph(escape_text(text, 2000), kind="lead")
+            for text, _ in [describe_verdict(tournament, counted) or ("", None)]
+            if text
         ),
         render_standings(rows),
         '<div class="notes">',
@@ -82,7 +82,7 @@ def render_report(result: TournamentResult, boards: Sequence[FinalBoard] = ()) -
 def render_summary(
     spec: TournamentSpec, rows: Sequence[StandingsRow], counted: Sequence[CountedMatch]
 ) -> Iterator[str]:
-    """What was played."""
+    """Render the settings of the tournament, and its number of matches."""
     settings: dict[str, Any] = msgspec.to_builtins(spec.format)
     played = sum(bool(one.places) for one in counted)
     yield render_paragraph(
@@ -91,16 +91,16 @@ def render_summary(
         f"The game has {escape_text(format_list(spec.rules().public_parameters()), 2000)}.",
         kind="soft",
     )
-    void = Counter(one.void or "no reason is known" for one in counted if not one.places)
+    void = Counter(one.void or "unknown reason" for one in counted if not one.places)
     if void:
         reasons = "; ".join(f"{escape_text(why)} ({count})" for why, count in void.most_common(5))
         yield render_paragraph(f"{format_count(void.total(), 'match does', 'matches do')} not count: {reasons}")
-    if said := describe_unranked(counted):
-        yield render_paragraph(f"{escape_text(said)}.")
+    if text := describe_unranked(counted):
+        yield render_paragraph(f"{escape_text(text)}.")
 
 
 def render_standings(rows: Sequence[StandingsRow]) -> str:
-    """The standings; what there is to say of a player is below its name."""
+    """Render the standings; address and notes of a player are below its name."""
     faulty = any(row.faults for row in rows)
     scored = any(row.mean_score is not None for row in rows)
     shared = any(row.shared_wins for row in rows)
@@ -130,18 +130,18 @@ def render_standings(rows: Sequence[StandingsRow]) -> str:
     )
 
 
-def render_subline(said: str) -> str:
-    """A line below a name, if there is anything to say."""
-    return f"<small>{escape_text(said, MAX_SHOWN_NAME_CHARS)}</small>" if said else ""
+def render_subline(text: str) -> str:
+    """A line below a name, unless it is empty."""
+    return f"<small>{escape_text(text, MAX_SHOWN_NAME_CHARS)}</small>" if text else ""
 
 
 def render_player_note(row: StandingsRow) -> str:
-    """What has to be said beside the figures of a player."""
+    """The notes on a player."""
     return ", ".join(filter(None, [row.note, "expelled" if row.expelled else ""]))
 
 
 def format_faults(faults: Mapping[str, int]) -> str:
-    """How often somebody was ejected, and for what.
+    """The number of ejections for each fault.
 
     >>> format_faults({"malformed": 14, "timed_out": 1})
     '14 malformed, 1 timed out'
@@ -150,13 +150,14 @@ def format_faults(faults: Mapping[str, int]) -> str:
 
 
 def explain_figures(rows: Sequence[StandingsRow]) -> Iterator[str]:
-    """What the figures mean, in a few sentences."""
+    """Render the meaning of the figures."""
     yield render_paragraph(
-        "Ratings are in Elo: whoever stands 100 higher scores 64 % against the other.",
+        "Ratings are in Elo: a player that is 100 higher scores 64 % against the other.",
         "In 95 of 100 tournaments like this one, the interval holds the true rating.",
-        "Two players are <em>told apart</em> if the difference is beyond doubt, with all pairs looked at together;",
-        "<em>ranks</em> are those that a player may deserve by that, and <em>best</em> is how likely nobody is better.",
-        "A <em>point</em> is for beating everybody at the table, a tie being half of that; the ejected have none.",
+        "Two players are <em>significantly different</em> at the 5 % level, with all pairs tested together;",
+        "<em>ranks</em> are those that a player may deserve by that test, and <em>best</em> is the probability",
+        "that no player is better.",
+        "A <em>point</em> is for beating all others at the table, and a tie is half a win; the ejected have none.",
         "<em>Place</em> is the mean place at the table"
         + (" and <em>score</em> the mean score." if any(row.mean_score is not None for row in rows) else "."),
         "The order is the format's, or that of the ratings where it has none.",
@@ -164,9 +165,9 @@ def explain_figures(rows: Sequence[StandingsRow]) -> Iterator[str]:
     )
     notes = " ".join(row.note for row in rows)
     yield render_paragraph(
-        "<em>Too few games</em>: nothing much can be made of this rating yet." if "too few" in notes else "",
-        "Who <em>never scored</em> may be arbitrarily weak, and who <em>never lost</em> arbitrarily strong:"
-        " such intervals are open at one end."
+        "<em>Too few games</em>: this rating is not reliable yet." if "too few" in notes else "",
+        "A player that <em>never scored</em> may be arbitrarily weak, and one that <em>never lost</em> arbitrarily"
+        " strong: such intervals have one bound."
         if "never scored" in notes or "never lost" in notes
         else "",
         kind="soft",
@@ -174,13 +175,13 @@ def explain_figures(rows: Sequence[StandingsRow]) -> Iterator[str]:
 
 
 def render_plots(rows: Sequence[StandingsRow], counted: Sequence[CountedMatch], ratings: Ratings) -> Iterator[str]:
-    """The plots, as far as there is something to be seen."""
+    """Render the plots that have data."""
     names = [row.name for row in rows]
     if any(row.rating is not None for row in rows):
-        caption = "The dot is the rating, the line its interval; an arrow means that it has no end."
+        caption = "The dot is the rating, the line its interval; an arrow means that it has no bound."
         yield render_figure("Ratings", caption, plots.ratings_plot(rows))
     if ratings.seats:
-        caption = "What it is worth to sit there, as a difference in rating. Seat 0 goes first."
+        caption = "The advantage of each seat, as a difference in rating. Seat 0 goes first."
         yield render_figure("Seats", caption, plots.seats_plot(ratings.seats))
     if points := scores_by_player(names, counted):
         caption = (
@@ -188,7 +189,7 @@ def render_plots(rows: Sequence[StandingsRow], counted: Sequence[CountedMatch], 
         )
         yield render_figure("Scores", caption, plots.scores_plot(points))
     if any(row.faults for row in rows):
-        yield render_figure("Ejections by fault", "Who was ejected how often, and for what.", plots.faults_plot(rows))
+        yield render_figure("Ejections by fault", "The number of ejections of each player.", plots.faults_plot(rows))
     if pace := thinking_times(names, counted):
         yield render_figure("Time of a move", "It differs from run to run.", plots.thinking_time_plot(pace))
     if any(row.games for row in rows):
@@ -210,18 +211,18 @@ def render_plots(rows: Sequence[StandingsRow], counted: Sequence[CountedMatch], 
 def render_ejections(
     rows: Sequence[StandingsRow], found: Sequence[Ejection], answers: Sequence[ExplainedEjection]
 ) -> Iterator[str]:
-    """Who was ejected, and for some of them why."""
+    """Render all ejections by player, with explanations of some."""
     if not found:
-        yield render_paragraph("Nobody was ejected.")
+        yield render_paragraph("No player was ejected.")
         return
     left_out = len(found) - len(answers)
     yield render_paragraph(
         f"{format_count(len(found), 'ejection')}.",
-        f"Here are {len(answers)} of them, some of every kind; {left_out} more are in the journals:"
+        f"Here are {len(answers)} of them, some of each player and fault; {left_out} more are in the journals:"
         " <code>fairplay library find matches --fault any</code>."
         if left_out
         else "",
-        "Commands are to be typed in the directory of the tournament.",
+        "Run the commands in the directory of the tournament.",
         kind="soft",
     )
     counts = Counter((ejection.name, ejection.fault.value) for ejection in found)
@@ -235,13 +236,13 @@ def render_ejections(
 
 
 def render_ejection(answer: ExplainedEjection) -> str:
-    """One ejection: in a line, and with its whole story where there is one."""
+    """One ejection in a line, with its explanation if there is one."""
     ejection = answer.ejection
     line = f"match {escape_text(ejection.match)}: {ejection.fault.description}, {escape_text(answer.why)}"
-    story = "\n".join(answer.details)
-    if len(story) > MAX_EXPLANATION_CHARS:
-        story = f"{story[:MAX_EXPLANATION_CHARS]}…\n\nFor all of it: fairplay why {journal_link(ejection.match)}"
-    return render_details(line, f"<pre>{escape(story)}</pre>") if story else render_paragraph(line)
+    details = "\n".join(answer.details)
+    if len(details) > MAX_EXPLANATION_CHARS:
+        details = f"{details[:MAX_EXPLANATION_CHARS]}…\n\nFor all of it: fairplay why {journal_link(ejection.match)}"
+    return render_details(line, f"<pre>{escape(details)}</pre>") if details else render_paragraph(line)
 
 
 def format_count(count: int, one: str, many: str = "") -> str:
@@ -254,7 +255,7 @@ def format_count(count: int, one: str, many: str = "") -> str:
 
 
 def format_list(values: Mapping[str, Any]) -> str:
-    """Names and values in words.
+    """Names and values as text.
 
     >>> format_list({"rows": 5, "fish": "random", "cramped": False})
     'rows 5, fish random, cramped no'
@@ -267,7 +268,7 @@ def format_list(values: Mapping[str, Any]) -> str:
 
 
 def format_percent(share: float) -> str:
-    """A probability; nothing is certain.
+    """A probability as a percentage, never 0 or 100.
 
     >>> format_percent(0.424), format_percent(1.0), format_percent(0.0001)
     ('42 %', '> 99 %', '< 1 %')
@@ -276,5 +277,5 @@ def format_percent(share: float) -> str:
 
 
 def format_mean(value: float | None, digits: int) -> str:
-    """A mean as it is shown."""
+    """A mean with so many digits, if there is one."""
     return "" if value is None else f"{value:.{digits}f}"

@@ -21,11 +21,10 @@ from fairplay.tournament.report.figures import head_to_head, thinking_times
 from fairplay.tournament.result import TournamentResult
 
 JSON_FILE, CSV_FILE = "results.json", "results.csv"
-MAX_CELL_CHARS = 500  # signs of a cell
-FORMULA_START = r"[\s\"']*[=+\-@＝＋－＠]"  # what makes a spreadsheet take words for a formula
-FORMULA_STARTS = re.compile(
-    rf"(?:^|(?<=[,;|\t]))(?={FORMULA_START})"
-)  # at the start of a cell, wherever a reader splits it
+MAX_CELL_CHARS = 500
+FORMULA_START = r"[\s\"']*[=+\-@＝＋－＠]"  # with which a spreadsheet takes text for a formula
+# At the start of a cell, with any separator of cells.
+FORMULA_STARTS = re.compile(rf"(?:^|(?<=[,;|\t]))(?={FORMULA_START})")
 CSV_COLUMNS = (
     "place",
     "name",
@@ -52,7 +51,7 @@ def write_results(result: TournamentResult) -> None:
 
 
 def results_dict(result: TournamentResult) -> dict[str, Any]:
-    """All that came of a tournament, as plain values. No seed is in it, and nothing that players may not know."""
+    """The results of a tournament as plain values, without seeds and hidden information."""
     tournament, rows, counted, ratings = result.spec, result.standings, result.counted, result.ratings
     names, decided = [row.name for row in rows], describe_verdict(tournament, counted)
     met = head_to_head(names, counted)
@@ -87,7 +86,7 @@ def results_dict(result: TournamentResult) -> dict[str, Any]:
 
 
 def match_summary(one: CountedMatch) -> dict[str, Any]:
-    """A match, without what is empty and without times."""
+    """A match without empty fields and times."""
     known = msgspec.to_builtins(one)
     for key in ("turns", "thinking_s", "slowest_turn_s"):
         known.pop(key, None)
@@ -95,19 +94,19 @@ def match_summary(one: CountedMatch) -> dict[str, Any]:
 
 
 def round_rating(rating: float) -> float:
-    """A rating as it is written down."""
+    """A rating, rounded, and never -0."""
     return round(rating, 1) + 0
 
 
 def format_json(values: dict[str, Any]) -> str:
-    """Values as JSON that is plain ASCII: a line for each, and for each item of a list."""
+    """Values as JSON in plain ASCII, with a line for each value and each item of a list."""
     return (
         "{\n" + ",\n".join(f"{json.dumps(key)}: {format_json_value(value)}" for key, value in values.items()) + "\n}\n"
     )
 
 
 def format_json_value(value: Any) -> str:
-    """A value as JSON, a list of objects with a line for each of them."""
+    """A value as JSON; a list has a line for each item."""
     if not isinstance(value, list):
         return json.dumps(value, allow_nan=False)
     return "[" + ",".join(f"\n {json.dumps(item, allow_nan=False)}" for item in value) + "]"
@@ -133,7 +132,7 @@ def row_cells(row: StandingsRow) -> Iterator[str | float]:
 
 
 def format_cell(value: str | float | None) -> str | float:
-    """What stands in a cell; no words are taken for a formula, whichever sign separates cells.
+    """The text of a cell; no spreadsheet takes it for a formula, whichever character separates cells.
 
     >>> format_cell("=1+1"), format_cell("  @SUM(A1)"), format_cell(-1.5), format_cell(None), format_cell("ann;=1+1")
     ("'=1+1", "'  @SUM(A1)", -1.5, '', "ann;'=1+1")
@@ -144,7 +143,7 @@ def format_cell(value: str | float | None) -> str | float:
 
 
 def write_file_atomically(path: Path, text: str) -> None:
-    """Write a file whole: whoever reads it sees the old one or the new one. Raises HostFault if it cannot be."""
+    """Replace a file atomically: readers see the old one or the new one. Raises HostFault if it cannot be written."""
     fresh = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         fresh.write_text(text, encoding="utf-8", errors="replace", newline="")

@@ -1,4 +1,4 @@
-"""Put standings into lines for a terminal, with a few words on who is told apart from whom."""
+"""Format standings for a terminal, with a sentence on significant differences."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
@@ -9,19 +9,19 @@ from fairplay.render.text import align_columns, printable
 from fairplay.tournament.counted_match import CountedMatch
 from fairplay.tournament.rating.standings import StandingsRow
 
-MAX_TABLE_NAME_CHARS = 24  # signs of a name
-MAX_FAULT_COLUMNS = 2  # kinds that have a column each
-MAX_PAIRWISE_PLAYERS = 6  # players of whom every pair is spoken of
-MAX_LEADERS = 3  # of whom something is said if there are more
-EXPELLED_MARK = "x"  # marks for what is said below the table
+MAX_TABLE_NAME_CHARS = 24
+MAX_FAULT_COLUMNS = 2  # with more kinds of faults, they share a column
+MAX_PAIRWISE_PLAYERS = 6  # of whom every pair is named
+MAX_LEADERS = 3  # that are named if there are more players
+EXPELLED_MARK = "x"  # explained below the table
 TOO_FEW_MARK = "?"
-LEFT_ALIGNED_COLUMN = 1  # the column of names, which are the only words
+LEFT_ALIGNED_COLUMN = 1  # the names
 
-Pairs = Sequence[tuple[str, str]]  # the better one, and who is worse
+Pairs = Sequence[tuple[str, str]]  # (better, worse)
 
 
 def format_standings(rows: Sequence[StandingsRow]) -> list[str]:
-    """The lines of a table, and below it what its marks mean. Many kinds of faults share a column, to save space."""
+    """The lines of the table, and its legend. Many kinds of faults share a column, to save space."""
     kinds = [fault.value for fault in Fault if any(fault.value in row.faults for row in rows)]
     columns = [[kind] for kind in kinds] if len(kinds) <= MAX_FAULT_COLUMNS else [kinds]
     scored = any(row.mean_score is not None for row in rows)
@@ -45,7 +45,7 @@ def format_standings(rows: Sequence[StandingsRow]) -> list[str]:
 
 
 def format_legend(rows: Sequence[StandingsRow]) -> Iterator[str]:
-    """What the marks in a table mean, if there are any."""
+    """The meaning of the marks in the table, if there are any."""
     if any("too few" in row.note for row in rows):
         yield f"{TOO_FEW_MARK} too few games to rely on"
     if any(row.expelled for row in rows):
@@ -53,14 +53,14 @@ def format_legend(rows: Sequence[StandingsRow]) -> Iterator[str]:
 
 
 def describe_unranked(counted: Iterable[CountedMatch]) -> str:
-    """How many matches the ratings leave out, in a sentence; empty: none."""
+    """A sentence on the matches that the ratings leave out; empty: none."""
     number = sum(one.unranked for one in counted)
     which = "1 match gives" if number == 1 else f"{number} matches give"
     return f"{which} no points, and no ratings: all players were ejected" if number else ""
 
 
 def format_rating_interval(row: StandingsRow) -> str:
-    """Where the rating may be, if there is one."""
+    """The interval of a rating, if there is one."""
     return "" if row.rating is None else format_interval(row.rating_low, row.rating_high)
 
 
@@ -69,38 +69,38 @@ def format_ranks(row: StandingsRow, dash: str) -> str:
     return "" if row.best_rank is None else dash.join(map(str, dict.fromkeys((row.best_rank, row.worst_rank))))
 
 
-def describe_significance(names: Sequence[str], apart: Pairs) -> str:
-    """Who is better than whom as far as that is known, in a sentence; names come best first.
+def describe_significance(names: Sequence[str], significant: Pairs) -> str:
+    """A sentence on which players are significantly better than which; names come best first.
 
     >>> describe_significance(["ann", "bob", "cyd"], [("ann", "bob"), ("ann", "cyd")])
-    'ann is better than bob, cyd; bob and cyd cannot be told apart yet'
+    'ann is better than bob, cyd; bob and cyd are not significantly different'
     """
     known = set(names)
     worse: dict[str, list[str]] = {name: [] for name in names}
-    for one, other in apart:
+    for one, other in significant:
         if one in known and other in known:
             worse[one].append(other)
     if not any(worse.values()):
-        return "nobody can be told apart yet" if len(names) > 1 else ""
+        return "no two players are significantly different" if len(names) > 1 else ""
     return "; ".join(
         describe_all_pairs(names, worse) if len(names) <= MAX_PAIRWISE_PLAYERS else describe_leaders(names, worse)
     )
 
 
 def describe_all_pairs(names: Sequence[str], worse: dict[str, list[str]]) -> Iterator[str]:
-    """Every pair of a few players."""
+    """Describe every pair of a few players."""
     beaten = {name: ", ".join(shorten_name(other) for other in names if other in worse[name]) for name in names}
     for others in dict.fromkeys(filter(None, beaten.values())):
         better = [name for name in names if beaten[name] == others]
         yield f"{join_names(better)} {'is' if len(better) == 1 else 'are'} better than {others}"
     for group in indistinct_groups(names, worse):
-        yield f"{join_names(group)} cannot be told apart yet"
+        yield f"{join_names(group)} are not significantly different"
 
 
 def describe_leaders(names: Sequence[str], worse: dict[str, list[str]]) -> Iterator[str]:
-    """How many pairs of many players, and who leads."""
+    """Describe the number of pairs of many players, and the leaders."""
     pairs, others = len(names) * (len(names) - 1) // 2, len(names) - 1
-    yield f"{sum(map(len, worse.values()))} of {pairs} pairs are told apart"
+    yield f"{sum(map(len, worse.values()))} of {pairs} pairs are significantly different"
     leaders = [name for name in names if worse[name]][:MAX_LEADERS]
     for name in leaders:
         count = len(worse[name])
@@ -109,9 +109,9 @@ def describe_leaders(names: Sequence[str], worse: dict[str, list[str]]) -> Itera
 
 
 def indistinct_groups(names: Sequence[str], worse: dict[str, list[str]]) -> list[list[str]]:
-    """Groups that nobody in them is told apart from anybody in, the largest first, until every such pair is in one."""
+    """Groups of players without significant differences, the largest first, until every such pair is in one."""
 
-    def told(one: str, other: str) -> bool:
+    def differ(one: str, other: str) -> bool:
         return other in worse[one] or one in worse[other]
 
     groups: list[list[str]] = []
@@ -119,7 +119,7 @@ def indistinct_groups(names: Sequence[str], worse: dict[str, list[str]]) -> list
         for chosen in combinations(names, size):
             pairs = [set(pair) for pair in combinations(chosen, 2)]
             new = not all(any(pair <= set(group) for group in groups) for pair in pairs)
-            if new and not any(told(*sorted(pair)) for pair in pairs):
+            if new and not any(differ(*sorted(pair)) for pair in pairs):
                 groups.append(list(chosen))
     return groups
 
@@ -135,5 +135,5 @@ def join_names(names: Sequence[str]) -> str:
 
 
 def shorten_name(name: str) -> str:
-    """A name that is fit for a terminal."""
+    """A name that is safe to print to a terminal."""
     return printable(name, MAX_TABLE_NAME_CHARS)

@@ -1,4 +1,4 @@
-"""Let the programs of a tournament show that they are ready to play, before it begins."""
+"""Check the bots of a tournament before it begins."""
 
 from fairplay.diagnosis.bot_check import BotChecker
 from fairplay.diagnosis.bot_trials import Bot, list_trials, parse_bot
@@ -13,7 +13,7 @@ from fairplay.tournament.spec import TournamentSpec
 
 
 def bots_to_check(tournament: TournamentSpec) -> list[Entrant]:
-    """Who has to show itself: neither the server, nor whoever joins over a network."""
+    """The players to check: neither built-in players nor those that join over a network."""
     return [
         one
         for one in tournament.players
@@ -22,15 +22,15 @@ def bots_to_check(tournament: TournamentSpec) -> list[Entrant]:
 
 
 def is_invitation(address: str) -> bool:
-    """Is this a place where somebody comes in?"""
+    """Whether an address is a listener that a player joins."""
     return isinstance(parse_remote_address(address), ListenAddress)
 
 
 def check_entrant(tournament: TournamentSpec, source: str, entrant: Entrant) -> str:
-    """Put an entrant through the trials of `fairplay check-bot`, under the conditions of the tournament.
+    """Run the checks of `fairplay check-bot` on an entrant, with the limits and sandbox of the tournament.
 
     Returns the first check that failed, in a line; empty: none did. It may be called in any thread of any process.
-    Raises HostFault if we failed ourselves, and BadRequest if there is nobody to be tried.
+    Raises HostFault if the host fails, and BadRequest if there is no player at the address.
     """
     register(source)  # of the game
     usual = tournament.rules().with_parameters({}).parameters()
@@ -42,7 +42,7 @@ def check_entrant(tournament: TournamentSpec, source: str, entrant: Entrant) -> 
 
 
 def make_bot(tournament: TournamentSpec, entrant: Entrant) -> Bot:
-    """An entrant on the conditions of the tournament."""
+    """The bot of an entrant, with the limits and sandbox of the tournament."""
     named = {
         "--limit": format_limits(tournament.limits) if tournament.limits else "",
         "--sandbox": tournament.sandbox or "",
@@ -59,6 +59,6 @@ def make_bot(tournament: TournamentSpec, entrant: Entrant) -> Bot:
 
 
 def format_entrant(entrant: Entrant) -> str:
-    """An entrant as it is named on a command line: NAME=PLAYER, or only PLAYER if the name would be taken for more."""
+    """An entrant as an argument of a command: NAME=PLAYER, or PLAYER if the name could not be read back."""
     text = f"{entrant.name}={entrant.address}"
     return text if split_label(text) == (entrant.name, entrant.address) else entrant.address

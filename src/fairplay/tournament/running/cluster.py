@@ -1,4 +1,4 @@
-"""Have matches played on a Dask cluster: one that is there, or one of this machine's own."""
+"""Play matches on a Dask cluster: an existing one, or a local one."""
 
 import logging
 import os
@@ -15,28 +15,28 @@ from fairplay.tournament.running.worker import pin_to_cores
 from fairplay.transport.endpoint import LOOPBACK
 
 DASK_ROLES = ("client", "scheduler", "worker")
-CLUSTER_TIMEOUT_S = 10.0  # seconds for a scheduler to answer, and for everybody to end
+CLUSTER_TIMEOUT_S = 10.0  # for a scheduler to answer, and for a cluster to end
 
 
 class PinToCores(WorkerPlugin):
-    """Gives each worker of a cluster on this machine its cores, and keeps Ctrl-C at the terminal off it."""
+    """Gives each worker of a local cluster its cores, and shields it from Ctrl-C at the terminal."""
 
     def __init__(self, workers: int) -> None:
         self._workers = workers
 
     def setup(self, worker: Any) -> None:
-        """Begin: the workers of a local cluster are called by their numbers."""
+        """Set up a worker; in a local cluster its name is its number."""
         pin_to_cores(int(worker.name), self._workers)
-        os.dup2(2, 1)  # what players print in this process is no result
+        os.dup2(2, 1)  # players in this process may print
         with suppress(OSError):
             os.setpgid(0, 0)
 
 
 def local_cluster(workers: int) -> LocalCluster:
-    """A cluster of this machine's own, which nobody else can use.
+    """A cluster on this machine that no other user can connect to.
 
-    Whoever can connect to a scheduler can run code as us, and so could every user of this machine: so its parts take
-    part by a key that is made for them alone, and its web server has no pages.
+    A client of a scheduler can run code as the user of its workers. So the parts of the cluster know one another by a
+    key that is made for them alone, and its web server has no pages.
     """
     with dask_config.set({"distributed.scheduler.http.routes": [], "distributed.worker.http.routes": []}):
         return LocalCluster(
@@ -47,7 +47,7 @@ def local_cluster(workers: int) -> LocalCluster:
             protocol="tls://",
             security=make_tls_key(),
             dashboard_address=None,
-            scheduler_kwargs={"dashboard_address": f"{LOOPBACK}:0"},  # any port, or a second cluster would complain
+            scheduler_kwargs={"dashboard_address": f"{LOOPBACK}:0"},  # port 0, as a second cluster would warn
             silence_logs=logging.ERROR,
         )
 
@@ -59,7 +59,7 @@ def make_tls_key() -> Security:
         done = subprocess.run([*command, "-keyout", "-", "-out", "-"], capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError):
         raise BadRequest(
-            "--executor dask needs openssl, to keep others out of the cluster; pool needs nothing"
+            "--executor dask needs openssl, to encrypt the cluster; install it or use --executor pool"
         ) from None
     begin = done.stdout.index("-----BEGIN CERTIFICATE")
     key, certificate = done.stdout[:begin], done.stdout[begin:]
@@ -68,7 +68,7 @@ def make_tls_key() -> Security:
 
 
 def connect_client(address: str) -> Client:
-    """Who gives the cluster of the scheduler at an address its work. Raises BadRequest if that has no workers."""
+    """A client of the scheduler at an address. Raises BadRequest if that has no workers."""
     with ExitStack() as undo:
         try:
             client: Client = undo.enter_context(Client(address, timeout=CLUSTER_TIMEOUT_S))
@@ -82,8 +82,8 @@ def connect_client(address: str) -> Client:
 
 
 def dask_runner(address: str, workers: int) -> Runner:
-    """Plays on the cluster of the scheduler at an address; empty: on one with so many workers, started here."""
-    logging.getLogger("distributed").setLevel(logging.ERROR)  # its warnings are not for whoever runs a tournament
+    """A runner on the cluster of the scheduler at an address; empty: on a local one with so many workers."""
+    logging.getLogger("distributed").setLevel(logging.ERROR)  # its warnings do not concern the host
     start_resource_tracker()
     cluster = None
     if address:
@@ -99,7 +99,7 @@ def dask_runner(address: str, workers: int) -> Runner:
         if cluster is not None:
             cluster.close(timeout=CLUSTER_TIMEOUT_S)
 
-    places = max(1, sum(client.nthreads().values()))
+    capacity = max(1, sum(client.nthreads().values()))
     return Runner(
-        [WorkerQueue(lambda: client.get_executor(pure=False), places, (KilledWorker,))], shared=False, end=end
+        [WorkerQueue(lambda: client.get_executor(pure=False), capacity, (KilledWorker,))], shared=False, end=end
     )

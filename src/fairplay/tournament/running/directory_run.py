@@ -1,4 +1,4 @@
-"""Begin a tournament in a directory, or go on with the one that is there, and run it to its end."""
+"""Run a tournament in a directory to its end, or resume the one that is there."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -27,7 +27,7 @@ from fairplay.tournament.tournament_log import BotVerdict, TournamentLog
 
 
 class BotsNotReady(BadRequest):
-    """Some bots failed their trials, and the tournament is not begun with them."""
+    """Some bots failed their checks, so the tournament is not begun."""
 
 
 def run_in_directory(
@@ -39,14 +39,14 @@ def run_in_directory(
     hidden: Sequence[str] = (),
     bot_logs: str | None = None,
 ) -> TournamentResult:
-    """Run a tournament to its end; what was played of it before in this directory is not played again.
+    """Run a tournament to its end; matches that were played before in this directory are not played again.
 
-    `hidden`: what programs may not see, besides the directory. `bot_logs`: where what they say on stderr is kept, a directory
-    for each of them.
+    `hidden`: paths that programs may not see, besides the directory. `bot_logs`: the directory for the stderr of
+    programs.
     """
     check_format(spec)
     check_players(spec, directory, hidden)
-    audience, seed_drawn = TournamentObservers(observers), spec.seed is None
+    notified, seed_drawn = TournamentObservers(observers), spec.seed is None
     if tournament_log.log_exists(directory):
         with tournament_log.reopen_log(directory) as log:
             before = log.opening
@@ -55,23 +55,24 @@ def run_in_directory(
             different = spec_changes(before.spec, spec)
             if different and log.rounds:
                 raise BadRequest(
-                    f"{directory} belongs to another tournament ({'; '.join(different)}); name another with --out"
+                    f"{directory} belongs to another tournament ({'; '.join(different)}); "
+                    "name another directory with --out"
                 )
             if log.closed is not None:
                 return result_from_log(log, directory)
             if not different:
                 with runner() as workers:
-                    check_bots(spec, log, workers, audience)
-                    Manager(spec, directory, log, workers, audience, hidden, bot_logs).run()
+                    check_bots(spec, log, workers, notified)
+                    Manager(spec, directory, log, workers, notified, hidden, bot_logs).run()
                     return result_from_log(log, directory)
-            tournament_log.delete_log(directory)  # only bots were tried, and the file was edited since
+            tournament_log.delete_log(directory)  # only bots were checked, and the file was edited since
     check_writable(directory)
     spec = replace(spec, seed=spec.seed or os.urandom(SEED_BYTES))
     made = [path for path in (directory, *directory.parents) if not path.exists()]
     try:
         with runner() as workers, tournament_log.create_log(directory, spec, seed_drawn=seed_drawn) as log:
-            check_bots(spec, log, workers, audience)
-            Manager(spec, directory, log, workers, audience, hidden, bot_logs).run()
+            check_bots(spec, log, workers, notified)
+            Manager(spec, directory, log, workers, notified, hidden, bot_logs).run()
             return result_from_log(log, directory)
     except BotsNotReady:
         tournament_log.delete_log(directory)
@@ -89,7 +90,7 @@ def check_players(spec: TournamentSpec, directory: Path, hidden: Sequence[str]) 
             [player.address for player in spec.players], spec.limits, spec.sandbox, [str(directory), *hidden]
         )
     finally:
-        remove_empty_directories(made)  # which were made so that they could be hidden
+        remove_empty_directories(made)  # that were created in order to hide them
 
 
 def remove_empty_directories(directories: Sequence[Path]) -> None:
@@ -100,32 +101,32 @@ def remove_empty_directories(directories: Sequence[Path]) -> None:
 
 
 def check_writable(directory: Path) -> None:
-    """Raise BadRequest or HostFault if nothing can be written there, before anybody is tried for it."""
+    """Raise BadRequest or HostFault if the directory cannot be written, before any bot is checked."""
     there = next(path for path in (directory, *directory.absolute().parents) if path.exists())
     if not there.is_dir():
-        raise BadRequest(f"{there} is no directory")
+        raise BadRequest(f"{there} is not a directory")
     if not os.access(there, os.W_OK | os.X_OK):
-        raise HostFault(f"nothing can be written in {there}")
+        raise HostFault(f"{there} is not writable")
 
 
-def check_bots(tournament: TournamentSpec, log: TournamentLog, runner: Runner, audience: TournamentObservers) -> None:
-    """Let every bot show that it is ready, unless that is on record. Raises BotsNotReady if the gate refuses one."""
+def check_bots(tournament: TournamentSpec, log: TournamentLog, runner: Runner, observers: TournamentObservers) -> None:
+    """Check each bot, unless its result is in the log. Raises BotsNotReady if one is refused."""
     if tournament.bot_check is BotCheckPolicy.SKIP:
         return
     known = {name for name, why in log.bot_failures.items() if not why or tournament.bot_check is BotCheckPolicy.WARN}
     bots = [bot for bot in bots_to_check(tournament) if bot.name not in known]
-    audience.notify(BotChecksBegan(entrant_names(bots)))
+    observers.notify(BotChecksBegan(entrant_names(bots)))
     failed = dict[str, str]()
     for done in runner.map(
         partial(check_entrant, tournament, game_info(tournament.game).source or tournament.game), bots
     ):
         if done is not None:
-            bot, why = done
-            failed |= {bot.name: why} if why else {}
-            log.write(BotVerdict(name=bot.name, failure=why))
-            audience.notify(BotChecked(bot.name, why))
+            bot, failure = done
+            failed |= {bot.name: failure} if failure else {}
+            log.write(BotVerdict(name=bot.name, failure=failure))
+            observers.notify(BotChecked(bot.name, failure))
     if failed and tournament.bot_check is BotCheckPolicy.REFUSE:
         raise BotsNotReady(
             f"not ready to play: {'; '.join(f'{name} ({why})' for name, why in sorted(failed.items()))}; "
-            "fairplay check-bot tells all about it"
+            "fairplay check-bot explains it"
         )

@@ -1,4 +1,4 @@
-"""Tell of ejections as they happen, from the journals of matches that are being played, where we see them."""
+"""Report ejections as they happen, from the journals of running matches, as far as these are on this machine."""
 
 import msgspec
 
@@ -14,63 +14,63 @@ decode_journal_entry = msgspec.json.Decoder(Entry).decode
 
 
 class WatchedMatch:
-    """A match that is being played."""
+    """A running match, whose journal is read as it grows."""
 
     def __init__(self, spec: MatchSpec) -> None:
         self.names = entrant_names(spec.entrants)
-        self.reported_seats: set[int] = set()  # seats
+        self.reported_seats: set[int] = set()
         self._spec = spec
-        self._read = 0  # bytes
+        self._read_bytes = 0
 
     def read_ejections(self) -> list[Entry]:
-        """The ejections since the last look."""
+        """The ejections since the last call."""
         try:
             with journal_path(self._spec).open("rb") as file:
-                file.seek(self._read)
+                file.seek(self._read_bytes)
                 whole = file.read().rpartition(b"\n")[0]
-        except OSError:  # it has not begun, or is on another machine
+        except OSError:  # the match has not begun, or is on another machine
             return []
-        self._read += len(whole) + bool(whole)
+        self._read_bytes += len(whole) + bool(whole)
         return [entry for entry in map(parse_ejection, whole.split(b"\n")) if entry is not None]
 
 
 class LiveEjections:
-    """Those matches of a round that are being played, and who was ejected from them."""
+    """The running matches of a round, and the ejections from them."""
 
-    def __init__(self, audience: TournamentObservers) -> None:
-        self._audience = audience
+    def __init__(self, observers: TournamentObservers) -> None:
+        self._observers = observers
         self._watched: dict[str, WatchedMatch] = {}
 
     def watch(self, spec: MatchSpec) -> None:
-        """A match begins, or goes on."""
+        """Watch a match that begins or is resumed."""
         self._watched.setdefault(spec.id, WatchedMatch(spec))
 
     def report_new(self) -> None:
-        """Tell what has happened meanwhile."""
+        """Report new ejections."""
         for id, match in self._watched.items():
             for entry in match.read_ejections():
                 if isinstance(entry.fact, Ejected):
                     self._report(id, match, entry.fact, entry.evidence or NO_EVIDENCE)
 
     def finish(self, outcome: Outcome) -> None:
-        """A match has ended: tell what was not told before."""
+        """Report the ejections of an ended match that were not reported before."""
         match = self._watched.pop(outcome.id)
         evidence = dict(outcome.evidence)
         for ejected in outcome.result.ejected if outcome.result is not None else ():
             self._report(outcome.id, match, ejected, evidence.get(ejected.seat, NO_EVIDENCE))
 
     def forget(self, id: str) -> None:
-        """A match will not be played any more."""
+        """Stop watching a match that will not be played."""
         self._watched.pop(id, None)
 
     def _report(self, id: str, match: WatchedMatch, ejected: Ejected, evidence: Evidence) -> None:
         if ejected.seat not in match.reported_seats and ejected.seat < len(match.names):
             match.reported_seats.add(ejected.seat)
-            self._audience.notify(PlayerEjected(id, match.names[ejected.seat], ejected, evidence))
+            self._observers.notify(PlayerEjected(id, match.names[ejected.seat], ejected, evidence))
 
 
 def parse_ejection(line: bytes) -> Entry | None:
-    """A line of a journal, if it tells of an ejection."""
+    """The entry in a line of a journal, if it is an ejection."""
     if b'"fact":{"type":"ejected"' not in line:
         return None
     try:

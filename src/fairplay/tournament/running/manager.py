@@ -1,4 +1,4 @@
-"""Run a tournament: create its matches, allocate players, inform whoever watches, and keep what counts."""
+"""Run a tournament: create its matches, inform its observers, and log what counts."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -21,7 +21,7 @@ from fairplay.tournament.tournament_log import RoundOpened, TournamentClosed, To
 class Manager:
     """Drives the format of one tournament, as a driver drives the conversation of a match.
 
-    What is in the log are answers that were had before, so that to go on is to begin again.
+    Outcomes in the log answer the format at once, so resuming a tournament is the same as starting it.
     """
 
     def __init__(
@@ -30,22 +30,22 @@ class Manager:
         directory: Path,
         log: TournamentLog,
         runner: Runner,
-        audience: TournamentObservers,
+        observers: TournamentObservers,
         hidden: Sequence[str] = (),
         bot_logs: str | None = None,
     ) -> None:
-        self._tournament = tournament  # with the players of the file as it is now
+        self._tournament = tournament  # with the players in the current file
         self._directory = directory.absolute()
         self._log = log
         self._runner = runner
-        self._audience = audience
-        self._hidden = (str(self._directory), *hidden)  # what programs may not see
-        self._bot_logs = bot_logs  # where what programs say on stderr is kept
-        self._matches = self._deals = 0  # how many there were in earlier rounds
+        self._observers = observers
+        self._hidden = (str(self._directory), *hidden)  # paths that programs may not see
+        self._bot_logs = bot_logs  # the directory for the stderr of programs
+        self._matches = self._deals = 0  # in earlier rounds
         self._expelled: set[str] = set()  # in earlier rounds
 
     def run(self) -> Ranking:
-        """Run it to its end. Raises HostFault or KeyboardInterrupt if it is interrupted; nothing is lost then."""
+        """Run the tournament to its end. HostFault and KeyboardInterrupt interrupt it; then it can be resumed."""
         (self._directory / MATCHES_DIR).mkdir(parents=True, exist_ok=True)
         if self._runner.token:
             (self._directory / MATCHES_DIR / TOKEN_FILE).write_text(self._runner.token)
@@ -61,11 +61,11 @@ class Manager:
             ranking: Ranking = stop.value
         if self._log.closed is None:
             self._log.write(TournamentClosed(ranking=ranking))
-        self._audience.notify(TournamentEnded(ranking))
+        self._observers.notify(TournamentEnded(ranking))
         return ranking
 
     def _roster(self, number: int) -> tuple[Entrant, ...]:
-        """Who may play in a round: those on record if it has begun, else those in the file who are not expelled."""
+        """The players of a round: those in the log if it has begun, or else those in the file without the expelled."""
         if number in self._log.rounds:
             return self._log.rounds[number]
         return tuple(player for player in self._tournament.players if player.name not in self._expelled)
@@ -76,13 +76,13 @@ class Manager:
         ids, players = [match.spec.id for match in matches], self._roster(number)
         if number not in log.rounds:
             log.write(RoundOpened(number=number, players=players))
-        self._audience.notify(self._round_event(number, players, ids))
-        RoundInPlay(matches, self._tournament, log, self._audience, expelled=self._expelled).play(self._runner)
+        self._observers.notify(self._round_event(number, players, ids))
+        RoundInPlay(matches, self._tournament, log, self._observers, expelled=self._expelled).play(self._runner)
         self._expelled.update(name for id in ids for name in log.counted[id].expelled)
         return tuple(log.counted[id] for id in ids)
 
     def _round_event(self, number: int, players: tuple[Entrant, ...], ids: Sequence[str]) -> RoundBegan:
-        """A round as it begins, or goes on: with what came before of the matches with these ids."""
+        """The event that a round begins or is resumed, with the outcomes so far of the matches with these ids."""
         counted = tuple(self._log.counted[id] for id in ids if id in self._log.counted)
         attempts = [attempt for id in ids for attempt in self._log.attempts.get(id, ())]
         ejections = sum(fault is not None for one in counted for fault in one.faults)
@@ -90,7 +90,7 @@ class Manager:
         return RoundBegan(number, players, len(ids), counted, ejections, len(attempts))
 
     def _schedule_round(self, round: Round) -> list[ScheduledMatch]:
-        """The matches of a round with their ids and places."""
+        """The matches of a round with their ids and directories."""
         deals: dict[bytes | None, int] = {}
         journal, key, matches = str(self._directory / MATCHES_DIR), str(self._directory / KEY_FILE), []
         for number, spec in enumerate(round, self._matches + 1):

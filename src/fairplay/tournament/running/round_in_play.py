@@ -1,4 +1,4 @@
-"""Play one round: hand out its matches, and settle what each of them comes to."""
+"""Play one round: give its matches to the runner, and log the outcome of each."""
 
 import os
 from collections import Counter
@@ -23,29 +23,29 @@ from fairplay.tournament.running.worker import PlayedMatch
 from fairplay.tournament.spec import Penalty, TournamentSpec
 from fairplay.tournament.tournament_log import AttemptDiscarded, DealRevealed, MatchCounted, TournamentLog
 
-MAX_MATCH_ATTEMPTS = 3  # at a match that is played again for a player's fault; the last one counts
-MAX_HOST_FAULTS_PER_MATCH = 5  # of the host at one match; then it is void
-MAX_HOST_FAULTS_IN_A_ROW = 20  # failures of the host, at whichever matches; then the tournament stops
-MIN_FREE_BYTES = 1024 * 1024  # bytes that have to be left for journals
+MAX_MATCH_ATTEMPTS = 3  # at a match that is replayed for the fault of a player; the last one counts
+MAX_HOST_FAULTS_PER_MATCH = 5  # then the match is void
+MAX_HOST_FAULTS_IN_A_ROW = 20  # at any matches; then the tournament stops
+MIN_FREE_BYTES = 1024 * 1024  # for journals
 
 
 class RoundInPlay:
-    """A round from its first match to its last; each comes to exactly one outcome that counts, or is void."""
+    """A round from its first match to its last; each match has exactly one outcome that counts, or is void."""
 
     def __init__(
         self,
         matches: Sequence[ScheduledMatch],
         tournament: TournamentSpec,
         log: TournamentLog,
-        audience: TournamentObservers,
+        observers: TournamentObservers,
         *,
         expelled: Iterable[str],  # in earlier rounds
     ) -> None:
         self._tournament = tournament
         self._log = log
-        self._audience = audience
-        self._live = LiveEjections(audience)
-        self._failures = 0  # of the host, since a match has last ended
+        self._observers = observers
+        self._live = LiveEjections(observers)
+        self._failures = 0  # of the host, since the last match that ended
         self._matches = {match.spec.id: match for match in matches}
         self._shared = Counter(match.deal for match in matches if match.spec.sealed)  # matches to come, by deal
         self._seeds = {match.deal: match.spec.seed for match in matches if match.spec.sealed}
@@ -58,7 +58,7 @@ class RoundInPlay:
 
     @property
     def left(self) -> int:
-        """How many matches are still to be handed out."""
+        """How many matches are still to be played."""
         return self._schedule.left
 
     def next_match(self) -> MatchSpec | None:
@@ -68,7 +68,7 @@ class RoundInPlay:
             return None
         spec = self._next_attempt(spec)
         self._live.watch(spec)
-        self._audience.notify(MatchBegan(spec.id, entrant_names(spec.entrants)))
+        self._observers.notify(MatchBegan(spec.id, entrant_names(spec.entrants)))
         return spec
 
     def play(self, runner: Runner) -> None:
@@ -80,15 +80,15 @@ class RoundInPlay:
                 self._process_outcome(played)
 
     def _next_attempt(self, spec: MatchSpec) -> MatchSpec:
-        """The attempt that is to be made at a match: the one behind those on record that do not count."""
+        """The next attempt at a match, after those in the log that do not count."""
         void = [attempt for attempt in self._log.attempts.get(spec.id, ()) if not attempt.host_fault]
         return make_attempt(spec, 1 + len(void))
 
     def _process_outcome(self, played: PlayedMatch) -> None:
-        """Decide what comes of an attempt."""
+        """Count an attempt, or discard it."""
         outcome = played.outcome
         match = self._matches[outcome.id.partition("-")[0]]
-        if played.journal is not None and outcome.result is not None:  # nobody else can go on with half of one
+        if played.journal is not None and outcome.result is not None:  # half a journal could not be resumed here
             store_journal(journal_path(replace(match.spec, id=outcome.id)), played.journal)
         if outcome.result is None:
             self._handle_host_fault(match, outcome)
@@ -106,14 +106,14 @@ class RoundInPlay:
             self._count(match, count_match(match, outcome, outcome.result, penalties, before))
 
     def _handle_host_fault(self, match: ScheduledMatch, outcome: Outcome) -> None:
-        """A fault of the host punishes nobody: the match goes on, or is void in the end.
+        """Retry a match after a fault of the host, which punishes no player; after several it is void.
 
-        If no match can be recorded any more, or one after the other fails, none of them is to blame.
+        If no match can be recorded, or matches fail in a row, the tournament stops.
         """
         check_free_space(journal_path(match.spec).parent)
         self._failures += 1
         if self._failures == MAX_HOST_FAULTS_IN_A_ROW:
-            raise HostFault(f"{self._failures} attempts in a row have failed; the last: {outcome.host_fault}")
+            raise HostFault(f"{self._failures} attempts in a row failed; the last: {outcome.host_fault}")
         failures = 1 + sum(attempt.host_fault for attempt in self._log.attempts.get(match.spec.id, ()))
         if failures < MAX_HOST_FAULTS_PER_MATCH:
             self._retry(match, outcome, outcome.host_fault)
@@ -130,19 +130,19 @@ class RoundInPlay:
             AttemptDiscarded(match=match.spec.id, attempt=outcome.id, why=why, host_fault=host_fault, faults=faults)
         )
         attempts = len(self._log.attempts[match.spec.id])
-        self._audience.notify(AttemptFailed(match.spec.id, attempts, why))
+        self._observers.notify(AttemptFailed(match.spec.id, attempts, why))
         self._schedule.retries.append(match.spec)
 
     def _cancel(self, match: ScheduledMatch, out: Names) -> None:
-        self._count(match, void_match(match, f"cancelled: {', '.join(out)} may not play any more"))
+        self._count(match, void_match(match, f"cancelled, with expelled players: {', '.join(out)}"))
 
     def _count(self, match: ScheduledMatch, counted: CountedMatch) -> None:
         self._log.write(MatchCounted(counted=counted))
-        self._audience.notify(MatchEnded(counted))
+        self._observers.notify(MatchEnded(counted))
         self._reveal_deal_if_finished(match)
 
     def _reveal_deal_if_finished(self, match: ScheduledMatch) -> None:
-        """If it was the last match from its deal, the seed need not be kept secret any more."""
+        """Reveal the seed of a deal after its last match."""
         deal = match.deal
         if not match.spec.sealed:
             return
@@ -150,16 +150,16 @@ class RoundInPlay:
         if not self._shared[deal] and deal not in self._log.revealed:
             seed = (self._seeds[deal] or b"").hex()
             self._log.write(DealRevealed(deal=deal, seed=seed))
-            self._audience.notify(SeedRevealed(deal, seed))
+            self._observers.notify(SeedRevealed(deal, seed))
 
 
 def can_expel(tournament: TournamentSpec) -> bool:
-    """Is there a fault that puts players out of the tournament?"""
+    """Whether a fault can expel players from the tournament."""
     return any(tournament.penalty_for(fault) is Penalty.EXPEL for fault in Fault)
 
 
 def make_attempt(spec: MatchSpec, number: int) -> MatchSpec:
-    """An attempt at a match, the first being the match itself; a deal that no others share is dealt anew."""
+    """An attempt at a match, the first being the match itself; a deal that no other match shares is replaced."""
     if number == 1:
         return spec
     seed = spec.seed if spec.sealed or spec.seed is None else derive_seed(spec.seed, f"attempt {number}")
@@ -173,7 +173,7 @@ def count_match(
     penalties: Mapping[Seat, Penalty],
     before: Sequence[tuple[str, Fault]] = (),
 ) -> CountedMatch:
-    """How a match counts, given what comes of the faults in it, and the faults in attempts that do not count."""
+    """How a match counts, given the penalties for faults in it, and the faults in discarded attempts."""
     names, faults = entrant_names(match.spec.entrants), {out.seat: out.fault for out in result.ejected}
     seats = range(len(names))
     forfeit = [penalties.get(seat) is Penalty.FORFEIT for seat in seats]
@@ -201,16 +201,16 @@ def void_match(match: ScheduledMatch, why: str) -> CountedMatch:
 
 
 def check_free_space(directory: Path) -> None:
-    """Raise HostFault if there is no room for more journals."""
+    """Raise HostFault if the disk has no space for journals."""
     try:
         with TemporaryFile(dir=directory) as file:
             file.write(bytes(MIN_FREE_BYTES))
     except OSError as error:
-        raise HostFault(f"no more matches can be recorded in {directory}: {error.strerror}") from None
+        raise HostFault(f"no match can be recorded in {directory}: {error.strerror}") from None
 
 
 def store_journal(path: Path, text: bytes) -> None:
-    """Keep the journal of a match that was played elsewhere; nobody ever sees half of one."""
+    """Store the journal of a match that was played on another machine, as a whole."""
     new = path.with_suffix(".new")
     file = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(file, "wb") as kept:

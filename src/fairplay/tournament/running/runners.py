@@ -1,4 +1,4 @@
-"""Have matches played by executors, and bring back what comes of them. No other file of tournaments waits."""
+"""Play matches on executors, and collect their outcomes. No other module of tournaments waits."""
 
 import multiprocessing
 import os
@@ -40,12 +40,12 @@ from fairplay.tournament.running.worker import (
     stop_worker,
 )
 
-POLL_INTERVAL_S = 0.2  # seconds after which we look up from waiting
-MIN_JOB_S = 0.04  # seconds of matches that are worth a job
+POLL_INTERVAL_S = 0.2
+MIN_JOB_S = 0.04  # of matches that make a job
 MAX_MATCHES_PER_JOB = 64
-WORKER_EXIT_TIMEOUT_S = 5.0  # seconds for workers to end by themselves
-MAX_WORKER_DEATHS = 10  # of workers while bots are tried
-WORKERS_GONE = "those who played the matches are gone"
+WORKER_EXIT_TIMEOUT_S = 5.0  # before they are killed
+MAX_WORKER_DEATHS = 10  # while bots are checked
+WORKERS_GONE = "the workers of the cluster are gone"
 
 Params = ParamSpec("Params")
 Returned = TypeVar("Returned")
@@ -53,11 +53,11 @@ Item = TypeVar("Item")
 
 
 class MatchSource(Protocol):
-    """Where a runner gets its matches from."""
+    """Gives a runner its matches."""
 
     @property
     def left(self) -> int:
-        """How many are still to be had, or to be waited for."""
+        """How many matches are left, also those that wait for others."""
         ...
 
     def next_match(self) -> MatchSpec | None:
@@ -66,12 +66,12 @@ class MatchSource(Protocol):
 
 
 class InlineExecutor(Executor):
-    """This process: whatever is submitted is done at once."""
+    """Runs what is submitted at once, in this process."""
 
     def submit(
         self, fn: Callable[Params, Returned], /, *args: Params.args, **kwargs: Params.kwargs
     ) -> Future[Returned]:
-        """Do it."""
+        """Call a function."""
         done: Future[Returned] = Future()
         try:
             done.set_result(fn(*args, **kwargs))
@@ -81,37 +81,39 @@ class InlineExecutor(Executor):
 
 
 class WorkerQueue:
-    """An executor, and what it has been given to do; if it breaks, there is a new one."""
+    """An executor and its jobs; an executor that breaks is replaced."""
 
-    def __init__(self, make: Callable[[], Executor], places: int = 1, killed: tuple[type[Exception], ...] = ()) -> None:
-        self.capacity = places  # jobs that it can do at once
-        self.worker_died_errors = killed  # what is raised for one job if its worker died, while the executor goes on
+    def __init__(
+        self, make: Callable[[], Executor], capacity: int = 1, worker_died_errors: tuple[type[Exception], ...] = ()
+    ) -> None:
+        self.capacity = capacity  # in jobs
+        self.worker_died_errors = worker_died_errors  # of one job, while the executor goes on
         self.jobs: dict[Future[Any], Job] = {}
         self.next_specs: list[MatchSpec] = []  # for its next job
         self._make = make
         self._start()
 
-    def submit(self, what: Callable[..., Returned], *arguments: Any) -> Future[Returned]:
-        """Have something done; if the process died while it had nothing to do, by a new one."""
+    def submit(self, function: Callable[..., Returned], *arguments: Any) -> Future[Returned]:
+        """Submit a call; if the process died while it was idle, to a new one."""
         try:
-            return self.executor.submit(what, *arguments)
+            return self.executor.submit(function, *arguments)
         except BrokenExecutor:
             self.restart()
-            return self.executor.submit(what, *arguments)
+            return self.executor.submit(function, *arguments)
 
     def restart(self) -> None:
-        """Begin anew, since the process of the executor has died."""
+        """Replace the executor, whose process has died."""
         self.executor.shutdown(wait=False)
         self._start()
 
     def interrupt(self) -> None:
-        """Do to the worker what Ctrl-C would do, if it is a process of our own."""
+        """Send the worker SIGINT, if it is a child of this process."""
         if (process := self._process()) is not None:
             with suppress(ProcessLookupError):
                 os.kill(process.pid or 0, signal.SIGINT)
 
     def request_exit(self) -> None:
-        """Ask the worker to end, once it has done what it does."""
+        """Ask the worker to end after its current job."""
         for future in self.jobs:
             future.cancel()
         if self._pid is not None:
@@ -120,7 +122,7 @@ class WorkerQueue:
         self.executor.shutdown(wait=False)
 
     def wait_for_exit(self, deadline: float) -> None:
-        """Wait until the worker has ended: by its own will, or else by force."""
+        """Wait until the worker has ended, and kill it at the deadline."""
         process = self._process()
         if process is not None:
             try:
@@ -133,11 +135,11 @@ class WorkerQueue:
         try:
             self.executor = self._make()
         except OSError as error:
-            raise HostFault(f"no worker can be started: {error.strerror}") from error
+            raise HostFault(f"cannot start a worker: {error.strerror}") from error
         self._pid = self.executor.submit(os.getpid) if isinstance(self.executor, ProcessPoolExecutor) else None
 
     def _process(self) -> BaseProcess | None:
-        """The worker, if it is a process of our own."""
+        """The worker, if it is a child of this process."""
         with suppress(Exception):
             pid = None if self._pid is None else self._pid.result(WORKER_EXIT_TIMEOUT_S)
             return next((child for child in multiprocessing.active_children() if child.pid == pid), None)
@@ -145,15 +147,15 @@ class WorkerQueue:
 
 
 class Runner:
-    """Plays whatever it is given by the hands that it has. Use it in a `with` statement."""
+    """Plays matches on its worker queues. Use it in a `with` statement."""
 
     def __init__(
-        self, hands: Sequence[WorkerQueue], *, shared: bool = True, end: Callable[[], None] = lambda: None
+        self, queues: Sequence[WorkerQueue], *, shared: bool = True, end: Callable[[], None] = lambda: None
     ) -> None:
-        self.queues = hands
-        self.token = "" if shared else secrets.token_hex(16)  # by which workers see whether they share our directory
+        self.queues = queues
+        self.token = "" if shared else secrets.token_hex(16)  # by which workers recognise a shared directory
         self._end = end
-        self._mean: float | None = None  # seconds that a match takes
+        self._mean: float | None = None  # seconds of a match
 
     def __enter__(self) -> Self:
         return self
@@ -164,92 +166,94 @@ class Runner:
     @property
     def capacity(self) -> int:
         """How many matches are played at once."""
-        return sum(hand.capacity for hand in self.queues)
+        return sum(queue.capacity for queue in self.queues)
 
     def play(self, source: MatchSource) -> Iterator[PlayedMatch | None]:
-        """What comes of the matches of a source, as they end; None whenever nothing has happened for a moment."""
+        """Play the matches of a source, and yield their outcomes as they end; None: none has ended for a while."""
         while True:
-            for hand in self.queues:
-                while self._submit_next(hand, source):
+            for queue in self.queues:
+                while self._submit_next(queue, source):
                     pass
-            running = [future for hand in self.queues for future in hand.jobs]
+            running = [future for queue in self.queues for future in queue.jobs]
             if not running:
                 return
             done = wait(running, POLL_INTERVAL_S, FIRST_COMPLETED).done
             if not done:
                 yield None
-            for hand in self.queues:
-                for future in [one for one in hand.jobs if one in done]:
-                    if future in hand.jobs:  # or it has broken with another, and was told already
-                        yield from self._collect(hand, future)
+            for queue in self.queues:
+                for future in [one for one in queue.jobs if one in done]:
+                    if future in queue.jobs:  # otherwise it broke with another one, and was handled
+                        yield from self._collect(queue, future)
 
-    def map(self, do: Callable[[Item], Returned], things: Iterable[Item]) -> Iterator[tuple[Item, Returned] | None]:
-        """What comes of doing something with each of these, as it is done; None whenever nothing has happened."""
-        waiting, free = deque(things), [hand for hand in self.queues for _ in range(hand.capacity)]
+    def map(
+        self, function: Callable[[Item], Returned], items: Iterable[Item]
+    ) -> Iterator[tuple[Item, Returned] | None]:
+        """Call a function with each item in the workers, and yield the results; None: there is none for a while."""
+        waiting, free = deque(items), [queue for queue in self.queues for _ in range(queue.capacity)]
         futures: dict[Future[Returned], tuple[Item, WorkerQueue]] = {}
         deaths = 0
         while waiting or futures:
-            while waiting and free:  # whoever has done one takes the next, so that a slow one holds up nobody else
-                hand, thing = free.pop(0), waiting.popleft()
-                futures[hand.submit(worker.call_interruptibly, do, thing)] = thing, hand
+            while waiting and free:  # a free worker takes the next item, so that a slow one delays no other
+                queue, item = free.pop(0), waiting.popleft()
+                futures[queue.submit(worker.call_interruptibly, function, item)] = item, queue
             done = wait(futures, POLL_INTERVAL_S, FIRST_COMPLETED).done
             if not done:
                 yield None
             for future in done:
-                thing, hand = futures.pop(future)
-                free.append(hand)
+                item, queue = futures.pop(future)
+                free.append(queue)
                 try:
-                    yield thing, future.result()
+                    yield item, future.result()
                 except CancelledError:
                     raise HostFault(WORKERS_GONE) from None
                 except Exception as error:
-                    if not isinstance(error, (BrokenExecutor, *hand.worker_died_errors)):
+                    if not isinstance(error, (BrokenExecutor, *queue.worker_died_errors)):
                         raise
                     deaths += 1
                     if deaths > MAX_WORKER_DEATHS:
-                        raise HostFault("the workers die again and again") from None
-                    waiting.appendleft(thing)
+                        raise HostFault(f"workers died {deaths} times while bots were checked") from None
+                    waiting.appendleft(item)
 
     def close(self, *, at_once: bool) -> None:
-        """End all workers; at once: what they play is interrupted, and can be gone on with."""
+        """End all workers; at once: their matches are interrupted, and can be resumed."""
         deadline = time.monotonic() + WORKER_EXIT_TIMEOUT_S
         with ExitStack() as leaving:
             leaving.callback(self._end)
-            for hand in self.queues:
-                leaving.callback(hand.wait_for_exit, deadline)
-            for hand in self.queues if at_once else ():
-                hand.interrupt()
-            for hand in self.queues:
-                hand.request_exit()
+            for queue in self.queues:
+                leaving.callback(queue.wait_for_exit, deadline)
+            for queue in self.queues if at_once else ():
+                queue.interrupt()
+            for queue in self.queues:
+                queue.request_exit()
 
-    def _submit_next(self, hand: WorkerQueue, source: MatchSource) -> bool:
-        """Give a hand its next job, if it can take one; True: it may take more."""
+    def _submit_next(self, queue: WorkerQueue, source: MatchSource) -> bool:
+        """Give a queue its next job, if it can take one; True: it may take more."""
         quick = self._mean is not None and self._mean * self._job_size(source) < 2 * MIN_JOB_S
-        if len(hand.jobs) >= hand.capacity * (2 if quick else 1):
+        if len(queue.jobs) >= queue.capacity * (2 if quick else 1):
             return False
-        specs = hand.next_specs or self._take_specs(source) or self._steal_specs(hand)
+        specs = queue.next_specs or self._take_specs(source) or self._steal_specs(queue)
         if not specs:
             return False
-        hand.next_specs = self._take_specs(source) if has_programs(specs[-1]) else []
-        following = hand.next_specs[0] if hand.next_specs else None
-        self._submit(hand, Job(tuple(specs), following, self.token))
+        queue.next_specs = self._take_specs(source) if has_programs(specs[-1]) else []
+        following = queue.next_specs[0] if queue.next_specs else None
+        self._submit(queue, Job(tuple(specs), following, self.token))
         return True
 
-    def _submit(self, hand: WorkerQueue, job: Job) -> None:
-        hand.jobs[hand.submit(play_job, encode(job))] = job
+    def _submit(self, queue: WorkerQueue, job: Job) -> None:
+        queue.jobs[queue.submit(play_job, encode(job))] = job
 
-    def _collect(self, hand: WorkerQueue, future: Future[bytes]) -> Iterator[PlayedMatch]:
-        job = hand.jobs.pop(future)
+    def _collect(self, queue: WorkerQueue, future: Future[bytes]) -> Iterator[PlayedMatch]:
+        job = queue.jobs.pop(future)
         try:
             all_played = decode_played(future.result())
-        except BrokenExecutor:  # and all that it had to do
-            others = list(hand.jobs.values())
-            hand.jobs.clear()
-            hand.restart()
-            yield from self._resubmit(hand, job, others)
+        except BrokenExecutor:  # which breaks all its jobs
+            others = list(queue.jobs.values())
+            queue.jobs.clear()
+            queue.restart()
+            yield from self._resubmit(queue, job, others)
             return
-        except hand.worker_died_errors:
-            yield from self._resubmit(hand, job)
+        except queue.worker_died_errors:
+            yield from self._resubmit(queue, job)
             return
         except CancelledError:
             raise HostFault(WORKERS_GONE) from None
@@ -258,13 +262,13 @@ class Runner:
             self._mean = 0.8 * before + 0.2 * played.seconds
             yield played
 
-    def _resubmit(self, hand: WorkerQueue, lost: Job, others: Sequence[Job] = ()) -> Iterator[PlayedMatch]:
-        """A worker died: what it was to do is done again, match by match, as one of them may be to blame."""
+    def _resubmit(self, queue: WorkerQueue, lost: Job, others: Sequence[Job] = ()) -> Iterator[PlayedMatch]:
+        """Submit the jobs of a dead worker again, match by match, as one of the matches may be to blame."""
         specs = [*lost.specs, *(spec for job in others for spec in job.specs)]
         if len(lost.specs) == 1:
             yield PlayedMatch(worker_died_outcome(specs.pop(0)))
         for spec in specs:
-            self._submit(hand, Job((spec,), None, self.token))
+            self._submit(queue, Job((spec,), None, self.token))
 
     def _take_specs(self, source: MatchSource) -> list[MatchSpec]:
         specs: list[MatchSpec] = []
@@ -274,16 +278,16 @@ class Runner:
             specs.append(spec)
         return specs
 
-    def _steal_specs(self, hand: WorkerQueue) -> list[MatchSpec]:
-        """What another hand has not begun, as it is busy with something slow."""
+    def _steal_specs(self, queue: WorkerQueue) -> list[MatchSpec]:
+        """Take matches that another queue has not begun, because it plays a slow one."""
         for other in self.queues:
-            if other is not hand and other.next_specs:
+            if other is not queue and other.next_specs:
                 specs, other.next_specs = other.next_specs, []
                 return specs
         return []
 
     def _job_size(self, source: MatchSource) -> int:
-        """How many matches a job has: worth the way to the worker, and few enough to leave some for all the others."""
+        """The number of matches of a job: worth sending, and few enough to leave some for other workers."""
         if not self._mean:
             return 1
         fair = ceil(source.left / (4 * self.capacity))
@@ -291,19 +295,19 @@ class Runner:
 
 
 def worker_died_outcome(spec: MatchSpec) -> Outcome:
-    """What comes of a match whose worker died."""
+    """The outcome of a match whose worker died."""
     return Outcome(id=spec.id, names=spec.labels, result=None, host_fault="the worker that played it died")
 
 
 def inline_runner() -> Runner:
-    """Plays everything in this process."""
+    """A runner in this process."""
     return Runner([WorkerQueue(InlineExecutor)])
 
 
 def start_resource_tracker() -> None:
-    """Start what multiprocessing starts before all else: whichever thread does so hears SIGINT from then on.
+    """Start the resource tracker of multiprocessing, which unblocks SIGINT in the thread that starts it.
 
-    If it is blocked here, as where a script has started us with &, it has to stay so.
+    Where SIGINT is blocked, as in a script that starts the command with &, it has to stay blocked.
     """
     before = signal.pthread_sigmask(signal.SIG_BLOCK, ())
     resource_tracker.ensure_running()
@@ -330,7 +334,7 @@ class WorkerContext(SpawnContext):
 
 
 def process_pool_runner(workers: int) -> Runner:
-    """Plays in so many processes on this machine, each with cores of its own; one that dies takes none with it."""
+    """A runner with so many processes on this machine, each with its own cores; they die independently."""
     start_resource_tracker()
     context = WorkerContext()
     makers = [partial(ProcessPoolExecutor, 1, context, start_worker, (number, workers)) for number in range(workers)]

@@ -1,4 +1,4 @@
-"""Say which match of a round may begin next, and which will not be played at all."""
+"""Choose the next match of a round, and cancel matches of expelled players."""
 
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -7,7 +7,7 @@ from typing import NamedTuple
 from fairplay.hosting.spec import MatchSpec
 from fairplay.tournament.counted_match import CountedMatch, Names, entrant_names
 
-MIN_WINDOW_MATCHES = 8  # matches that may have begun before it is known who is expelled by an earlier one
+MIN_WINDOW_MATCHES = 8  # that may begin before the expulsions of earlier ones are known
 
 
 class ScheduledMatch(NamedTuple):
@@ -20,20 +20,20 @@ class ScheduledMatch(NamedTuple):
 class Schedule:
     """The matches of a round that are still to be played, in their order.
 
-    Who is expelled does not play in a match that comes a window behind, whoever may play faster or slower: so the same
-    matches are played however many workers there are. Where nobody can be expelled, nothing is waited for.
+    An expelled player does not play in matches that come a window later, at any speed of play: so the same matches are
+    played with any number of workers. Where no player can be expelled, no match waits.
     """
 
     def __init__(
         self,
         matches: Sequence[ScheduledMatch],
-        counted: Mapping[str, CountedMatch],  # of all matches that were played, by id; it grows
+        counted: Mapping[str, CountedMatch],  # all matches that were played, by id; it grows
         *,
         expelled: Iterable[str],  # in earlier rounds
         can_expel: bool,
-        cancel: Callable[[ScheduledMatch, Names], None],  # is told of a match that some will not play
+        cancel: Callable[[ScheduledMatch, Names], None],  # is called for a match of expelled players
     ) -> None:
-        self.retries: deque[MatchSpec] = deque()  # other attempts
+        self.retries: deque[MatchSpec] = deque()
         self._matches = matches
         self._counted = counted
         self._expelled = set(expelled)
@@ -50,14 +50,14 @@ class Schedule:
     def next_match(self) -> MatchSpec | None:
         """The next match; None: there is none, at least not before another one has ended.
 
-        What has to be tried again comes last, as whatever went wrong may pass.
+        Retries come last, as what went wrong may pass.
         """
         if (spec := self._next_untried()) is not None:
             return spec
         return self.retries.popleft() if self.retries else None
 
     def _next_untried(self) -> MatchSpec | None:
-        """The next match that was not tried yet."""
+        """The next match without an attempt in this run."""
         while self._next < len(self._matches):
             if not self._update_expelled():
                 return None
@@ -72,7 +72,7 @@ class Schedule:
         return None
 
     def _update_expelled(self) -> bool:
-        """Know of all expulsions that hold for the next match; False: one that matters has not ended."""
+        """Update the expulsions that hold for the next match; False: an earlier match has to end first."""
         while self._checked <= self._next - self._window:
             before = self._counted.get(self._matches[self._checked].spec.id)
             if before is None:
@@ -83,5 +83,5 @@ class Schedule:
 
 
 def window_size(matches: Sequence[ScheduledMatch]) -> int:
-    """How many matches may be played at once where somebody can be expelled: two for each player."""
+    """How many matches may be played at once if players can be expelled: two for each player."""
     return max(MIN_WINDOW_MATCHES, 2 * len({name for match in matches for name in entrant_names(match.spec.entrants)}))

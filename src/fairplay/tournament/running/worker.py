@@ -1,4 +1,4 @@
-"""Play matches in a worker: in a process of its own, here or on another machine."""
+"""Play matches in a worker: a process on this machine, or on another one."""
 
 import asyncio
 import fcntl
@@ -29,27 +29,27 @@ from fairplay.players.location import Command, ListenAddress, parse_remote_addre
 from fairplay.players.process_pool import POOL
 from fairplay.transport.event_loop import new_event_loop
 
-JOURNAL_RELEASE_TIMEOUT_S = 30.0  # seconds for whoever played a match before to let go of its journal
-TOKEN_FILE = ".token"  # the file by which a worker sees that the directory is the tournament's own
+JOURNAL_RELEASE_TIMEOUT_S = 30.0  # for a process that played the match before to close its journal
+TOKEN_FILE = ".token"  # shows a worker that it shares the directory of the tournament
 
 Item = TypeVar("Item")
 Returned = TypeVar("Returned")
 
 
 class Job(msgspec.Struct, frozen=True):
-    """Matches to be played one after the other."""
+    """Matches to play one after the other."""
 
     specs: tuple[MatchSpec, ...]
-    next_spec: MatchSpec | None = None  # what will probably come next: its programs can be started meanwhile
-    token: str = ""  # what is in the directory of journals if it is shared; empty: it surely is
+    next_spec: MatchSpec | None = None  # the probable next match, whose programs can start meanwhile
+    token: str = ""  # the content of the token file if the directory is shared; empty: it is shared
 
 
 class PlayedMatch(msgspec.Struct, frozen=True):
-    """What a worker sends back of a match."""
+    """What a worker sends back for a match."""
 
     outcome: Outcome
-    journal: bytes | None = None  # if the directory is not shared
-    seconds: float = 0.0  # seconds, with all that is around a match
+    journal: bytes | None = None  # only if the directory is not shared
+    seconds: float = 0.0  # of the match, with its preparation
 
 
 encode = msgspec.msgpack.Encoder().encode
@@ -58,7 +58,7 @@ decode_played = msgspec.msgpack.Decoder(tuple[PlayedMatch, ...]).decode
 
 
 def play_job(text: bytes) -> bytes:
-    """Play the matches of a job; both travel as MessagePack, which takes a fifth of the time of pickling."""
+    """Play the matches of a job; job and outcomes are MessagePack, which takes a fifth of the time of pickling."""
     job = decode_job(text)
     with interruptible():
         played = [
@@ -68,15 +68,15 @@ def play_job(text: bytes) -> bytes:
     return encode(played)
 
 
-def call_interruptibly(what: Callable[[Item], Returned], thing: Item) -> Returned:
-    """Do something else that can be interrupted."""
+def call_interruptibly(function: Callable[[Item], Returned], item: Item) -> Returned:
+    """Call a function so that SIGINT can interrupt it."""
     with interruptible():
-        return what(thing)
+        return function(item)
 
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Let SIGINT end what is done here, in a worker of a pool; one that has nothing to do does not hear it."""
+    """Let SIGINT interrupt this block in a worker of a pool; an idle worker ignores it."""
     global was_interrupted
     if PIPELINE is None:
         yield
@@ -107,12 +107,12 @@ def play_match(spec: MatchSpec, following: MatchSpec | None, token: str) -> Play
 
 
 def play_shared(spec: MatchSpec, following: MatchSpec | None) -> Outcome:
-    """Play a match where its programs are seated already, if it has any."""
+    """Play a match, with the pipeline if it has programs."""
     return PIPELINE.play(spec, following) if PIPELINE is not None and has_programs(spec) else run(spec)
 
 
 def play_unshared(spec: MatchSpec) -> PlayedMatch:
-    """Play a match where the tournament's directory is not at hand."""
+    """Play a match without access to the directory of the tournament."""
     since = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="fairplay-") as directory:
         outcome = run(replace(spec, journal=directory, key=str(Path(directory, "key")), hidden=()))
@@ -121,55 +121,55 @@ def play_unshared(spec: MatchSpec) -> PlayedMatch:
 
 
 def shares_directory(spec: MatchSpec, token: str) -> bool:
-    """Is the directory of journals the one that the manager sees? Raises HostFault if another one has taken over."""
+    """Whether manager and worker share the directory of journals. Raises HostFault if another manager runs there."""
     try:
         found = Path(spec.journal or "", TOKEN_FILE).read_text()
     except OSError:
         return False
     if found != token:
-        raise HostFault("another manager goes on with this tournament")
+        raise HostFault("another manager runs this tournament")
     return True
 
 
 def wait_for_journal(spec: MatchSpec) -> None:
-    """Wait until nobody writes to a match's journal: whoever did so may be about to die."""
+    """Wait until no other process holds the journal of a match: one that does may be about to end."""
     deadline = time.monotonic() + JOURNAL_RELEASE_TIMEOUT_S
     with ExitStack() as closing:
         try:
             file = closing.enter_context(journal_path(spec).open("rb"))
-        except OSError:  # whoever opens it to play says what is wrong with it
+        except OSError:  # playing the match reports the error
             return
         while time.monotonic() < deadline:
             try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # and let go of it when it is closed
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # until it is closed
                 return
             except BlockingIOError:
                 time.sleep(0.02)
     raise HostFault(f"{journal_path(spec)}: another process is still playing this match")
 
 
-location_type = cache(lambda address: type(parse_remote_address(address)))  # of the place where a player is
+location_type = cache(lambda address: type(parse_remote_address(address)))  # of an address
 
 
 def has_programs(spec: MatchSpec) -> bool:
-    """Are programs, which take a while, to be started for a match, and nobody else to be waited for?"""
+    """Whether a match has programs to start, and no player that has to join."""
     kinds = set(map(location_type, spec.addresses))
     return Command in kinds and ListenAddress not in kinds
 
 
 class MatchPipeline:
-    """Where the matches with programs are played: one at a time, while those of the next are started and sit down."""
+    """Plays matches with programs one at a time, while the programs of the next one start."""
 
     def __init__(self) -> None:
         self._runner = asyncio.Runner(loop_factory=new_event_loop)
-        self._prepared: dict[str, tuple[asyncio.Task[Outcome], asyncio.Event]] = {}  # by the match's id
+        self._prepared: dict[str, tuple[asyncio.Task[Outcome], asyncio.Event]] = {}  # by the id of the match
 
     def play(self, spec: MatchSpec, following: MatchSpec | None) -> Outcome:
         """Play a match to its end."""
         return self._runner.run(self._play(spec, following))
 
     def close(self) -> None:
-        """Send everybody away who still sits."""
+        """Cancel the prepared matches."""
         self._runner.run(self._cancel(*self._prepared))
         self._runner.close()
 
@@ -198,7 +198,7 @@ class MatchPipeline:
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-was_interrupted = False  # then nothing else is begun
+was_interrupted = False  # then this worker begins nothing else
 PIPELINE: MatchPipeline | None = None  # only in a worker of a pool, which plays in its main thread
 
 
@@ -206,19 +206,19 @@ def start_worker(number: int, workers: int) -> None:
     """Begin as one of several workers of a pool on this machine."""
     global PIPELINE
     with suppress(OSError):
-        os.setpgid(0, 0)  # Ctrl-C at the terminal is the manager's business
+        os.setpgid(0, 0)  # Ctrl-C at the terminal goes to the manager alone
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     sys.unraisablehook = ignore_interrupts
-    os.dup2(2, 1)  # what players print in this process is no result
+    os.dup2(2, 1)  # players in this process may print
     pin_to_cores(number, workers)
-    cpu_slots.limit_cpu_slots(1)  # while somebody thinks, nobody of the next match is started or says hello
+    cpu_slots.limit_cpu_slots(1)  # while a player thinks, no program of the next match starts
     PIPELINE = MatchPipeline()
     threading.Thread(target=end_with_parent, daemon=True).start()
 
 
 def ignore_interrupts(unraisable: Any) -> None:
-    """Say nothing of an interruption that came where nothing can be raised: whoever sent it does not wait forever."""
+    """Ignore an interruption where no exception can be raised: the manager kills workers that do not end."""
     if not issubclass(unraisable.exc_type, KeyboardInterrupt):
         sys.__unraisablehook__(unraisable)
 
@@ -232,7 +232,7 @@ def pin_to_cores(number: int, workers: int) -> None:
 
 
 def end_with_parent() -> None:
-    """End when the manager does, whatever it died of: its journals are free then, and somebody else can go on."""
+    """End when the manager ends in any way, so that another one can open its journals."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()
@@ -240,7 +240,7 @@ def end_with_parent() -> None:
 
 
 def stop_worker() -> None:
-    """Leave nobody behind."""
+    """Stop all players of this worker."""
     if PIPELINE is not None:
         PIPELINE.close()
     POOL.close()
