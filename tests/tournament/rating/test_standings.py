@@ -253,12 +253,14 @@ def test_there_is_a_table_before_anybody_played() -> None:
         (
             "ann bob cyd",
             "ann>cyd",
-            "ann is better than cyd; ann and bob are not significantly different; bob and cyd are not significantly different",
+            "ann is better than cyd; ann and bob are not significantly different; "
+            "bob and cyd are not significantly different",
         ),
         (
             "bob ann cyd",
             "bob>ann",
-            "bob is better than ann; bob and cyd are not significantly different; ann and cyd are not significantly different",
+            "bob is better than ann; bob and cyd are not significantly different; "
+            "ann and cyd are not significantly different",
         ),
         ("a b c d e f g", "a>b a>c a>d a>e a>f a>g b>g", "7 of 21 pairs are significantly different; "
          "a is better than all others; b is better than 1 of 6 others"),
