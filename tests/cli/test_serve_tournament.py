@@ -181,7 +181,7 @@ def test_who_is_ejected_in_one_match_may_come_back_for_the_next(tmp_path: Path) 
 def test_an_expelled_client_cannot_come_back_under_its_own_name_or_another(tmp_path: Path) -> None:
     changes = {"signup": "{ min = 3, max = 3, wait = 3600 }", "penalties": '{ default = "expel" }'}
     file = write_tournament_file(tmp_path, format='{ kind = "round-robin", games = 60 }', **changes, **PLAYED)
-    with running_server("--tournament", file, "--port", "0", "--back", "0.5") as server:
+    with running_server("--tournament", file, "--port", "0", "--restart-window", "0.5") as server:
         honest = [Guest(server.place, name) for name in ("ann", "bob")]
         cheat = Guest(server.place, "eve", lambda game, view: {"type": "place", "at": [99, 99]}).gone()
         again = [Guest(server.place, name).gone() for name in ("eve", "mallory")]
