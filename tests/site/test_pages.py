@@ -1,4 +1,4 @@
-"""Run the examples of every page, and have the command understand every line that pages show."""
+"""Run the examples of every page, parse every command on it, and compare the figures of the README with their source."""
 
 import doctest
 import re
@@ -59,3 +59,10 @@ def test_python_on_pages_has_a_prompt_or_is_a_file_that_a_tutorial_writes_and_ru
     boxes = [(short(page), *found) for page in PAGES for found in PYTHON.findall(page.read_text())]
 
     assert [(page, code) for page, title, code in nonempty(boxes) if not title and not code.startswith(">>> ")] == []
+
+
+def test_the_figures_of_the_readme_are_those_of_the_page_on_reliability() -> None:
+    claims = (ROOT / "README.md").read_text().partition("## Why you can trust it")[2].partition("\n## ")[0]
+    measured = (ROOT / "docs" / "reliability.md").read_text()
+
+    assert [figure for figure in nonempty(re.findall(r"\d[\d,]{2,}", claims)) if f" {figure} " not in measured] == []
