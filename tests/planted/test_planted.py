@@ -42,11 +42,11 @@ def bug_in_total(new: str) -> Bug:
     return Bug("a bug", "src/total.py", "sum(numbers)", new, ("test_total.py::test_total",))
 
 
-def test_a_bug_that_no_test_notices_survives(small_tree: Path) -> None:
+def test_a_bug_that_no_test_catches_survives(small_tree: Path) -> None:
     assert not is_caught(bug_in_total("2 * len(numbers)"), small_tree, "")
 
 
-def test_a_bug_that_a_test_notices_is_caught_and_taken_out_again(small_tree: Path) -> None:
+def test_a_bug_that_a_test_catches_is_removed_again(small_tree: Path) -> None:
     assert is_caught(bug_in_total("max(numbers)"), small_tree, "")
     assert run_tests(["test_total.py"], small_tree, "") == 0
 

@@ -154,7 +154,7 @@ def test_a_module_may_be_in_a_package(bots: Path) -> None:
 
 
 @pytest.mark.parametrize("address", ["py:", "py::", "py:bots", "py:bots:", "py::Bot"])
-def test_an_address_that_names_no_part_of_a_module_is_refused(address: str) -> None:
+def test_an_address_without_a_name_in_a_module_is_refused(address: str) -> None:
     assert refusal(address) == f"{address!r} names no player; write py:module:Name"
 
 
@@ -186,7 +186,7 @@ def test_a_file_may_hold_a_class_a_function_or_an_object(source: str, address: s
     assert not Referee().run(GAME, players, seed=bytes(32)).result.ejected
 
 
-def test_a_file_is_loaded_for_each_seat_anew(bots: Path) -> None:
+def test_a_player_file_is_loaded_anew_for_each_seat(bots: Path) -> None:
     address = str(write(bots / "bot.py", "seen = []\ndef take_turn(view): seen.append(view)\n"))
 
     one, other = open_fish(address), open_fish(address)
@@ -195,7 +195,7 @@ def test_a_file_is_loaded_for_each_seat_anew(bots: Path) -> None:
     assert (one.__globals__["seen"], other.__globals__["seen"]) == ([VIEW], [])
 
 
-def test_a_file_may_be_called_like_a_module_that_others_need(bots: Path) -> None:
+def test_a_player_file_may_have_the_name_of_a_standard_module(bots: Path) -> None:
     address = str(write(bots / "random.py", STRATEGY))
     import random
 
@@ -253,7 +253,7 @@ def test_a_file_without_a_player_is_refused_with_the_reason(source: str, why: st
     assert address in said
 
 
-def test_what_a_file_raises_reaches_no_terminal_raw(bots: Path) -> None:
+def test_an_exception_of_a_player_file_is_escaped_for_the_terminal(bots: Path) -> None:
     (bots / "bot.py").write_text("raise RuntimeError('one\\ntwo \\x1b[2J')")
 
     with pytest.raises(BadRequest) as caught:
@@ -263,7 +263,7 @@ def test_what_a_file_raises_reaches_no_terminal_raw(bots: Path) -> None:
 
 
 @pytest.mark.parametrize("address", ["./missing.py", "missing.py", "./", "/", "./bot", "./bot.txt", "./directory.py"])
-def test_what_is_no_python_file_is_refused(address: str, bots: Path) -> None:
+def test_a_path_that_is_no_python_file_is_refused(address: str, bots: Path) -> None:
     (bots / "directory.py").mkdir()
     write(bots / "bot", STRATEGY)
     write(bots / "bot.txt", STRATEGY)

@@ -56,7 +56,7 @@ def message(kind: str, **fields: object) -> bytes:
     return wire.encode({"type": kind, "match": "m1", **fields}) + b"\n"
 
 
-def test_marks_say_what_the_bot_was_told_and_when(tmp_path: Path) -> None:
+def test_headers_say_which_messages_the_bot_got_and_when(tmp_path: Path) -> None:
     log = log_in(tmp_path)
 
     log.log_message(message("hello"))
@@ -84,7 +84,7 @@ def test_marks_say_what_the_bot_was_told_and_when(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("odd", [{"turn": "abc"}, {"why": 5}, {"fault": None}], ids=str)
-def test_what_a_host_elsewhere_adds_to_a_message_disturbs_nobody(odd: dict[str, object], tmp_path: Path) -> None:
+def test_unknown_or_unreadable_messages_of_a_host_are_not_logged(odd: dict[str, object], tmp_path: Path) -> None:
     log = open_log(str(tmp_path), "ann", "m1")
     assert log is not None
     log.log_message(message("hello"))
@@ -96,7 +96,7 @@ def test_what_a_host_elsewhere_adds_to_a_message_disturbs_nobody(odd: dict[str, 
     assert kept(tmp_path) == "-- hello, NOW\nloaded\ntold\n"
 
 
-def test_what_was_said_is_in_the_file_at_once(tmp_path: Path) -> None:
+def test_stderr_is_written_to_the_log_at_once(tmp_path: Path) -> None:
     log = log_in(tmp_path)
     log.write_stderr(b"before a crash\n")
 
@@ -116,7 +116,7 @@ def test_what_was_said_is_in_the_file_at_once(tmp_path: Path) -> None:
     ],
     ids=["plain", "letters", "escapes", "junk", "direction", "returns"],
 )
-def test_no_sign_moves_a_terminal(said: bytes, text: str, tmp_path: Path) -> None:
+def test_unprintable_characters_in_a_log_are_escaped(said: bytes, text: str, tmp_path: Path) -> None:
     log = log_in(tmp_path)
     log.write_stderr(said)
     log.close()
@@ -124,7 +124,7 @@ def test_no_sign_moves_a_terminal(said: bytes, text: str, tmp_path: Path) -> Non
     assert kept(tmp_path) == text
 
 
-def test_a_letter_may_come_in_two_pieces(tmp_path: Path) -> None:
+def test_a_character_that_comes_in_two_pieces_is_logged_whole(tmp_path: Path) -> None:
     log = log_in(tmp_path)
     for byte in "\N{SNOWMAN}!\n".encode():
         log.write_stderr(bytes([byte]))
@@ -134,7 +134,7 @@ def test_a_letter_may_come_in_two_pieces(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("said", [b"0123456\n", bytes(range(256))], ids=["text", "junk"])
-def test_of_a_flood_the_beginning_and_the_end_are_kept(said: bytes, tmp_path: Path) -> None:
+def test_a_flood_of_stderr_is_logged_by_its_beginning_and_end(said: bytes, tmp_path: Path) -> None:
     log = log_in(tmp_path)
     log.log_message(message("take_turn", turn=1))
     log.write_stderr(b"first words\n")
@@ -156,7 +156,7 @@ def test_of_a_flood_the_beginning_and_the_end_are_kept(said: bytes, tmp_path: Pa
     )
 
 
-def test_it_is_said_how_much_is_left_out(tmp_path: Path) -> None:
+def test_a_log_says_how_many_bytes_were_left_out(tmp_path: Path) -> None:
     log, line = log_in(tmp_path), b"0123456\n"
     for _ in range(100_000):
         log.write_stderr(line)
@@ -166,7 +166,7 @@ def test_it_is_said_how_much_is_left_out(tmp_path: Path) -> None:
     assert int(left_out) == 100_000 * len(line) - MAX_FIRST_BYTES - MAX_LAST_BYTES
 
 
-def test_of_what_fits_nothing_is_left_out(tmp_path: Path) -> None:
+def test_a_log_that_fits_is_complete(tmp_path: Path) -> None:
     log, lines = log_in(tmp_path), [b"%07d\n" % number for number in range((MAX_FIRST_BYTES + MAX_LAST_BYTES) // 8)]
     for line in lines:
         log.write_stderr(line)
@@ -175,7 +175,7 @@ def test_of_what_fits_nothing_is_left_out(tmp_path: Path) -> None:
     assert b"".join(lines) == log_path(str(tmp_path), "ann", "m1").read_bytes()
 
 
-def test_a_match_that_goes_on_adds_to_its_log(tmp_path: Path) -> None:
+def test_a_resumed_match_appends_to_its_log(tmp_path: Path) -> None:
     for said in (b"before\n", b"after\n"):
         log = log_in(tmp_path)
         log.write_stderr(said)
@@ -184,7 +184,7 @@ def test_a_match_that_goes_on_adds_to_its_log(tmp_path: Path) -> None:
     assert kept(tmp_path) == "before\nafter\n"
 
 
-def test_a_bot_whose_logs_are_too_large_has_no_more(
+def test_no_more_logs_are_written_for_a_bot_whose_logs_are_too_large(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(bot_log, "MAX_BOT_LOGS_BYTES", 1000)
@@ -215,7 +215,7 @@ def test_logs_are_private(tmp_path: Path) -> None:
     assert stat.S_IMODE(Path(logs).stat().st_mode) == 0o700
 
 
-def test_a_link_in_the_place_of_a_log_is_not_followed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_link_with_the_name_of_a_log_is_not_followed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path, treasure = log_path(str(tmp_path), "ann", "m1"), tmp_path / "treasure"
     path.parent.mkdir()
     path.symlink_to(treasure)
@@ -228,7 +228,7 @@ def test_a_link_in_the_place_of_a_log_is_not_followed(tmp_path: Path, capsys: py
     assert f"cannot write the log {path}: " in capsys.readouterr().err
 
 
-def test_a_full_disk_disturbs_nobody(tmp_path: Path) -> None:
+def test_a_full_disk_raises_no_error_for_a_log(tmp_path: Path) -> None:
     log = BotLog(Path("/dev/full"), bot_log.LogDirectory(str(tmp_path)))
     log.write_stderr(b"x" * 100)
     log.log_message(message("take_turn", turn=1))
@@ -237,7 +237,7 @@ def test_a_full_disk_disturbs_nobody(tmp_path: Path) -> None:
     log.close()
 
 
-def test_who_was_started_for_nothing_leaves_no_trace(tmp_path: Path) -> None:
+def test_a_bot_that_gets_only_a_hello_has_no_log_file(tmp_path: Path) -> None:
     log = open_log(str(tmp_path), "ann", "m1")
     assert log is not None
     log.log_message(message("hello"))
@@ -248,7 +248,7 @@ def test_who_was_started_for_nothing_leaves_no_trace(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["start", "goodbye"])
-def test_what_was_said_before_the_match_is_kept_once_it_begins(kind: str, tmp_path: Path) -> None:
+def test_stderr_before_the_match_is_logged_once_it_begins(kind: str, tmp_path: Path) -> None:
     log = open_log(str(tmp_path), "ann", "m1")
     assert log is not None
     log.log_message(message("hello"))
@@ -260,7 +260,7 @@ def test_what_was_said_before_the_match_is_kept_once_it_begins(kind: str, tmp_pa
 
 
 @pytest.mark.parametrize("odd", ["", ".", "..", "../up", "/etc/passwd", "a b", "exec:node bot.js", "\udc80", "x" * 300])
-def test_whatever_a_bot_is_called_its_directory_lies_in_that_for_logs(odd: str, tmp_path: Path) -> None:
+def test_a_bot_with_any_name_has_its_directory_below_that_for_logs(odd: str, tmp_path: Path) -> None:
     path = log_path(str(tmp_path), odd, odd)
 
     assert path.parent.parent == tmp_path
@@ -269,14 +269,14 @@ def test_whatever_a_bot_is_called_its_directory_lies_in_that_for_logs(odd: str, 
     assert len(path.name) < 100
 
 
-def test_no_two_bots_share_a_directory(tmp_path: Path) -> None:
+def test_no_two_bots_share_a_log_directory(tmp_path: Path) -> None:
     names = ["a/b", "a b", "a-b", "a.b", "/a/b", "ab", "A-B", "a--b", "-a-b", "x" * 61, "x" * 62]
 
     assert len({log_path(str(tmp_path), name, "m").parent for name in names}) == len(names)
 
 
 @pytest.mark.parametrize("victim", ["./bot.py", "a b", "", "x" * 61])
-def test_no_bot_has_the_directory_of_another_by_calling_itself_so(victim: str, tmp_path: Path) -> None:
+def test_a_bot_named_like_the_log_directory_of_another_has_its_own(victim: str, tmp_path: Path) -> None:
     directories = [log_path(str(tmp_path), victim, "m").parent]
     for _ in range(3):  # and whoever calls itself as that one
         directories.append(log_path(str(tmp_path), directories[-1].name, "m").parent)
@@ -284,12 +284,12 @@ def test_no_bot_has_the_directory_of_another_by_calling_itself_so(victim: str, t
     assert len(set(directories)) == len(directories)
 
 
-def test_names_that_were_searched_for_do_not_meet(tmp_path: Path) -> None:
+def test_names_with_similar_hashes_have_different_log_directories(tmp_path: Path) -> None:
     assert len({sha256(name.encode()).hexdigest()[:8] for name in ALIKE}) == 1
     assert len({log_path(str(tmp_path), name, "m").parent for name in ALIKE}) == len(ALIKE)
 
 
-def test_a_directory_that_cannot_be_is_refused(tmp_path: Path) -> None:
+def test_a_log_directory_that_cannot_be_created_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
 
     for place in (tmp_path / "file", tmp_path / "file" / "below"):
@@ -308,7 +308,7 @@ for text in sys.stdin:
 """
 
 
-def test_what_was_said_after_an_answer_comes_before_the_mark_of_what_is_asked_next(tmp_path: Path) -> None:
+def test_stderr_after_an_answer_is_logged_before_the_header_of_the_next_question(tmp_path: Path) -> None:
     log = log_in(tmp_path)
 
     async def ask_on() -> None:
@@ -330,7 +330,7 @@ def test_what_was_said_after_an_answer_comes_before_the_mark_of_what_is_asked_ne
     assert kept(tmp_path).splitlines() == ["thinking", "-- turn 1, T s"]
 
 
-def test_what_was_said_comes_before_the_mark_of_what_is_asked_next(tmp_path: Path) -> None:
+def test_stderr_is_logged_before_the_header_of_the_next_question(tmp_path: Path) -> None:
     log = log_in(tmp_path)
 
     async def ask_on() -> None:
@@ -349,5 +349,5 @@ def test_what_was_said_comes_before_the_mark_of_what_is_asked_next(tmp_path: Pat
     assert re.findall(r"^-- news|^that is all", kept(tmp_path), re.MULTILINE) == ["-- news", "that is all"] * 6
 
 
-def test_where_none_are_asked_for_there_are_none(tmp_path: Path) -> None:
+def test_without_a_log_directory_there_are_no_logs(tmp_path: Path) -> None:
     assert open_log(None, "ann", "m1") is None

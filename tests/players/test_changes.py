@@ -112,7 +112,7 @@ def types(line: ScriptedConnection) -> list[str]:
 @pytest.mark.parametrize(
     ("answer", "listens"), [('{"changes":true}', True), ('{"name":"ann"}', False), ("null", False)]
 )
-def test_who_asks_for_changes_in_its_answer_to_hello_hears_of_them(answer: str, listens: bool) -> None:
+def test_a_player_that_asks_for_changes_in_its_answer_to_hello_gets_them(answer: str, listens: bool) -> None:
     line = Noting(answer, takes=True)
     remote = RemoteChannel(line, TOY)
 
@@ -121,12 +121,12 @@ def test_who_asks_for_changes_in_its_answer_to_hello_hears_of_them(answer: str, 
     assert (remote.on_change is not None) == listens
 
 
-def test_who_asked_for_them_at_the_listener_of_a_server_hears_of_them_too() -> None:
+def test_a_client_that_asked_for_changes_at_sign_in_gets_them() -> None:
     assert RemoteChannel(Noting(takes=True), TOY, changes=True).on_change is not None
     assert RemoteChannel(Noting(takes=True), TOY).on_change is None
 
 
-def test_who_can_take_them_has_each_at_once_and_once() -> None:
+def test_a_fast_reader_gets_every_change_at_once_and_once() -> None:
     line = Noting('{"changes":true}', "null", takes=True)
     remote = RemoteChannel(line, TOY)
 
@@ -145,7 +145,7 @@ def test_who_can_take_them_has_each_at_once_and_once() -> None:
     assert types(line) == ["hello", "take_turn"]
 
 
-def test_who_cannot_has_the_newest_before_the_next_question_and_no_other() -> None:
+def test_a_slow_reader_gets_only_the_newest_change_before_the_next_question() -> None:
     line = Noting('{"changes":true}', "null", "null", "null", takes=False)
     remote = RemoteChannel(line, TOY)
 
@@ -168,7 +168,7 @@ def test_who_cannot_has_the_newest_before_the_next_question_and_no_other() -> No
     assert types(line) == ["hello", "changed 3", "take_turn", "take_turn", "take_turn"]
 
 
-def test_a_change_is_written_once_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_change_is_encoded_once_for_all_players(monkeypatch: pytest.MonkeyPatch) -> None:
     written: list[Change] = []
     write = wire.encode_changed
 
@@ -220,7 +220,7 @@ PLAIN = SandboxPolicy(SandboxLevel.NONE)
     [PLAIN, pytest.param(SandboxPolicy(SandboxLevel.STRICT, pondering=True), marks=needs_strict)],
     ids=["without a sandbox", "pondering"],
 )
-def test_a_program_that_is_not_stopped_hears_of_every_change(sandbox: SandboxPolicy, tmp_path: Path) -> None:
+def test_a_program_that_is_not_stopped_gets_every_change(sandbox: SandboxPolicy, tmp_path: Path) -> None:
     heard, final = played_with(tmp_path, sandbox)
 
     assert final.result.ejected == ()
@@ -229,7 +229,7 @@ def test_a_program_that_is_not_stopped_hears_of_every_change(sandbox: SandboxPol
 
 
 @needs_strict
-def test_a_program_that_is_stopped_hears_of_the_newest_when_it_is_asked(tmp_path: Path) -> None:
+def test_a_stopped_program_gets_the_newest_change_when_it_is_asked(tmp_path: Path) -> None:
     heard, final = played_with(tmp_path, SandboxPolicy(SandboxLevel.STRICT))
 
     assert final.result.ejected == ()
@@ -240,14 +240,14 @@ def test_a_program_that_is_stopped_hears_of_the_newest_when_it_is_asked(tmp_path
     assert heard[1:] == [line for pair in pairs for line in pair] + [f"changed {len(final.view(None).played)} m"]
 
 
-def test_one_that_does_not_ask_for_them_hears_of_none(tmp_path: Path) -> None:
+def test_a_program_that_does_not_ask_for_changes_gets_none(tmp_path: Path) -> None:
     heard, final = played_with(tmp_path, PLAIN, changes=False)
 
     assert final.result.ejected == ()
     assert {line.split()[0] for line in heard} == {"turn"}
 
 
-def test_one_that_reads_no_more_holds_nobody_up_and_takes_no_room() -> None:
+def test_a_program_that_stops_reading_changes_delays_no_match_and_fills_no_buffer() -> None:
     async def offered() -> tuple[int, bool]:
         program = await ProgramConnection.start([*PYTHON, "-c", "import time; time.sleep(60)"], sandbox=PLAIN)
         try:
@@ -267,7 +267,7 @@ def test_one_that_reads_no_more_holds_nobody_up_and_takes_no_room() -> None:
     assert not again
 
 
-def test_one_that_has_ended_is_offered_nothing() -> None:
+def test_a_program_that_has_ended_is_offered_no_change() -> None:
     async def offered() -> bool:
         program = await ProgramConnection.start([*PYTHON, "-c", "pass"], sandbox=PLAIN)
         try:
@@ -330,7 +330,7 @@ async def joined(listener: Listener, visit: Any, player: Any) -> tuple[list[Even
     return facts, views, final
 
 
-def test_a_guest_hears_of_every_change_and_the_match_is_the_same() -> None:
+def test_a_player_over_tcp_gets_every_change_and_the_match_is_the_same() -> None:
     player = Listening()
 
     facts, views, final = asyncio.run(joined(listen_tcp("0"), over_tcp, player))
@@ -341,7 +341,7 @@ def test_a_guest_hears_of_every_change_and_the_match_is_the_same() -> None:
     assert facts == plain
 
 
-def test_over_websocket_it_hears_of_some_and_of_the_last() -> None:
+def test_a_player_over_websocket_gets_some_changes_and_the_last() -> None:
     player = Listening()
 
     _, views, final = asyncio.run(joined(listen_websocket("0"), over_websocket, player))
@@ -351,7 +351,7 @@ def test_over_websocket_it_hears_of_some_and_of_the_last() -> None:
     assert player.heard[-1] == views[-1]
 
 
-def test_what_a_player_elsewhere_raises_ends_it() -> None:
+def test_an_exception_of_a_remote_player_at_a_change_ends_its_loop() -> None:
     class Raising(Listening):
         def changed(self, view: Any) -> None:
             raise ValueError("a bad day")
@@ -365,7 +365,7 @@ def test_what_a_player_elsewhere_raises_ends_it() -> None:
     assert [out.fault for out in final.result.ejected] == [Fault.GONE]
 
 
-def test_a_connection_that_reads_no_more_takes_no_room() -> None:
+def test_a_connection_that_stops_reading_changes_fills_no_buffer() -> None:
     async def offered() -> tuple[int, bool]:
         ours, theirs = socket.socketpair()
         line = await line_over(ours)
@@ -394,7 +394,7 @@ def read_all(line: socket.socket, length: int) -> None:
         length -= len(line.recv(65536))
 
 
-def test_it_is_answered_as_before_where_nobody_listens() -> None:
+def test_players_without_changes_are_asked_as_before() -> None:
     line = Noting("null", '{"type":"pass"}', takes=False)
     remote = RemoteChannel(line, TOY)
 

@@ -45,7 +45,7 @@ class Busy:
             self._slots.release(slot)
 
 
-def test_no_more_are_at_work_than_there_are_places() -> None:
+def test_no_more_programs_compute_than_there_are_slots() -> None:
     async def all_of_them() -> Busy:
         busy = Busy(CpuSlots(3))
         await asyncio.gather(*(busy.work() for _ in range(50)))
@@ -56,7 +56,7 @@ def test_no_more_are_at_work_than_there_are_places() -> None:
     assert (busy.most, busy.done) == (3, 50)
 
 
-def test_who_comes_first_is_served_first() -> None:
+def test_slots_are_granted_first_come_first_served() -> None:
     async def in_order() -> list[int]:
         slots, served = CpuSlots(1), list[int]()
 
@@ -72,7 +72,7 @@ def test_who_comes_first_is_served_first() -> None:
     assert asyncio.run(in_order()) == list(range(20))
 
 
-def test_the_loops_of_a_process_share_its_places() -> None:
+def test_the_event_loops_of_a_process_share_its_slots() -> None:
     slots = CpuSlots(2)
     busy = Busy(slots)
 
@@ -89,7 +89,7 @@ def test_the_loops_of_a_process_share_its_places() -> None:
 
 
 @pytest.mark.parametrize("later", range(6))
-def test_a_cancellation_at_any_moment_loses_no_place(later: int) -> None:
+def test_a_cancellation_at_any_moment_loses_no_slot(later: int) -> None:
     async def cancelled() -> None:
         slots = CpuSlots(1)
         first = await taken(slots)
@@ -112,7 +112,7 @@ def test_a_cancellation_at_any_moment_loses_no_place(later: int) -> None:
     asyncio.run(cancelled())
 
 
-def test_who_waited_on_a_loop_that_is_closed_takes_no_place() -> None:
+def test_a_request_from_a_closed_event_loop_takes_no_slot() -> None:
     slots = CpuSlots(1)
 
     async def leave() -> CpuSlot:
@@ -129,7 +129,7 @@ def test_who_waited_on_a_loop_that_is_closed_takes_no_place() -> None:
     asyncio.run(take())
 
 
-def test_who_gave_up_waiting_on_a_loop_that_does_not_run_now_takes_no_place() -> None:
+def test_a_cancelled_request_from_an_idle_event_loop_takes_no_slot() -> None:
     slots = CpuSlots(1)
 
     async def give_up() -> CpuSlot:
@@ -147,7 +147,7 @@ def test_who_gave_up_waiting_on_a_loop_that_does_not_run_now_takes_no_place() ->
         asyncio.run(take())
 
 
-def test_a_fork_has_places_of_its_own() -> None:
+def test_a_fork_has_its_own_slots() -> None:
     first, number = get_cpu_slots(), os.fork()
     if number == 0:
         os._exit(get_cpu_slots() is first)

@@ -70,7 +70,7 @@ async def received(sock: socket.socket) -> bytes:
 
 
 @pytest.mark.parametrize("twice", [False, True], ids=["whole", "in two parts"])
-def test_a_reply_that_lies_in_the_socket_when_the_time_is_up_is_in_time(twice: bool) -> None:
+def test_a_reply_that_is_in_the_socket_at_the_deadline_is_in_time(twice: bool) -> None:
     answer = said_after(LIMITS.move, twice=twice)
 
     assert isinstance(answer, Answered), answer
@@ -79,7 +79,7 @@ def test_a_reply_that_lies_in_the_socket_when_the_time_is_up_is_in_time(twice: b
 
 
 @pytest.mark.parametrize("twice", [False, True], ids=["whole", "in two parts"])
-def test_a_reply_that_is_written_a_tick_later_is_too_late(twice: bool) -> None:
+def test_a_reply_that_is_written_after_the_deadline_is_too_late(twice: bool) -> None:
     answer = said_after(LIMITS.move + TICK, twice=twice)
 
     assert isinstance(answer, Failed), answer
@@ -100,7 +100,7 @@ def asked(line: ScriptedConnection, *messages: Any, nonces: Nonces | None = None
 
 
 @pytest.mark.parametrize("early", [1.0, 0.001, TICK, 0.0])
-def test_up_to_the_deadline_an_answer_is_in_time(early: float) -> None:
+def test_an_answer_up_to_the_deadline_is_in_time(early: float) -> None:
     (answer,) = asked(ScriptedConnection((LIMITS.move - early, PASSES)), TURN)
 
     assert isinstance(answer, Answered)
@@ -108,14 +108,14 @@ def test_up_to_the_deadline_an_answer_is_in_time(early: float) -> None:
 
 
 @pytest.mark.parametrize("late", [TICK, 0.001, 1.0])
-def test_a_tick_behind_the_deadline_an_answer_is_too_late(late: float) -> None:
+def test_an_answer_a_tick_after_the_deadline_is_too_late(late: float) -> None:
     (answer,) = asked(ScriptedConnection((LIMITS.move + late, PASSES)), TURN)
 
     assert isinstance(answer, Failed)
     assert answer.fault is Fault.TIMED_OUT
 
 
-def test_an_old_reply_at_the_deadline_wins_no_time() -> None:
+def test_an_old_reply_at_the_deadline_gains_no_time() -> None:
     line = ScriptedConnection((0.0, BOWS), (LIMITS.move, reply_with(None, 0)), (TICK, PASSES))
 
     answer = asked(line, START, TURN)[1]
@@ -146,7 +146,7 @@ def test_the_nonce_of_another_seat_is_no_answer() -> None:
     assert is_refused(answer)
 
 
-def test_the_nonce_of_a_match_over_another_connection_is_no_answer() -> None:
+def test_the_nonce_of_another_connection_is_no_answer() -> None:
     before = ScriptedConnection(*[(0.0, PASSES)] * 20)
     asked(before, *[TURN] * 20)
     replayed = ScriptedConnection((0.0, PASSES), (0.0, with_nonce(lambda sent: str(before.sent[0]["nonce"]))))
@@ -157,7 +157,7 @@ def test_the_nonce_of_a_match_over_another_connection_is_no_answer() -> None:
     assert is_refused(second)
 
 
-def test_the_nonce_of_a_match_before_over_the_same_connection_is_old() -> None:
+def test_the_nonce_of_an_earlier_match_over_the_same_connection_is_stale() -> None:
     nonces = Nonces()
     before, after = ScriptedConnection((0.0, PASSES)), ScriptedConnection()
     asked(before, TURN, nonces=nonces)
@@ -170,7 +170,7 @@ def test_the_nonce_of_a_match_before_over_the_same_connection_is_old() -> None:
 
 
 @pytest.mark.parametrize("heard", range(1, 18))
-def test_no_nonce_is_made_from_those_that_were_heard(heard: int) -> None:
+def test_nonces_do_not_depend_on_replies(heard: int) -> None:
     """However many were heard: of the next one the number is known, and of its other part nothing was heard before."""
     line = ScriptedConnection(*[(0.0, PASSES)] * heard)
     asked(line, *[TURN] * (heard + 1))
@@ -188,7 +188,7 @@ def test_the_same_question_has_another_nonce_on_every_connection() -> None:
     assert len({nonces.next() for nonces in connections for _ in range(9)}) == 50 * 9
 
 
-def test_whoever_guesses_the_next_nonce_has_one_guess() -> None:
+def test_a_wrong_guess_of_the_next_nonce_is_a_fault() -> None:
     """A guess that was sent ahead of its question ends the match for its player, though the right reply follows."""
     guess = with_nonce(lambda sent: f"2-{sent[0]['nonce'].split('-')[1]}")
     line = ScriptedConnection((0.0, PASSES), (0.0, guess), (0.0, PASSES))

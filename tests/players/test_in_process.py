@@ -47,7 +47,7 @@ def seated(player: Any) -> InProcessConnection:
     return line
 
 
-def test_a_player_that_failed_at_a_change_has_failed_although_others_follow() -> None:
+def test_a_player_that_failed_at_a_change_stays_failed_at_later_ones() -> None:
     line = seated(Raising(at_change=ValueError("oh no")))
 
     line.offer(CHANGED)
@@ -56,14 +56,14 @@ def test_a_player_that_failed_at_a_change_has_failed_although_others_follow() ->
     assert isinstance(asked(line, NEWS), ConnectionClosed)
 
 
-def test_an_error_of_ours_that_a_player_raises_is_its_failure() -> None:
+def test_a_player_that_raises_an_error_of_fairplay_has_failed() -> None:
     failed = asked(seated(Raising(at_news=BadRequest("of its own"))), NEWS)
 
     assert isinstance(failed, ConnectionClosed)
     assert str(failed) == "the player raised BadRequest"
 
 
-def test_a_view_that_makes_no_sense_is_not_the_fault_of_the_player() -> None:
+def test_an_unreadable_view_is_not_the_fault_of_the_player() -> None:
     turn = wire.encode_question(TURN, FISH, match_id="m", turn=1, nonce="t", limit=5.0).rstrip(b"\n")
     line = seated(Raising())
 

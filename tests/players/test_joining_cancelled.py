@@ -98,7 +98,7 @@ async def host(scheme: str, files: tuple[str, str]) -> AsyncIterator[str]:
 
 @every_time
 @pytest.mark.parametrize("scheme", ["tcp", "tls", "ws", "wss"])
-def test_a_cancel_at_any_await_of_dialling_leaves_nothing(
+def test_a_cancel_at_any_await_of_connecting_leaves_nothing(
     scheme: str, when: CancelTime, certificate: tuple[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     connected: list[socket.socket] = []

@@ -55,7 +55,7 @@ asyncio.run(all_of_them())
 """
 
 
-def test_of_a_thousand_answers_at_95_percent_of_the_limit_none_is_too_late() -> None:
+def test_a_thousand_answers_at_95_percent_of_the_limit_are_all_in_time() -> None:
     async def host() -> tuple[list[Failed], int, float]:
         with listening_socket("127.0.0.1", 0) as listener:
             listener.setblocking(False)
@@ -148,7 +148,7 @@ async def late_match(way: str, code: str, directory: Path) -> list[dict[str, Any
 @pytest.mark.alone
 @pytest.mark.usefixtures("ample")
 @pytest.mark.parametrize("way", ["program", "connection"])
-def test_an_answer_that_comes_too_late_is_on_record_and_the_others_go_on_meanwhile(way: str, tmp_path: Path) -> None:
+def test_a_late_answer_is_recorded_while_the_others_go_on(way: str, tmp_path: Path) -> None:
     lines = asyncio.run(late_match(way, LATE, tmp_path))
 
     types = [line["type"] for line in lines]
@@ -168,7 +168,7 @@ def test_an_answer_that_is_50_ms_late_is_waited_for(way: str, tmp_path: Path) ->
 
 
 @pytest.mark.usefixtures("ample")
-def test_why_says_by_how_much_an_answer_was_late(tmp_path: Path) -> None:
+def test_fairplay_why_says_by_how_much_an_answer_was_late(tmp_path: Path) -> None:
     async def host() -> None:
         line = await ProgramConnection.start([sys.executable, "-c", LATE], sandbox=SandboxPolicy(SandboxLevel.NONE))
         await lines_of_a_match(line, tmp_path)

@@ -253,7 +253,7 @@ def test_a_match_over_tcp_is_the_match_in_this_process(name: str) -> None:
     assert names == list(players)
 
 
-def test_one_listener_seats_several_in_the_order_in_which_they_come() -> None:
+def test_a_listener_seats_players_in_the_order_in_which_they_connect() -> None:
     async def host() -> list[str | None]:
         came = threading.Event()
         with listen_tcp("0") as listener:
@@ -279,7 +279,7 @@ def test_one_listener_seats_several_in_the_order_in_which_they_come() -> None:
     assert run(host()) == ["greedy", "second"]
 
 
-def test_a_listener_is_open_before_anybody_is_waited_for() -> None:
+def test_a_listener_is_open_before_it_waits_for_players() -> None:
     async def host() -> Played:
         with listen_tcp("127.0.0.1:0") as listener:
             assert listener.address == f"127.0.0.1:{listener.port}"
@@ -294,7 +294,7 @@ def test_a_listener_is_open_before_anybody_is_waited_for() -> None:
     assert run(host()) == EXPECTED
 
 
-def test_a_listener_is_closed_once_everybody_sits() -> None:
+def test_a_listener_is_closed_once_all_seats_are_taken() -> None:
     async def host() -> None:
         with listen_tcp("0") as listener:
             client = await connected(listener)
@@ -308,7 +308,7 @@ def test_a_listener_is_closed_once_everybody_sits() -> None:
     run(host())
 
 
-def test_a_listener_can_be_on_version_6_of_the_internet() -> None:
+def test_a_listener_can_use_ipv6() -> None:
     if not socket.has_ipv6 or not Path("/proc/net/if_inet6").exists():
         pytest.skip("this machine has none")
 
@@ -324,7 +324,7 @@ def test_a_listener_can_be_on_version_6_of_the_internet() -> None:
     assert run(host()) == EXPECTED
 
 
-def test_messages_do_not_wait_for_others_to_fill_a_segment() -> None:
+def test_messages_are_sent_without_nagles_delay() -> None:
     found = []
 
     async def line(connection: socket.socket) -> Connection:
@@ -358,7 +358,7 @@ def test_the_result_is_the_same_wherever_a_reply_is_split() -> None:
         assert (played, goodbye) == (EXPECTED, None), at
 
 
-def test_the_result_is_the_same_byte_by_byte() -> None:
+def test_the_result_is_the_same_when_replies_come_byte_by_byte() -> None:
     async def way(client: Client, text: bytes) -> None:
         for byte in text:
             await client.say(bytes([byte]))
@@ -375,7 +375,7 @@ def test_blanks_at_the_end_of_a_line_change_nothing(end: bytes) -> None:
     assert run(meet(lambda client: play_honestly(client, GREEDY, way))) == (EXPECTED, None)
 
 
-def test_a_few_copies_of_a_reply_are_passed_over() -> None:
+def test_a_few_copies_of_a_reply_are_ignored() -> None:
     left = [5]
 
     async def way(client: Client, text: bytes) -> None:
@@ -385,7 +385,7 @@ def test_a_few_copies_of_a_reply_are_passed_over() -> None:
     assert run(meet(lambda client: play_honestly(client, GREEDY, way))) == (EXPECTED, None)
 
 
-def test_an_answer_to_an_old_question_is_passed_over() -> None:
+def test_an_answer_to_an_old_question_is_ignored() -> None:
     old: list[bytes] = []
 
     async def way(client: Client, text: bytes) -> None:
@@ -396,7 +396,7 @@ def test_an_answer_to_an_old_question_is_passed_over() -> None:
     assert run(meet(lambda client: play_honestly(client, GREEDY, way))) == (EXPECTED, None)
 
 
-def test_slow_but_honest_players_stay() -> None:
+def test_slow_but_honest_players_are_not_ejected() -> None:
     async def way(client: Client, text: bytes) -> None:
         await asyncio.sleep(0.1)
         await client.say(text)
@@ -510,7 +510,7 @@ def bad_from(question: int, bad: Way) -> Callable[[Client], Awaitable[Question |
 
 
 @pytest.mark.parametrize("bad", BAD, ids=lambda way: way.__name__)
-def test_whoever_misbehaves_on_its_turn_is_out_and_the_match_goes_on(bad: Way) -> None:
+def test_a_client_that_misbehaves_on_its_turn_is_ejected_and_the_match_goes_on(bad: Way) -> None:
     played, _ = run(meet(bad_from(2, bad), limits=SHORT))
 
     ejected = ejection(played)
@@ -519,14 +519,14 @@ def test_whoever_misbehaves_on_its_turn_is_out_and_the_match_goes_on(bad: Way) -
 
 
 @pytest.mark.parametrize("bad", [has_no_end_and_hangs_up])
-def test_half_a_line_is_no_answer(bad: Way) -> None:
+def test_an_incomplete_line_is_no_answer(bad: Way) -> None:
     played, _ = run(meet(bad_from(2, bad), limits=SHORT))
 
     assert ejection(played).fault in (Fault.GONE, Fault.MALFORMED)
 
 
 @pytest.mark.parametrize("bad", BAD, ids=lambda way: way.__name__)
-def test_whoever_misbehaves_at_the_greeting_is_out(bad: Way) -> None:
+def test_a_client_that_misbehaves_at_the_greeting_is_ejected(bad: Way) -> None:
     played, _ = run(meet(bad_from(1, bad), limits=SHORT))
 
     assert ejection(played).fault is BAD[bad][0]
@@ -534,7 +534,7 @@ def test_whoever_misbehaves_at_the_greeting_is_out(bad: Way) -> None:
 
 
 @pytest.mark.parametrize("bad", [says_garbage, is_endless, says_half], ids=lambda way: way.__name__)
-def test_who_is_out_is_told_why_and_cut_off(bad: Way) -> None:
+def test_an_ejected_client_is_told_why_and_disconnected(bad: Way) -> None:
     played, goodbye = run(meet(bad_from(2, bad), limits=SHORT))
 
     if goodbye is not None or bad is not is_endless:  # what was never read may take the goodbye with it
@@ -547,7 +547,7 @@ def test_who_is_out_is_told_why_and_cut_off(bad: Way) -> None:
         }
 
 
-def test_half_a_connection_can_still_be_told() -> None:
+def test_a_client_that_closed_its_sending_side_is_told_why_it_is_ejected() -> None:
     played, goodbye = run(meet(bad_from(2, half_closes), limits=SHORT))
 
     assert ejection(played).fault is Fault.GONE
@@ -569,7 +569,7 @@ def test_a_cheat_is_told_which_rule_it_broke() -> None:
 
 
 @pytest.mark.alone
-def test_a_slow_drip_is_over_when_the_time_for_the_whole_answer_is() -> None:
+def test_a_reply_that_drips_times_out_at_the_limit_of_the_answer() -> None:
     async def host() -> float:
         failures: list[Any] = []
         with listen_tcp("0") as listener:
@@ -584,7 +584,7 @@ def test_a_slow_drip_is_over_when_the_time_for_the_whole_answer_is() -> None:
 
 
 @pytest.mark.alone
-def test_whoever_never_reads_is_given_up_in_time() -> None:
+def test_a_client_that_never_reads_times_out() -> None:
     lines: list[Connection] = []
 
     async def line(connection: socket.socket) -> Connection:
@@ -727,12 +727,12 @@ async def after_strangers(strangers: list[Callable[[Client], Awaitable[None]]]) 
 
 
 @pytest.mark.parametrize("behave", STRANGERS, ids=lambda behave: behave.__name__)
-def test_a_stranger_that_comes_first_takes_no_seat(behave: Callable[[Client], Awaitable[None]]) -> None:
+def test_a_connection_without_hello_that_comes_first_takes_no_seat(behave: Callable[[Client], Awaitable[None]]) -> None:
     assert run(after_strangers([behave])) == EXPECTED
 
 
 @pytest.mark.parametrize("name", ["", "x" * 21, "two words", "ann\n", "\x1b[2J"])
-def test_a_name_that_is_none_is_refused_at_hello_with_what_a_name_is(name: str) -> None:
+def test_an_invalid_name_is_refused_at_hello_with_the_rule_for_names(name: str) -> None:
     async def refused(client: Client) -> Question | None:
         question = await client.hear()
         assert question is not None
@@ -756,11 +756,11 @@ def test_a_name_that_is_none_is_refused_at_hello_with_what_a_name_is(name: str) 
     assert seated == "greedy"
 
 
-def test_an_honest_player_comes_in_through_a_crowd_of_strangers() -> None:
+def test_a_player_is_seated_among_many_connections_without_hello() -> None:
     assert run(after_strangers([connects_and_is_silent] * 400)) == EXPECTED
 
 
-def test_so_many_and_no_more_strangers_are_let_in_and_one_too_many_is_cut_at_once() -> None:
+def test_a_pending_connection_beyond_the_limit_is_closed_at_once() -> None:
     async def host() -> None:
         with listen_tcp("0") as listener:
             seating = asyncio.create_task(listener.accept_players(FISH, limits=SLOW))
@@ -778,7 +778,7 @@ def test_so_many_and_no_more_strangers_are_let_in_and_one_too_many_is_cut_at_onc
     run(host())
 
 
-def test_nobody_is_cut_off_for_a_crowd_that_comes_from_one_other_place() -> None:
+def test_many_connections_from_one_address_displace_no_other_address() -> None:
     async def host() -> int:
         with listen_tcp("0") as listener:
             seating = asyncio.create_task(listener.accept_players(FISH, limits=LIMITS))
@@ -796,7 +796,7 @@ def test_nobody_is_cut_off_for_a_crowd_that_comes_from_one_other_place() -> None
     assert run(host()) == 0
 
 
-def test_only_as_many_are_seated_as_there_are_seats_also_if_two_answer_at_once() -> None:
+def test_two_hello_answers_at_once_for_one_seat_seat_one_player() -> None:
     async def host() -> None:
         with listen_tcp("0") as listener:
             seating = asyncio.create_task(listener.accept_players(FISH, limits=LIMITS))
@@ -850,7 +850,7 @@ def try_to_come_in(listener: Listener, here: str, *, tries: int) -> int:
 
 
 @pytest.mark.parametrize(("here", "tries"), [("127.0.0.2", 1), ("127.0.0.1", 20)], ids=["elsewhere", "at one place"])
-def test_a_stranger_who_connects_every_millisecond_does_not_keep_out_an_honest_player(here: str, tries: int) -> None:
+def test_a_connection_every_millisecond_does_not_keep_out_a_player(here: str, tries: int) -> None:
     async def host(crowd: Any) -> tuple[str | None, int]:
         with listen_tcp("0") as listener:
             seating = asyncio.create_task(listener.accept_players(FISH, limits=Limits(start_up=20.0)))
@@ -876,7 +876,7 @@ def test_a_stranger_who_connects_every_millisecond_does_not_keep_out_an_honest_p
 
 
 @pytest.mark.alone
-def test_who_only_connects_is_cut_when_the_time_for_hello_is_over() -> None:
+def test_a_silent_connection_is_closed_at_the_limit_for_hello() -> None:
     async def host() -> float:
         with listen_tcp("0") as listener:
             limits = Limits(start_up=0.2)
@@ -894,7 +894,7 @@ def test_who_only_connects_is_cut_when_the_time_for_hello_is_over() -> None:
 
 
 @pytest.mark.alone
-def test_the_limit_that_hello_names_is_the_one_that_holds() -> None:
+def test_the_limit_in_hello_is_the_one_that_is_enforced() -> None:
     async def host() -> tuple[float, float]:
         with listen_tcp("0") as listener:
             seating = asyncio.create_task(listener.accept_players(FISH, limits=LIMITS, timeout_s=0.5))
@@ -917,7 +917,7 @@ def test_the_limit_that_hello_names_is_the_one_that_holds() -> None:
     assert waited == pytest.approx(limit, abs=0.3)
 
 
-def test_where_nobody_comes_the_seat_is_out_and_the_match_goes_on() -> None:
+def test_a_seat_without_a_player_is_ejected_and_the_match_goes_on() -> None:
     async def host() -> Played:
         with listen_tcp("0") as listener:
             (guest,) = await listener.accept_players(FISH, limits=LIMITS, timeout_s=0.1)
@@ -928,7 +928,7 @@ def test_where_nobody_comes_the_seat_is_out_and_the_match_goes_on() -> None:
     assert (ejected.fault, ejected.moment, ejected.why) == (Fault.GONE, Moment.GREETING, "no player connected")
 
 
-def test_those_who_came_play_on_without_those_who_did_not() -> None:
+def test_connected_players_play_without_missing_ones() -> None:
     async def host() -> Any:
         with listen_tcp("0") as listener:
             honest = asyncio.create_task(visit(listener, lambda client: play_honestly(client, GREEDY)))
@@ -943,7 +943,7 @@ def test_those_who_came_play_on_without_those_who_did_not() -> None:
     assert [(one.seat, one.fault) for one in result.ejected] == [(1, Fault.GONE)]
 
 
-def test_whoever_is_interrupted_while_waiting_lets_go_of_everything() -> None:
+def test_a_cancelled_wait_for_players_leaves_nothing_open() -> None:
     async def host() -> None:
         with listen_tcp("0") as listener:
             seating = asyncio.create_task(listener.accept_players(FISH, 2, limits=LIMITS))
@@ -963,7 +963,7 @@ def test_whoever_is_interrupted_while_waiting_lets_go_of_everything() -> None:
     run(host())
 
 
-def test_whoever_is_interrupted_in_the_very_moment_of_a_connection_lets_go_of_it() -> None:
+def test_a_wait_cancelled_at_the_moment_of_a_connection_closes_it() -> None:
     async def host(turns: int) -> None:
         with listen_tcp("0") as listener:
             client = await connected(listener)
@@ -997,7 +997,7 @@ asyncio.run(main())
 """
 
 
-def test_a_host_that_runs_out_of_file_descriptors_goes_on_when_it_has_some() -> None:
+def test_a_listener_without_file_descriptors_goes_on_when_it_has_some() -> None:
     with subprocess.Popen(
         [sys.executable, "-W", "error", "-c", HOST_WITHOUT_DESCRIPTORS],
         stdout=subprocess.PIPE,
@@ -1023,12 +1023,12 @@ def test_a_host_that_runs_out_of_file_descriptors_goes_on_when_it_has_some() -> 
     "place",
     ["", ":", ":4000", "x", "host:", "host:x", "host:-1", "host:65536", "::1:4000", "host:1:2", "[::1]", "[]:1", "٤"],
 )
-def test_what_is_no_place_is_refused(place: str) -> None:
+def test_an_invalid_endpoint_is_refused(place: str) -> None:
     with pytest.raises(BadRequest, match="is not an endpoint; write PORT or HOST:PORT"):
         parse_endpoint(place)
 
 
-def test_a_place_that_is_taken_is_refused() -> None:
+def test_an_endpoint_in_use_is_refused() -> None:
     with (
         listen_tcp("0") as listener,
         pytest.raises(BadRequest, match=f"cannot listen at 127.0.0.1:{listener.port}: Address already in use"),
@@ -1037,12 +1037,12 @@ def test_a_place_that_is_taken_is_refused() -> None:
 
 
 @pytest.mark.parametrize("host", ["no.such.host.invalid", "256.1.1.1", "a" * 300, "a..b"])
-def test_a_place_that_is_nowhere_is_refused(host: str) -> None:
+def test_an_endpoint_of_another_machine_is_refused(host: str) -> None:
     with pytest.raises(BadRequest, match="cannot listen at"):
         listen_tcp(f"{host}:0")
 
 
-def test_hundreds_may_come_while_nobody_looks() -> None:
+def test_hundreds_of_connections_may_wait_to_be_accepted() -> None:
     most = min(500, int(Path("/proc/sys/net/core/somaxconn").read_text()))
     with listening_socket("127.0.0.1", 0) as listener, ExitStack() as coming:
         callers = [

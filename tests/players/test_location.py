@@ -22,11 +22,11 @@ from fairplay.players.location import Command, ListenAddress, Location, parse_re
         ("in-process:module:Name.py", None),
     ],
 )
-def test_an_address_says_how_far_away_a_player_is(address: str, place: Location | None) -> None:
+def test_an_address_has_a_location(address: str, place: Location | None) -> None:
     assert parse_remote_address(address) == place
 
 
-def test_a_directory_plays_by_what_is_in_it_and_is_named(tmp_path: Path) -> None:
+def test_a_directory_plays_by_its_main_file_and_is_an_argument(tmp_path: Path) -> None:
     directory = str(tmp_path)
     with pytest.raises(BadRequest, match=f"there is neither a program bot nor a file bot.py in {directory}"):
         parse_remote_address(directory)
@@ -76,6 +76,6 @@ def test_a_module_plays_as_a_program_that_sees_its_file_or_its_package(
         ("py:json.nobody", "'py:json.nobody' names no player; write py:module:Name"),
     ],
 )
-def test_an_address_that_leads_nowhere_is_refused(address: str, why: str) -> None:
+def test_an_address_without_a_player_is_refused(address: str, why: str) -> None:
     with pytest.raises(BadRequest, match=why):
         parse_remote_address(address)

@@ -23,7 +23,7 @@ def open_files() -> int:
     return len(numbers()) - 1
 
 
-def test_a_start_for_which_files_run_out_at_any_point_is_our_fault_and_leaves_nothing() -> None:
+def test_a_program_start_without_file_descriptors_is_a_host_fault_and_leaves_nothing() -> None:
     complaints: list[Any] = []
 
     async def start_with(more: int) -> bool:

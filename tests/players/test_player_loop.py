@@ -128,20 +128,20 @@ class Listener(Player):
         ),
     ],
 )
-def test_at_the_listener_it_says_what_is_known_of_it(known: dict[str, Any], answer: Any) -> None:
+def test_a_player_introduces_itself_to_a_server(known: dict[str, Any], answer: Any) -> None:
     served = Served(listener(), line(WELCOME), **known)
 
     assert (served.answers, served.players, served.end) == ([answer], [], None)
 
 
-def test_what_it_says_is_an_introduction() -> None:
+def test_the_reply_to_hello_is_an_introduction() -> None:
     served = Served(listener(), line(WELCOME), hello(FISH), kind=Listener, name="ann", token="secret", game="fish")
 
     said = [wire.hello_decoder(msgspec.Raw(wire.encode(answer))) for answer in served.answers]
     assert said == [wire.Introduction("ann", token="secret", game="fish"), wire.Introduction("ann", changes=True)]
 
 
-def test_it_plays_match_after_match_each_with_a_player_of_its_own() -> None:
+def test_every_match_at_a_server_has_its_own_player() -> None:
     served = Served(listener(), line(WELCOME), *whole(FISH), *whole(TSURO), *whole(FISH))
 
     assert [type(player.game) for player in served.players] == [Fish, Tsuro, Fish]
@@ -156,13 +156,13 @@ def test_a_match_without_a_receipt_ends_with_the_next_hello() -> None:
     assert [player.heard for player in served.players] == [["start", "turn", "end"]] * 2
 
 
-def test_who_has_no_token_comes_back_with_the_one_that_it_was_given() -> None:
+def test_a_guest_reconnects_with_its_reconnect_token() -> None:
     served = Served(listener(), line(WELCOME), listener(), name="ann")
 
     assert served.answers == [{"name": "ann"}, {"name": "ann", "token": "secret-pass"}]
 
 
-def test_who_has_one_keeps_it() -> None:
+def test_a_client_with_a_token_reconnects_with_that() -> None:
     served = Served(listener(), line(WELCOME), listener(), token="own")
 
     assert served.answers == [{"token": "own"}] * 2
@@ -179,21 +179,21 @@ def test_a_question_that_is_asked_again_on_another_connection_gets_the_same_answ
     assert first == again
 
 
-def test_a_suspension_ends_it_and_is_told() -> None:
+def test_a_suspension_ends_the_loop_and_is_returned() -> None:
     served = Served(listener(), line(WELCOME), hello(FISH), SUSPENDED, asked(TakeTurn(view_of(FISH))))
 
     assert served.end == Suspended(why="the server stops", retry_after=2.0)
     assert len(list(served.left)) == 1
 
 
-def test_a_goodbye_ends_it_there_too() -> None:
+def test_a_goodbye_of_a_server_ends_the_loop() -> None:
     served = Served(listener(), line(WELCOME), hello(FISH), wire.encode_goodbye("m", OUT), *whole(FISH))
 
     assert isinstance(served.end, Goodbye)
     assert served.players[0].heard == [Fault.ILLEGAL]
 
 
-def test_what_nobody_understands_after_a_match_is_passed_over_but_not_in_the_next_one() -> None:
+def test_an_unknown_message_after_a_match_is_ignored_but_not_in_the_next_match() -> None:
     served = Served(listener(), line(WELCOME), *whole(FISH), b'{"type":"chat"}\n', *whole(FISH))
     assert len(served.players) == 2
 
@@ -201,7 +201,7 @@ def test_what_nobody_understands_after_a_match_is_passed_over_but_not_in_the_nex
         Served(listener(), line(WELCOME), *whole(FISH), hello(FISH), b'{"type":"chat"}\n')
 
 
-def test_they_have_to_speak_our_protocol_at_the_listener_too() -> None:
+def test_a_server_with_another_protocol_version_is_refused() -> None:
     with pytest.raises(ProtocolError, match="version 3 of the protocol"):
         Served(line(Hello(match="", turn=0, nonce="n", limit=5.0, protocol=3)))
 
@@ -209,7 +209,7 @@ def test_they_have_to_speak_our_protocol_at_the_listener_too() -> None:
 # For one match.
 
 
-def test_where_there_is_no_server_a_match_is_over_with_its_receipt() -> None:
+def test_without_a_server_a_match_ends_with_its_receipt() -> None:
     served = Served(*whole(FISH), *whole(FISH))
 
     assert len(served.players) == 1
@@ -217,7 +217,7 @@ def test_where_there_is_no_server_a_match_is_over_with_its_receipt() -> None:
     assert len(list(served.left)) == 5  # nobody looks at it
 
 
-def test_a_line_that_is_reset_after_the_receipt_is_no_failure() -> None:
+def test_a_connection_reset_after_the_receipt_is_no_failure() -> None:
     def reset() -> Iterator[bytes]:
         yield from whole(FISH)
         raise ConnectionResetError
@@ -225,7 +225,7 @@ def test_a_line_that_is_reset_after_the_receipt_is_no_failure() -> None:
     assert serve_player(Player, reset(), lambda text: None) is None
 
 
-def test_who_did_not_say_hello_with_a_game_cannot_ask_anything() -> None:
+def test_a_question_before_a_hello_with_a_game_is_a_protocol_error() -> None:
     for first in (asked(TakeTurn(view_of(FISH))), CHANGED):
         with pytest.raises(ProtocolError, match="the host's first message must be hello, not"):
             Served(first)
@@ -233,7 +233,7 @@ def test_who_did_not_say_hello_with_a_game_cannot_ask_anything() -> None:
             Served(listener(), line(WELCOME), first)
 
 
-def test_nobody_can_be_called_by_a_bad_name() -> None:
+def test_an_invalid_name_of_a_player_is_refused() -> None:
     with pytest.raises(BadRequest, match="is not a valid name"):
         Served(name="ann b")
 
@@ -241,7 +241,7 @@ def test_nobody_can_be_called_by_a_bad_name() -> None:
 # Changes.
 
 
-def test_who_has_a_method_for_changes_asks_for_them_and_hears_of_them() -> None:
+def test_a_player_with_a_method_for_changes_gets_them() -> None:
     served = Served(hello(FISH), CHANGED, CHANGED, asked(TakeTurn(view_of(FISH))), kind=Listener)
 
     public = FISH.view(FISH.deal(2, bytes(32)), None)
@@ -250,13 +250,13 @@ def test_who_has_a_method_for_changes_asks_for_them_and_hears_of_them() -> None:
     assert len(served.answers) == 2  # and none of them to a change
 
 
-def test_who_has_none_does_not_ask_and_is_not_bothered() -> None:
+def test_a_player_without_a_method_for_changes_does_not_ask_for_them() -> None:
     served = Served(hello(FISH), CHANGED, asked(TakeTurn(view_of(FISH))))
 
     assert served.answers[0] is None
     assert served.players[0].heard == ["turn"]
 
 
-def test_a_change_that_nobody_understands_is_said_to_be_that() -> None:
+def test_an_unreadable_change_is_a_protocol_error() -> None:
     with pytest.raises(ProtocolError):
         Served(hello(FISH), line(wire.Changed(match="m", view={"nonsense": 1})))

@@ -111,7 +111,7 @@ def test_an_honest_program_plays_a_match(sandbox: SandboxPolicy, tmp_path: Path)
         ("raise ValueError('a bad day')", "the program ended with exit code 1"),
     ],
 )
-def test_how_it_ended_is_told(
+def test_the_end_of_a_program_is_in_the_reason(
     end: str, why: str, sandbox: SandboxPolicy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sandboxed_command, "machine_oom_kills", lambda: 0)  # other tests run out of memory on purpose
@@ -132,7 +132,7 @@ def test_the_end_of_a_long_stderr_is_kept(sandbox: SandboxPolicy) -> None:
 
 
 @every_level
-def test_whoever_talks_to_stderr_without_end_plays_on(sandbox: SandboxPolicy, tmp_path: Path) -> None:
+def test_a_program_that_floods_stderr_plays_on(sandbox: SandboxPolicy, tmp_path: Path) -> None:
     flood = "import threading\ndef flood():\n    while True:\n        os.write(2, b'y' * 65536)\n"
     command = write_program(tmp_path, flood + "threading.Thread(target=flood, daemon=True).start()")
 
@@ -179,7 +179,7 @@ def test_the_evidence_holds_what_was_said_on_stderr_while_the_event_loop_was_bus
     assert "my cards" in (ran(evidence()).stderr or "")
 
 
-def test_what_is_said_on_stderr_need_not_be_text() -> None:
+def test_stderr_may_be_binary() -> None:
     failed = last(ran(talk(python("import os; os.write(2, bytes(range(256))); os._exit(1)"), PLAIN)))
 
     assert "\ufffd" in (failed.evidence.stderr or "")
@@ -197,7 +197,7 @@ def test_what_is_said_on_stderr_need_not_be_text() -> None:
     ],
 )
 @every_level
-def test_what_is_no_program_is_refused_before_the_match(
+def test_a_command_without_a_program_is_refused_before_the_match(
     command: list[str], why: str, sandbox: SandboxPolicy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -211,7 +211,7 @@ def test_what_is_no_program_is_refused_before_the_match(
 
 @every_level
 @pytest.mark.parametrize("text", ["#!/no/such/interpreter\n", "#!/usr/bin/env no-such-language\n", "\x7fELF"])
-def test_what_cannot_be_run_has_crashed_when_it_is_first_asked(
+def test_a_program_that_cannot_be_executed_has_crashed_at_the_first_question(
     text: str, sandbox: SandboxPolicy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     open_to_us = [place for place in os.environ["PATH"].split(os.pathsep) if os.access(place, os.X_OK)]
@@ -232,7 +232,7 @@ def test_an_exit_code_is_waited_for_where_a_program_is_slow_to_end(any_way: Sand
     assert (failed.fault, failed.why) == (Fault.CRASHED, "the program ended with exit code 3")
 
 
-def test_a_machine_that_can_start_nothing_is_our_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_machine_that_cannot_start_programs_is_a_host_fault(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sandboxed_command, "wrap_command", lambda *_: ["/no/such/sandbox"])
 
     with pytest.raises(HostFault, match="cannot start true: No such file"):
@@ -241,7 +241,7 @@ def test_a_machine_that_can_start_nothing_is_our_fault(monkeypatch: pytest.Monke
 
 @pytest.mark.alone
 @every_level
-def test_a_program_that_never_reads_holds_nobody_up(sandbox: SandboxPolicy) -> None:
+def test_a_program_that_never_reads_delays_no_match(sandbox: SandboxPolicy) -> None:
     async def stuffed() -> float:
         program = await ProgramConnection.start(["sleep", "60"], sandbox=sandbox)
         for _ in range(100):
@@ -256,7 +256,7 @@ def test_a_program_that_never_reads_holds_nobody_up(sandbox: SandboxPolicy) -> N
 
 @pytest.mark.alone
 @every_level
-def test_a_drip_ends_at_the_deadline_of_the_whole_message(sandbox: SandboxPolicy, tmp_path: Path) -> None:
+def test_a_reply_byte_by_byte_times_out_at_the_deadline_of_the_message(sandbox: SandboxPolicy, tmp_path: Path) -> None:
     drip = "def turn(view):\n    while True:\n        os.write(1, b' ')\n        time.sleep(0.02)"
 
     answers = ran(talk(write_program(tmp_path, drip), sandbox, TURN, limits=Limits(move=0.5, start_up=30)))
@@ -288,7 +288,7 @@ def test_the_longest_line_arrives() -> None:
 
 
 @every_level
-def test_whoever_is_sent_away_hears_why_and_may_end_by_itself(sandbox: SandboxPolicy, tmp_path: Path) -> None:
+def test_an_ejected_program_is_told_why_and_may_exit_by_itself(sandbox: SandboxPolicy, tmp_path: Path) -> None:
     async def sent_away() -> str:
         program = await ProgramConnection.start(write_program(tmp_path), sandbox=sandbox)
         await RemoteChannel(program, GAME, limits=PATIENT).hello()
@@ -328,7 +328,7 @@ def any_way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.mark.parametrize("end", ["goodbye", "crash", "cancelled", "cancelled while hanging up"])
-def test_whatever_it_started_ends_with_it(any_way: SandboxPolicy, end: str, tmp_path: Path) -> None:
+def test_all_processes_of_a_program_end_with_it(any_way: SandboxPolicy, end: str, tmp_path: Path) -> None:
     mark = f"mark-{tmp_path.name}-{os.getpid()}"
     crash = "def turn(view):\n    os._exit(3)" if end == "crash" else "def turn(view):\n    time.sleep(60)"
 
@@ -362,7 +362,7 @@ def test_whatever_it_started_ends_with_it(any_way: SandboxPolicy, end: str, tmp_
     assert becomes_true(lambda: not processes_marked(mark)), "somebody survived"
 
 
-def test_whoever_is_killed_has_nothing_on_stderr_but_its_own_words(any_way: SandboxPolicy) -> None:
+def test_a_killed_program_has_only_its_own_output_on_stderr(any_way: SandboxPolicy) -> None:
     async def killed() -> tuple[bytes, str | None]:
         heard, spoke = list[bytes](), asyncio.Event()
 
@@ -384,7 +384,7 @@ def test_whoever_is_killed_has_nothing_on_stderr_but_its_own_words(any_way: Sand
     assert evidence == "hello\n"
 
 
-def test_to_hang_up_twice_does_no_harm() -> None:
+def test_a_connection_can_be_closed_twice() -> None:
     async def twice() -> None:
         program = await ProgramConnection.start(["cat"], sandbox=PLAIN)
         await program.close(b"", 0)
@@ -521,7 +521,7 @@ asyncio.run(main())
 
 
 @every_level
-def test_the_end_of_the_loop_makes_no_noise(sandbox: SandboxPolicy) -> None:
+def test_the_end_of_the_event_loop_prints_nothing(sandbox: SandboxPolicy) -> None:
     command = [sys.executable, "-W", "error", "-c", NOISE, sandbox.level.value]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
 
@@ -563,7 +563,7 @@ def test_other_languages_have_room_in_the_sandbox(language: str, tmp_path: Path)
     assert all(isinstance(answer, Answered) for answer in answers), answers
 
 
-def test_codes_are_put_into_words() -> None:
+def test_exit_codes_are_described() -> None:
     assert describe_exit_code(None) == "is still running"
     assert describe_exit_code(0) == "ended with exit code 0"
     assert describe_exit_code(128) == "ended with exit code 128"
@@ -572,7 +572,7 @@ def test_codes_are_put_into_words() -> None:
 
 
 @needs_strict
-def test_whoever_is_gone_was_waited_for(tmp_path: Path) -> None:
+def test_a_closed_program_is_reaped(tmp_path: Path) -> None:
     async def gone() -> int:
         program = await ProgramConnection.start(write_program(tmp_path), sandbox=SandboxPolicy(SandboxLevel.STRICT))
         await RemoteChannel(program, GAME, limits=PATIENT).hello()
@@ -586,7 +586,7 @@ def test_whoever_is_gone_was_waited_for(tmp_path: Path) -> None:
     assert ran(gone()) == 2
 
 
-def test_a_keeper_sees_all_that_is_below_it() -> None:
+def test_a_supervisor_finds_all_its_descendants() -> None:
     with subprocess.Popen(["sh", "-c", "sh -c 'sleep 60; true' & wait"], process_group=0) as parent:
         try:
             assert becomes_true(lambda: len(process_tree.descendants(parent.pid)) == 2)
@@ -595,7 +595,7 @@ def test_a_keeper_sees_all_that_is_below_it() -> None:
 
 
 @every_level
-def test_who_has_ended_has_ended_however_often_it_is_asked(sandbox: SandboxPolicy) -> None:
+def test_a_program_that_has_ended_fails_every_question(sandbox: SandboxPolicy) -> None:
     async def ask() -> list[str]:
         program = await ProgramConnection.start(["sh", "-c", "exit 3"], sandbox=sandbox)
         await acquire(program)
@@ -615,7 +615,7 @@ KILLS_ITSELF = "def turn(view):\n    os.kill(os.getpid(), 9)"
 
 
 @every_level
-def test_only_a_kill_that_is_proven_to_be_the_machines_is_our_fault(
+def test_only_a_proven_kill_by_the_machine_is_a_host_fault(
     sandbox: SandboxPolicy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     counts = iter([5, 5, 5, 6])  # of those whom the machine has killed: when two programs start, and when they are gone

@@ -96,7 +96,7 @@ def relayed(
 
 
 @every_level
-def test_words_are_passed_on_both_ways(sandbox: SandboxPolicy) -> None:
+def test_messages_are_relayed_both_ways(sandbox: SandboxPolicy) -> None:
     def meet(guest: ClientConnection) -> Any:
         return guest.ask(hello()), guest.ask(turn())
 
@@ -170,7 +170,7 @@ def test_a_host_cannot_fill_our_memory_while_the_program_thinks() -> None:
     assert most == session.MAX_PENDING_MESSAGES
 
 
-def test_of_many_changes_the_player_has_the_newest_before_its_turn() -> None:
+def test_of_many_pending_changes_the_player_gets_the_newest_before_its_turn() -> None:
     heard = asyncio.run(waiting(turn(), *map(changed, range(100))))
 
     assert heard == [turn(), *map(changed, range(100 - session.MAX_PENDING_MESSAGES + 1, 100))]
@@ -185,7 +185,7 @@ async def waiting(*texts: bytes) -> list[bytes]:
     return [said.text for said in stay._pending if isinstance(said, HostMessage)]
 
 
-def test_as_much_as_is_allowed_is_not_too_much() -> None:
+def test_the_maximum_of_pending_messages_is_allowed() -> None:
     texts = [turn(number) for number in range(session.MAX_PENDING_MESSAGES)]
 
     assert asyncio.run(waiting(*texts)) == texts

@@ -102,11 +102,11 @@ def test_every_question_has_its_own_deadline() -> None:
 
 
 @pytest.mark.parametrize("message", [START, TURN, TELL, END])
-def test_whatever_is_said_has_to_be_answered_in_time(message: Message) -> None:
+def test_every_message_has_to_be_answered_in_time(message: Message) -> None:
     assert failed(asked(ScriptedConnection(), message)[0]).fault is Fault.TIMED_OUT
 
 
-def test_nothing_is_at_work_any_more_after_the_deadline() -> None:
+def test_no_task_is_left_after_the_deadline() -> None:
     line = ScriptedConnection()  # and run_in_virtual_time looks for tasks that are left
 
     asked(line, TURN)
@@ -114,7 +114,7 @@ def test_nothing_is_at_work_any_more_after_the_deadline() -> None:
     assert line.cancelled == 1
 
 
-def test_whoever_calls_it_off_leaves_nothing_at_work() -> None:
+def test_a_cancelled_question_leaves_no_task() -> None:
     line = ScriptedConnection()
 
     async def call_off(loop: VirtualTimeLoop) -> None:
@@ -153,7 +153,7 @@ def stalled(reply_at: float, stalls: dict[float, float], limit: float = 1.0) -> 
 
 
 @pytest.mark.parametrize("stall", [0.3, 1.0, 5.0, 60.0])
-def test_a_reply_that_was_there_in_time_is_taken_however_late_we_look(stall: float) -> None:
+def test_a_reply_that_came_in_time_counts_although_we_read_it_late(stall: float) -> None:
     answer = stalled(0.9, {0.85: stall})
 
     assert isinstance(answer, Answered)
@@ -161,14 +161,14 @@ def test_a_reply_that_was_there_in_time_is_taken_however_late_we_look(stall: flo
 
 
 @pytest.mark.parametrize("stall", [0.3, 1.0, 5.0, 60.0])
-def test_what_we_lost_in_the_middle_is_given_back(stall: float) -> None:
+def test_a_delay_of_the_host_is_credited(stall: float) -> None:
     answer = stalled(0.9 + stall, {0.3: stall})
 
     assert isinstance(answer, Answered)
     assert answer.took < 1.0
 
 
-def test_nothing_more_than_that_is_given_back() -> None:
+def test_no_more_than_the_delay_of_the_host_is_credited() -> None:
     answer = failed(stalled(0.3 + 1.2, {0.3: 0.3}))
 
     assert answer.fault is Fault.TIMED_OUT
@@ -176,13 +176,13 @@ def test_nothing_more_than_that_is_given_back() -> None:
     assert 0.2 <= answer.evidence.host_delay < 0.4
 
 
-def test_many_delays_are_all_given_back() -> None:
+def test_all_delays_of_the_host_are_credited() -> None:
     stalls = {0.1 * number: 0.2 for number in range(1, 9)}
 
     assert isinstance(stalled(0.8 + 8 * 0.2, stalls), Answered)
 
 
-def test_a_delay_of_ours_is_not_charged_to_the_bank() -> None:
+def test_a_delay_of_the_host_is_not_charged_to_the_bank() -> None:
     limits = Limits(move=5.0, bank=2.0)
 
     async def ask(loop: VirtualTimeLoop) -> list[Answer]:
@@ -235,7 +235,7 @@ def test_a_loop_that_sleeps_while_the_player_thinks_ejects_nobody() -> None:
 # Old questions, and questions that nobody asked.
 
 
-def test_a_reply_to_an_old_question_is_passed_over() -> None:
+def test_a_reply_to_an_old_question_is_ignored() -> None:
     line = ScriptedConnection((0.0, BOWS), OLD, (1.0, PASSES))
 
     first, second = asked(line, START, TURN)
@@ -253,7 +253,7 @@ def test_an_action_for_an_old_question_is_not_taken_for_this_one() -> None:
     assert [getattr(answer, "value", None) for answer in asked(line, TURN, TURN)] == [Pass(), Pass()]
 
 
-def test_so_many_old_replies_are_passed_over_and_one_more_is_a_flood() -> None:
+def test_old_replies_are_ignored_up_to_a_limit_and_then_a_flood() -> None:
     patient = asked(ScriptedConnection((0.0, BOWS), *[OLD] * MAX_STALE_REPLIES, (0.0, PASSES)), START, TURN)
     flooded = asked(ScriptedConnection((0.0, BOWS), *[OLD] * (MAX_STALE_REPLIES + 1), (0.0, PASSES)), START, TURN)
 
@@ -262,7 +262,7 @@ def test_so_many_old_replies_are_passed_over_and_one_more_is_a_flood() -> None:
     assert failed(flooded[1]).why == "answered old questions again and again"
 
 
-def test_they_are_counted_over_the_whole_match() -> None:
+def test_old_replies_are_counted_over_the_whole_match() -> None:
     twice = [(0.0, reply_with({"type": "pass"}, number)) for number in range(30) for _ in range(2)]
 
     answers = asked(ScriptedConnection(*twice), *[TURN] * 30)
@@ -314,7 +314,7 @@ def test_a_reply_to_a_question_that_was_never_asked_is_malformed(step: Step) -> 
     assert (answer.fault, answer.why) == (Fault.MALFORMED, NEVER)
 
 
-def test_nobody_can_tell_the_next_nonce_from_those_before() -> None:
+def test_a_nonce_cannot_be_predicted_from_earlier_ones() -> None:
     line = ScriptedConnection(*[(0.0, PASSES)] * 20)
 
     asked(line, *[TURN] * 20)
@@ -351,7 +351,7 @@ def test_no_two_questions_and_no_two_players_have_the_same_nonce() -> None:
         ),
     ],
 )
-def test_whatever_goes_wrong_has_its_fault(step: Step, fault: Fault, why: str) -> None:
+def test_every_failure_has_its_fault(step: Step, fault: Fault, why: str) -> None:
     answer = failed(asked(ScriptedConnection(step), TURN)[0])
 
     assert (answer.fault, answer.why) == (fault, why)
@@ -369,13 +369,13 @@ def test_an_answer_where_only_an_acknowledgement_is_due_is_malformed(message: Me
     assert bare(bowed) == Answered(None, 0.0)
 
 
-def test_what_is_said_is_not_said_twice() -> None:
+def test_evidence_is_not_repeated_in_the_reason() -> None:
     answer = failed(asked(ScriptedConnection((0.0, b'{"nonce":"n"}')), TURN)[0])
 
     assert answer.why.count("not a reply") == 1
 
 
-def test_once_it_failed_it_is_never_asked_again() -> None:
+def test_a_player_that_failed_is_never_asked_again() -> None:
     line = ScriptedConnection((0.0, b"junk"), (0.0, PASSES))
 
     answers = asked(line, TURN, TURN, END)
@@ -385,7 +385,7 @@ def test_once_it_failed_it_is_never_asked_again() -> None:
     assert failed(answers[0]).fault is Fault.MALFORMED
 
 
-def test_whoever_fails_at_hello_has_failed_at_the_greeting() -> None:
+def test_a_player_that_fails_at_hello_is_ejected_at_the_greeting() -> None:
     line = ScriptedConnection((0.0, b"junk"), (0.0, BOWS))
 
     async def greet(loop: VirtualTimeLoop) -> tuple[Answer, Answer]:
@@ -421,7 +421,7 @@ def test_the_evidence_says_what_was_odd_about_an_answer() -> None:
     assert answer.evidence.received.startswith("b'")
 
 
-def test_where_nothing_came_there_is_nothing_but_the_clocks() -> None:
+def test_the_evidence_of_silence_has_only_the_clocks() -> None:
     evidence = failed(asked(ScriptedConnection(), TURN)[0]).evidence
 
     assert evidence == Evidence(limit=5.0, taken=5.0)
@@ -430,7 +430,7 @@ def test_where_nothing_came_there_is_nothing_but_the_clocks() -> None:
 # What is said to a player.
 
 
-def test_questions_tell_the_match_the_turn_and_the_limit() -> None:
+def test_questions_have_the_match_the_turn_and_the_limit() -> None:
     line = ScriptedConnection((0.0, BOWS), (0.0, PASSES), (0.0, BOWS), (0.0, PASSES), (0.0, BOWS))
 
     asked(line, START, TURN, TELL, TURN, END, limits=Limits(move=5.0, first_move=9.0))
@@ -459,7 +459,7 @@ def test_hello_asks_for_a_name() -> None:
     assert bare(nameless) == Answered(None, 0.0)
 
 
-def test_the_ejected_are_told_why_others_have_a_receipt_and_without_one_just_hear_nothing_more() -> None:
+def test_the_last_message_is_a_reason_for_the_ejected_or_a_receipt_if_there_is_one() -> None:
     ejected, receipt = Ejected(0, Fault.ILLEGAL, Moment.TURN, "rule 3.1: no", "3.1"), Receipt(7, "0f" * 32)
     lines = ScriptedConnection(), ScriptedConnection(), ScriptedConnection()
 
@@ -478,13 +478,13 @@ def test_the_ejected_are_told_why_others_have_a_receipt_and_without_one_just_hea
     assert (said["type"], said["receipt"], within) == ("closing", {"seq": 7, "head": "0f" * 32}, 0.25)
 
 
-def test_actions_of_the_game_are_what_is_answered() -> None:
+def test_answers_are_actions_of_the_game() -> None:
     (answer,) = asked(ScriptedConnection((0.0, reply_with({"type": "exchange"}))), TURN)
 
     assert bare(answer) == Answered(Exchange(), 0.0)
 
 
-def test_an_answer_can_say_more_of_itself_if_it_is_refused() -> None:
+def test_a_refused_answer_has_its_evidence() -> None:
     (answer,) = asked(ScriptedConnection((0.25, reply_with({"type": "exchange"}))), TURN)
 
     assert isinstance(answer, Answered) and answer.evidence is not None
@@ -509,7 +509,7 @@ def test_the_bank_is_for_all_turns_together() -> None:
     )
 
 
-def test_acknowledgements_cost_nothing_of_it() -> None:
+def test_acknowledgements_are_not_charged_to_the_bank() -> None:
     limits = Limits(move=5.0, bank=1.0)
     line = ScriptedConnection((4.0, BOWS), (0.9, PASSES), (4.0, BOWS))
 
@@ -528,13 +528,13 @@ def test_an_increment_keeps_a_steady_player_in() -> None:
     )
 
 
-def test_while_there_is_enough_in_the_bank_it_is_not_to_blame() -> None:
+def test_a_timeout_with_time_in_the_bank_is_described_without_it() -> None:
     answers = asked(ScriptedConnection((1.0, PASSES), (6.0, PASSES)), TURN, TURN, limits=Limits(move=5.0, bank=6.0))
 
     assert failed(answers[1]).why == "no answer within 5 s"
 
 
-def test_nor_is_it_where_no_turn_was_asked_for() -> None:
+def test_a_timeout_outside_of_a_turn_is_described_without_the_bank() -> None:
     answers = asked(ScriptedConnection((0.9, PASSES), (6.0, BOWS)), TURN, END, limits=Limits(move=5.0, bank=1.0))
 
     assert failed(answers[1]).why == "no answer within 5 s"
@@ -548,7 +548,7 @@ def test_the_first_turn_may_use_up_a_small_bank() -> None:
     )
 
 
-def test_an_empty_bank_is_the_end_of_it() -> None:
+def test_an_empty_bank_is_a_timeout() -> None:
     limits = Limits(move=5.0, bank=1.0)
 
     answers = asked(ScriptedConnection((1.0, PASSES), (0.1, PASSES)), TURN, TURN, limits=limits)
@@ -560,19 +560,19 @@ def test_an_empty_bank_is_the_end_of_it() -> None:
 # A meter that cannot fail is no meter.
 
 
-def test_a_timer_that_gives_nothing_back_turns_the_meter_red(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_timer_that_credits_no_delays_turns_the_meter_red(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(timers, "IGNORED_DELAY_S", 1e9)
 
     assert isinstance(stalled(0.9 + 5.0, {0.3: 5.0}), Failed)
 
 
-def test_so_does_one_that_does_not_look_again_before_the_time_is_up(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_timer_that_does_not_poll_at_the_deadline_turns_the_meter_red(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(timers, "REPLY_LOOP_TURNS", 0)
 
     assert isinstance(after(1.0, Limits(move=1.0)), Failed)
 
 
-def test_so_does_one_that_gives_back_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_timer_that_credits_too_much_turns_the_meter_red(monkeypatch: pytest.MonkeyPatch) -> None:
     lost_at = timers.LoopDelay.total_delay
     monkeypatch.setattr(timers.LoopDelay, "total_delay", lambda self, now: lost_at(self, now) + 0.1 * (now - 1000.0))
 
@@ -600,7 +600,7 @@ def closed_after(*steps: Step, wait: float = 1.0) -> tuple[float | None, float, 
     return overrun, took, line
 
 
-def test_an_answer_that_comes_too_late_is_heard_before_the_goodbye() -> None:
+def test_a_late_answer_is_read_before_the_goodbye() -> None:
     overrun, took, line = closed_after((0.104, PASSES))
 
     assert overrun == pytest.approx(0.104, abs=0.002)
@@ -609,7 +609,7 @@ def test_an_answer_that_comes_too_late_is_heard_before_the_goodbye() -> None:
 
 
 @pytest.mark.parametrize("wait", [1.0, 0.1])
-def test_an_answer_that_does_not_come_is_waited_for_only_so_long(wait: float) -> None:
+def test_a_late_answer_is_waited_for_only_for_a_limited_time(wait: float) -> None:
     overrun, took, line = closed_after((2.0, PASSES), wait=wait)
 
     assert overrun is None
@@ -617,7 +617,7 @@ def test_an_answer_that_does_not_come_is_waited_for_only_so_long(wait: float) ->
     assert len(line.hung_up) == 1
 
 
-def test_a_line_that_is_lost_is_not_waited_for() -> None:
+def test_no_late_answer_is_waited_for_on_a_lost_connection() -> None:
     overrun, took, _ = closed_after((0.3, ConnectionClosed(Fault.GONE, "lost")))
 
     assert overrun is None
@@ -630,7 +630,7 @@ def test_only_a_reply_to_the_last_question_counts_as_late() -> None:
     assert overrun == pytest.approx(0.2, abs=0.002)
 
 
-def test_a_player_that_timed_out_is_let_go_at_once_if_it_was_not_ejected() -> None:
+def test_a_player_that_timed_out_but_was_not_ejected_is_closed_at_once() -> None:
     async def close(loop: VirtualTimeLoop) -> float:
         remote = RemoteChannel(ScriptedConnection(), GAME, limits=LIMITS)
         await remote.ask(TURN)

@@ -78,7 +78,7 @@ def let_go(guest: ClientConnection) -> Any:
 # Match after match.
 
 
-def test_it_stays_from_match_to_match_until_the_server_has_nothing_more() -> None:
+def test_a_session_plays_match_after_match_until_the_server_closes_it() -> None:
     def meet(guest: ClientConnection) -> list[Any]:
         said = [guest.sign_in(), guest.play(), guest.play(), guest.play()]
         guest.send(wire.encode_suspended("the tournament is over", 0))
@@ -94,7 +94,7 @@ def test_it_stays_from_match_to_match_until_the_server_has_nothing_more() -> Non
     assert stay.end is None
 
 
-def test_it_leaves_after_so_many_matches_with_its_receipt() -> None:
+def test_a_session_with_a_number_of_matches_ends_after_the_last_receipt() -> None:
     def meet(guest: ClientConnection) -> Any:
         guest.sign_in()
         guest.play()
@@ -114,7 +114,7 @@ def test_it_leaves_after_so_many_matches_with_its_receipt() -> None:
     assert (len(stay.players), len(receipts), stay.end) == (2, 2, None)
 
 
-def test_it_does_not_wait_long_for_a_receipt_and_begins_no_other_match() -> None:
+def test_a_leaving_session_waits_shortly_for_a_receipt_and_begins_no_match() -> None:
     def without(guest: ClientConnection) -> Any:
         guest.sign_in()
         guest.begin()
@@ -143,7 +143,7 @@ def test_it_does_not_wait_long_for_a_receipt_and_begins_no_other_match() -> None
         assert (server.results, len(stay.players), stay.end) == ([None] * len(meetings), 1, None)
 
 
-def test_patience_is_for_matches_and_not_for_the_time_between_them() -> None:
+def test_the_idle_timeout_is_for_matches_and_not_for_the_time_between_them() -> None:
     waiting = threading.Event()
 
     def meet(guest: ClientConnection) -> None:
@@ -163,7 +163,7 @@ def test_patience_is_for_matches_and_not_for_the_time_between_them() -> None:
 # Coming back.
 
 
-def test_who_comes_back_shows_its_pass_and_is_asked_once() -> None:
+def test_a_guest_reconnects_with_its_token_and_is_asked_once() -> None:
     question: list[bytes] = []
 
     def first(guest: ClientConnection) -> Any:
@@ -193,7 +193,7 @@ def test_who_comes_back_shows_its_pass_and_is_asked_once() -> None:
     ]
 
 
-def test_what_was_answered_and_perhaps_not_heard_is_said_again() -> None:
+def test_an_answer_that_may_be_lost_is_sent_again_after_a_reconnection() -> None:
     question: list[bytes] = []
 
     def first(guest: ClientConnection) -> None:
@@ -221,7 +221,7 @@ def test_what_was_answered_and_perhaps_not_heard_is_said_again() -> None:
     assert [player.turns for player in stay.players] == [2]
 
 
-def test_so_is_the_last_answer_before_it_leaves() -> None:
+def test_the_last_answer_before_leaving_is_sent_again_after_a_reconnection() -> None:
     question: list[bytes] = []
 
     def first(guest: ClientConnection) -> None:
@@ -244,7 +244,7 @@ def test_so_is_the_last_answer_before_it_leaves() -> None:
 
 
 @pytest.mark.parametrize("by", [b"", wire.encode_suspended("an update", 0.01)])
-def test_a_match_that_goes_on_although_it_had_ended_is_ended_again_before_it_leaves(by: bytes) -> None:
+def test_a_match_whose_end_is_repeated_is_answered_before_the_session_leaves(by: bytes) -> None:
     def first(guest: ClientConnection) -> None:
         guest.sign_in()
         guest.begin()
@@ -264,7 +264,7 @@ def test_a_match_that_goes_on_although_it_had_ended_is_ended_again_before_it_lea
     assert (len(stay.players), stay.end) == (2, None)
 
 
-def test_a_server_that_stops_for_a_while_is_come_back_to() -> None:
+def test_a_session_reconnects_to_a_server_that_restarts() -> None:
     def first(guest: ClientConnection) -> None:
         guest.sign_in(window=0.001)
         guest.begin()
@@ -287,7 +287,7 @@ def test_a_server_that_stops_for_a_while_is_come_back_to() -> None:
 
 
 @pytest.mark.parametrize("window", [1e10, 1e300])
-def test_a_server_that_keeps_seats_for_ever_is_come_back_to(window: float) -> None:
+def test_a_session_reconnects_to_a_server_that_reserves_seats_for_ever(window: float) -> None:
     server = FakeServer(lambda guest: guest.sign_in(window=window), let_go)
 
     stay = Stay(server)
@@ -296,7 +296,7 @@ def test_a_server_that_keeps_seats_for_ever_is_come_back_to(window: float) -> No
     assert stay.end is None
 
 
-def test_who_has_a_token_of_its_own_shows_that_every_time() -> None:
+def test_a_client_with_a_token_sends_it_at_every_connection() -> None:
     server = FakeServer(lambda guest: guest.sign_in(token=""), let_go)
 
     Stay(server, token="own")
@@ -304,7 +304,7 @@ def test_who_has_a_token_of_its_own_shows_that_every_time() -> None:
     assert server.results == [{"token": "own"}] * 2
 
 
-def test_a_server_that_is_not_there_any_more_is_given_up_after_its_window() -> None:
+def test_a_server_that_is_gone_is_given_up_after_its_reconnect_window() -> None:
     def meet(guest: ClientConnection) -> None:
         guest.sign_in(window=0.3)
         guest.begin()
@@ -315,7 +315,7 @@ def test_a_server_that_is_not_there_any_more_is_given_up_after_its_window() -> N
     assert "Connection refused" in str(stay.end)
 
 
-def test_one_that_lets_nobody_in_any_more_is_given_up_too() -> None:
+def test_a_server_that_refuses_every_reconnection_is_given_up() -> None:
     def shut(guest: ClientConnection) -> None:
         """Hang up without a word."""
 
@@ -330,14 +330,14 @@ def test_one_that_lets_nobody_in_any_more_is_given_up_too() -> None:
     assert isinstance(stay.end, ConnectionLost)
 
 
-def test_who_is_turned_away_when_it_comes_back_hears_why_and_stays_away() -> None:
+def test_a_session_that_is_refused_at_a_reconnection_ends_with_the_reason() -> None:
     stay = Stay(FakeServer(cut, lambda guest: guest.dismiss()))
 
     assert isinstance(stay.end, Goodbye)
     assert len(stay.players) == 1
 
 
-def test_who_is_ejected_stays_away() -> None:
+def test_an_ejected_player_does_not_reconnect() -> None:
     def meet(guest: ClientConnection) -> None:
         cut(guest)
         guest.dismiss()
@@ -345,7 +345,7 @@ def test_who_is_ejected_stays_away() -> None:
     assert isinstance(Stay(FakeServer(meet)).end, Goodbye)
 
 
-def test_a_goodbye_is_heard_although_a_player_in_this_process_thinks_for_too_long() -> None:
+def test_a_goodbye_is_read_although_a_player_in_this_process_thinks_for_too_long() -> None:
     asked, said = threading.Event(), threading.Event()
 
     def meet(guest: ClientConnection) -> None:
@@ -366,7 +366,7 @@ def test_a_goodbye_is_heard_although_a_player_in_this_process_thinks_for_too_lon
     assert isinstance(stay.end, Goodbye)
 
 
-def test_a_host_that_is_no_server_is_left_when_it_hangs_up() -> None:
+def test_a_session_with_a_host_of_one_match_ends_with_its_connection() -> None:
     def plain(guest: ClientConnection) -> None:
         guest.begin()
 
@@ -375,13 +375,13 @@ def test_a_host_that_is_no_server_is_left_when_it_hangs_up() -> None:
     assert (stay.end, stay.told, len(stay.players)) == (None, [], 1)
 
 
-def test_so_is_one_that_does_not_let_us_in_the_first_time() -> None:
+def test_a_session_that_is_refused_at_first_ends() -> None:
     stay = Stay(FakeServer(lambda guest: None))
 
     assert (stay.end, stay.told) == (None, [])
 
 
-def test_what_a_server_says_cannot_write_on_the_terminal() -> None:
+def test_texts_of_a_server_are_escaped_for_the_terminal() -> None:
     def meet(guest: ClientConnection) -> None:
         guest.sign_in(name="\x1b[2J" * 20)
         guest.send(wire.encode_suspended("\x1b[2J" * 1000, 0))
@@ -396,7 +396,7 @@ def test_what_a_server_says_cannot_write_on_the_terminal() -> None:
     "text",
     [b'{"type":"welcome"}\n', b'{"type":"suspended","why":1}\n', b'{"type":"hello","protocol":2}\n', b"junk\n"],
 )
-def test_a_server_that_makes_no_sense_is_a_bad_request(text: bytes) -> None:
+def test_a_server_that_breaks_the_protocol_is_a_bad_request(text: bytes) -> None:
     with pytest.raises(BadRequest, match="not a message of the protocol"):
         Stay(FakeServer(lambda guest: guest.send(text)))
 
@@ -415,7 +415,7 @@ def naps(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     return asked
 
 
-def test_a_server_keeps_a_client_away_for_minutes_at_most(naps: list[float]) -> None:
+def test_a_server_can_delay_a_reconnection_for_minutes_at_most(naps: list[float]) -> None:
     def close(guest: ClientConnection) -> None:
         guest.sign_in()
         guest.send(wire.encode_suspended("come back in a year", 365 * 86400.0))

@@ -39,7 +39,7 @@ def test_every_meter_has_a_bug_to_catch() -> None:
     assert all(meter.bugs for meter in METERS.values())
 
 
-def test_a_reading_counts_what_failed_and_tells_the_first_few() -> None:
+def test_a_reading_counts_failures_and_shows_the_first_few() -> None:
     shown = make_reading(["", "one", "", "two", "three", "four"])
 
     assert shown == Reading(6, 4, ("one", "two", "three"))

@@ -8,7 +8,7 @@ from tests.reliability.meters import METERS
 from tests.reliability.readings import Reading
 
 
-def test_a_fresh_row_takes_the_place_of_an_old_one_and_others_stay() -> None:
+def test_a_new_row_replaces_the_old_one_and_others_stay() -> None:
     old = page.render_table("", {"cuts": Reading(9, 1), "kills": Reading(7, 0)}, date(2026, 1, 2))
     text = f"<!-- figures -->\n{old}<!-- end of figures -->\n\n| `power` | is cut |\n"
 
@@ -19,7 +19,7 @@ def test_a_fresh_row_takes_the_place_of_an_old_one_and_others_stay() -> None:
     assert cuts[0].startswith("| `cuts` | 5,000 cuts | 0 | ") and cuts[0].endswith("| 2026-03-04 |")
 
 
-def test_the_page_tells_of_every_meter_and_of_no_failure() -> None:
+def test_the_page_has_every_meter_and_no_failure() -> None:
     text = page.PAGE.read_text()
 
     for name in nonempty(METERS):

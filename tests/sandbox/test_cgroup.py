@@ -47,7 +47,7 @@ ECHO = "import sys\nfor line in sys.stdin: print(line, end='', flush=True)"
 @pytest.mark.parametrize(
     ("text", "many"), [(BURN, 1), (BURN, 8), (BURN, 50), (BURN_IN_THREADS, 8)], ids=["1", "8", "50", "8 threads"]
 )
-def test_whoever_is_frozen_computes_nothing(text: str, many: int, group: ControlGroup) -> None:
+def test_a_frozen_program_computes_nothing(text: str, many: int, group: ControlGroup) -> None:
     program, used, gained = start_in_group(group, text, str(many)), [], []
     assert becomes_true(lambda: cpu_seconds(group) > 0.2)
 
@@ -69,7 +69,7 @@ def test_whoever_is_frozen_computes_nothing(text: str, many: int, group: Control
 
 
 @require_controller("freezer")
-def test_whoever_is_thawed_goes_on_as_if_nothing_had_been(group: ControlGroup) -> None:
+def test_a_thawed_program_goes_on(group: ControlGroup) -> None:
     program = start_in_group(group, ECHO)
     assert program.stdin and program.stdout
 
@@ -85,7 +85,7 @@ def test_whoever_is_thawed_goes_on_as_if_nothing_had_been(group: ControlGroup) -
 
 
 @require_controller("freezer")
-def test_whoever_starts_while_all_are_frozen_is_frozen_too(group: ControlGroup) -> None:
+def test_a_process_started_in_a_frozen_group_is_frozen(group: ControlGroup) -> None:
     group.freeze()
     program = start_in_group(group, ECHO)
     assert becomes_true(lambda: processes_in(group) == [program.pid])
@@ -101,7 +101,7 @@ def test_whoever_starts_while_all_are_frozen_is_frozen_too(group: ControlGroup) 
     assert wait_for_exit(program) == 0
 
 
-def test_a_closed_group_takes_no_orders(group: ControlGroup) -> None:
+def test_a_closed_group_ignores_freeze_and_thaw(group: ControlGroup) -> None:
     group.close()
 
     group.freeze()
@@ -126,7 +126,7 @@ PEAKS = ("memory.peak", "memory.max_usage_in_bytes")
 
 
 @require_controller("memory")
-def test_a_memory_bomb_of_many_processes_is_held_below_the_limit(make: Callable[..., ControlGroup]) -> None:
+def test_many_processes_together_stay_below_the_memory_limit(make: Callable[..., ControlGroup]) -> None:
     group, before = make(memory=96), cgroup.machine_oom_kills()
 
     program = start_in_group(group, BOMB)
@@ -144,7 +144,7 @@ def test_a_memory_bomb_of_many_processes_is_held_below_the_limit(make: Callable[
 
 
 @require_controller("memory")
-def test_whoever_stays_below_the_limit_is_left_alone(group: ControlGroup) -> None:
+def test_a_program_below_the_memory_limit_is_not_killed(group: ControlGroup) -> None:
     program = start_in_group(
         group, "held = bytearray(100_000_000); held[::4096] = b'1' * len(held[::4096]); print('fine')"
     )
@@ -154,7 +154,7 @@ def test_whoever_stays_below_the_limit_is_left_alone(group: ControlGroup) -> Non
 
 
 @require_controller("pids")
-def test_a_fork_bomb_gets_no_further_than_the_limit(make: Callable[..., ControlGroup]) -> None:
+def test_a_fork_bomb_stops_at_the_limit_of_processes(make: Callable[..., ControlGroup]) -> None:
     group = make(processes=10)
     text = (
         "import os, time\nmany = 0\n"
@@ -173,7 +173,7 @@ def test_a_fork_bomb_gets_no_further_than_the_limit(make: Callable[..., ControlG
 @require_controller("cpu")
 @require_controller("freezer")
 @pytest.mark.alone
-def test_who_starts_many_processes_gets_no_more_of_the_processor(make: Callable[..., ControlGroup]) -> None:
+def test_many_processes_get_no_more_cpu_than_one(make: Callable[..., ControlGroup]) -> None:
     group, other = make(), make()
     pinned = "import os; os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})\n"
     programs = [start_in_group(group, pinned + BURN, "16"), start_in_group(other, pinned + BURN, "1")]
@@ -193,7 +193,7 @@ def test_who_starts_many_processes_gets_no_more_of_the_processor(make: Callable[
 
 
 @pytest.mark.parametrize("frozen", [False, True])
-def test_closing_kills_everybody(frozen: bool, group: ControlGroup) -> None:
+def test_closing_a_group_kills_all_its_processes(frozen: bool, group: ControlGroup) -> None:
     program = start_in_group(group, BURN, "20")
     assert becomes_true(lambda: len(processes_in(group)) == 20)
     everybody = processes_in(group)
@@ -207,7 +207,9 @@ def test_closing_kills_everybody(frozen: bool, group: ControlGroup) -> None:
     assert not any(Path(entrance).exists() for entrance in group.procs_files)
 
 
-def test_a_kernel_that_cannot_kill_a_group_is_helped(group: ControlGroup, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_group_is_killed_on_a_kernel_without_cgroup_kill(
+    group: ControlGroup, monkeypatch: pytest.MonkeyPatch
+) -> None:
     exists = Path.exists
     monkeypatch.setattr(Path, "exists", lambda path: path.name != "cgroup.kill" and exists(path))
     program = start_in_group(group, BURN, "20")
@@ -219,7 +221,7 @@ def test_a_kernel_that_cannot_kill_a_group_is_helped(group: ControlGroup, monkey
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="takes root, to be in a namespace and look out of it")
-def test_who_cannot_be_seen_is_not_mistaken_for_ourselves(group: ControlGroup) -> None:
+def test_an_invisible_process_of_a_group_is_not_taken_for_our_own(group: ControlGroup) -> None:
     """Its number is 0 for whoever is in another namespace, and to kill 0 is to kill oneself."""
     program = start_in_group(group, ECHO)
     assert becomes_true(lambda: processes_in(group) == [program.pid])
@@ -240,7 +242,7 @@ def test_who_cannot_be_seen_is_not_mistaken_for_ourselves(group: ControlGroup) -
 @needs_strict
 @require_controller("freezer")
 @pytest.mark.parametrize("frozen", [False, True])
-def test_whoever_is_in_a_sandbox_is_in_the_group(frozen: bool, group: ControlGroup) -> None:
+def test_all_processes_of_a_sandbox_are_in_its_group(frozen: bool, group: ControlGroup) -> None:
     words = [*group.enter_command(), *wrap_command([*PYTHON, "-c", BURN, "20"], SandboxPolicy(SandboxLevel.STRICT))]
     program = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert becomes_true(lambda: len(processes_in(group)) > 20)
@@ -254,7 +256,7 @@ def test_whoever_is_in_a_sandbox_is_in_the_group(frozen: bool, group: ControlGro
     assert becomes_true(lambda: not living_processes(everybody))
 
 
-def test_groups_within_a_group_go_with_it(group: ControlGroup) -> None:
+def test_subgroups_are_removed_with_their_group(group: ControlGroup) -> None:
     below = Path(group.procs_files[0]).parent / "below" / "deeper"
     below.mkdir(parents=True)
     program = subprocess.Popen([*enter_groups_command([str(below / "cgroup.procs")]), "sleep", "60"], text=True)
@@ -307,7 +309,7 @@ def test_the_groups_of_a_dead_referee_are_removed_by_the_next_one(how: str, grou
     assert all(Path(entrance).exists() for entrance in group.procs_files)  # we live, and so does ours
 
 
-def test_who_has_the_number_of_a_dead_referee_is_not_taken_for_it(group: ControlGroup) -> None:
+def test_a_process_with_the_id_of_a_dead_referee_is_not_taken_for_it(group: ControlGroup) -> None:
     place = cgroup.find_group_parents()[0][0].directory
     _, space, number, began, _ = cgroup.new_group_name().split("-")
     ours = place / f"fairplay-{space}-{number}-{began}-999999"
@@ -338,7 +340,7 @@ for _ in range(5):
 """
 
 
-def test_many_make_groups_at_once(group: ControlGroup) -> None:
+def test_many_referees_make_groups_at_once(group: ControlGroup) -> None:
     referees = [subprocess.Popen([sys.executable, "-c", MANY], stdout=subprocess.PIPE, text=True) for _ in range(3)]
 
     names = [name for referee in referees for name in referee.communicate(timeout=60)[0].split()]
@@ -365,14 +367,16 @@ def test_many_make_groups_at_once(group: ControlGroup) -> None:
         (signal.SIGTERM, 1, MemoryKills(1, False), False),
     ],
 )
-def test_the_machine_is_to_blame_only_if_that_is_proven(
+def test_a_kill_is_the_fault_of_the_machine_only_if_that_is_proven(
     number: int, machine: int, own: MemoryKills | None, expected: bool
 ) -> None:
     assert is_machine_oom_kill(number, machine, own) == expected
 
 
 @require_controller("memory")
-def test_who_kills_itself_while_another_runs_out_of_memory_has_crashed(make: Callable[..., ControlGroup]) -> None:
+def test_a_program_that_kills_itself_while_another_runs_out_of_memory_has_crashed(
+    make: Callable[..., ControlGroup],
+) -> None:
     group, other, before = make(), make(memory=32), cgroup.machine_oom_kills()
     bomb = start_in_group(other, "held = bytearray(100_000_000); held[::4096] = b'1' * len(held[::4096])")
     program = start_in_group(group, "import os; os.kill(os.getpid(), 9)")

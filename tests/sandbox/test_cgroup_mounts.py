@@ -55,7 +55,7 @@ TELL = "from fairplay.sandbox import cgroup; print(repr(cgroup.cgroup_support())
 
 
 @as_root
-def test_root_has_whatever_is_mounted_and_writable() -> None:
+def test_root_uses_every_mounted_and_writable_hierarchy() -> None:
     """Found out without the code that is tried out: tests are skipped for what a machine lacks, not for what we do."""
     mounts = [line.split() for line in Path("/proc/mounts").read_text().splitlines()]
     writable = [(kind, set(options.split(","))) for _, _, kind, options, *_ in mounts if "rw" in options.split(",")]
@@ -67,7 +67,7 @@ def test_root_has_whatever_is_mounted_and_writable() -> None:
 
 
 @as_root
-def test_without_a_part_of_the_tree_an_ordinary_user_has_nothing_and_is_told_why() -> None:
+def test_a_user_without_a_delegated_group_has_no_groups_and_is_told_why() -> None:
     said = as_nobody(None, TELL)
 
     assert said.startswith(
@@ -77,7 +77,7 @@ def test_without_a_part_of_the_tree_an_ordinary_user_has_nothing_and_is_told_why
 
 
 @as_root
-def test_a_part_of_the_tree_is_enough_for_a_freezer(given: Path) -> None:
+def test_a_delegated_group_is_enough_for_a_freezer(given: Path) -> None:
     text = (
         "import subprocess, time\nfrom fairplay.sandbox.cgroup import *\n"
         "group = ControlGroup.make(1 << 26, 9)\n"
@@ -96,7 +96,7 @@ def test_a_part_of_the_tree_is_enough_for_a_freezer(given: Path) -> None:
 
 
 @as_root
-def test_controllers_are_had_in_the_group_around_ours_if_nobody_is_in_it(given: Path) -> None:
+def test_controllers_come_from_our_parent_group_if_it_has_no_processes(given: Path) -> None:
     """The kernel's own rule, tried with whatever controller version 2 has here."""
     name, file = some_controller(given)
     inner = given / "referee"
@@ -111,7 +111,7 @@ def test_controllers_are_had_in_the_group_around_ours_if_nobody_is_in_it(given: 
 
 
 @as_root
-def test_nothing_is_handed_on_over_the_heads_of_processes(given: Path) -> None:
+def test_a_group_with_processes_delegates_no_controllers(given: Path) -> None:
     name, _ = some_controller(given)
     with subprocess.Popen([*enter_groups_command([str(given / "cgroup.procs")]), "sleep", "60"]) as somebody:
         assert becomes_true(lambda: (given / "cgroup.procs").read_text() != "")

@@ -105,7 +105,7 @@ async def computing(program: ProgramConnection) -> None:
 @pytest.mark.alone
 @pytest.mark.usefixtures("each_freezer")
 @pytest.mark.parametrize("burning", [PROCESSES, THREADS], ids=["processes", "threads"])
-def test_who_is_not_asked_does_not_compute_however_much_it_has_started(burning: str, tmp_path: Path) -> None:
+def test_a_program_that_is_not_asked_does_not_compute_in_any_process(burning: str, tmp_path: Path) -> None:
     async def burn() -> list[float]:
         program = await ProgramConnection.start(write_program(tmp_path, burning), sandbox=STRICT)
         remote = RemoteChannel(program, GAME, limits=PATIENT)
@@ -133,7 +133,7 @@ def test_who_is_not_asked_does_not_compute_however_much_it_has_started(burning: 
 
 
 @needs_strict
-def test_who_may_ponder_computes_while_others_are_asked(tmp_path: Path) -> None:
+def test_a_program_that_may_ponder_computes_while_others_are_asked(tmp_path: Path) -> None:
     async def burn() -> None:
         program = await ProgramConnection.start(
             write_program(tmp_path, THREADS), sandbox=SandboxPolicy(SandboxLevel.STRICT, pondering=True)
@@ -151,7 +151,7 @@ def test_who_may_ponder_computes_while_others_are_asked(tmp_path: Path) -> None:
 
 @needs_strict
 @pytest.mark.usefixtures("each_freezer")
-def test_whoever_kills_the_keeper_has_killed_the_program_and_that_is_our_fault(tmp_path: Path) -> None:
+def test_a_killed_supervisor_ends_the_program_and_is_a_host_fault(tmp_path: Path) -> None:
     async def kill() -> Answered | Failed:
         program = await ProgramConnection.start(write_program(tmp_path), sandbox=STRICT)
         remote = RemoteChannel(program, GAME, limits=PATIENT)
@@ -179,7 +179,7 @@ async def thawed(kept: SignalFreezer) -> None:
         raise fault
 
 
-def test_a_keeper_that_does_not_answer_is_our_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_supervisor_that_does_not_answer_is_a_host_fault(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(freezer, "SUPERVISOR_TIMEOUT_S", 0.05)
 
     async def wake() -> None:
@@ -195,7 +195,7 @@ def test_a_keeper_that_does_not_answer_is_our_fault(monkeypatch: pytest.MonkeyPa
         asyncio.run(wake())
 
 
-def test_a_slow_keeper_is_waited_for_while_others_go_on() -> None:
+def test_a_slow_supervisor_is_waited_for_while_others_go_on() -> None:
     async def wake() -> int:
         kept, ticks = SignalFreezer(), 0
 
@@ -217,7 +217,7 @@ def test_a_slow_keeper_is_waited_for_while_others_go_on() -> None:
     assert asyncio.run(wake()) > 5
 
 
-def test_whoever_has_ended_can_be_woken_and_stopped() -> None:
+def test_a_program_that_has_ended_can_be_thawed_and_frozen() -> None:
     async def wake() -> None:
         kept = SignalFreezer()
         kept.supervisor_end.close()
@@ -229,7 +229,7 @@ def test_whoever_has_ended_can_be_woken_and_stopped() -> None:
     asyncio.run(wake())  # which raises, should it wait for an answer
 
 
-def test_a_keeper_stops_nobody_outside_of_a_namespace() -> None:
+def test_a_supervisor_refuses_to_run_outside_of_a_namespace() -> None:
     ours, theirs = os.pipe()
 
     done = subprocess.run(
@@ -249,7 +249,7 @@ def test_a_keeper_stops_nobody_outside_of_a_namespace() -> None:
 
 @needs_strict
 @pytest.mark.usefixtures("each_freezer")
-def test_an_exit_code_passes_through_the_keeper(tmp_path: Path) -> None:
+def test_an_exit_code_passes_through_the_supervisor(tmp_path: Path) -> None:
     async def end(body: str) -> str:
         program = await ProgramConnection.start(write_program(tmp_path, f"def turn(view):\n    {body}"), sandbox=STRICT)
         remote = RemoteChannel(program, GAME, limits=PATIENT)
@@ -290,7 +290,7 @@ def test_many_programs_are_asked_in_turn_and_all_of_them_sleep_in_the_end(tmp_pa
 
 
 @needs_strict
-def test_who_is_not_asked_after_all_is_stopped_again_and_its_core_is_free(
+def test_a_program_whose_question_is_cancelled_is_stopped_and_its_core_is_free(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sandboxed_command, "ControlGroup", NoControlGroups)
@@ -323,7 +323,7 @@ def test_who_is_not_asked_after_all_is_stopped_again_and_its_core_is_free(
 
 @needs_strict
 @pytest.mark.usefixtures("each_freezer")
-def test_nobody_computes_before_it_is_asked(tmp_path: Path) -> None:
+def test_no_program_computes_before_it_is_asked(tmp_path: Path) -> None:
     path = tmp_path / "burns.py"
     path.write_text("while True: pass")
 
@@ -343,7 +343,7 @@ def test_nobody_computes_before_it_is_asked(tmp_path: Path) -> None:
 
 
 @needs_strict
-def test_who_is_stopped_in_the_moment_in_which_all_are_continued_goes_on_too(
+def test_a_process_stopped_at_the_moment_of_a_continuation_goes_on_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As a child is that is forked in the moment of a stop: it misses a continuation which comes before it is there."""

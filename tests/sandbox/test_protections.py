@@ -70,7 +70,7 @@ def machine_without(monkeypatch: pytest.MonkeyPatch, why: str) -> None:
 @pytest.mark.parametrize(
     ("text", "level"), [("auto", SandboxLevel.STRICT), ("strict", SandboxLevel.STRICT), ("none", SandboxLevel.NONE)]
 )
-def test_a_sandbox_is_asked_for_by_name(text: str, level: SandboxLevel) -> None:
+def test_sandboxes_are_parsed_by_name(text: str, level: SandboxLevel) -> None:
     warnings: list[str] = []
 
     assert parse_sandbox(text, warnings.append) == SandboxPolicy(level)
@@ -78,12 +78,12 @@ def test_a_sandbox_is_asked_for_by_name(text: str, level: SandboxLevel) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "Strict", "docker", "auto "])
-def test_other_names_are_refused(text: str) -> None:
+def test_an_unknown_sandbox_is_refused(text: str) -> None:
     with pytest.raises(BadRequest, match="there is auto, strict and none"):
         parse_sandbox(text)
 
 
-def test_where_there_is_none_auto_warns_and_strict_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_sandbox_auto_warns_and_strict_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
     machine_without(monkeypatch, "bubblewrap: not installed")
     warnings: list[str] = []
 
@@ -98,7 +98,7 @@ def test_where_there_is_none_auto_warns_and_strict_refuses(monkeypatch: pytest.M
         wrap_command(["true"], STRICT)
 
 
-def test_a_warning_goes_where_people_see_it(
+def test_the_warning_of_auto_goes_to_stderr(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     machine_without(monkeypatch, "namespaces are forbidden")
@@ -112,7 +112,7 @@ def test_a_warning_goes_where_people_see_it(
 
 
 @needs_strict
-def test_it_sees_its_own_directory_and_cannot_write_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_program_sees_its_directory_and_cannot_write_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     own = tmp_path / "own"
     own.mkdir()
     monkeypatch.chdir(own)
@@ -128,7 +128,7 @@ def test_it_sees_its_own_directory_and_cannot_write_there(tmp_path: Path, monkey
 
 
 @needs_strict
-def test_relative_paths_mean_what_they_mean_outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_relative_paths_are_the_same_inside_and_outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "bots").mkdir()
     (tmp_path / "bots" / "bot.sh").write_text("#!/bin/sh\npwd; ls; cat bots/data")
     (tmp_path / "bots" / "bot.sh").chmod(0o755)
@@ -142,7 +142,7 @@ def test_relative_paths_mean_what_they_mean_outside(tmp_path: Path, monkeypatch:
 
 @needs_strict
 @pytest.mark.parametrize("mode", [0o755, 0o700])
-def test_what_is_hidden_is_not_there(mode: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hidden_paths_are_invisible(mode: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     tmp_path.chmod(mode)
     (tmp_path / "bot.py").write_text(
@@ -162,7 +162,7 @@ def test_what_is_hidden_is_not_there(mode: int, tmp_path: Path, monkeypatch: pyt
 
 
 @needs_strict
-def test_we_may_be_where_it_cannot_see(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_working_directory_may_be_invisible(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "games" / "old").mkdir(parents=True)
     (tmp_path / "games" / "old" / "journal").touch()
     tmp_path.chmod(0o755)
@@ -175,7 +175,7 @@ def test_we_may_be_where_it_cannot_see(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 @needs_strict
-def test_what_cannot_be_hidden_yet_is_refused(tmp_path: Path) -> None:
+def test_a_hidden_path_that_does_not_exist_is_refused(tmp_path: Path) -> None:
     tmp_path.chmod(0o755)
 
     with pytest.raises(BadRequest, match="has to exist before"):
@@ -185,7 +185,7 @@ def test_what_cannot_be_hidden_yet_is_refused(tmp_path: Path) -> None:
 
 
 @needs_strict
-def test_a_program_among_hidden_things_is_seen_alone(tmp_path: Path) -> None:
+def test_of_a_hidden_directory_only_the_program_is_visible(tmp_path: Path) -> None:
     path = tmp_path / "bot.py"
     path.write_text("import os, sys\nprint(os.listdir(os.path.dirname(sys.argv[0])))")
     (tmp_path / "journal").touch()
@@ -197,7 +197,9 @@ def test_a_program_among_hidden_things_is_seen_alone(tmp_path: Path) -> None:
 
 @needs_strict
 @pytest.mark.parametrize("way", ["", "bots/..", "./bots/../bots/.."])
-def test_a_program_at_home_sees_nothing_else_of_it(way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_program_in_the_home_directory_sees_no_other_file_there(
+    way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.chdir(tmp_path)
     (tmp_path / "bots").mkdir()
@@ -222,7 +224,7 @@ def test_links_lead_where_they_lead_outside(tmp_path: Path) -> None:
 
 
 @needs_strict
-def test_a_command_brings_its_tool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_tool_of_a_command_is_visible(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One that is on the path may lie anywhere, with what it needs beside it, as those of nvm and pyenv do."""
     home = tmp_path / "languages" / "snake-1.0"
     for name in ("bin", "lib"):
@@ -246,7 +248,7 @@ def test_our_own_package_can_be_imported_in_there() -> None:
 
 
 @needs_strict
-def test_it_knows_nothing_of_our_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_program_sees_none_of_our_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FAIRPLAY_SECRET", "the seed")
 
     variables = seen("dict(os.environ)")
@@ -260,7 +262,7 @@ def test_it_knows_nothing_of_our_environment(monkeypatch: pytest.MonkeyPatch) ->
 
 
 @needs_strict
-def test_its_hashes_are_the_same_every_time() -> None:
+def test_hashes_of_python_are_the_same_in_every_run() -> None:
     first, second = (run([sys.executable, "-c", "print(hash('fairplay'))"]) for _ in range(2))
 
     assert first == second
@@ -268,7 +270,7 @@ def test_its_hashes_are_the_same_every_time() -> None:
 
 
 @needs_strict
-def test_it_is_nobody() -> None:
+def test_a_program_has_no_rights() -> None:
     uid, hostname, session = seen("[os.getuid(), os.uname().nodename, os.getsid(0)]")
 
     assert uid != 0
@@ -277,7 +279,7 @@ def test_it_is_nobody() -> None:
 
 
 @needs_strict
-def test_of_our_home_it_sees_no_more_than_the_way_to_what_it_needs() -> None:
+def test_of_our_home_only_parents_of_visible_files_exist() -> None:
     home = Path.home()
     needed = [Path(place) for place in (sys.prefix, sys.base_prefix, protections.__file__, Path.cwd())]
 
@@ -290,12 +292,12 @@ def test_of_our_home_it_sees_no_more_than_the_way_to_what_it_needs() -> None:
 
 @needs_strict
 @as_root
-def test_every_program_of_root_is_somebody_else() -> None:
+def test_every_program_of_root_has_its_own_user() -> None:
     assert seen("os.getuid()") != seen("os.getuid()")
 
 
 @as_root
-def test_in_a_container_there_are_fewer_users(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_in_a_container_programs_have_ids_of_its_range(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Path, "read_text", lambda self: "0 100000 65536\n")
 
     assert 49152 <= bubblewrap.unused_user_id() < 65536
@@ -303,7 +305,7 @@ def test_in_a_container_there_are_fewer_users(monkeypatch: pytest.MonkeyPatch) -
 
 @needs_strict
 @as_root
-def test_a_directory_that_is_closed_to_strangers_is_opened_for_them(tmp_path: Path) -> None:
+def test_the_entries_of_a_directory_closed_to_others_are_visible(tmp_path: Path) -> None:
     tmp_path.chmod(0o700)
     (tmp_path / "__main__.py").write_text("import beside")
     (tmp_path / "beside.py").write_text("print('hello')")
@@ -313,7 +315,7 @@ def test_a_directory_that_is_closed_to_strangers_is_opened_for_them(tmp_path: Pa
 
 @needs_strict
 @as_root
-def test_a_file_that_is_closed_to_strangers_is_refused(tmp_path: Path) -> None:
+def test_a_file_closed_to_others_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "bot.py"
     path.touch(mode=0o600)
 
@@ -344,19 +346,19 @@ def test_the_limit_of_core_dumps_cannot_be_lowered_to_what_runs_a_program_of_the
 
 
 @needs_strict
-def test_few_signals_wait_for_a_program() -> None:
+def test_pending_signals_of_a_program_are_limited() -> None:
     assert seen("resource.getrlimit(resource.RLIMIT_SIGPENDING)") == [256, 256]
 
 
 @every_level
-def test_where_memory_runs_out_it_is_the_first_to_go(sandbox: SandboxPolicy) -> None:
+def test_programs_are_killed_first_where_memory_runs_out(sandbox: SandboxPolicy) -> None:
     others = {path: path.read_text() for path in Path("/proc").glob("[1-9]/oom_score_adj")}
 
     assert seen("Path('/proc/self/oom_score_adj').read_text()", sandbox) == "1000\n"
     assert {path: path.read_text() for path in others} == others  # numbers in there are not numbers out here
 
 
-def test_no_limit_goes_beyond_our_own() -> None:
+def test_limits_are_at_most_our_own() -> None:
     text = (
         "import resource, subprocess; resource.setrlimit(resource.RLIMIT_NOFILE, (99, 99));"
         "from fairplay.sandbox.protections import *; print(prlimit_command(SandboxPolicy(SandboxLevel.NONE)))"
@@ -368,7 +370,7 @@ def test_no_limit_goes_beyond_our_own() -> None:
 
 
 @needs_strict
-def test_whoever_computes_for_too_long_is_killed() -> None:
+def test_a_program_that_computes_for_too_long_is_killed() -> None:
     assert run([*PYTHON, "-c", "while True: pass"], SandboxPolicy(SandboxLevel.STRICT, cpu=1)).code == 128 + 9
 
 
@@ -429,7 +431,7 @@ def test_node_knows_how_many_cores_and_how_much_memory_there_are() -> None:
 
 
 @needs_strict
-def test_room_is_limited() -> None:
+def test_disk_space_is_limited() -> None:
     box = SandboxPolicy(SandboxLevel.STRICT, space=4 * MEGABYTE)
 
     sizes = seen("[os.statvfs(place).f_blocks * os.statvfs(place).f_frsize for place in ('/tmp', '/dev/shm')]", box)
@@ -441,12 +443,12 @@ def test_room_is_limited() -> None:
 
 
 @needs_strict
-def test_everything_can_be_enforced_here() -> None:
+def test_this_machine_enforces_every_protection() -> None:
     assert {measure.name for measure in enforceable_protections() if not measure.why_not} == set(PROTECTIONS)
 
 
 @needs_strict
-def test_what_does_not_hold_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_protection_that_does_not_hold_is_detected(monkeypatch: pytest.MonkeyPatch) -> None:
     """The meter turns red: outside of a sandbox nothing holds, but for what the system forbids anyway."""
     monkeypatch.setattr(protections, "wrap_strictly", lambda program, arguments, *_: [program, *arguments])
     monkeypatch.setattr(protections, "TOOLS", {})
@@ -471,7 +473,7 @@ def test_what_does_not_hold_is_found_out(monkeypatch: pytest.MonkeyPatch) -> Non
         ("--seccomp", "--sync-fd", "filter"),
     ],
 )
-def test_a_sandbox_that_got_weaker_is_not_strict(
+def test_a_weakened_sandbox_is_not_strict(
     word: str, instead: str, measure: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The meter turns red, and so do the tests: they are skipped for what this machine lacks, not for what we do."""
@@ -498,7 +500,7 @@ def pretending_bubblewrap(command: Sequence[str], inherited: Sequence[int] = ())
         ({}, "bubblewrap 0.6.1", "bubblewrap 0.6.1 is too old; fairplay needs 0.8 or later"),
     ],
 )
-def test_what_is_missing_is_said(
+def test_a_missing_tool_is_reported(
     tools: dict[str, str], version: str, why: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(protections, "TOOLS", tools)
@@ -507,7 +509,7 @@ def test_what_is_missing_is_said(
     assert protections.probe_sandbox() == ({}, why)
 
 
-def test_a_command_that_fails_says_why() -> None:
+def test_a_failing_probe_reports_why() -> None:
     assert process_tree.capture_output(["sh", "-c", "echo out; echo first >&2; echo last >&2; exit 3"]) == (
         "out\n",
         "last",
@@ -517,7 +519,7 @@ def test_a_command_that_fails_says_why() -> None:
 
 
 @needs_strict
-def test_the_doctor_finds_nothing_wrong() -> None:
+def test_doctor_reports_a_strict_sandbox() -> None:
     done = run_fairplay("doctor")
 
     assert done.code == 0
@@ -526,7 +528,7 @@ def test_the_doctor_finds_nothing_wrong() -> None:
     ]
 
 
-def test_the_doctor_says_what_is_wrong_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_doctor_reports_a_common_reason_once(monkeypatch: pytest.MonkeyPatch) -> None:
     machine_without(monkeypatch, "bubblewrap: not installed")
 
     done = run_fairplay("doctor")
@@ -539,7 +541,7 @@ def test_the_doctor_says_what_is_wrong_once(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.mark.parametrize("why", ["", "they are not allowed"])
-def test_the_doctor_says_whether_there_are_namespaces(why: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_doctor_reports_whether_there_are_namespaces(why: str, monkeypatch: pytest.MonkeyPatch) -> None:
     machine_without(monkeypatch, "bubblewrap: not installed")
     monkeypatch.setattr("fairplay.cli.doctor.why_no_namespace", lambda: why)
 
@@ -551,7 +553,7 @@ def test_the_doctor_says_whether_there_are_namespaces(why: str, monkeypatch: pyt
 
 
 @pytest.mark.parametrize("why", ["", "bubblewrap: not installed"])
-def test_the_doctor_tells_programs_too(why: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_doctor_reports_as_json(why: str, monkeypatch: pytest.MonkeyPatch) -> None:
     machine_without(monkeypatch, why)
 
     done = run_fairplay("doctor", "--json")

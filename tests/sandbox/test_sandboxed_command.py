@@ -60,7 +60,7 @@ def test_a_group_of_version_1_has_no_swap_either(tmp_path: Path) -> None:
 @needs_strict
 @require_controller("memory")
 @pytest.mark.parametrize("kills", [MemoryKills(3, True), MemoryKills(0, False)], ids=["at its limit", "by somebody"])
-def test_a_program_that_is_killed_with_its_sandbox_is_to_blame_only_if_it_ran_out_of_its_memory(
+def test_a_program_killed_with_its_sandbox_is_to_blame_only_if_it_ran_out_of_its_memory(
     kills: MemoryKills, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The kernel kills a group of version 2 as a whole: the program, and those who would tell how it ended."""

@@ -132,7 +132,7 @@ def variants(arguments: tuple[int, ...]) -> set[tuple[int, ...]]:
 
 
 @every_machine
-def test_what_is_denied_fails_as_it_should_whatever_stands_above_an_int(machine: str) -> None:
+def test_denied_calls_fail_whatever_the_upper_half_of_an_argument(machine: str) -> None:
     for call, arguments, fails in DENIED:
         if number(call, machine) < 0:
             assert (call, machine) == ("inotify_init", "aarch64")
@@ -142,7 +142,7 @@ def test_what_is_denied_fails_as_it_should_whatever_stands_above_an_int(machine:
 
 
 @every_machine
-def test_what_is_pretended_does_nothing_and_succeeds(machine: str) -> None:
+def test_no_op_calls_do_nothing_and_succeed(machine: str) -> None:
     for call, arguments in PRETENDED:
         if number(call, machine) < 0:
             assert (call, machine) in {(it, "aarch64") for it in ("utime", "utimes", "futimesat", "chown", "lchown")}
@@ -168,13 +168,13 @@ def test_descriptors_are_passed_only_where_each_program_has_a_user_of_its_own(ma
 
 
 @every_machine
-def test_what_programs_need_is_allowed(machine: str) -> None:
+def test_calls_that_programs_need_are_allowed(machine: str) -> None:
     for call, arguments in ALLOWED:
         assert evaluate_filter(machine, number(call, machine), *arguments) == ALLOW, (call, arguments)
 
 
 @every_machine
-def test_no_call_is_denied_that_is_not_on_the_list(machine: str) -> None:
+def test_only_listed_calls_are_denied(machine: str) -> None:
     named = {number(call, machine) for call in (*(each[0] for each in DENIED), *(each[0] for each in PRETENDED))}
 
     denied = {each for each in range(451) if evaluate_filter(machine, each) != ALLOW}
@@ -183,7 +183,7 @@ def test_no_call_is_denied_that_is_not_on_the_list(machine: str) -> None:
 
 
 @every_machine
-def test_calls_that_are_not_known_yet_are_not_there(machine: str) -> None:
+def test_unknown_calls_fail_as_not_implemented(machine: str) -> None:
     for unknown in (451, 467, 512, 1000, 0x4000_0000, 0x4000_0027, 0xFFFF_FFFF):  # x32 is among them
         assert evaluate_filter(machine, unknown) == ERRNO | errno.ENOSYS
     assert evaluate_filter(machine, 450) == ALLOW
@@ -198,7 +198,7 @@ def test_calls_of_another_architecture_kill(machine: str) -> None:
 
 
 @pytest.mark.parametrize("kept", [(0,), FAMILIES, PERSONALITIES, (0xFFFFFFFF,)])
-def test_every_int_but_some_fits_a_mask(kept: tuple[int, ...]) -> None:
+def test_masks_match_every_int_except_the_given_ones(kept: tuple[int, ...]) -> None:
     masks = list(filters.masks_except(kept))
 
     for each in nonempty({*near(kept), *range(300), *kept}):
@@ -208,7 +208,7 @@ def test_every_int_but_some_fits_a_mask(kept: tuple[int, ...]) -> None:
 # For real.
 
 
-def test_what_is_denied_fails_in_there() -> None:
+def test_denied_calls_fail_in_a_sandbox() -> None:
     machine = os.uname().machine
     denied = [
         (number(call, machine), each, fails)
@@ -223,7 +223,7 @@ def test_what_is_denied_fails_in_there() -> None:
     assert found == [-fails for _, _, fails in denied]
 
 
-def test_without_the_filter_these_would_not_fail_like_that() -> None:
+def test_without_the_filter_denied_calls_would_not_fail_the_same_way() -> None:
     tried = ("memfd_create", "shmget", "msgget", "io_setup", "inotify_init1", "timer_create", "kcmp", "mq_open")
 
     found = call_results([(number(call, os.uname().machine),) for call in tried], free=True)
@@ -273,7 +273,7 @@ def test_no_lock_is_taken_and_no_group_or_session_is_made() -> None:
 
 
 @as_root
-def test_the_tools_that_shut_a_program_in_work_under_the_filter() -> None:
+def test_the_tools_of_the_sandbox_work_under_the_filter() -> None:
     tools = ["prlimit", "--nproc=64", "--core=0", "--"]
     user = ["unshare", "--root", "/", "--wd", "/usr", "--setgid", "1879048192", "--setuid", "1879048192", "--"]
 
@@ -301,7 +301,7 @@ def test_nothing_continues_a_program_that_was_stopped() -> None:
     assert ways_tried(free=False) == dict.fromkeys(continuing.CONTINUE_WAYS, denied) | {"an orphaned group": "stopped"}
 
 
-def test_each_of_these_ways_would_continue_it_without_the_filter() -> None:
+def test_without_the_filter_each_way_would_continue_a_stopped_program() -> None:
     assert ways_tried(free=True) == dict.fromkeys(continuing.CONTINUE_WAYS, "continued")
 
 
@@ -335,17 +335,17 @@ def in_a_python_where(trouble: str) -> str:
         ),
     ],
 )
-def test_where_there_is_no_filter_it_is_said_why(trouble: str, why: str) -> None:
+def test_a_missing_filter_is_reported_with_the_reason(trouble: str, why: str) -> None:
     assert in_a_python_where(trouble) == why
 
 
-def test_a_library_that_lacks_a_function_is_no_library() -> None:
+def test_a_library_without_a_needed_function_is_refused() -> None:
     why = in_a_python_where("import ctypes.util; ctypes.util.find_library = lambda name: 'libc.so.6'")
 
     assert why.startswith("libseccomp: ")
     assert why.endswith("undefined symbol: seccomp_init")
 
 
-def test_it_is_compiled_once() -> None:
+def test_the_filter_is_compiled_once() -> None:
     assert filters.filter_program() is filters.filter_program()
     assert filters.why_no_filter() == ""

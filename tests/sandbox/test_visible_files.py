@@ -55,7 +55,7 @@ def refusal(done: ProgramResult) -> str:
 # Whose files they are.
 
 
-def test_a_file_is_seen_alone(host: Host) -> None:
+def test_a_named_file_is_visible_alone(host: Host) -> None:
     bot = spy(host.home / "bots" / "bob", host.home)
     write(host.home / "bots" / "ann.py")
     write(host.home / "bots" / ".env", mode=0o600)
@@ -65,7 +65,7 @@ def test_a_file_is_seen_alone(host: Host) -> None:
     assert saw(host.run("./bob", cwd=bot.parent)) == []
 
 
-def test_what_the_command_names_is_seen_under_this_name(host: Host) -> None:
+def test_named_files_are_visible_under_their_names(host: Host) -> None:
     bot = spy(host.home / "bots" / "bob", host.home)
     write(host.home / "bots" / "book.txt")
     write(host.home / "bots" / "more" / "book.txt")
@@ -75,7 +75,7 @@ def test_what_the_command_names_is_seen_under_this_name(host: Host) -> None:
     assert saw(host.run("./bob", "./more/../more", cwd=bot.parent)) == [f"{bot.parent}/more/book.txt"]
 
 
-def test_names_go_by_links_as_they_do_outside(host: Host) -> None:
+def test_links_in_named_paths_are_the_same_inside(host: Host) -> None:
     store = host.home / "store" / "deep"
     write(store / "bob" / "book.txt", "hello")
     (host.home / "a").mkdir()
@@ -89,7 +89,7 @@ def test_names_go_by_links_as_they_do_outside(host: Host) -> None:
     assert host.run("ls", "a/bots/bob") == ProgramResult(0, "book.txt\n", "")
 
 
-def test_nobody_is_shown_a_home(host: Host) -> None:
+def test_a_home_directory_is_refused(host: Host) -> None:
     write(host.home / ".ssh" / "id", mode=0o600)
 
     why = refusal(host.run("ls", ".", cwd=host.home))
@@ -98,7 +98,7 @@ def test_nobody_is_shown_a_home(host: Host) -> None:
 
 
 @pytest.mark.parametrize("word", ["/", "/etc", "/proc", "/proc/self/cwd", "/dev", "/dev/stdin", "/tmp", "/sys/kernel"])
-def test_words_that_name_the_machine_show_nothing_of_it(word: str, host: Host) -> None:
+def test_shared_directories_in_a_command_stay_invisible(word: str, host: Host) -> None:
     write(host.home / "secret")
 
     look = f"test ! -e /etc/passwd && test ! -e /dev/kmsg && test ! -e /sys && ls {host.home}"
@@ -114,7 +114,7 @@ def journal_text() -> str:
     return f'{JOURNAL_PREFIX.decode()}"seed":"{SECRET}"}}\n'
 
 
-def test_journals_begin_as_we_think(tmp_path: Path) -> None:
+def test_real_journals_begin_with_the_expected_bytes(tmp_path: Path) -> None:
     run_fairplay("play", "tsuro", "first", "first", "first", "--journal", str(tmp_path))
 
     (journal,) = tmp_path.glob("*.jsonl")
@@ -123,7 +123,7 @@ def test_journals_begin_as_we_think(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("hidden", ["real/bots/games", "link/bots/games", "other/games"])
 @pytest.mark.parametrize("named", ["real/bots", "link/bots", "other"])
-def test_what_is_concealed_is_concealed_under_every_name(named: str, hidden: str, host: Host) -> None:
+def test_concealed_files_are_concealed_under_every_name(named: str, hidden: str, host: Host) -> None:
     bot = spy(host.home / "real" / "bots" / "bob", host.home)
     write(bot.parent / "games" / "secret")
     (host.home / "link").symlink_to("real")
@@ -145,7 +145,7 @@ def test_what_is_concealed_is_concealed_under_every_name(named: str, hidden: str
         "games/.index.sqlite-wal",
     ],
 )
-def test_journals_in_its_directory_are_not_there(name: str, host: Host) -> None:
+def test_journals_in_a_named_directory_are_invisible(name: str, host: Host) -> None:
     bot = spy(host.home / "bob" / "bot", host.home)
     write(bot.parent / name)
     write(bot.parent / "games" / "readme.txt", "hello")
@@ -153,7 +153,7 @@ def test_journals_in_its_directory_are_not_there(name: str, host: Host) -> None:
     assert saw(host.run("bob/bot", "bob")) == []
 
 
-def test_journals_with_other_names_are_not_there_either(host: Host) -> None:
+def test_journals_with_other_names_are_invisible(host: Host) -> None:
     bot = spy(host.home / "bob" / "bot", host.home)
     journal = write(host.home / "games" / "a.jsonl", journal_text())
     write(bot.parent / "games" / "renamed.txt", journal_text())
@@ -166,7 +166,7 @@ def test_journals_with_other_names_are_not_there_either(host: Host) -> None:
     assert saw(host.run("bob/bot", "bob", hidden=[journal.parent])) == []
 
 
-def test_a_journal_is_not_shown_though_it_is_named(host: Host) -> None:
+def test_a_named_journal_is_refused(host: Host) -> None:
     write(host.home / "games" / "a.jsonl")
     (host.home / "a.txt").symlink_to(write(host.home / "games" / "b", journal_text()))
 
@@ -174,7 +174,7 @@ def test_a_journal_is_not_shown_though_it_is_named(host: Host) -> None:
         assert refusal(host.run("cat", name)) == f"{host.home / name} is a journal, and no program may see one"
 
 
-def test_a_directory_in_which_journals_are_written_is_not_shown(host: Host) -> None:
+def test_a_directory_in_which_journals_are_written_is_refused(host: Host) -> None:
     bot = spy(host.home / "bob" / "bot", host.home)
     write(bot.parent / "inner" / "data")
 
@@ -189,7 +189,7 @@ def test_a_directory_in_which_journals_are_written_is_not_shown(host: Host) -> N
 
 @needs_strict
 @as_root
-def test_a_directory_that_is_mounted_elsewhere_is_concealed_there_too(tmp_path: Path) -> None:
+def test_a_concealed_directory_is_concealed_at_its_other_mounts(tmp_path: Path) -> None:
     bot = spy(tmp_path / "bob" / "bot", tmp_path)
     write(tmp_path / "games" / "secret")
     (tmp_path / "bob" / "mounted").mkdir()
@@ -211,7 +211,7 @@ def test_a_directory_that_is_mounted_elsewhere_is_concealed_there_too(tmp_path: 
     assert done.stdout == f"{SECRET}looked\n"
 
 
-def test_a_file_whose_beginning_cannot_be_read_is_taken_for_a_journal() -> None:
+def test_a_file_that_cannot_be_read_is_taken_for_a_journal() -> None:
     unreadable = Path("/proc/self/mem")  # a file that can be opened, but has nothing at its beginning
     with unreadable.open("rb", buffering=0) as file, pytest.raises(OSError, match="Input/output error"):
         file.read(1)
@@ -220,7 +220,7 @@ def test_a_file_whose_beginning_cannot_be_read_is_taken_for_a_journal() -> None:
     assert not is_journal("/proc/self/maps")
 
 
-def test_many_journals_are_one_directory(tmp_path: Path) -> None:
+def test_a_directory_of_many_journals_is_concealed_as_one(tmp_path: Path) -> None:
     for number in range(300):
         write(tmp_path / "bob" / "games" / f"{number}.jsonl")
 
@@ -251,7 +251,7 @@ def env_variable(secret: Path) -> str:
 
 
 @pytest.mark.parametrize("first_line", [env_options, env_variable])
-def test_a_first_line_shows_nothing(first_line: Callable[[Path], str], host: Host) -> None:
+def test_the_first_line_of_a_script_makes_nothing_visible(first_line: Callable[[Path], str], host: Host) -> None:
     opponent = write(host.home / "ann" / "bin" / "bot", "#!/bin/sh\n", 0o755)
     write(opponent.parent / "book")
     write(opponent.parent.parent / "book", mode=0o600)
@@ -261,7 +261,7 @@ def test_a_first_line_shows_nothing(first_line: Callable[[Path], str], host: Hos
 
 
 @pytest.mark.parametrize("by", ["", "/usr/bin/env ", "/usr/bin/env -S "])
-def test_an_interpreter_that_nobody_sees_is_refused(by: str, host: Host) -> None:
+def test_an_invisible_interpreter_is_refused(by: str, host: Host) -> None:
     snake = write(host.home / "snakes" / "bin" / "snake", "#!/bin/sh\n", 0o755)
     spy(host.home / "bob", host.home, f"#!{by}{snake} --hiss")
 
@@ -271,7 +271,7 @@ def test_an_interpreter_that_nobody_sees_is_refused(by: str, host: Host) -> None
     assert why == f"bob calls {snake}, which programs do not see: {hint}"
 
 
-def test_an_interpreter_on_our_path_is_refused_too(host: Host) -> None:
+def test_an_invisible_interpreter_on_our_path_is_refused(host: Host) -> None:
     snake = write(host.home / "snakes" / "bin" / "snake", "#!/bin/sh\n", 0o755)
     spy(host.home / "bob", host.home, "#!/usr/bin/env snake")
 
@@ -282,7 +282,7 @@ def test_an_interpreter_on_our_path_is_refused_too(host: Host) -> None:
     "first_line",
     ["#!/bin/sh", "#! /usr/bin/env sh", "#!/usr/bin/env -S sh -e", f"#!{sys.executable}", "#!/usr/bin/env python"],
 )
-def test_interpreters_of_the_system_and_our_own_are_there(first_line: str, host: Host) -> None:
+def test_interpreters_of_the_system_and_our_own_are_visible(first_line: str, host: Host) -> None:
     write(
         host.home / "bob", f"{first_line}\nimport_ = 1\n" if "python" in first_line else f"{first_line}\ntrue\n", 0o755
     )
@@ -290,7 +290,7 @@ def test_interpreters_of_the_system_and_our_own_are_there(first_line: str, host:
     assert host.run("./bob") == ProgramResult(0, "", "")
 
 
-def test_no_program_beside_it_takes_the_place_of_our_tools(host: Host) -> None:
+def test_a_program_in_its_directory_replaces_no_tool_of_ours(host: Host) -> None:
     bot = write(host.home / "bob" / "bot", "#!/bin/sh\nulimit -n; id -u\n", 0o755)
     for tool in ("prlimit", "choom", "unshare", "sh", "stat", "setpriv"):
         write(bot.parent / tool, '#!/bin/dash\nwhile [ "$1" != "--" ]; do shift; done; shift; exec "$@"\n', 0o755)
@@ -319,7 +319,7 @@ def test_links_in_its_directory_lead_nowhere(mode: int, host: Host) -> None:
 
 
 @pytest.mark.parametrize("link", ["data", "data/book"])
-def test_no_link_of_its_own_is_followed_though_the_command_goes_by_it(link: str, host: Host) -> None:
+def test_a_link_of_the_program_in_a_named_path_is_refused(link: str, host: Host) -> None:
     write(host.home / "ann" / "book")
     bot = spy(host.home / "bob" / "bot", host.home)
     (bot.parent / link).parent.mkdir(exist_ok=True)
@@ -330,7 +330,7 @@ def test_no_link_of_its_own_is_followed_though_the_command_goes_by_it(link: str,
         assert why == f"{bot.parent}/data/book leads out of {bot.parent} by a link: write the path to which it leads"
 
 
-def test_listeners_to_the_outside_are_shut(host: Host) -> None:
+def test_sockets_pipes_and_devices_are_concealed(host: Host) -> None:
     (host.home / "bob").mkdir()
     knock = "import os, socket; os.chdir('bob'); TRY"
     tries = {
@@ -349,7 +349,7 @@ def test_listeners_to_the_outside_are_shut(host: Host) -> None:
             assert host.run(*words).err.splitlines()[-1].startswith(("ConnectionRefused", "PermissionError", "OSError"))
 
 
-def test_what_is_no_file_is_not_waited_for(host: Host) -> None:
+def test_pipes_in_a_command_are_not_waited_for(host: Host) -> None:
     os.mkfifo(host.home / "bot", 0o777)
     (host.home / "bot").chmod(0o777)
 
@@ -360,7 +360,7 @@ def test_what_is_no_file_is_not_waited_for(host: Host) -> None:
 
 
 @pytest.mark.parametrize("what", ["around/bob/bot", "around/bob", "around"])
-def test_what_is_replaced_meanwhile_is_not_shown(what: str, host: Host) -> None:
+def test_a_file_replaced_during_the_start_is_refused(what: str, host: Host) -> None:
     bot = spy(host.home / "around" / "bob" / "bot", host.home)
     write(host.home / "secret" / "bob" / "bot", "#!/bin/sh\necho the-seed\n", 0o755)
     for path in (host.home, bot.parent.parent, bot.parent):
@@ -394,7 +394,7 @@ def read(name):
 
 
 @pytest.mark.parametrize("level", ["strict", "none"])
-def test_nobody_reads_the_seed_of_the_match_it_plays(level: str, host: Host) -> None:
+def test_no_program_reads_the_seed_of_its_match(level: str, host: Host) -> None:
     """The journals are in the directory of a player who reads whatever there is by any links; without a sandbox it can."""
     bob = host.home / "real" / "bob"
     write(bob / "bot.py", "from reader import seeds\ndef take_turn(view): raise ValueError(f'{len(seeds())} seeds')")
@@ -409,7 +409,7 @@ def test_nobody_reads_the_seed_of_the_match_it_plays(level: str, host: Host) -> 
     assert re.findall(r"ValueError: (\d) seeds", done.out + done.err) == ["0" if level == "strict" else "2"], done
 
 
-def test_a_way_that_goes_up_keeps_the_link_at_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_path_with_dots_keeps_the_link_at_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "venv").mkdir()
     (tmp_path / "real" / "python").touch()

@@ -57,7 +57,7 @@ def test_every_game_is_tried() -> None:
 
 
 @pytest.mark.parametrize(("name", "game"), SEATINGS)
-def test_a_bad_player_is_ejected_for_what_it_declares_and_the_others_play_on(name: str, game: str) -> None:
+def test_a_hostile_player_is_ejected_for_its_declared_fault_and_the_others_play_on(name: str, game: str) -> None:
     bad, match = HOSTILE_PLAYERS[name], match_of(name, game)
 
     final = played(bad, match, 0)
@@ -71,7 +71,7 @@ def test_a_bad_player_is_ejected_for_what_it_declares_and_the_others_play_on(nam
 
 
 @pytest.mark.parametrize("game", TABLES)
-def test_a_table_of_nothing_but_bad_players_comes_to_an_end(game: str) -> None:
+def test_a_match_of_only_hostile_players_ends(game: str) -> None:
     rules, seats = TABLES[game]
     strategy = game_info(game).built_in["random"].make("", bytes(32))
     bad = [
@@ -88,7 +88,7 @@ def test_a_table_of_nothing_but_bad_players_comes_to_an_end(game: str) -> None:
     assert sorted(ejected.seat for ejected in final.result.ejected) == list(range(seats))
 
 
-def test_who_hangs_on_its_third_call_answers_the_first_two() -> None:
+def test_a_player_that_hangs_on_its_third_call_answers_the_first_two() -> None:
     rules = Q()
     strategy = game_info("q").built_in["dag"].make("", bytes(32))
     match = Match(rules, rules.deal(2, bytes(32)), ("ann", "bob"))
