@@ -68,7 +68,9 @@ def test_no_name_in_a_log_moves_a_terminal_or_begins_a_line() -> None:
 
 def test_secrets_are_never_logged() -> None:
     for as_json in (True, False):
-        [line] = logged(as_json=as_json, name="ann", token="CANARY", key="CANARY", seed="CANARY")
+        [line] = logged(
+            as_json=as_json, name="ann", token="CANARY", reconnect_token="CANARY", key="CANARY", seed="CANARY"
+        )
         assert "ann" in line
         assert "CANARY" not in line
 

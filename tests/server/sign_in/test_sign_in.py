@@ -407,7 +407,7 @@ def test_no_token_is_ever_shown(tmp_path: Path, capfd: pytest.CaptureFixture[str
             await listener.server.until("refused", times=8)
             _, _, client = await listener.sign_in({"name": "bob"})
             question = asyncio.create_task(ask(client))
-            await listener.callers[-1].reply({"name": "bob", "token": CANARY})
+            await listener.callers[-1].reply({"token": CANARY, "reconnect_token": CANARY})
             found = await question
             assert isinstance(found, Failed)
             assert found.evidence.received
