@@ -30,6 +30,17 @@ def test_values_come_to_standings_and_a_report(tmp_path: Path) -> None:
     assert len(fp.verify(*(tmp_path / "matches").glob("*.jsonl"))) == 10
 
 
+def test_a_result_shows_itself(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    options: dict[str, Any] = {"directory": tmp_path, "executor": "here", "report": False}
+    result = fp.run_tournament(FISH, {"ann": "greedy", "bob": "random"}, format=TWO_MATCHES, **options)
+
+    result.show()
+
+    shown = capsys.readouterr().out
+    assert "ann" in shown and "bob" in shown
+    assert repr(result) == f"<TournamentResult of fish: 2 matches, in {str(tmp_path)!r}>"
+
+
 def test_functions_and_classes_of_a_module_are_players(tmp_path: Path) -> None:
     players: dict[str, Any] = {"ann": first, "bob": Last, "cyd": Cheat}
 

@@ -59,6 +59,16 @@ class TournamentResult(msgspec.Struct, frozen=True, dict=True):
         """The path of the report, if it was written."""
         return self.directory / REPORT_FILE
 
+    def show(self) -> None:
+        """Print the standings."""
+        from fairplay.tournament.report.table import format_standings  # start-up: few results are printed
+
+        print(*format_standings(self.standings), sep="\n")
+
+    def __repr__(self) -> str:
+        state = "" if self.finished else ", not finished"
+        return f"<TournamentResult of {self.spec.game}: {len(self.counted)} matches{state}, in {str(self.directory)!r}>"
+
 
 class LiveResult:
     """An observer that computes the result so far from events alone."""
