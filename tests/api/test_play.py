@@ -295,6 +295,21 @@ def test_a_cancelled_match_leaves_its_players_and_its_journal_in_order(tmp_path:
     assert fp.read_journal(unfinished).closing is None
 
 
+def test_a_game_that_is_defined_again_takes_the_place_of_the_one_before() -> None:
+    def define(rows: int) -> type[Fish]:
+        class DefinedTwice(Fish, frozen=True):
+            name = "defined-twice"
+            version = str(rows)
+
+        return DefinedTwice
+
+    for rows in (4, 5):
+        game = define(rows)(rows=rows, columns=4)
+
+        assert fp.play(game, [first, first], seed=7).match.game == game
+        assert type(fp.make_game("defined-twice", rows=rows, columns=4)) is type(game)
+
+
 def test_a_game_of_your_own_is_registered_by_its_class() -> None:
     class SmallFish(Fish, frozen=True):
         name = "small-fish"

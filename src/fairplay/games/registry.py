@@ -40,11 +40,16 @@ def load(game: str | Rules) -> str:
     if name in GAMES:
         raise BadRequest(f"{place}: {name!r} is a game of fairplay; give yours another name")
     before = EXTERNAL_GAMES.get(name)
-    if before is not None and before.source != name and before.rules is not rules:
+    if before is not None and before.source != name and not is_same_class(before.rules, rules):
         raise BadRequest(f"{place}: there is a game {name!r} already: {before.source or before.rules}")
     EXTERNAL_GAMES[name] = ExternalGame(rules, source)
     game_info.cache_clear()  # an installed game may have had this name
     return name
+
+
+def is_same_class(one: Rules, other: Rules) -> bool:
+    """Is this the same class, or a newer one in its place, as when a cell of a notebook runs again?"""
+    return (one.__module__, one.__qualname__) == (other.__module__, other.__qualname__)
 
 
 def address_of(game: Any) -> str:
