@@ -107,13 +107,13 @@ def test_a_player_may_be_a_function_a_class_or_an_object(player: str) -> None:
 
 
 @pytest.mark.parametrize("source", [FIRST_ACTION, CLASS, A_PLAYER.read_text()])
-def test_a_file_that_knows_nothing_of_the_protocol_plays_a_whole_match(source: str, tmp_path: Path) -> None:
+def test_a_file_without_protocol_code_plays_a_whole_match(source: str, tmp_path: Path) -> None:
     done = play_match(deal_match(Fish(), ["greedy", "bot"], "1"), ["greedy", in_file(tmp_path, source)])
 
     assert (done.match.result.ejected, done.code, done.err) == ((), 0, "")
 
 
-def test_a_player_that_wants_to_know_hears_why_it_is_out() -> None:
+def test_a_player_with_the_method_ejected_is_told_why() -> None:
     source = f"""{CLASS}
     def ejected(self, fault, why):
         print(type(fault).__name__, fault.value, why)
@@ -126,7 +126,7 @@ def test_a_player_that_wants_to_know_hears_why_it_is_out() -> None:
     assert complained.startswith("fairplay.bot: ejected: illegal: rule 3.2")
 
 
-def test_a_player_that_wants_to_know_has_a_receipt_for_the_result() -> None:
+def test_a_player_with_the_method_closing_gets_a_receipt_for_the_result() -> None:
     source = f"""{CLASS}
     def closing(self, receipt):
         print(receipt)
@@ -139,13 +139,13 @@ def test_a_player_that_wants_to_know_has_a_receipt_for_the_result() -> None:
 
 
 @pytest.mark.parametrize("line", [CLOSING, b'{"type":"chat"}\n', b"junk\n"])
-def test_what_comes_after_the_end_needs_no_answer_and_no_understanding(line: bytes) -> None:
+def test_unknown_messages_after_the_end_are_ignored(line: bytes) -> None:
     out, err = said(bot(FIRST_ACTION), HELLO, END, line)
 
     assert (out.count(b"\n"), err) == (2, "")
 
 
-def test_a_player_that_wants_to_know_hears_of_every_change() -> None:
+def test_a_player_with_the_method_changed_is_told_of_every_change() -> None:
     source = f"""{CLASS}
     def changed(self, view):
         print(view.seat, *view.state.penguins)
@@ -161,7 +161,7 @@ def test_a_player_that_wants_to_know_hears_of_every_change() -> None:
     assert len(heard) > 8
 
 
-def test_a_player_in_a_module_is_named_as_everywhere(tmp_path: Path) -> None:
+def test_a_player_in_a_module_has_the_usual_address(tmp_path: Path) -> None:
     (tmp_path / "several.py").write_text(FIRST_ACTION)
 
     out, err = said(on("py:several:take_turn"), HELLO, TURN, cwd=tmp_path)
@@ -177,9 +177,7 @@ def test_a_player_in_a_module_is_named_as_everywhere(tmp_path: Path) -> None:
         (Q(), ("dag",) * 2),
     ],
 )
-def test_a_built_in_player_plays_in_a_process_of_its_own_as_it_does_in_ours(
-    game: AnyGame, server: tuple[str, ...]
-) -> None:
+def test_a_built_in_player_plays_the_same_in_a_process_of_its_own(game: AnyGame, server: tuple[str, ...]) -> None:
     match = deal_match(game, server, "7")
     strategies = [open_player(name, game_info(game.name), seat_key(match, seat)) for seat, name in enumerate(server)]
 
@@ -201,7 +199,7 @@ def test_a_bot_may_ask_for_a_name() -> None:
     assert out == b'{"nonce":"n-1","answer":{"name":"ann"}}\n'
 
 
-def test_what_the_other_end_could_not_take_is_refused_before_anything_is_said() -> None:
+def test_an_invalid_name_is_refused_before_any_message() -> None:
     with pytest.raises(TypeError, match=r"no method take_turn\(view\)"):
         run(3)  # type: ignore[arg-type]
     for name in ("", "x" * 21, "ann b"):
@@ -212,7 +210,7 @@ def test_what_the_other_end_could_not_take_is_refused_before_anything_is_said() 
 # The line is the referee's alone.
 
 
-def test_whatever_is_printed_goes_to_stderr(tmp_path: Path) -> None:
+def test_printed_output_goes_to_stderr(tmp_path: Path) -> None:
     source = FIRST_ACTION + dedent("""
         import os, subprocess, sys
         print("loading")
@@ -232,7 +230,7 @@ def test_whatever_is_printed_goes_to_stderr(tmp_path: Path) -> None:
         assert sorted(err.split()) == ["child", "hidden", "loading", "raw", "thinking"]
 
 
-def test_what_is_printed_is_not_lost_when_the_program_is_cut_off(tmp_path: Path) -> None:
+def test_printed_output_is_not_lost_when_the_program_is_killed(tmp_path: Path) -> None:
     source = "import os\ndef take_turn(view): print('last words'); os._exit(7)"
 
     _, err = said(in_file(tmp_path, source), HELLO, TURN, code=7, env={**os.environ, "PYTHONUNBUFFERED": ""})
@@ -240,7 +238,7 @@ def test_what_is_printed_is_not_lost_when_the_program_is_cut_off(tmp_path: Path)
     assert err == "last words\n"
 
 
-def test_nobody_else_reads_what_the_referee_says(tmp_path: Path) -> None:
+def test_no_child_process_reads_the_messages_of_the_referee(tmp_path: Path) -> None:
     source = FIRST_ACTION + dedent("""
         import subprocess, sys
         assert subprocess.run(["cat"], capture_output=True).stdout == b""
@@ -253,7 +251,7 @@ def test_nobody_else_reads_what_the_referee_says(tmp_path: Path) -> None:
     assert (out, err) == (GREETED + FIRST * turns, "")
 
 
-def test_a_file_that_is_a_bot_already_may_be_run_as_a_file_too(tmp_path: Path) -> None:
+def test_a_file_that_calls_run_may_be_run_by_fairplay_bot_too(tmp_path: Path) -> None:
     source = f"{FIRST_ACTION}\nfrom fairplay.bot import run\nrun(take_turn)\n"
 
     assert said(in_file(tmp_path, source), HELLO, TURN) == (GREETED + FIRST, "")
@@ -263,13 +261,13 @@ def test_a_file_that_is_a_bot_already_may_be_run_as_a_file_too(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("lines", [[], [HELLO], [HELLO, START], [HELLO, TURN[:50]], [HELLO[:-1]]])
-def test_it_ends_quietly_when_the_other_end_hangs_up(lines: list[bytes]) -> None:
+def test_a_bot_ends_quietly_when_the_referee_disconnects(lines: list[bytes]) -> None:
     _, err = said(bot(FIRST_ACTION), *lines)
 
     assert err == ""
 
 
-def test_it_ends_quietly_when_nobody_hears_its_replies() -> None:
+def test_a_bot_ends_quietly_when_its_replies_are_not_read() -> None:
     reading, writing = os.pipe()
     os.close(reading)
 
@@ -279,14 +277,14 @@ def test_it_ends_quietly_when_nobody_hears_its_replies() -> None:
     assert (done.returncode, done.stderr) == (0, b"")
 
 
-def test_it_says_why_it_was_ejected() -> None:
+def test_a_bot_prints_why_it_was_ejected() -> None:
     out, err = said(bot(FIRST_ACTION), HELLO, GOODBYE, TURN)
 
     assert out == GREETED
     assert complaint(err) == "ejected: illegal: rule 3.2: there is no tile at [9, 9]"
 
 
-def test_the_program_goes_on_after_the_match() -> None:
+def test_the_program_continues_after_the_match() -> None:
     command = bot(FIRST_ACTION)
 
     _, err = said([*command[:2], f"{command[2]}; print('learned')"], HELLO, TURN)
@@ -303,7 +301,7 @@ def test_the_program_goes_on_after_the_match() -> None:
         ("take_turn", "BadRequest('no idea')"),
     ],
 )
-def test_what_the_player_raises_ends_the_program_with_a_traceback(method: str, raised: str, tmp_path: Path) -> None:
+def test_an_exception_of_the_player_ends_the_program_with_a_traceback(method: str, raised: str, tmp_path: Path) -> None:
     source = f"""
         from fairplay import BadRequest
         class Player:
@@ -327,7 +325,7 @@ def test_what_the_player_raises_ends_the_program_with_a_traceback(method: str, r
         ("def take_turn(view):\n    yield", "the player's answer is not an action, but of the type generator"),
     ],
 )
-def test_what_is_wrong_at_the_edge_of_the_player_is_said_without_our_frames(
+def test_a_traceback_of_a_bad_signature_or_answer_has_no_frames_of_fairplay(
     source: str, why: str, tmp_path: Path
 ) -> None:
     _, err = said(in_file(tmp_path, source), HELLO, START, TURN, code=1)
@@ -354,14 +352,14 @@ def test_what_is_wrong_at_the_edge_of_the_player_is_said_without_our_frames(
         (TURN.replace(b'"board":[[', b'"board":[[9'), "not a position of Fish: "),
     ],
 )
-def test_what_is_no_message_gets_one_line_and_exit_code_2(line: bytes, why: str) -> None:
+def test_an_invalid_message_gets_one_line_and_exit_code_2(line: bytes, why: str) -> None:
     out, err = said(bot(FIRST_ACTION), HELLO, line, TURN, code=2)
 
     assert out == GREETED
     assert complaint(err).startswith(why)
 
 
-def test_whoever_does_not_say_hello_is_not_played_with() -> None:
+def test_a_referee_that_does_not_say_hello_is_refused() -> None:
     out, err = said(bot(FIRST_ACTION), TURN, code=2)
 
     assert (out, complaint(err)) == (b"", "the host's first message must be hello, not TakeTurn")
@@ -396,7 +394,7 @@ def test_a_file_without_a_player_gets_one_line_and_exit_code_2(source: str, why:
         ["a", "b", "c"],
     ],
 )
-def test_what_names_no_player_is_refused_with_how_to_write_it(arguments: list[str]) -> None:
+def test_an_invalid_address_of_a_player_is_refused_with_the_right_form(arguments: list[str]) -> None:
     out, err = said(on(*arguments), code=2)
 
     assert out == b""

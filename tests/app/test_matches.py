@@ -35,7 +35,7 @@ def spec_of(journal: Path | None = None) -> MatchSpec:
     return MatchSpec(game="fish", entrants=players, parameters=SMALL, seed=bytes(32), journal=where)
 
 
-def test_a_match_comes_back_with_its_outcome_and_where_its_files_are(tmp_path: Path) -> None:
+def test_a_played_match_has_its_outcome_and_the_paths_of_its_files(tmp_path: Path) -> None:
     noting = Noting()
 
     played = play_match(prepare_match(spec_of(tmp_path)), [noting], pictures=tmp_path / "pictures")
@@ -48,7 +48,7 @@ def test_a_match_comes_back_with_its_outcome_and_where_its_files_are(tmp_path: P
     assert played.bot_logs == []
 
 
-def test_a_match_that_is_not_painted_has_no_pictures() -> None:
+def test_a_match_without_pictures_has_no_directory_for_them() -> None:
     assert play_match(prepare_match(spec_of())).pictures is None
 
 
@@ -65,7 +65,7 @@ def test_the_interrupted_match_of_a_spec_is_resumed(tmp_path: Path) -> None:
     assert list(tmp_path.glob("*.jsonl")) == [journal]
 
 
-def test_what_shows_a_match_surrounds_it_and_may_watch() -> None:
+def test_the_context_that_shows_a_match_spans_it_and_may_observe() -> None:
     noting, order = Noting(), list[str]()
 
     @contextmanager

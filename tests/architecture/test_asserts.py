@@ -82,14 +82,14 @@ def test_every_test_asserts_something(path: Path) -> None:
 
 
 @pytest.mark.parametrize(("body", "red"), PLANTED.items())
-def test_the_meter_of_asserts_turns_red(body: str, red: bool) -> None:
+def test_the_test_of_asserts_detects_a_test_without_one(body: str, red: bool) -> None:
     assert might_assert_nothing(f"def test_it():\n {body}\n") == (["test_it"] if red else [])
 
 
-def test_what_has_to_be_there_is_all_there() -> None:
+def test_nonempty_returns_all_items() -> None:
     assert list(nonempty(range(3))) == [0, 1, 2]
 
 
-def test_nothing_is_not_something() -> None:
+def test_nonempty_refuses_an_empty_collection() -> None:
     with pytest.raises(AssertionError, match="nothing to loop over"):
         list(nonempty(()))

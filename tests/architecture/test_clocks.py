@@ -74,10 +74,10 @@ def short(path: Path) -> str:
 
 
 @pytest.mark.parametrize("path", TESTS, ids=short)
-def test_whoever_measures_time_is_alone(path: Path) -> None:
+def test_tests_that_measure_time_run_alone(path: Path) -> None:
     assert bare_clocks(path.read_text()) == [], "wait for an event, or mark it alone"
 
 
 @pytest.mark.parametrize(("source", "red"), PLANTED.items())
-def test_the_meter_of_clocks_turns_red(source: str, red: bool) -> None:
+def test_the_test_of_clocks_detects_an_unmarked_test(source: str, red: bool) -> None:
     assert bare_clocks(source) == (["test_it"] if red else [])

@@ -59,14 +59,14 @@ def drawing(loaded: set[str]) -> set[str]:
 
 
 @pytest.mark.parametrize("game", GAMES)
-def test_whoever_shows_a_match_as_text_loads_nothing_that_draws_pictures(game: str) -> None:
+def test_showing_a_match_as_text_loads_no_drawing_code(game: str) -> None:
     loaded = loaded_by(SHOWN.format(game=game, how="text"))
 
     assert f"fairplay.games.{game}.terminal" in loaded
     assert drawing(loaded) == set()
 
 
-def test_whoever_shows_a_game_of_the_kit_as_text_loads_nothing_that_draws_pictures() -> None:
+def test_showing_a_kit_game_as_text_loads_no_drawing_code() -> None:
     loaded = loaded_by(SHOWN_BY_THE_KIT.format(how="text"))
 
     assert "fairplay.kit.terminal" in loaded
@@ -93,7 +93,7 @@ def test_a_list_of_the_verbs_loads_none_of_them() -> None:
     assert loaded_by_the_command("games", "--help") & verbs == {"fairplay.cli.games"}
 
 
-def test_a_match_of_built_in_players_loads_nothing_for_players_elsewhere_nor_for_a_terminal() -> None:
+def test_a_match_of_built_in_players_loads_no_code_for_remote_players_or_terminals() -> None:
     loaded = loaded_by_the_command("play", "fish", "random", "greedy", "--quiet")
 
     assert loaded & {*HEAVY, "socket", "ssl", "threading"} == {"click", "threading"}
@@ -102,7 +102,7 @@ def test_a_match_of_built_in_players_loads_nothing_for_players_elsewhere_nor_for
     assert loaded & {"fairplay.games.elsewhere", "fairplay.kit", "importlib.metadata"} == set()
 
 
-def test_a_match_loads_what_writes_journals_only_if_there_is_one(tmp_path: Path) -> None:
+def test_a_match_loads_the_code_for_journals_only_if_recorded(tmp_path: Path) -> None:
     writing = {"fairplay.journal.append_file", "fairplay.journal.record", "fairplay.hosting.records"}
     match = ("play", "fish", "random", "greedy", "--quiet")
 
@@ -110,7 +110,7 @@ def test_a_match_loads_what_writes_journals_only_if_there_is_one(tmp_path: Path)
     assert loaded_by_the_command(*match, "--journal", str(tmp_path)) >= writing
 
 
-def test_a_match_that_is_shown_as_it_is_played_loads_nothing_that_draws_pictures() -> None:
+def test_a_match_shown_live_loads_no_drawing_code() -> None:
     loaded = loaded_by_the_command("play", "fish", "random", "greedy")
 
     assert "fairplay.games.fish.terminal" in loaded
@@ -124,7 +124,7 @@ def test_a_new_bot_is_written_at_once(tmp_path: Path) -> None:
     assert loaded & {*HEAVY, "socket", "fairplay.hosting.table", "fairplay.games.tsuro"} == {"click"}
 
 
-def test_the_meter_turns_red() -> None:
+def test_the_test_of_imports_detects_a_loaded_module() -> None:
     assert {"click", "asyncio"} <= loaded_by("import click, asyncio")
     assert "fairplay.games.fish.draw" in loaded_by("from fairplay.games import game_info; game_info('fish').svg")
     assert {"fairplay.render.svg", "fairplay.games.q.shapes"} <= drawing(loaded_by(SHOWN.format(game="q", how="svg")))

@@ -72,13 +72,13 @@ def held(value: Any) -> Any:
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: f"{kind.__module__}.{kind.__qualname__}")
-def test_an_example_comes_back_as_it_was(kind: type) -> None:
+def test_an_example_of_each_class_survives_pickle(kind: type) -> None:
     example = example_of(kind)
 
     assert held(again(example)) == held(example)
 
 
-def test_all_of_them_were_found() -> None:
+def test_all_values_that_cross_processes_were_found() -> None:
     names = {kind.__name__ for kind in KINDS}
 
     assert len(KINDS) > 100
@@ -95,7 +95,7 @@ def test_all_of_them_were_found() -> None:
     }
 
 
-def test_a_class_of_which_nobody_can_make_an_example_is_noticed() -> None:
+def test_a_class_without_an_example_is_detected() -> None:
     class Strange:
         pass
 
@@ -107,7 +107,7 @@ def test_a_class_of_which_nobody_can_make_an_example_is_noticed() -> None:
 
 
 @pytest.mark.parametrize("kind", STAYS, ids=lambda kind: kind.__name__)
-def test_what_is_said_to_stay_does_stay(kind: type) -> None:
+def test_classes_declared_as_local_are_not_pickled(kind: type) -> None:
     with pytest.raises((TypeError, AssertionError, NoExample)):
         held(again(example_of(kind)))
 
@@ -126,7 +126,7 @@ each_game = pytest.mark.parametrize("game", GAMES)
 
 
 @each_game
-def test_every_position_comes_back_with_the_same_answers_to_every_question(game: str) -> None:
+def test_pickled_positions_give_the_same_answers(game: str) -> None:
     for position in nonempty(positions(game)):
         match = again(position.match)
 
@@ -151,7 +151,7 @@ def test_the_tables_of_a_board_are_shared_and_not_sent() -> None:
             assert len(pickle.dumps(shown)) < most
 
 
-def test_a_map_comes_back_with_its_frontier() -> None:
+def test_a_pickled_map_keeps_its_frontier() -> None:
     for position in nonempty(positions("q")):
         sent = position.match.state.map
         came = again(sent)
@@ -184,7 +184,7 @@ if __name__ == "__main__":
 """
 
 
-def test_bad_journals_come_out_of_a_pool_of_processes_as_what_they_are_and_the_pool_goes_on(tmp_path: Path) -> None:
+def test_bad_journals_are_raised_across_a_process_pool_which_continues(tmp_path: Path) -> None:
     good, cut_short = (record_match(tmp_path, FISH, [first_action_strategy(FISH)] * 2) for _ in range(2))
     truncate_journal(cut_short, 4)
     edited, pool = tmp_path / "edited.jsonl", tmp_path / "pool.py"

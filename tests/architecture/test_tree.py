@@ -128,7 +128,7 @@ def test_an_import_inside_a_function_has_its_reason_beside_it(path: Path) -> Non
     assert reasonless(path.read_text()) == []
 
 
-def test_the_meter_of_imports_turns_red() -> None:
+def test_the_test_of_layers_detects_an_upward_import() -> None:
     assert reasonless("def draw():\n    import rich  # start-up\n\n\ndef draw_plainly():\n    import rich\n") == [
         "draw_plainly"
     ]
@@ -150,23 +150,23 @@ def test_the_inner_packages_are_pure(path: Path) -> None:
     assert impurities(path.read_text(), banned) == set()
 
 
-def test_the_meter_of_purity_turns_red() -> None:
+def test_the_test_of_purity_detects_an_impure_import() -> None:
     assert impurities("from os import path\nimport time, json\n", IMPURE_MODULES) == {"os", "time"}
 
 
 @pytest.mark.parametrize("path", sources(), ids=short)
-def test_chance_is_drawn_only_where_it_belongs(path: Path) -> None:
+def test_randomness_is_used_only_in_the_listed_places(path: Path) -> None:
     draws = any(isinstance(node, ast.Name) and node.id == "SeededRandom" for node in ast.walk(parsed(path.read_text())))
 
     assert not draws or short(path).startswith(USES_LOTS)
 
 
 @pytest.mark.parametrize("path", sources(), ids=short)
-def test_only_drivers_and_what_does_io_is_async(path: Path) -> None:
+def test_only_drivers_and_io_code_is_async(path: Path) -> None:
     assert not colours(path.read_text()) or short(path).startswith(MAY_AWAIT + DOES_IO)
 
 
-def test_the_meter_of_colour_turns_red() -> None:
+def test_the_test_of_async_code_detects_a_violation() -> None:
     assert colours("class A:\n    async def ask(self): ...\n") == ["ask"]
 
 
@@ -180,7 +180,7 @@ def test_what_is_exported_is_there_and_sorted(name: str) -> None:
     assert all(hasattr(module, entry) for entry in exported)
 
 
-def test_help_tells_what_the_fields_of_public_values_mean() -> None:
+def test_help_describes_the_fields_of_public_values() -> None:
     public = {name: getattr(fairplay, name) for name in fairplay.__all__}
     fields = {name: it.__struct_fields__ for name, it in public.items() if hasattr(it, "__struct_fields__")}
 
@@ -220,11 +220,11 @@ def other_verbs(source: str) -> set[str]:
 
 
 @pytest.mark.parametrize("path", VERBS, ids=short)
-def test_no_verb_leans_on_another(path: Path) -> None:
+def test_no_command_imports_another(path: Path) -> None:
     assert other_verbs(path.read_text()) == set()
 
 
-def test_the_meter_of_verbs_turns_red() -> None:
+def test_the_test_of_commands_detects_an_import() -> None:
     imports = "from fairplay.cli.why import explain_ejection\nimport fairplay.terminal.output\n"
     assert other_verbs(imports) == {"fairplay.cli.why"}
 
@@ -246,7 +246,7 @@ def test_a_game_is_named_in_its_own_files_alone(path: Path) -> None:
         ("quick = fishing = question", set()),
     ],
 )
-def test_the_meter_of_named_games_turns_red(source: str, named: set[str]) -> None:
+def test_the_test_of_named_games_detects_a_name(source: str, named: set[str]) -> None:
     assert games_named(source) == named
 
 
@@ -265,7 +265,7 @@ def test_the_courses_are_named_in_their_own_files_alone(path: Path) -> None:
         ('def play():\n    """Come from a course."""', set()),
     ],
 )
-def test_the_meter_of_named_courses_turns_red(source: str, named: set[str]) -> None:
+def test_the_test_of_named_courses_detects_a_name(source: str, named: set[str]) -> None:
     assert courses_named(source) == named
 
 

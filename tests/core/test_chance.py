@@ -63,7 +63,7 @@ def test_the_same_seed_draws_the_same_and_another_seed_another() -> None:
 
 @each_seed
 @pytest.mark.parametrize("limit", [2, 6, 7, 100, 257])
-def test_every_number_is_as_likely_as_the_others(limit: int, seed: bytes) -> None:
+def test_all_numbers_are_equally_likely(limit: int, seed: bytes) -> None:
     lots = SeededRandom(seed)
 
     counts = Counter(lots.below(limit) for _ in range(limit * 100))
@@ -72,7 +72,7 @@ def test_every_number_is_as_likely_as_the_others(limit: int, seed: bytes) -> Non
 
 
 @each_seed
-def test_every_order_is_as_likely_as_the_others(seed: bytes) -> None:
+def test_all_orders_are_equally_likely(seed: bytes) -> None:
     lots, counts = SeededRandom(seed), Counter[str]()
 
     for _ in range(2400):
@@ -83,7 +83,7 @@ def test_every_order_is_as_likely_as_the_others(seed: bytes) -> None:
     assert chi_square(counts, 24) < CRITICAL[23]
 
 
-def test_the_meter_of_fairness_turns_red_for_a_remainder_that_is_not_drawn_again() -> None:
+def test_the_fairness_test_detects_a_biased_draw() -> None:
     lots = SeededRandom(SEEDS[0])
 
     counts = Counter(lots.below(256) % 100 for _ in range(10000))
@@ -91,7 +91,7 @@ def test_the_meter_of_fairness_turns_red_for_a_remainder_that_is_not_drawn_again
     assert chi_square(counts, 100) > CRITICAL[99]
 
 
-def test_what_does_not_divide_evenly_is_drawn_again() -> None:
+def test_a_value_that_does_not_divide_evenly_is_drawn_again() -> None:
     seed = SEEDS[0]
     raw = shake_256(seed + bytes(8)).digest(BLOCK_BYTES)
     lots = SeededRandom(seed)
@@ -103,7 +103,7 @@ def test_what_does_not_divide_evenly_is_drawn_again() -> None:
 
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 255, 256, 257, 65535, 65536, 65537, 2**64, 2**64 + 1, 10**30])
-def test_a_lot_is_below_its_limit_whatever_the_limit(limit: int) -> None:
+def test_a_number_is_below_any_limit(limit: int) -> None:
     lots = SeededRandom(SEEDS[0])
 
     drawn = [lots.below(limit) for _ in range(200)]
@@ -112,7 +112,7 @@ def test_a_lot_is_below_its_limit_whatever_the_limit(limit: int) -> None:
     assert limit < 100 or max(drawn) > limit // 2
 
 
-def test_a_choice_of_one_is_no_choice() -> None:
+def test_a_number_below_one_is_zero() -> None:
     assert {SeededRandom(seed).below(1) for seed in SEEDS} == {0}
 
 
@@ -131,7 +131,7 @@ def test_a_shuffle_is_a_permutation(size: int) -> None:
 
 @each_seed
 @pytest.mark.parametrize("size", [100, 300, 65600])
-def test_a_shuffle_draws_what_is_drawn_one_by_one(size: int, seed: bytes) -> None:
+def test_a_shuffle_draws_the_same_numbers_as_below(size: int, seed: bytes) -> None:
     shuffled, items = list(range(size)), list(range(size))
     lots, same = SeededRandom(seed), SeededRandom(seed)
 
@@ -177,7 +177,7 @@ def test_the_seed_of_a_text_never_changes() -> None:
     assert seed_from_text("7").hex() == "1eb562fa446913c74964c4a8015fe143eeee98cf269a3a781a0b7842d3448b86"
 
 
-def test_a_seed_for_one_purpose_says_nothing_of_another() -> None:
+def test_a_derived_seed_depends_on_its_purpose() -> None:
     derived = [derive_seed(SEEDS[0], purpose) for purpose in ("seat 0", "seat 1")]
 
     assert derived[0] != derived[1]

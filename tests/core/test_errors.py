@@ -22,11 +22,11 @@ def test_a_bad_journal_names_the_line_or_the_file_as_a_whole() -> None:
     [IllegalAction("1", "no"), BadRequest("no"), BadJournal(1, "no"), HostFault("no")],
     ids=lambda e: type(e).__name__,
 )
-def test_everything_that_we_raise_on_purpose_has_one_ancestor(error: Exception) -> None:
+def test_all_exceptions_of_fairplay_have_one_base_class(error: Exception) -> None:
     assert isinstance(error, FairplayError)
 
 
-def test_the_faults_of_the_host_the_caller_and_the_player_are_not_mixed_up() -> None:
+def test_faults_of_host_caller_and_player_are_separate_classes() -> None:
     assert not issubclass(HostFault, BadRequest)
     assert not issubclass(IllegalAction, BadRequest)
     assert issubclass(BadJournal, BadRequest)

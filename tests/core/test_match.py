@@ -34,7 +34,7 @@ def test_a_match_asks_its_game() -> None:
     assert match.view(None) == Toy().view(DEALT, None)
 
 
-def test_an_action_changes_the_state_and_what_is_owed() -> None:
+def test_an_action_changes_the_state_and_the_pending_news() -> None:
     match = toy()
 
     after = match.after(Acted(0, Play(4)))
@@ -44,7 +44,7 @@ def test_an_action_changes_the_state_and_what_is_owed() -> None:
     assert after.turn == 1
 
 
-def test_the_match_before_stays_as_it_was() -> None:
+def test_the_match_before_a_fact_is_unchanged() -> None:
     match = toy()
 
     match.after(Acted(0, Play(4)))
@@ -53,14 +53,14 @@ def test_the_match_before_stays_as_it_was() -> None:
     assert match == toy()
 
 
-def test_a_match_cannot_be_written_into() -> None:
+def test_a_match_is_immutable() -> None:
     match = toy()
 
     with pytest.raises(AttributeError):
         match.names = ()  # type: ignore[misc]
 
 
-def test_what_is_owed_is_owed_until_the_next_action() -> None:
+def test_news_is_pending_until_the_next_action() -> None:
     match = toy().after(Acted(0, Play(4)))
 
     after = match.after(Acted(1, Play(6)))
@@ -68,7 +68,7 @@ def test_what_is_owed_is_owed_until_the_next_action() -> None:
     assert after.pending_news == (News(1, 2),)
 
 
-def test_an_ejection_is_kept_in_its_order() -> None:
+def test_ejections_are_kept_in_order() -> None:
     first, second = out(2, Moment.GREETING), out(0, Moment.TURN)
 
     match = toy().after(first).after(second)
@@ -77,7 +77,7 @@ def test_an_ejection_is_kept_in_its_order() -> None:
     assert match.result.ejected == (first, second)
 
 
-def test_at_its_turn_an_ejected_seat_leaves_nothing_owed() -> None:
+def test_an_ejection_at_a_turn_leaves_no_pending_news() -> None:
     match = toy().after(Acted(0, Play(4)))
 
     after = match.after(out(1, Moment.TURN))
@@ -86,7 +86,7 @@ def test_at_its_turn_an_ejected_seat_leaves_nothing_owed() -> None:
 
 
 @pytest.mark.parametrize("moment", [Moment.NEWS, Moment.GREETING])
-def test_whoever_fails_before_the_next_turn_is_told_no_more_but_the_others_are(moment: Moment) -> None:
+def test_news_of_an_ejected_seat_is_dropped_and_that_of_others_kept(moment: Moment) -> None:
     match = toy(owed=(News(0, "one"), News(1, "two"), News(0, "three")))
 
     after = match.after(out(0, moment))
@@ -94,7 +94,7 @@ def test_whoever_fails_before_the_next_turn_is_told_no_more_but_the_others_are(m
     assert after.pending_news == (News(1, "two"),)
 
 
-def test_the_game_hears_of_the_moment_of_an_ejection() -> None:
+def test_the_game_is_told_the_moment_of_an_ejection() -> None:
     match = toy().after(Acted(0, Play(4)))
 
     at_news, at_greeting = match.after(out(0, Moment.NEWS)), match.after(out(0, Moment.GREETING))
@@ -113,7 +113,7 @@ def test_a_failure_at_the_end_leaves_the_state_alone() -> None:
     assert after.turn is None
 
 
-def test_whoever_fails_at_the_end_is_struck_out_and_nobody_moves_up() -> None:
+def test_a_seat_ejected_at_the_end_is_removed_and_no_seat_moves_up() -> None:
     match: ToyMatch = Match(Fish(), EXAMPLES["tie"], NAMES)
 
     one_out = match.after(out(0, Moment.END))
@@ -124,7 +124,7 @@ def test_whoever_fails_at_the_end_is_struck_out_and_nobody_moves_up() -> None:
     assert both_out.result.ranking == (frozenset(), frozenset({2}))
 
 
-def test_whoever_is_ejected_earlier_is_not_in_the_ranking_at_all() -> None:
+def test_a_seat_ejected_before_the_end_is_not_ranked() -> None:
     match: ToyMatch = Match(Fish(), EXAMPLES["tie"], NAMES)
 
     after = match.after(out(0, Moment.GREETING))
@@ -132,7 +132,7 @@ def test_whoever_is_ejected_earlier_is_not_in_the_ranking_at_all() -> None:
     assert after.result.ranking == (frozenset({1}), frozenset({2}))
 
 
-def test_seated_are_those_in_the_game_from_the_next_to_move_then_the_eliminated() -> None:
+def test_remaining_seats_are_those_in_the_game_then_the_eliminated() -> None:
     match = toy(msgspec.structs.replace(DEALT, order=(2, 1)))
 
     assert match.remaining_seats == (2, 1, 0)
@@ -140,7 +140,7 @@ def test_seated_are_those_in_the_game_from_the_next_to_move_then_the_eliminated(
     assert match.after(out(1, Moment.TURN)).remaining_seats == (2, 0)
 
 
-def test_a_player_that_failed_at_the_end_is_seated_no_more() -> None:
+def test_a_seat_ejected_at_the_end_does_not_remain() -> None:
     match: ToyMatch = Match(Fish(), EXAMPLES["tie"], NAMES)
 
     assert match.after(out(1, Moment.END)).remaining_seats == (0, 2)
@@ -155,7 +155,7 @@ def test_the_result_has_no_state_in_it() -> None:
     assert [sorted(group) for group in plain["ranking"]] == [[0, 1], [2]]
 
 
-def test_the_scores_are_by_seat_and_those_of_the_ejected_stay() -> None:
+def test_scores_are_by_seat_and_ejected_seats_keep_theirs() -> None:
     match = toy().after(Acted(0, Play(4))).after(out(0, Moment.TURN)).after(Acted(1, Play(6)))
 
     assert match.result.scores == (4, 6, 0)

@@ -32,7 +32,7 @@ def program_with_an_empty_bank(directory: Path) -> tuple[MatchSpec, Path]:
     return spec, path
 
 
-def test_a_resumed_program_has_what_was_left_in_its_bank(tmp_path: Path) -> None:
+def test_a_resumed_program_has_the_rest_of_its_bank(tmp_path: Path) -> None:
     _, path = program_with_an_empty_bank(tmp_path)
 
     assert run_fairplay("resume", str(path), "--trust", "--sandbox", "none", "--quiet").code == 0
@@ -52,7 +52,7 @@ def test_a_branch_begins_with_a_full_bank(tmp_path: Path) -> None:
     assert verify(read_journal(made)).ejected == ()
 
 
-def test_a_resumed_person_has_what_was_left_in_its_bank(tmp_path: Path) -> None:
+def test_a_resumed_person_has_the_rest_of_its_bank(tmp_path: Path) -> None:
     path = interrupted_journal(make_spec("fish", "ann=greedy", "bob=random", journal=str(tmp_path)), actions=4)
     limits = {"move": 30.0, "bank": 60.0, "people": 30.0}
     forge_journal(

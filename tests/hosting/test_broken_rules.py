@@ -29,7 +29,7 @@ both_ways = pytest.mark.parametrize("way", [run, awaited], ids=["played", "await
 
 
 @both_ways
-def test_what_the_rules_raise_is_a_fault_of_the_host_and_the_match_goes_on_once_they_are_mended(
+def test_an_exception_of_the_rules_is_a_host_fault_and_the_match_is_resumed_once_they_are_fixed(
     way: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     register(GAME_ADDRESS)
@@ -48,7 +48,7 @@ def test_what_the_rules_raise_is_a_fault_of_the_host_and_the_match_goes_on_once_
 
 
 @both_ways
-def test_so_it_is_if_nothing_can_be_dealt(way: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_exception_while_dealing_is_a_host_fault(way: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     register(GAME_ADDRESS)
     monkeypatch.setattr(countdown, "NEXT", {})
 
@@ -59,7 +59,7 @@ def test_so_it_is_if_nothing_can_be_dealt(way: Any, tmp_path: Path, monkeypatch:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_whoever_wrote_the_rules_is_told_in_one_line_where_the_mistake_is(tmp_path: Path) -> None:
+def test_an_exception_of_the_rules_is_located_in_one_line(tmp_path: Path) -> None:
     done = run_fairplay("play", "--game", GAME_ADDRESS, "random", "random", "--quiet", "--journal", str(tmp_path))
 
     [path] = tmp_path.glob("*.jsonl")

@@ -97,7 +97,7 @@ async def closing(at: int, when: CancelTime, ejected: Ejected | None) -> bool:
 
 @every_time
 @pytest.mark.parametrize("ejected", [None, OUT], ids=["all of them", "one of them"])
-def test_a_cancel_at_any_await_of_closing_leaves_nothing(when: CancelTime, ejected: Ejected | None) -> None:
+def test_a_cancellation_at_any_await_of_closing_leaves_nothing_open(when: CancelTime, ejected: Ejected | None) -> None:
     async def each() -> int:
         at, after_the_last = 0, 0
         while after_the_last < 4:
@@ -174,7 +174,7 @@ async def played(at: int, when: CancelTime, bot: list[str]) -> bool:
 
 
 @pytest.mark.parametrize("when", [CancelTime.WHEN_READY, CancelTime.REPEATEDLY])
-def test_a_cancel_at_any_await_of_a_match_leaves_nothing(when: CancelTime, tmp_path: Path) -> None:
+def test_a_cancellation_at_any_await_of_a_match_leaves_nothing_open(when: CancelTime, tmp_path: Path) -> None:
     async def each() -> int:
         at = 1
         while await played(at, when, write_program(tmp_path)):
@@ -185,7 +185,7 @@ def test_a_cancel_at_any_await_of_a_match_leaves_nothing(when: CancelTime, tmp_p
     assert asyncio.run(each()) > 20
 
 
-def test_a_peer_that_never_reads_is_really_cut() -> None:
+def test_a_peer_that_never_reads_is_really_closed() -> None:
     async def hang_up() -> int:
         async with pair(4096) as (ours, _):
             line = await never_read(ours)

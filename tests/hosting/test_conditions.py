@@ -64,7 +64,7 @@ def why(done: CommandResult) -> str:
 # Limits.
 
 
-def test_the_limit_on_record_holds_when_a_match_is_resumed(tmp_path: Path) -> None:
+def test_a_resumed_match_keeps_its_recorded_limit(tmp_path: Path) -> None:
     path = unfinished(tmp_path)
 
     done = run_fairplay("resume", str(path), "--quiet", "--sandbox", "none")
@@ -75,7 +75,7 @@ def test_the_limit_on_record_holds_when_a_match_is_resumed(tmp_path: Path) -> No
     assert verify(read_journal(path)).turn is None
 
 
-def test_the_limit_on_record_holds_when_the_same_command_goes_on(tmp_path: Path) -> None:
+def test_a_match_resumed_by_the_same_command_keeps_its_recorded_limit(tmp_path: Path) -> None:
     path = unfinished(tmp_path)
     players = (f"bob={tmp_path / 'bot.py'}", "greedy", "--set", "rows=4", "--set", "columns=4")
 
@@ -85,7 +85,7 @@ def test_the_limit_on_record_holds_when_the_same_command_goes_on(tmp_path: Path)
     assert why(done) == "timed out (turn), no answer within 0.5 s"
 
 
-def test_the_limit_on_record_holds_for_a_spec_that_names_none(tmp_path: Path) -> None:
+def test_a_resumed_spec_without_limits_keeps_the_recorded_limit(tmp_path: Path) -> None:
     path = unfinished(tmp_path)
     spec = make_spec("fish", f"bob={tmp_path / 'bot.py'}", "greedy", id=path.stem, journal=str(path.parent))
 
@@ -95,7 +95,7 @@ def test_the_limit_on_record_holds_for_a_spec_that_names_none(tmp_path: Path) ->
     assert [out.why for out in outcome.result.ejected] == ["no answer within 0.5 s"]
 
 
-def test_another_limit_on_the_command_line_holds_and_is_recorded(tmp_path: Path) -> None:
+def test_a_new_limit_on_the_command_line_holds_and_is_recorded(tmp_path: Path) -> None:
     path = unfinished(tmp_path)
 
     done = run_fairplay("resume", str(path), "--quiet", "--sandbox", "none", "--limit", "0.3,start=30")
@@ -128,13 +128,13 @@ def test_a_limit_that_was_changed_holds_from_then_on(tmp_path: Path) -> None:
     assert resumed_lines(path) == [({**SHORT, "move": 0.3}, None), (None, None)]
 
 
-def test_limits_that_make_no_sense_are_a_bad_journal(tmp_path: Path) -> None:
+def test_invalid_limits_in_a_record_are_a_bad_journal(tmp_path: Path) -> None:
     path = unfinished(tmp_path, limits={"move": -1.0})
 
     assert refusal_line(run_fairplay("resume", str(path))).startswith(f"{path}: line 1: invalid limits: ")
 
 
-def test_without_anything_on_record_or_named_the_usual_limit_holds(tmp_path: Path) -> None:
+def test_without_recorded_or_given_limits_the_default_holds(tmp_path: Path) -> None:
     recorded = read_journal(unfinished(tmp_path, limits=None))
 
     assert (
@@ -151,7 +151,7 @@ def nobody_can_be_shut_in(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("nobody_can_be_shut_in")
-def test_a_match_that_was_played_strictly_does_not_go_on_where_nobody_can_be_shut_in(tmp_path: Path) -> None:
+def test_a_match_with_a_strict_sandbox_is_not_resumed_where_there_is_none(tmp_path: Path) -> None:
     path = unfinished(tmp_path, PLAYS, sandbox="strict")
     left = path.read_bytes()
 
@@ -160,7 +160,7 @@ def test_a_match_that_was_played_strictly_does_not_go_on_where_nobody_can_be_shu
 
 
 @pytest.mark.usefixtures("nobody_can_be_shut_in")
-def test_unless_that_is_asked_for_and_then_it_is_recorded(tmp_path: Path) -> None:
+def test_a_match_with_a_strict_sandbox_is_resumed_without_one_if_asked_for_and_that_is_recorded(tmp_path: Path) -> None:
     path = unfinished(tmp_path, PLAYS, sandbox="strict")
 
     done = run_fairplay("resume", str(path), "--quiet", "--sandbox", "none")
@@ -173,7 +173,7 @@ def test_unless_that_is_asked_for_and_then_it_is_recorded(tmp_path: Path) -> Non
 
 
 @needs_strict
-def test_strict_on_record_stays_strict(tmp_path: Path) -> None:
+def test_a_recorded_strict_sandbox_stays_strict(tmp_path: Path) -> None:
     path = unfinished(tmp_path, PLAYS, sandbox="strict", limits={**SHORT, "move": 30.0})
 
     done = run_fairplay("resume", str(path), "--quiet")
@@ -185,7 +185,7 @@ def test_strict_on_record_stays_strict(tmp_path: Path) -> None:
 
 
 @needs_strict
-def test_where_programs_can_be_shut_in_they_are_though_they_were_not_before(tmp_path: Path) -> None:
+def test_a_match_without_a_sandbox_is_resumed_in_one_where_possible(tmp_path: Path) -> None:
     path = unfinished(tmp_path, PLAYS, limits={**SHORT, "move": 30.0})
 
     assert run_fairplay("resume", str(path), "--quiet").code == 0
@@ -196,7 +196,7 @@ def test_where_programs_can_be_shut_in_they_are_though_they_were_not_before(tmp_
 
 @needs_strict
 @pytest.mark.parametrize(("on_record", "named"), [("strict", "none"), ("none", "strict")])
-def test_the_sandbox_that_is_named_is_the_one_that_holds(on_record: str, named: str, tmp_path: Path) -> None:
+def test_a_given_sandbox_overrides_the_recorded_one(on_record: str, named: str, tmp_path: Path) -> None:
     recorded = read_journal(unfinished(tmp_path, sandbox=on_record))
 
     conditions = recorded_conditions(recorded, recorded.opening.players, None, named, [str(tmp_path)])
@@ -208,14 +208,14 @@ def test_the_sandbox_that_is_named_is_the_one_that_holds(on_record: str, named: 
 # What is kept of them.
 
 
-def test_where_all_are_in_this_process_nobody_is_timed_and_nothing_is_kept() -> None:
+def test_local_players_have_no_limits_and_none_are_recorded() -> None:
     conditions = match_conditions(["greedy", "in-process:module:Name"], Limits(move=1.0), "none")
 
     assert conditions == MatchConditions(None, None)
     assert conditions.journal_fields == {"limits": None, "sandbox": ""}
 
 
-def test_guests_are_timed_and_shut_in_nowhere() -> None:
+def test_network_players_have_limits_and_no_sandbox() -> None:
     conditions = match_conditions(["greedy", "tcp:4000"], Limits(move=1.0, bank=9.0), "strict")
 
     assert conditions.sandbox is None
@@ -224,7 +224,7 @@ def test_guests_are_timed_and_shut_in_nowhere() -> None:
     assert "first_move" not in conditions.journal_fields["limits"]  # which was not asked for
 
 
-def test_what_a_match_was_played_on_is_in_its_opening(tmp_path: Path) -> None:
+def test_the_conditions_of_a_match_are_in_its_opening(tmp_path: Path) -> None:
     bot = tmp_path / "bot.py"
     bot.write_text(PLAYS)
     limits = Limits(move=30.0, first_move=31.0, start_up=32.0)
@@ -239,7 +239,7 @@ def test_what_a_match_was_played_on_is_in_its_opening(tmp_path: Path) -> None:
 
 
 @needs_strict
-def test_whether_programs_may_ponder_is_kept_and_decides_whether_they_are_stopped(tmp_path: Path) -> None:
+def test_pondering_is_recorded_and_decides_whether_programs_are_frozen(tmp_path: Path) -> None:
     (tmp_path / "bot.py").write_text(PLAYS)
     command = ("play", "fish", f"bob={tmp_path}/bot.py", "greedy", "--set", "rows=3", "--set", "columns=4", "--quiet")
 
@@ -279,7 +279,7 @@ def test_programs_of_a_resumed_match_see_neither_journals_nor_logs(tmp_path: Pat
     assert {games, logs} <= set(prepared.conditions.sandbox.hidden_paths)
 
 
-def test_people_have_to_hurry_only_if_that_was_asked_for() -> None:
+def test_people_have_a_limit_only_if_one_was_given() -> None:
     assert match_conditions(["human", "greedy"], None, None).limits is None
     beside_a_guest = match_conditions(["human", "tcp:0"], None, None).limits
     assert beside_a_guest is not None and limits_for_person(beside_a_guest).move == UNLIMITED_S

@@ -141,7 +141,7 @@ def recorded_in(directory: Path) -> RecordedMatch:
         ((TWO[0], "random"), ("random",), ("random-2", "random")),
     ],
 )
-def test_the_label_of_the_host_comes_first_and_then_the_name_of_the_guest(
+def test_the_label_of_the_host_precedes_the_name_of_the_guest(
     way: Any, players: tuple[str, ...], own: tuple[str | None, ...], names: tuple[str, ...], tmp_path: Path
 ) -> None:
     guests, fed, listening = [Guest(name) for name in own], list[str](), EventCollector()
@@ -163,7 +163,7 @@ def test_the_label_of_the_host_comes_first_and_then_the_name_of_the_guest(
     assert verify(recorded).names == names
 
 
-def test_rankings_and_ejections_are_told_with_the_names_of_the_guests(tmp_path: Path) -> None:
+def test_rankings_and_ejections_have_the_names_of_the_guests(tmp_path: Path) -> None:
     done = commanded(tmp_path, *TWO, "cyd=random", guests=[Guest("ann"), Guest("bob", leaves_at=2)])
 
     [path] = tmp_path.glob("*.jsonl")
@@ -189,7 +189,7 @@ def test_two_guests_at_one_listener_sit_in_the_order_in_which_they_come(tmp_path
     assert recorded_in(tmp_path).opening.names == ("tcp:0", "tcp:0-2")
 
 
-def test_whoever_joins_by_the_command_is_called_as_it_likes(tmp_path: Path) -> None:
+def test_a_player_that_joins_by_the_command_has_the_name_it_asks_for(tmp_path: Path) -> None:
     joined: list[subprocess.CompletedProcess[str]] = []
 
     class Joining(Guest):
@@ -217,7 +217,7 @@ def stopped(spec: MatchSpec, *guests: Guest, actions: int = 5) -> Path:
     return path
 
 
-def test_the_same_command_finds_its_match_again_whatever_guests_call_themselves(tmp_path: Path) -> None:
+def test_the_same_command_resumes_its_match_whatever_names_guests_have(tmp_path: Path) -> None:
     spec = of_guests(tmp_path, *TWO, seed=None)
     path = stopped(spec, Guest("ann"), Guest("bob"))
 
@@ -237,7 +237,7 @@ def test_the_same_command_finds_its_match_again_whatever_guests_call_themselves(
     ("out", "own", "names"),
     [(0, "bob", ("ann", "bob", "cyd")), (0, "ann", ("ann", "ann-2", "cyd")), (1, "bob", ("bob-2", "bob", "cyd"))],
 )
-def test_whoever_was_ejected_before_keeps_the_name_under_which_it_sat(
+def test_an_ejected_player_keeps_its_name_in_a_resumed_match(
     out: int, own: str, names: tuple[str, ...], tmp_path: Path
 ) -> None:
     spec = of_guests(tmp_path, *TWO, "cyd=random", id="m")
@@ -255,7 +255,7 @@ def test_whoever_was_ejected_before_keeps_the_name_under_which_it_sat(
 
 
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
-def test_who_has_the_plain_name_does_not_depend_on_who_came_first(order: tuple[int, ...]) -> None:
+def test_numbering_equal_names_does_not_depend_on_the_order_of_arrival(order: tuple[int, ...]) -> None:
     own = dict.fromkeys(order, "ann")
 
     assert resolve_names(("tcp:1", "tcp:2"), ("tcp:1", "tcp:2"), own) == ("ann", "ann-2")

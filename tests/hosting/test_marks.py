@@ -31,7 +31,7 @@ both_ways = pytest.mark.parametrize("way", [run, awaited], ids=["played", "await
 
 
 @both_ways
-def test_a_result_that_was_planted_is_nobodys(way: Any, tmp_path: Path) -> None:
+def test_a_planted_result_is_not_accepted(way: Any, tmp_path: Path) -> None:
     spec = make_spec(id="m", journal=str(tmp_path))
     run(replace(spec, key=str(tmp_path / "of somebody else")))  # it is sound, and of this very spec
 
@@ -42,7 +42,7 @@ def test_a_result_that_was_planted_is_nobodys(way: Any, tmp_path: Path) -> None:
 
 
 @both_ways
-def test_a_match_that_was_planted_is_not_gone_on_with(way: Any, tmp_path: Path) -> None:
+def test_a_planted_match_is_not_resumed(way: Any, tmp_path: Path) -> None:
     spec = make_spec(id="m", journal=str(tmp_path))
     match = deal_match(spec.load_game(), spec.labels, SEED, match_id="m")
     Journal(tmp_path).begin(match, players=spec.addresses).close()
@@ -79,7 +79,7 @@ def test_a_directory_with_a_key_of_its_own_can_be_moved_to_another_machine(
         way(replace(spec, journal=str(there), key=None))
 
 
-def test_a_key_that_is_named_has_to_be_had(tmp_path: Path) -> None:
+def test_a_missing_key_is_refused(tmp_path: Path) -> None:
     outcome = run(make_spec(journal=str(tmp_path / "games"), key="/proc/nowhere/key"))
 
     assert outcome.result is None
@@ -89,7 +89,7 @@ def test_a_key_that_is_named_has_to_be_had(tmp_path: Path) -> None:
     assert not (tmp_path / "games").exists()
 
 
-def test_a_key_that_was_used_before_is_refused_once_others_may_read_it(tmp_path: Path) -> None:
+def test_a_cached_key_is_refused_once_others_may_read_it(tmp_path: Path) -> None:
     key = tmp_path / "key"
     load_key(key)
     open_journal(tmp_path, Durability.OFF, str(key))
@@ -101,7 +101,7 @@ def test_a_key_that_was_used_before_is_refused_once_others_may_read_it(tmp_path:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
-def test_a_key_that_was_used_before_is_refused_once_it_belongs_to_somebody_else(tmp_path: Path) -> None:
+def test_a_cached_key_is_refused_once_another_user_owns_it(tmp_path: Path) -> None:
     key = tmp_path / "key"
     load_key(key)
     open_journal(tmp_path, Durability.OFF, str(key))
@@ -112,7 +112,7 @@ def test_a_key_that_was_used_before_is_refused_once_it_belongs_to_somebody_else(
         open_journal(tmp_path, Durability.OFF, str(key))
 
 
-def test_conditions_that_were_forged_are_not_taken_up(tmp_path: Path) -> None:
+def test_forged_conditions_are_not_used(tmp_path: Path) -> None:
     spec = make_spec(id="m", journal=str(tmp_path))
     path = interrupted_journal(spec)
     forge_journal(path, rewrite_opening(limits={"move": 86400.0}))
@@ -152,7 +152,7 @@ def test_no_program_sees_the_key_of_a_directory(place: str, tmp_path: Path) -> N
     assert {spec.key, str(user_key_file().parent)} <= set(sandbox.hidden_paths)
 
 
-def test_who_was_ejected_needs_no_program_any_more(tmp_path: Path) -> None:
+def test_an_ejected_player_of_a_resumed_match_needs_no_program(tmp_path: Path) -> None:
     cheat = tmp_path / "cheat.py"
     cheat.write_text("def take_turn(view):\n    return 7\n")
     spec = make_spec("fish", "greedy", str(cheat), "random", id="m", journal=str(tmp_path / "games"), sandbox="none")

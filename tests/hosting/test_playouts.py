@@ -34,13 +34,13 @@ def by_hand(game: AnyGame, state: Any, number: int) -> tuple[int, ...] | None:
 @pytest.mark.parametrize(
     "game", [FISH, Fish(rows=9, columns=9), Tsuro(size=4), Q()], ids=["fish", "fish 9x9", "tsuro", "q"]
 )
-def test_playouts_are_those_that_one_can_play_by_hand(game: AnyGame, threads: int) -> None:
+def test_playouts_equal_those_played_by_hand(game: AnyGame, threads: int) -> None:
     state = game.deal(3, SEED)
 
     assert playouts(game, state, 4, SEED, threads) == [by_hand(game, state, number) for number in range(4)]
 
 
-def test_the_batches_and_threads_do_not_show() -> None:
+def test_playouts_do_not_depend_on_batches_and_threads() -> None:
     state, many = FISH.deal(2, SEED), 2 * MAX_BATCH_PLAYOUTS + 7
 
     one_by_one = playouts(FISH, state, many, SEED)
@@ -51,7 +51,7 @@ def test_the_batches_and_threads_do_not_show() -> None:
     assert playouts(FISH, state, 3, bytes(32)) != one_by_one[:3]
 
 
-def test_every_move_is_as_likely_as_the_others() -> None:
+def test_all_moves_of_playouts_are_equally_likely() -> None:
     state = state_of([[1, 2], [0, 0], [3, 4], [0, 0], [5, 1]], [[(0, 0)], [(0, 1)]])  # each goes on by a tile or by two
 
     scores = playouts(FISH, state, 4000, SEED)
@@ -60,7 +60,7 @@ def test_every_move_is_as_likely_as_the_others() -> None:
     assert abs(sum(score[0] == 1 + 3 for score in scores) - 2000) < 200
 
 
-def test_a_game_that_is_over_stays_as_it_is() -> None:
+def test_a_playout_of_a_finished_game_has_its_scores() -> None:
     state = state_of([[1, 2]], [[(0, 0)], [(0, 1)]], scores=[7, 9])
 
     assert playouts(FISH, state, 2, SEED) == [(7, 9), (7, 9)]
@@ -68,7 +68,7 @@ def test_a_game_that_is_over_stays_as_it_is() -> None:
 
 
 @pytest.mark.parametrize(("n", "threads"), [(-1, 1), (1, 0)])
-def test_what_cannot_be_played_is_refused(n: int, threads: int) -> None:
+def test_impossible_numbers_of_playouts_are_refused(n: int, threads: int) -> None:
     with pytest.raises(BadRequest, match="cannot run"):
         playouts(FISH, FISH.deal(2, SEED), n, SEED, threads)
 

@@ -92,7 +92,7 @@ def played(body: str, directory: Path, *, goodbye: float = 5) -> tuple[Outcome, 
     return outcome, [json.loads(line) for line in notes.read_text().splitlines()] if notes.exists() else []
 
 
-def test_a_program_is_handed_a_receipt_for_the_result_as_the_last_that_it_hears(tmp_path: Path) -> None:
+def test_the_last_message_to_a_program_is_a_receipt_for_the_result(tmp_path: Path) -> None:
     outcome, heard = played(OLD, tmp_path)
 
     assert outcome.result is not None and outcome.result.ejected == ()
@@ -105,14 +105,14 @@ def test_a_program_is_handed_a_receipt_for_the_result_as_the_last_that_it_hears(
         assert describe_coverage(recorded, receipt).endswith(covers)
 
 
-def test_one_that_has_closed_its_input_may_still_end_by_itself(tmp_path: Path) -> None:
+def test_a_program_that_has_closed_its_stdin_may_still_end_by_itself(tmp_path: Path) -> None:
     outcome, heard = played(DEAF, tmp_path)
 
     assert outcome.result is not None and outcome.result.ejected == ()
     assert heard == ["ended by itself"]
 
 
-def test_one_that_cannot_take_it_has_stayed_to_the_end_all_the_same(tmp_path: Path) -> None:
+def test_a_program_that_cannot_take_the_receipt_is_not_ejected(tmp_path: Path) -> None:
     outcome, heard = played(PROUD, tmp_path)
 
     assert outcome.result is not None and outcome.result.ejected == ()
@@ -121,7 +121,7 @@ def test_one_that_cannot_take_it_has_stayed_to_the_end_all_the_same(tmp_path: Pa
 
 @pytest.mark.alone
 @pytest.mark.parametrize("body", [STUCK, EAGER])
-def test_one_that_does_not_end_is_not_waited_for_any_longer_than_without_it(body: str, tmp_path: Path) -> None:
+def test_a_program_that_does_not_end_is_waited_for_no_longer_with_a_receipt(body: str, tmp_path: Path) -> None:
     since = time.monotonic()
 
     outcome, _ = played(body, tmp_path, goodbye=2)
@@ -132,7 +132,7 @@ def test_one_that_does_not_end_is_not_waited_for_any_longer_than_without_it(body
 
 
 @pytest.mark.parametrize("scheme", ["tcp", "ws"])
-def test_whoever_joins_is_shown_the_receipt(scheme: str, tmp_path: Path) -> None:
+def test_a_player_that_joins_is_shown_the_receipt(scheme: str, tmp_path: Path) -> None:
     port, player = free_port(), tmp_path / "player.py"
     player.write_text(
         dedent("""

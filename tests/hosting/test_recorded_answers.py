@@ -28,7 +28,7 @@ class FailsToSitDown:
         return first_action(view)
 
 
-def test_a_player_that_fails_to_take_a_seat_over_is_not_asked_to_move(tmp_path: Path) -> None:
+def test_a_player_that_fails_at_the_greeting_of_a_resumed_match_is_not_asked_to_move(tmp_path: Path) -> None:
     path, _ = record_match(tmp_path, [first_action, first_action])
     recorded = read_journal(path)
     match, player = recorded.match_after(0), FailsToSitDown()

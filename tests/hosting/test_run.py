@@ -97,7 +97,7 @@ def lasting(outcome: Outcome) -> Outcome:
 
 
 @each_game
-def test_a_match_from_a_spec_is_the_same_here_awaited_and_in_a_worker_process(game: str, tmp_path: Path) -> None:
+def test_a_spec_plays_the_same_match_sync_async_and_in_a_worker_process(game: str, tmp_path: Path) -> None:
     specs = [make_spec(game, id="a-match", journal=str(tmp_path / where)) for where in ("here", "awaited", "pool")]
 
     here, awaited = run(specs[0]), asyncio.run(run_async(specs[1]))
@@ -115,7 +115,7 @@ def test_a_match_from_a_spec_is_the_same_here_awaited_and_in_a_worker_process(ga
         assert verify(one, outcome.result.receipt).result == replace(outcome.result, receipt=None)
 
 
-def test_many_matches_are_played_at_once_in_one_loop_and_each_has_its_own_journal(tmp_path: Path) -> None:
+def test_concurrent_matches_in_one_loop_have_their_own_journals(tmp_path: Path) -> None:
     games = [list(GAMES)[number % 3] for number in range(20)]
     specs = [make_spec(game, seed=None, journal=str(tmp_path), sync=Durability.ALWAYS) for game in games]
     heard: list[type[Event]] = []
@@ -169,7 +169,7 @@ def test_a_fault_of_a_player_is_in_the_result_and_what_it_said_is_in_the_evidenc
 
 
 @both_ways
-def test_observers_that_are_handed_over_hear_the_match_and_are_handed_the_receipt(way: Any, tmp_path: Path) -> None:
+def test_given_observers_receive_the_match_and_the_receipt(way: Any, tmp_path: Path) -> None:
     listening = EventCollector()
 
     outcome = way(make_spec(journal=str(tmp_path)), [listening])
@@ -179,7 +179,7 @@ def test_observers_that_are_handed_over_hear_the_match_and_are_handed_the_receip
     assert isinstance(listening.events[0], Started)
 
 
-def test_an_observer_by_its_address_hears_the_match_where_it_is_played(tmp_path: Path) -> None:
+def test_an_observer_given_by_address_receives_the_match_where_it_is_played(tmp_path: Path) -> None:
     (tmp_path / "writers.py").write_text(OBSERVER.format(path=str(tmp_path / "heard")))
     specs = [make_spec(id=name, observers=("py:writers:Writer",)) for name in ("one", "two")]
 
@@ -202,7 +202,7 @@ def in_the_way(tmp_path: Path) -> str:
 
 @both_ways
 @pytest.mark.parametrize("player", ["random", "exec:cat"])
-def test_a_journal_that_cannot_be_written_is_a_fault_of_the_host(way: Any, player: str, tmp_path: Path) -> None:
+def test_an_unwritable_journal_is_a_host_fault(way: Any, player: str, tmp_path: Path) -> None:
     listening, directory = EventCollector(), in_the_way(tmp_path)
     spec = make_spec("fish", "ann=greedy", f"bob={player}", id="m", journal=directory, sandbox="none")
 
@@ -214,7 +214,7 @@ def test_a_journal_that_cannot_be_written_is_a_fault_of_the_host(way: Any, playe
 
 
 @both_ways
-def test_when_the_host_fails_in_the_middle_nobody_is_ejected_and_the_journal_stays(way: Any, tmp_path: Path) -> None:
+def test_a_host_fault_ejects_no_player_and_keeps_the_journal(way: Any, tmp_path: Path) -> None:
     tiles = list(range(14))
     spec = make_spec("tsuro", parameters={"size": 5, "tiles": tiles}, journal=str(tmp_path))
 
@@ -228,7 +228,7 @@ def test_when_the_host_fails_in_the_middle_nobody_is_ejected_and_the_journal_sta
 
 
 @both_ways
-def test_a_journal_that_cannot_be_opened_again_is_a_fault_of_the_host(
+def test_a_journal_that_cannot_be_reopened_is_a_host_fault(
     way: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     spec = make_spec(id="m", journal=str(tmp_path))
@@ -274,7 +274,7 @@ BAD: dict[str, tuple[MatchSpec, str]] = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_a_spec_that_makes_no_sense_is_a_bad_request_and_leaves_nothing_behind(name: str, tmp_path: Path) -> None:
+def test_an_invalid_spec_is_a_bad_request_and_leaves_no_file(name: str, tmp_path: Path) -> None:
     spec, why = BAD[name]
     directory = tmp_path / "games"
 
@@ -286,7 +286,7 @@ def test_a_spec_that_makes_no_sense_is_a_bad_request_and_leaves_nothing_behind(n
     assert list(tmp_path.glob("**/*.jsonl")) == []
 
 
-def test_an_id_leads_to_no_file_outside_of_the_directory(tmp_path: Path) -> None:
+def test_an_id_cannot_name_a_file_outside_of_the_directory(tmp_path: Path) -> None:
     outside = make_spec(id="m", journal=str(tmp_path))
     run(outside)
     path = tmp_path / "m.jsonl"
@@ -304,7 +304,7 @@ def test_an_id_leads_to_no_file_outside_of_the_directory(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("sealed", [True, False])
-def test_the_seed_of_a_sealed_spec_is_told_to_nobody(
+def test_the_seed_of_a_sealed_spec_is_not_revealed(
     sealed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     address, fed, listening = write_module(tmp_path, PLAYER, "Player", monkeypatch), list[str](), EventCollector()
@@ -340,7 +340,7 @@ def test_the_seed_of_a_sealed_spec_is_told_to_nobody(
         ("cgroup.freeze", "cannot freeze or thaw a program"),
     ],
 )
-def test_those_who_cannot_be_shut_in_are_not_punished_for_it(
+def test_a_missing_sandbox_is_a_host_fault_and_not_the_players(
     which: str, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def make(memory: int, processes: int) -> ControlGroup | None:
@@ -366,7 +366,7 @@ def test_those_who_cannot_be_shut_in_are_not_punished_for_it(
     assert is_cleaned_up(before)
 
 
-def test_a_fault_of_the_host_while_players_sit_down_is_no_cancellation(
+def test_a_host_fault_while_players_are_seated_is_not_a_cancellation(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def fail(*_: object, **__: object) -> None:
@@ -385,7 +385,7 @@ def test_a_fault_of_the_host_while_players_sit_down_is_no_cancellation(
 
 
 @pytest.mark.parametrize("called_off", [False, True], ids=["played", "called off"])
-def test_everybody_sits_down_and_waits_for_the_word(called_off: bool, tmp_path: Path) -> None:
+def test_seated_players_wait_for_the_event_ready(called_off: bool, tmp_path: Path) -> None:
     before, heard = current_holdings(), EventCollector()
     spec = make_spec("fish", str(BOT), "random", id="m", journal=str(tmp_path))
 
@@ -411,7 +411,7 @@ def test_everybody_sits_down_and_waits_for_the_word(called_off: bool, tmp_path: 
     assert count_turns(run(spec)) > 0  # it goes on, or is its own answer
 
 
-def test_run_with_a_program_inside_an_event_loop_names_what_to_write(tmp_path: Path) -> None:
+def test_run_with_a_program_inside_an_event_loop_names_run_async(tmp_path: Path) -> None:
     spec = make_spec("fish", "greedy", str(BOT), sandbox="none", journal=str(tmp_path / "games"))
 
     async def cell_of_a_notebook() -> tuple[str, Outcome]:

@@ -55,7 +55,7 @@ class Own(Rules, frozen=True):
 
 
 @pytest.mark.parametrize("value", [ALL, OUTCOME], ids=["spec", "outcome"])
-def test_every_field_crosses_processes_and_machines(value: Any) -> None:
+def test_every_field_of_a_spec_survives_pickle_and_json(value: Any) -> None:
     default = {field.name: field.default for field in msgspec.structs.fields(value)}
 
     assert all(getattr(value, name) != default[name] for name in default)  # or this would say nothing of the field
@@ -64,7 +64,7 @@ def test_every_field_crosses_processes_and_machines(value: Any) -> None:
 
 
 @pytest.mark.parametrize("game", [Fish(rows=4), Fish(fish=2, holes="random"), Tsuro(size=5), Q(q_bonus=3)], ids=repr)
-def test_a_game_that_is_at_hand_makes_a_spec(game: Game[Any, Any, Any]) -> None:
+def test_a_spec_is_made_from_a_game_object(game: Game[Any, Any, Any]) -> None:
     players = {"fish": "greedy", "tsuro": "random", "q": "dag"}
     entrants = [Entrant(players[game.name], f"player-{seat}") for seat in range(game.seats[0])]
 
@@ -77,7 +77,7 @@ def test_a_game_that_is_at_hand_makes_a_spec(game: Game[Any, Any, Any]) -> None:
 
 
 @pytest.mark.parametrize("game", [Tsuro(rules=Own()), Tsuro(size=5, rules=Own())], ids=["rules", "and a board"])
-def test_a_rule_checker_of_ones_own_cannot_travel_and_that_is_said(game: Tsuro) -> None:
+def test_a_custom_rule_checker_cannot_be_sent_to_another_process(game: Tsuro) -> None:
     with pytest.raises(BadRequest, match=r"this game of tsuro cannot be sent to another process: .*rule"):
         MatchSpec.from_game(game, [Entrant("random")] * 3)
 
@@ -86,7 +86,7 @@ ITERATORS: dict[str, Any] = {"endless": cycle(range(35)), "short": iter([3, 1]),
 
 
 @pytest.mark.parametrize("name", ITERATORS)
-def test_an_iterator_of_tiles_cannot_travel_and_that_is_said(name: str) -> None:
+def test_an_iterator_of_tiles_cannot_be_sent_to_another_process(name: str) -> None:
     game = Tsuro(size=5, tiles=ITERATORS[name])
 
     with pytest.raises(
@@ -95,7 +95,7 @@ def test_an_iterator_of_tiles_cannot_travel_and_that_is_said(name: str) -> None:
         MatchSpec.from_game(game, [Entrant("random")] * 3)
 
 
-def test_tiles_that_were_drawn_from_an_iterator_are_data_and_can_travel() -> None:
+def test_tiles_taken_from_an_iterator_can_be_sent_to_another_process() -> None:
     game = Tsuro.with_tiles(cycle(range(35)), seats=3, size=5)
 
     spec = MatchSpec.from_game(game, [Entrant("random")] * 3)
@@ -103,7 +103,7 @@ def test_tiles_that_were_drawn_from_an_iterator_are_data_and_can_travel() -> Non
     assert pickle.loads(pickle.dumps(spec)).load_game() == game
 
 
-def test_what_nobody_labelled_is_called_by_its_address_and_each_by_another_name() -> None:
+def test_players_without_labels_have_distinct_names_from_their_addresses() -> None:
     spec = make_spec("fish", "greedy", "ann=greedy", "greedy", "ann=random")
 
     assert spec.labels == ("greedy", "ann", "greedy-2", "ann-2")

@@ -109,7 +109,7 @@ def played(game: str, distance: str, bot: Path, directory: Path) -> list[Any]:
 
 
 @pytest.mark.parametrize("game", GAMES)
-def test_at_every_distance_the_same_facts_come_about(game: str, bot: Path, tmp_path: Path) -> None:
+def test_players_in_process_as_programs_and_over_tcp_give_the_same_facts(game: str, bot: Path, tmp_path: Path) -> None:
     distances = ["here", "program", "tcp", "ws"]
     if CAN_BE_STRICT:
         distances.append("strict program")
@@ -120,7 +120,7 @@ def test_at_every_distance_the_same_facts_come_about(game: str, bot: Path, tmp_p
     assert {distance for distance in facts if facts[distance] != facts["here"]} == set()
 
 
-def test_near_and_far_players_sit_at_one_table(bot: Path, tmp_path: Path) -> None:
+def test_local_and_remote_players_share_a_table(bot: Path, tmp_path: Path) -> None:
     rules = make_game("fish", PARAMETERS["fish"])
     greedy = game_info("fish").built_in["greedy"].make("", SEED)
     mixed: dict[int, Location] = {
@@ -137,7 +137,7 @@ def test_near_and_far_players_sit_at_one_table(bot: Path, tmp_path: Path) -> Non
     assert final.turn is None
 
 
-def test_nobody_who_comes_is_gone_at_the_greeting() -> None:
+def test_a_player_that_never_comes_is_gone_at_the_greeting() -> None:
     rules = make_game("fish", PARAMETERS["fish"])
     greedy = game_info("fish").built_in["greedy"].make("", SEED)
     guests: dict[int, Location] = {0: LocalAddress(greedy), 1: ListenAddress("tcp", "0"), 2: LocalAddress(greedy)}
@@ -149,7 +149,7 @@ def test_nobody_who_comes_is_gone_at_the_greeting() -> None:
     assert final.turn is None
 
 
-def test_a_guest_of_a_resumed_match_goes_on_counting_turns() -> None:
+def test_the_turns_of_a_guest_are_counted_across_a_resumption() -> None:
     rules = make_game("fish", PARAMETERS["fish"])
     greedy = game_info("fish").built_in["greedy"].make("", SEED)
     guests: dict[int, Location] = {0: LocalAddress(greedy), 1: ListenAddress("tcp", "0")}
@@ -180,14 +180,14 @@ def test_a_table_is_refused_before_anything_is_started(place: Location) -> None:
         Table({0: place, 1: ListenAddress("tcp", "0")})
 
 
-def test_a_port_that_is_taken_is_refused_and_the_others_are_free_again() -> None:
+def test_a_taken_port_is_refused_and_the_other_listeners_are_closed() -> None:
     with Table({0: ListenAddress("tcp", "0")}, tell=print) as table:
         taken = ListenAddress("tcp", str(table.listeners[ListenAddress("tcp", "0")].port))
         with pytest.raises(BadRequest, match="cannot listen"):
             Table({0: ListenAddress("tcp", "127.0.0.1:0"), 1: taken})
 
 
-def test_many_matches_with_ejections_leave_nothing_behind(tmp_path: Path) -> None:
+def test_many_matches_with_ejections_leave_nothing_open(tmp_path: Path) -> None:
     soak(40, tmp_path)
     before = current_holdings()
 

@@ -47,7 +47,7 @@ both_ways = pytest.mark.parametrize("way", [run, awaited], ids=["played", "await
 
 @both_ways
 @pytest.mark.parametrize("game", ["fish", "tsuro", "q"])
-def test_a_spec_whose_match_was_interrupted_goes_on_with_it(way: Any, game: str, tmp_path: Path) -> None:
+def test_a_spec_resumes_its_interrupted_match(way: Any, game: str, tmp_path: Path) -> None:
     whole = run(make_spec(game, id="m", journal=str(tmp_path / "whole")))
     spec = make_spec(game, id="m", journal=str(tmp_path / "again"))
     path, listening = interrupted_journal(spec, actions=5), EventCollector()
@@ -85,7 +85,7 @@ class Player:
 
 
 @both_ways
-def test_who_fails_when_a_match_goes_on_that_was_over_fails_at_the_end_and_nobody_moves_up(
+def test_a_failure_in_a_resumed_match_that_was_over_is_one_at_the_end(
     way: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shy = write_module(tmp_path, SHY, "Player", monkeypatch)
@@ -104,7 +104,7 @@ def test_who_fails_when_a_match_goes_on_that_was_over_fails_at_the_end_and_nobod
     assert verify(read_journal(path)).result.ranking == outcome.result.ranking
 
 
-def test_a_match_whose_seed_was_drawn_goes_on_with_that_seed(tmp_path: Path) -> None:
+def test_a_match_with_a_drawn_seed_is_resumed_with_it(tmp_path: Path) -> None:
     spec = make_spec(id="m", seed=None, journal=str(tmp_path))
     path = interrupted_journal(spec)
 
@@ -129,7 +129,7 @@ OTHERS = {
 
 @both_ways
 @pytest.mark.parametrize("other", OTHERS)
-def test_another_spec_with_the_same_id_is_refused_and_the_file_stays_as_it_is(
+def test_another_spec_with_the_same_id_is_refused_and_the_file_is_unchanged(
     way: Any, other: str, tmp_path: Path
 ) -> None:
     path = interrupted_journal(make_spec(id="m", journal=str(tmp_path)))
@@ -143,7 +143,7 @@ def test_another_spec_with_the_same_id_is_refused_and_the_file_stays_as_it_is(
 
 
 @both_ways
-def test_a_spec_whose_match_has_ended_comes_to_the_outcome_on_record(way: Any, tmp_path: Path) -> None:
+def test_a_spec_whose_match_has_ended_has_the_recorded_outcome(way: Any, tmp_path: Path) -> None:
     spec = make_spec(id="m", journal=str(tmp_path))
     first = run(spec)
     left = (tmp_path / "m.jsonl").read_bytes()
@@ -170,9 +170,7 @@ class Player:
 """
 
 
-def test_the_outcome_on_record_counts_the_turn_for_which_a_player_was_ejected(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_recorded_outcome_counts_the_turn_of_an_ejection(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     spec = make_spec(
         "fish", write_module(tmp_path, CHEATS_LATER, "Player", monkeypatch), "greedy", id="m", journal=str(tmp_path)
     )
@@ -188,7 +186,7 @@ def test_the_outcome_on_record_counts_the_turn_for_which_a_player_was_ejected(
 
 @both_ways
 @pytest.mark.parametrize("there", [b"", b'{"type":"opening","se'], ids=["empty", "torn"])
-def test_a_match_whose_opening_was_never_whole_begins_anew_in_its_file(way: Any, there: bytes, tmp_path: Path) -> None:
+def test_a_match_with_a_torn_opening_begins_again_in_its_file(way: Any, there: bytes, tmp_path: Path) -> None:
     (tmp_path / "m.jsonl").write_bytes(there)
 
     outcome = way(make_spec(id="m", journal=str(tmp_path)))
@@ -197,7 +195,7 @@ def test_a_match_whose_opening_was_never_whole_begins_anew_in_its_file(way: Any,
     assert verify(read_journal(tmp_path / "m.jsonl"), outcome.result.receipt).result.ranking == outcome.result.ranking
 
 
-def test_turns_and_time_that_were_taken_before_are_told_to_the_table(
+def test_the_table_of_a_resumed_match_gets_the_times_of_turns_before(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     spec = make_spec(id="m", journal=str(tmp_path))
@@ -215,7 +213,7 @@ def test_turns_and_time_that_were_taken_before_are_told_to_the_table(
     assert told == [{seat: [one.took for one in entries if one.fact.seat == seat] for seat in range(3)}]
 
 
-def test_a_match_of_another_format_or_other_rules_is_not_gone_on_with(tmp_path: Path) -> None:
+def test_a_match_of_another_format_or_other_rules_is_not_resumed(tmp_path: Path) -> None:
     spec = make_spec(journal=str(tmp_path))
     opening = read_journal(interrupted_journal(spec)).opening
 
@@ -255,7 +253,7 @@ def test_a_spec_whose_match_is_being_played_is_refused(way: Any, tmp_path: Path)
     assert way(spec).result is not None  # nobody plays it any more
 
 
-def test_without_an_id_every_run_is_a_match_of_its_own(tmp_path: Path) -> None:
+def test_without_an_id_every_run_is_a_new_match(tmp_path: Path) -> None:
     spec = make_spec(journal=str(tmp_path))
     interrupted_journal(spec)
 
@@ -277,7 +275,7 @@ def taken(directory: Path, listener: socket.socket) -> Path:
 
 
 @pytest.mark.parametrize("verb", ["play", "resume"])
-def test_a_resumption_that_fails_leaves_no_line_behind(verb: str, tmp_path: Path) -> None:
+def test_a_failed_resumption_leaves_no_line_in_the_journal(verb: str, tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         path = taken(tmp_path, listener)
         left, address = path.read_bytes(), read_journal(path).opening.players[0]
@@ -299,7 +297,7 @@ def last_line(done: CommandResult) -> str:
 
 
 @both_ways
-def test_so_does_a_spec_that_fails(way: Any, tmp_path: Path) -> None:
+def test_a_failed_resumption_of_a_spec_leaves_no_line_in_the_journal(way: Any, tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         path = taken(tmp_path, listener)
         left, recorded = path.read_bytes(), read_journal(path)
@@ -315,7 +313,7 @@ def test_so_does_a_spec_that_fails(way: Any, tmp_path: Path) -> None:
 # Between the scan and the opening.
 
 
-def test_a_match_that_ends_after_it_was_found_is_left_alone_and_a_new_one_begins(
+def test_a_match_that_ends_after_it_was_found_is_skipped_and_a_new_one_begins(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     spec = make_spec("fish", "ann=greedy", "bob=random", seed=None, journal=str(tmp_path))
@@ -334,7 +332,7 @@ def test_a_match_that_ends_after_it_was_found_is_left_alone_and_a_new_one_begins
     assert verify(read_journal(new)).turn is None
 
 
-def test_a_match_that_somebody_else_goes_on_with_is_left_alone_and_the_next_is_taken_up(tmp_path: Path) -> None:
+def test_a_match_that_another_process_plays_is_skipped_and_the_next_is_resumed(tmp_path: Path) -> None:
     spec = make_spec("fish", "ann=greedy", "bob=random", seed=None, journal=str(tmp_path))
     first, second = interrupted_journal(spec), interrupted_journal(spec)
     left = first.read_bytes()

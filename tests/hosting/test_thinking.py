@@ -77,7 +77,7 @@ def told(thinker: PooledChannel, *messages: Any) -> list[Answer]:
 
 
 @pytest.mark.parametrize(("game", "player"), BUILT_IN)
-def test_it_answers_as_it_does_in_this_process(game: str, player: str) -> None:
+def test_a_built_in_player_of_the_pool_answers_as_in_this_process(game: str, player: str) -> None:
     here = LocalChannel(open_player(player, game_info(game), KEY), game_info(game).rules())
     questions = [TakeTurn(view) for view in views(game, 12)]
 
@@ -87,7 +87,7 @@ def test_it_answers_as_it_does_in_this_process(game: str, player: str) -> None:
     assert all(isinstance(answer, Answered) for answer in answers)
 
 
-def test_at_an_async_table_they_think_in_other_processes_and_elsewhere_they_do_not() -> None:
+def test_built_in_players_use_the_pool_only_at_async_tables() -> None:
     small, greedy = {"rows": 3, "columns": 3}, Entrant("greedy")
     spec = MatchSpec(game="fish", parameters=small, entrants=(greedy, greedy), seed=KEY)
 
@@ -99,14 +99,14 @@ def test_at_an_async_table_they_think_in_other_processes_and_elsewhere_they_do_n
     assert here.result == elsewhere.result
 
 
-def test_what_is_no_turn_is_acknowledged() -> None:
+def test_a_pooled_player_acknowledges_messages_other_than_turns() -> None:
     (view,) = views("fish", 1)
 
     assert told(PooledChannel("fish", "greedy", KEY), Start(0, ("a", "b"), view)) == [Answered(None)]
     assert POOL.processes == set()
 
 
-def test_a_crash_is_told_as_that_of_a_player_in_this_process() -> None:
+def test_a_crash_in_the_pool_is_described_as_in_this_process() -> None:
     here = LocalChannel(open_player("greedy", game_info("fish"), KEY), game_info("fish").rules())
     foreign = TakeTurn(views("q", 1)[0])
 
@@ -116,7 +116,7 @@ def test_a_crash_is_told_as_that_of_a_player_in_this_process() -> None:
     assert answer == here.ask(foreign)
 
 
-def test_its_time_is_measured_by_the_clock_of_the_record() -> None:
+def test_the_time_of_a_pooled_player_is_measured_by_the_clock_of_the_record() -> None:
     ticks = iter([10.0, 12.5])
 
     (answer,) = told(PooledChannel("fish", "greedy", KEY, lambda: next(ticks)), TakeTurn(views("fish", 1)[0]))
@@ -124,7 +124,7 @@ def test_its_time_is_measured_by_the_clock_of_the_record() -> None:
     assert answer.took == 2.5
 
 
-def test_there_are_no_more_processes_than_cores() -> None:
+def test_the_pool_has_at_most_one_process_per_core() -> None:
     question = TakeTurn(views("fish", 1)[0])
 
     async def ask() -> None:
@@ -150,7 +150,7 @@ def computing(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def test_a_process_that_is_killed_is_our_fault_and_another_one_takes_its_place() -> None:
+def test_a_killed_process_of_the_pool_is_a_host_fault_and_is_replaced() -> None:
     async def ask() -> Answer:
         asking = asyncio.create_task(PooledChannel("fish", SLOW, KEY).ask(TakeTurn(moving())))
         await until_it_thinks()
@@ -163,7 +163,7 @@ def test_a_process_that_is_killed_is_our_fault_and_another_one_takes_its_place()
     assert isinstance(asyncio.run(ask()), Answered)
 
 
-def test_a_process_that_was_killed_while_nobody_asked_is_replaced() -> None:
+def test_an_idle_process_of_the_pool_that_was_killed_is_replaced() -> None:
     thinker, question = PooledChannel("fish", "greedy", KEY), TakeTurn(moving())
     first = told(thinker, question)
     for process in tuple(POOL.processes):
@@ -173,7 +173,7 @@ def test_a_process_that_was_killed_while_nobody_asked_is_replaced() -> None:
     assert told(thinker, question) == first
 
 
-def test_nobody_is_ejected_when_a_process_is_killed() -> None:
+def test_no_player_is_ejected_when_a_process_of_the_pool_is_killed() -> None:
     async def play() -> None:
         match = deal_match(FISH, ["ann", "bob"], KEY)
         places: dict[int, Location] = {seat: parse_local_address(SLOW, "fish", KEY) for seat in range(2)}
@@ -188,7 +188,7 @@ def test_nobody_is_ejected_when_a_process_is_killed() -> None:
         asyncio.run(play())
 
 
-def test_a_process_that_cannot_be_started_is_our_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_process_of_the_pool_that_cannot_start_is_a_host_fault(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(process_pool, "POOL_WORKER_COMMAND", ("/no/such/program",))
 
     with pytest.raises(HostFault, match="cannot be started"):
@@ -199,14 +199,14 @@ class OfOurs:
     """What no process can take in that does not have these tests."""
 
 
-def test_a_question_that_makes_no_sense_there_is_a_fault_of_ours() -> None:
+def test_an_invalid_question_to_the_pool_is_a_host_fault() -> None:
     with pytest.raises(HostFault, match="ended with exit code 1"):
         told(PooledChannel("fish", "greedy", KEY), TakeTurn(OfOurs()))
 
     assert isinstance(told(PooledChannel("fish", "greedy", KEY), TakeTurn(moving()))[0], Answered)
 
 
-def test_who_is_called_off_while_it_thinks_keeps_nobody_from_asking() -> None:
+def test_a_cancelled_question_to_the_pool_does_not_block_others() -> None:
     async def ask() -> list[Answer]:
         slow = [
             asyncio.create_task(PooledChannel("fish", "lookahead:3", KEY).ask(TakeTurn(moving()))) for _ in range(10)
@@ -221,7 +221,7 @@ def test_who_is_called_off_while_it_thinks_keeps_nobody_from_asking() -> None:
     assert isinstance(asyncio.run(ask())[0], Answered)
 
 
-def test_a_loop_goes_on_while_they_think() -> None:
+def test_the_event_loop_runs_while_the_pool_computes() -> None:
     async def think() -> bool:
         thinking = asyncio.create_task(PooledChannel("fish", SLOW, KEY).ask(TakeTurn(moving())))
         while not POOL.processes:  # until somebody is at it
@@ -236,7 +236,7 @@ def test_a_loop_goes_on_while_they_think() -> None:
     assert asyncio.run(think())
 
 
-def test_matches_of_players_that_think_elsewhere_go_as_they_do_here() -> None:
+def test_matches_with_the_pool_have_the_same_facts() -> None:
     async def results(here: bool) -> list[Any]:
         places: dict[int, Location] = {}
         for seat in range(2):
@@ -252,7 +252,7 @@ def test_matches_of_players_that_think_elsewhere_go_as_they_do_here() -> None:
     assert asyncio.run(results(here=False)) == asyncio.run(results(here=True))
 
 
-def test_ctrl_c_is_not_for_them() -> None:
+def test_ctrl_c_does_not_reach_processes_of_the_pool() -> None:
     thinker, question = PooledChannel("fish", "greedy", KEY), TakeTurn(moving())
     told(thinker, question)
     before = set(POOL.processes)
@@ -298,7 +298,7 @@ asyncio.run(main())
 
 
 @pytest.mark.parametrize("mode", ["kill", "exit", "fork"])
-def test_when_the_host_ends_they_end_too_also_in_the_middle_of_a_thought(mode: str) -> None:
+def test_processes_of_the_pool_end_with_the_host_even_while_they_compute(mode: str) -> None:
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", HOST, mode],
         capture_output=True,
@@ -324,5 +324,5 @@ def is_alive(pid: str) -> bool:
         return False
 
 
-def test_players_that_a_module_brings_stay_in_this_process() -> None:
+def test_players_of_a_module_are_not_sent_to_the_pool() -> None:
     assert type(parse_local_address("in-process:tests.players.programs:first_card", "fish", KEY)) is LocalAddress

@@ -50,7 +50,7 @@ def test_a_bad_player_is_ejected_for_what_it_declares_and_the_honest_play_on(cas
 
 
 @each_case
-def test_what_is_said_of_it_is_one_short_line_and_what_is_kept_is_bounded(case: MisbehaviourCase) -> None:
+def test_the_reason_for_a_bad_player_is_one_short_line_and_its_evidence_is_bounded(case: MisbehaviourCase) -> None:
     outcome = outcomes(case.distance)[case]
 
     assert [failed.why for failed in outcome.failures] == [ejected.why for ejected in outcome.final.ejected]
@@ -62,7 +62,7 @@ def test_what_is_said_of_it_is_one_short_line_and_what_is_kept_is_bounded(case: 
         assert len(msgspec.json.encode(failed.evidence)) < 20_000
 
 
-def test_nobody_is_left_of_all_these_programs() -> None:
+def test_no_process_of_the_hostile_programs_is_left() -> None:
     outcomes(PROGRAM)
 
     until = time.monotonic() + 5
@@ -72,7 +72,7 @@ def test_nobody_is_left_of_all_these_programs() -> None:
     assert left == set()
 
 
-def test_every_kind_is_tried_at_every_distance_that_it_declares() -> None:
+def test_each_hostile_player_is_tried_over_every_connection_that_it_declares() -> None:
     tried = {(case.misbehaviour, case.distance) for case in CASES if case.misbehaviour in REMOTE_PLAYERS}
 
     assert tried == {(bad.name, distance) for bad in REMOTE_PLAYERS.values() for distance in bad.distances}
@@ -81,7 +81,7 @@ def test_every_kind_is_tried_at_every_distance_that_it_declares() -> None:
 # Those who have more than one line, or a good program and a bad strategy.
 
 
-def test_a_nonce_of_another_match_is_no_good_and_hurts_nobody_there() -> None:
+def test_a_nonce_of_another_match_is_malformed_and_harmless_there() -> None:
     stolen: list[bytes] = []
 
     def give_away(turn: Question) -> None:
@@ -138,7 +138,7 @@ def test_a_cheat_is_ejected_over_a_connection_as_in_this_process(name: str) -> N
 # A meter that cannot fail is no meter.
 
 
-def test_a_bad_player_that_is_honest_turns_the_meter_red() -> None:
+def test_the_test_of_hostile_players_detects_an_honest_one() -> None:
     case = MisbehaviourCase("hangs up", TURN, TCP)
 
     outcome = asyncio.run(play_case(case, lambda turn: turn.send(GOOD_REPLY)))
@@ -147,7 +147,9 @@ def test_a_bad_player_that_is_honest_turns_the_meter_red() -> None:
 
 
 @pytest.mark.parametrize("deed", ["replies with two nonces", "replies with two answers", "replies with two actions"])
-def test_so_does_a_decoder_that_lets_keys_pass_twice(deed: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_test_of_hostile_players_detects_a_decoder_that_accepts_duplicate_keys(
+    deed: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(wire, "find_strict_json_error", lambda line: None)
     case = MisbehaviourCase(deed, TURN, TCP)
 

@@ -27,12 +27,12 @@ def tally() -> Tally:
     return fuzz_matches(MATCHES)
 
 
-def test_nothing_is_wrong_with_any_of_them(tally: Tally) -> None:
+def test_no_fuzzed_match_breaks_a_law(tally: Tally) -> None:
     assert tally.matches == len(MATCHES)
     assert tally.failures == []
 
 
-def test_bad_players_were_bad_in_every_way_and_at_every_moment(tally: Tally) -> None:
+def test_fuzzed_matches_have_every_fault_at_every_moment(tally: Tally) -> None:
     ways = {tuple(text.rstrip(")").split(" (")) for text in tally.ejected}
 
     assert {fault for fault, _ in ways} == {fault.value for fault in Fault if fault is not Fault.GONE}
@@ -41,12 +41,12 @@ def test_bad_players_were_bad_in_every_way_and_at_every_moment(tally: Tally) -> 
     assert len(tally.done) > 100
 
 
-def test_some_were_written_down_and_some_played_with_the_other_driver(tally: Tally) -> None:
+def test_fuzzed_matches_use_journals_and_both_drivers(tally: Tally) -> None:
     assert tally.recorded > 50
     assert tally.awaited > 50
 
 
-def test_whole_tables_are_bad_and_some_are_nearly_good() -> None:
+def test_fuzzed_tables_are_all_bad_or_nearly_good() -> None:
     counts = {
         (len(sitters), sum(sitter.bad is not None for sitter in sitters))
         for _, sitters in (random_match(number, fuzz.SEED) for number in MATCHES)
@@ -56,7 +56,7 @@ def test_whole_tables_are_bad_and_some_are_nearly_good() -> None:
     assert (5, 5) in counts
 
 
-def test_the_same_number_is_the_same_match() -> None:
+def test_a_fuzzed_match_is_determined_by_its_number() -> None:
     one, other = fuzz_matches(range(30)), fuzz_matches(range(30))
 
     assert msgspec.to_builtins(one) == msgspec.to_builtins(other)
@@ -157,7 +157,7 @@ def harmless(patch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("plant", [lenient, strict, confused, wasteful, greedy, fragile, forgetful, wayward, harmless])
-def test_a_planted_bug_turns_the_meter_red(plant: Plant, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fuzzing_detects_a_planted_bug(plant: Plant, monkeypatch: pytest.MonkeyPatch) -> None:
     plant(monkeypatch)
 
     assert any(fuzz_matches(chunk).failures for chunk in CHUNKS)

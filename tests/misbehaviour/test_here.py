@@ -163,7 +163,7 @@ def test_a_bad_player_is_ejected_for_what_it_declares_and_the_honest_play_on(bad
 
 
 @each_seating
-def test_what_is_kept_of_it_is_short_and_can_be_written_down(bad: HostilePlayer, game: str) -> None:
+def test_the_evidence_of_a_bad_player_is_short_and_encodable(bad: HostilePlayer, game: str) -> None:
     final, table, last = outcome(bad, game)
 
     [why] = [ejected.why for ejected in final.ejected if ejected.seat == last]
@@ -177,7 +177,7 @@ def test_what_is_kept_of_it_is_short_and_can_be_written_down(bad: HostilePlayer,
         msgspec.json.encode(answer.value)
 
 
-def test_the_shelf_is_full() -> None:
+def test_there_are_enough_hostile_players() -> None:
     assert len(ALL_PLAYERS) == len(HOSTILE_PLAYERS) + len(ODD_PLAYERS) + len(REMOTE_PLAYERS) >= 40
     assert all(name == bad.name and bad.about and bad.moments and bad.distances for name, bad in ALL_PLAYERS.items())
     assert all("\n" not in bad.about for bad in ALL_PLAYERS.values())
@@ -201,7 +201,7 @@ def test_every_clause_that_an_action_can_break_is_broken(game: str) -> None:
 
 
 @pytest.mark.parametrize("moment", Moment)
-def test_the_keyboard_interrupts_even_if_a_player_is_on(moment: Moment) -> None:
+def test_a_keyboard_interrupt_passes_through_a_hostile_player(moment: Moment) -> None:
     player = MisbehavingPlayer(server("q", 0), moment, raise_error(KeyboardInterrupt))
 
     with pytest.raises(KeyboardInterrupt):
@@ -243,7 +243,7 @@ def swap_the_tiles(view: Any) -> Any:
 
 
 @pytest.mark.parametrize("scribble", [clear_the_map, swap_the_tiles])
-def test_what_a_player_scribbles_on_its_map_is_on_nobody_elses(scribble: Callable[[Any], Any]) -> None:
+def test_changes_of_a_players_map_do_not_reach_other_players(scribble: Callable[[Any], Any]) -> None:
     def run(first: Callable[[Any], Any]) -> AnyMatch:
         return Referee().run(Q(), [first, server("q", 1, "dag")], seed=bytes(32))
 
@@ -255,7 +255,7 @@ def test_what_a_player_scribbles_on_its_map_is_on_nobody_elses(scribble: Callabl
 # A meter that cannot fail is no meter.
 
 
-def test_a_bad_player_that_is_honest_turns_the_meter_red() -> None:
+def test_the_test_of_hostile_players_detects_an_honest_one() -> None:
     honest = HostilePlayer(
         name="nice",
         about="plays well",
@@ -269,7 +269,7 @@ def test_a_bad_player_that_is_honest_turns_the_meter_red() -> None:
     assert complaints(honest, final, 2) == ["nice got away with it"]
 
 
-def test_so_does_one_that_declares_another_fault_or_moment_or_clause() -> None:
+def test_the_test_of_hostile_players_detects_a_wrong_declaration() -> None:
     wrong_fault = make_misbehaving("wrong", "raises", Fault.MALFORMED, raise_error(ValueError), Moment.TURN)
     cheat = msgspec.structs.replace(HOSTILE_PLAYERS["moves too soon"], clause="4.1")
 
@@ -287,7 +287,7 @@ class Unjust(Fish, frozen=True):
             super().check(msgspec.structs.replace(view, seat=1), action)
 
 
-def test_so_does_a_referee_that_ejects_the_honest() -> None:
+def test_the_test_of_hostile_players_detects_a_referee_that_ejects_the_honest() -> None:
     bad = HOSTILE_PLAYERS["raises at the end"]
 
     final, _ = seated(bad, dealt(Unjust(rows=5, columns=4), 3, "bad"), 2)

@@ -61,7 +61,7 @@ def watched(bad: BadObserver, at: int) -> tuple[AnyMatch, MisbehavingObserver, l
     return run(referee), watcher, [before, after], reports
 
 
-def test_there_is_everything_to_be_heard() -> None:
+def test_the_match_of_bad_observers_has_every_kind_of_event() -> None:
     assert KINDS[0] is Started
     assert KINDS[-1] is Ended
     assert {Acted, Ejected} < set(KINDS)
@@ -69,7 +69,7 @@ def test_there_is_everything_to_be_heard() -> None:
 
 @pytest.mark.parametrize("at", MOMENTS)
 @pytest.mark.parametrize("name", OBSERVERS)
-def test_whatever_an_observer_does_the_match_is_the_same_and_the_others_hear_all_of_it(name: str, at: int) -> None:
+def test_a_bad_observer_changes_neither_the_match_nor_what_others_receive(name: str, at: int) -> None:
     final, _, good, _ = watched(OBSERVERS[name], at)
 
     assert final == FINAL
@@ -78,7 +78,7 @@ def test_whatever_an_observer_does_the_match_is_the_same_and_the_others_hear_all
 
 @pytest.mark.parametrize("at", MOMENTS)
 @pytest.mark.parametrize("name", OBSERVERS)
-def test_it_is_dropped_and_reported_once_if_it_raises_and_hears_everything_otherwise(name: str, at: int) -> None:
+def test_a_bad_observer_that_raises_is_dropped_and_reported_once(name: str, at: int) -> None:
     bad = OBSERVERS[name]
 
     _, watcher, _, reports = watched(bad, at)
@@ -88,7 +88,7 @@ def test_it_is_dropped_and_reported_once_if_it_raises_and_hears_everything_other
     assert all(report.isprintable() and len(report) < 900 for report in reports)
 
 
-def test_all_of_them_at_once_disturb_nobody() -> None:
+def test_all_bad_observers_at_once_disturb_no_other_observer() -> None:
     reports: list[str] = []
     referee, listening = Referee(reports.append), Listening()
     for bad in OBSERVERS.values():
@@ -100,7 +100,7 @@ def test_all_of_them_at_once_disturb_nobody() -> None:
     assert len(reports) == sum(bad.dropped for bad in OBSERVERS.values())
 
 
-def test_whoever_is_brought_in_the_middle_hears_nothing_of_this_match_and_all_of_the_next() -> None:
+def test_an_observer_subscribed_by_another_watches_only_the_next_match() -> None:
     referee, friend = Referee(), Listening()
 
     class Bringing(Listening):
@@ -137,7 +137,7 @@ def test_an_observer_without_a_name_is_dropped_like_any_other() -> None:
 # A meter that cannot fail is no meter.
 
 
-def test_a_gallery_that_lets_exceptions_out_turns_the_meter_red(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_test_of_bad_observers_detects_a_leaked_exception(monkeypatch: pytest.MonkeyPatch) -> None:
     def tell(self: Observers, event: Event, match: AnyMatch) -> None:
         for observer in self._observers:
             observer.observe(event, match)
@@ -148,7 +148,7 @@ def test_a_gallery_that_lets_exceptions_out_turns_the_meter_red(monkeypatch: pyt
         watched(OBSERVERS["raises ValueError"], 1)
 
 
-def test_so_does_one_that_drops_the_wrong_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_test_of_bad_observers_detects_dropping_the_wrong_one(monkeypatch: pytest.MonkeyPatch) -> None:
     tell: Callable[..., None] = Observers.notify
 
     def careless(self: Observers, event: Event, match: AnyMatch) -> None:

@@ -127,12 +127,12 @@ def of_q() -> list[Twins]:
     return pairs(Q())
 
 
-def test_what_anybody_hears_does_not_depend_on_tiles_that_it_may_not_know(of_q: list[Twins]) -> None:
+def test_messages_do_not_depend_on_hidden_tiles(of_q: list[Twins]) -> None:
     assert len(of_q) == PAIRS
     assert [leak for pair in of_q for leak in pair.leaks] == []
 
 
-def test_these_pairs_stay_in_step_for_long_and_see_every_kind_of_failure(of_q: list[Twins]) -> None:
+def test_the_compared_matches_are_long_and_have_every_kind_of_failure(of_q: list[Twins]) -> None:
     compared: Counter[object] = Counter()
 
     for pair in of_q:
@@ -151,7 +151,7 @@ def test_these_pairs_stay_in_step_for_long_and_see_every_kind_of_failure(of_q: l
         assert compared[f"rule {clause}"]
 
 
-def test_a_seat_that_draws_a_tile_hears_of_it(of_q: list[Twins]) -> None:
+def test_a_seat_that_draws_a_tile_is_told(of_q: list[Twins]) -> None:
     told = [
         (here, there)
         for pair in of_q
@@ -163,7 +163,7 @@ def test_a_seat_that_draws_a_tile_hears_of_it(of_q: list[Twins]) -> None:
     assert all(isinstance(here.receiver, int) for here, _ in told)
 
 
-def test_a_tile_with_a_number_shows_up_only_where_it_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_numbered_tile_appears_only_where_it_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
     number_the_tiles(monkeypatch.setattr)
 
     taps = with_numbers(Q, 60)
@@ -174,7 +174,7 @@ def test_a_tile_with_a_number_shows_up_only_where_it_is_known(monkeypatch: pytes
     assert len({out.moment for tap in taps for out in tap.ejected}) == len(Moment)
 
 
-def test_every_tile_has_a_number_and_everybody_hears_of_some(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_tiles_are_numbered_and_every_seat_learns_some(monkeypatch: pytest.MonkeyPatch) -> None:
     number_the_tiles(monkeypatch.setattr)
     game = numbered(Q)
 
@@ -187,7 +187,7 @@ def test_every_tile_has_a_number_and_everybody_hears_of_some(monkeypatch: pytest
         assert any(NUMBERED_TILE.search(one.text) for one in tap.heard if one.receiver == receiver)
 
 
-def test_nobody_is_ejected_for_the_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_numbered_tiles_eject_no_player(monkeypatch: pytest.MonkeyPatch) -> None:
     number_the_tiles(monkeypatch.setattr)
     game = numbered(Q)
     state = short(game.deal(4, bytes(32)), 100)
@@ -281,7 +281,7 @@ PLANTED: dict[str, tuple[type[Q], Options]] = {
 
 
 @pytest.mark.parametrize("leak", PLANTED)
-def test_a_planted_leak_makes_a_difference(leak: str) -> None:
+def test_the_comparison_of_matches_detects_a_planted_leak(leak: str) -> None:
     rules, options = PLANTED[leak]
 
     found = pairs(rules(), 20, **options)
@@ -289,14 +289,14 @@ def test_a_planted_leak_makes_a_difference(leak: str) -> None:
     assert [told for pair in found for told in pair.leaks]
 
 
-def test_so_does_a_leak_without_any_name_in_it() -> None:
+def test_the_comparison_of_matches_detects_a_leak_without_a_name() -> None:
     found = pairs(Counting(), 20)
 
     assert [told for pair in found for told in pair.leaks]
 
 
 @pytest.mark.parametrize("leak", PLANTED)
-def test_a_planted_leak_shows_the_numbers_of_tiles(leak: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_numbered_tiles_detect_a_planted_leak(leak: str, monkeypatch: pytest.MonkeyPatch) -> None:
     rules, options = PLANTED[leak]
     number_the_tiles(monkeypatch.setattr)
 

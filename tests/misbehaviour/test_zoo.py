@@ -39,14 +39,14 @@ def what_became_of(beast: EscapeAttempt, sandbox: str = "strict") -> AttemptResu
     return attempt
 
 
-def test_there_are_enough_beasts() -> None:
+def test_there_are_enough_escape_attempts() -> None:
     assert len(ESCAPE_SUITE) >= 45
     assert len({beast.name for beast in ESCAPE_SUITE}) == len(ESCAPE_SUITE)
     assert {beast.fault for beast in ESCAPE_SUITE} >= {Fault.TIMED_OUT, Fault.CRASHED, Fault.FLOOD, Fault.MALFORMED}
     assert {beast.language for beast in ESCAPE_SUITE} == set(Language)
 
 
-def test_the_documentation_names_every_beast_and_no_other() -> None:
+def test_the_documentation_lists_all_escape_attempts() -> None:
     section = (ROOT / "docs" / "sandbox.md").read_text().partition("## What a bot could try")[2].partition("\n## ")[0]
     rows = [line.split("|") for line in section.splitlines() if line.startswith("| ")][1:]
 
@@ -70,7 +70,7 @@ def loose() -> Loose:
 
 
 @pytest.mark.parametrize("beast", ESCAPE_SUITE, ids=lambda beast: beast.name)
-def test_a_beast_is_held(beast: EscapeAttempt, loose: Loose) -> None:
+def test_an_escape_attempt_fails(beast: EscapeAttempt, loose: Loose) -> None:
     if beast.held_by_group and not cgroup_support().memory:
         pytest.skip(f"it takes a control group: {cgroup_support().missing}")
 
@@ -79,12 +79,12 @@ def test_a_beast_is_held(beast: EscapeAttempt, loose: Loose) -> None:
     assert attempt.verdict is Verdict.HELD, attempt.why
 
 
-def test_they_leave_no_trace(loose: Loose) -> None:
+def test_escape_attempts_leave_no_trace(loose: Loose) -> None:
     assert loose.left == NOTHING
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
-def test_an_ordinary_user_holds_them_too(tmp_path: Path) -> None:
+def test_escape_attempts_fail_without_root_too(tmp_path: Path) -> None:
     tmp_path.chmod(0o755)
     somebody = Host(unused_user_id(), tmp_path)
     somebody.take_ownership(tmp_path)
@@ -130,12 +130,12 @@ def test_no_program_has_a_terminal() -> None:
         "signals a friend by file locks",
     ],
 )
-def test_without_a_sandbox_a_beast_gets_out(name: str) -> None:
+def test_an_escape_attempt_succeeds_without_a_sandbox(name: str) -> None:
     """Of those that do no harm, all find what they look for."""
     assert what_became_of(named(name), "none").verdict is Verdict.GOT_OUT
 
 
-def test_who_lies_is_not_believed() -> None:
+def test_an_escape_attempt_that_lies_about_success_is_detected() -> None:
     """It says that it was refused, but somebody heard it, and it knows what it cannot know."""
     heard = EscapeAttempt(
         name="sends",
@@ -162,7 +162,7 @@ def test_who_lies_is_not_believed() -> None:
     assert {attempt.verdict for attempt in attempts} == {Verdict.GOT_OUT}
 
 
-def test_who_computes_when_it_should_rest_is_found_out() -> None:
+def test_a_program_that_computes_while_frozen_is_detected() -> None:
     """It is asked, and so nobody stops it; but it counts as if the other were. On a busy machine it takes its time."""
     turn = """
 import threading
@@ -182,7 +182,7 @@ rested_or_out(until=time.monotonic() - greeted)
 @pytest.mark.parametrize(
     ("ally", "times"), [(SLEEP_THEN_EXIT, attacking.MAX_TRIES), ("", 1)], ids=["by the clock", "otherwise"]
 )
-def test_on_a_busy_machine_only_what_the_clock_says_is_tried_again(
+def test_only_timing_failures_are_repeated_on_a_busy_machine(
     ally: str, times: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And who gets out each time got out."""
@@ -201,7 +201,7 @@ def test_on_a_busy_machine_only_what_the_clock_says_is_tried_again(
     assert (attempt.verdict, len(tried)) == (Verdict.GOT_OUT, times)
 
 
-def test_who_survives_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_surviving_process_is_detected(monkeypatch: pytest.MonkeyPatch) -> None:
     """Somebody outside has the mark of a beast in its words, and is there after the match."""
     left: list[subprocess.Popen[bytes]] = []
 
@@ -223,22 +223,22 @@ def test_who_survives_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("turn", [f"os._exit({ESCAPED_EXIT_CODE})", "got_out('this')", "pass"])
-def test_who_gets_out_or_plays_on_is_no_success(turn: str) -> None:
+def test_an_escape_or_a_normal_match_is_not_counted_as_held(turn: str) -> None:
     assert what_became_of(EscapeAttempt(name="bad", tries="it", turn=turn)).verdict is not Verdict.HELD
 
 
-def test_a_beast_that_ends_before_it_tries_anything_is_not_held() -> None:
+def test_an_escape_attempt_that_ends_early_is_not_counted_as_held() -> None:
     attempt = what_became_of(EscapeAttempt(name="bad", tries="it", turn="nothing.of.this"))
 
     assert attempt.verdict is Verdict.NOT_TRIED
     assert attempt.why.startswith("it did not end as expected: the program ended with exit code 1")
 
 
-def test_one_that_should_be_too_late_and_crashes_is_not_held() -> None:
+def test_an_escape_attempt_that_crashes_instead_of_timing_out_is_not_counted_as_held() -> None:
     assert what_became_of(replace(named("kills itself"), fault=Fault.TIMED_OUT)).verdict is Verdict.NOT_TRIED
 
 
-def test_without_a_compiler_what_is_written_in_c_is_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_escape_attempts_in_c_are_skipped_without_a_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
     beast = named("mounts")
     monkeypatch.setattr(shutil, "which", lambda name: None if name == "cc" else f"/usr/bin/{name}")
 

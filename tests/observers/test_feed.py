@@ -55,7 +55,7 @@ def fed(players: list[Any], names: tuple[str, ...] = NAMES) -> list[str]:
     return lines
 
 
-def test_every_event_is_one_object_on_one_line_with_its_documented_fields() -> None:
+def test_each_event_is_one_json_line_with_its_documented_fields() -> None:
     lines = fed([first, cheat, BadLoser()])
 
     events = [json.loads(line) for line in lines]
@@ -64,7 +64,7 @@ def test_every_event_is_one_object_on_one_line_with_its_documented_fields() -> N
     assert [event["type"] for event in events] == ["started", "acted", "ejected", *["acted"] * 8, "ejected", "ended"]
 
 
-def test_a_small_match_is_fed_like_this() -> None:
+def test_the_feed_of_a_small_match_is_as_documented() -> None:
     started, placed, out, *_, ended = fed([first, cheat, first])
 
     assert json.loads(started) == {
@@ -107,7 +107,7 @@ def test_a_small_match_is_fed_like_this() -> None:
     }
 
 
-def test_a_placement_and_a_move_are_told_apart() -> None:
+def test_placements_and_moves_have_different_types_in_the_feed() -> None:
     actions = [json.loads(line)["action"] for line in fed([first, first]) if '"acted"' in line]
 
     assert {action["type"]: set(action) for action in actions} == {
@@ -116,7 +116,7 @@ def test_a_placement_and_a_move_are_told_apart() -> None:
     }
 
 
-def test_ties_stand_together_by_seat() -> None:
+def test_ties_share_a_list_in_the_order_of_seats() -> None:
     match = Match(GAME, GAME.deal(3, bytes(32)), NAMES)
 
     event = event_fields(Ended(Result((frozenset({2, 0}), frozenset({1})), ())), match)
@@ -126,7 +126,7 @@ def test_ties_stand_together_by_seat() -> None:
 
 @pytest.mark.parametrize("fault", Fault)
 @pytest.mark.parametrize("moment", Moment)
-def test_faults_and_moments_are_said_as_documented(fault: Fault, moment: Moment) -> None:
+def test_faults_and_moments_have_their_documented_values(fault: Fault, moment: Moment) -> None:
     match = Match(GAME, GAME.deal(3, bytes(32)), NAMES)
 
     event = event_fields(Ejected(2, fault, moment, "why"), match)
@@ -136,7 +136,7 @@ def test_faults_and_moments_are_said_as_documented(fault: Fault, moment: Moment)
     assert (event["name"], event["seat"], event["why"]) == ("cyd", 2, "why")
 
 
-def test_what_a_crashed_player_said_is_not_in_the_stream() -> None:
+def test_the_text_of_a_crash_is_not_in_the_feed() -> None:
     lines = fed([first, crash])
 
     assert "raised RuntimeError" in "".join(lines)
@@ -150,7 +150,7 @@ def test_hostile_names_break_neither_lines_nor_terminals() -> None:
     assert not any(sign < " " for line in lines for sign in line.removesuffix("\n"))
 
 
-def test_the_feed_does_not_tell_the_tiles_that_a_caller_has_chosen() -> None:
+def test_the_feed_hides_the_tiles_that_the_caller_has_chosen() -> None:
     chosen = tuple((7 * number + 3) % 35 for number in range(200))
     game, lines = Tsuro(tiles=chosen), list[str]()
     referee = Referee()
@@ -164,7 +164,7 @@ def test_the_feed_does_not_tell_the_tiles_that_a_caller_has_chosen() -> None:
     assert str(list(chosen[:4])).strip("[]").replace(" ", "") not in lines[0]
 
 
-def test_the_clause_that_was_broken_is_told_at_once_and_with_the_result() -> None:
+def test_a_broken_clause_is_in_the_ejection_and_in_the_result() -> None:
     events = [json.loads(line) for line in fed([first, cheat, crash])]
 
     told = [(event["name"], event["clause"]) for event in events if event["type"] == "ejected"]

@@ -19,7 +19,7 @@ def painted(match: AnyMatch, before: AnyMatch | None) -> dict[str, str]:
     return {"svg": svg(match.view(None), match.names), "txt": f"{then}, {match.state.stage.value}"}
 
 
-def test_every_state_is_painted_once_in_order() -> None:
+def test_each_state_is_painted_once_in_order() -> None:
     files: dict[str, str] = {}
     referee = Referee()
     referee.subscribe(Painter(lambda name, text: files.update({name: text}), painted))
@@ -32,7 +32,7 @@ def test_every_state_is_painted_once_in_order() -> None:
     assert files[f"{states - 1}.svg"] == svg(match.view(None), match.names)
 
 
-def test_a_painter_that_fails_is_dropped_and_the_match_goes_on() -> None:
+def test_a_painter_that_fails_is_dropped_and_the_match_continues() -> None:
     said: list[str] = []
     referee = Referee(report=said.append)
 

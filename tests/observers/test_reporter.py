@@ -81,11 +81,11 @@ def result(*groups: set[int], ejected: tuple[Ejected, ...] = (), scores: tuple[i
     return Result(tuple(frozenset(group) for group in groups), ejected, scores)
 
 
-def test_a_whole_match_reads_like_this() -> None:
+def test_the_report_of_a_whole_match_is_as_expected() -> None:
     assert told(partial(Reporter, draw=text), [first, cheat, first], NAMES[:3]) == WHOLE_MATCH
 
 
-def test_without_a_drawing_only_the_words_are_told() -> None:
+def test_without_a_drawing_only_text_is_reported() -> None:
     words = ("match", "at", "commit", "seed", "ann", "bob", "cyd", "1. a", "2. c")
     lines = [line for line in WHOLE_MATCH.splitlines() if line.startswith(words)]
 
@@ -106,7 +106,7 @@ def test_without_a_drawing_only_the_words_are_told() -> None:
     ],
     ids=["start", "place", "move", "kick", "end"],
 )
-def test_the_five_events_are_told_apart(event: Any, words: str) -> None:
+def test_the_five_events_have_different_reports(event: Any, words: str) -> None:
     assert describe_event(event, NAMES) == [words]
 
 
@@ -139,7 +139,7 @@ def test_the_ejected_are_listed_after_the_ranking_in_their_order() -> None:
     ]
 
 
-def test_where_a_game_has_points_everybody_is_told_with_theirs() -> None:
+def test_the_standings_of_a_game_with_points_have_scores() -> None:
     out = (Ejected(2, Fault.CRASHED, Moment.TURN, "raised ValueError"),)
 
     assert format_standings(result({1}, {0, 3}, ejected=out, scores=(7, 12, 9, 7)), NAMES) == [

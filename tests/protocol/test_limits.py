@@ -30,7 +30,7 @@ OTHERS: list[Message] = [Start(0, ("ann",), None), Tell(()), End(Result((), ()))
         ("1e-3", Limits(move=0.001)),
     ],
 )
-def test_limits_are_read_as_people_write_them(text: str, limits: Limits) -> None:
+def test_limits_are_parsed_from_text(text: str, limits: Limits) -> None:
     assert parse_limits(text) == limits
 
 
@@ -40,7 +40,7 @@ NO_LISTS = (",", "1,", "1,2", "move=1,2", "2,move=1", "bank=1,bank=2")
 
 
 @pytest.mark.parametrize("text", [*NO_NUMBERS, *NO_NAMES, *NO_LISTS])
-def test_everything_else_is_refused_in_one_line(text: str) -> None:
+def test_invalid_limits_are_refused_in_one_line(text: str) -> None:
     with pytest.raises(BadRequest) as refused:
         parse_limits(text)
 
@@ -49,7 +49,7 @@ def test_everything_else_is_refused_in_one_line(text: str) -> None:
     assert "\n" not in str(refused.value)
 
 
-def test_limits_are_values_that_can_be_written_down() -> None:
+def test_limits_can_be_encoded_and_decoded() -> None:
     limits = parse_limits("2,bank=60")
 
     assert msgspec.json.decode(msgspec.json.encode(limits), type=Limits) == limits
@@ -73,7 +73,7 @@ def test_the_first_turn_may_have_a_limit_of_its_own() -> None:
     assert budget.limit_for(TURN) == 5.0
 
 
-def test_what_is_no_turn_has_the_limit_of_a_move_and_costs_nothing() -> None:
+def test_messages_other_than_turns_have_the_move_limit_and_are_not_charged() -> None:
     budget = TimeBudget(Limits(move=5.0, first_move=60.0, bank=3.0))
 
     for message in OTHERS:
@@ -83,7 +83,7 @@ def test_what_is_no_turn_has_the_limit_of_a_move_and_costs_nothing() -> None:
     assert budget.limit_for(TURN) == 3.0
 
 
-def test_a_turn_takes_from_the_bank_and_no_more_than_is_there() -> None:
+def test_a_turn_is_charged_to_the_bank_and_at_most_what_is_left() -> None:
     budget = TimeBudget(Limits(move=5.0, bank=8.0))
 
     budget.spend(TURN, 4.0)
@@ -116,7 +116,7 @@ seconds = st.floats(0, 10)
 
 
 @given(st.floats(0.1, 100), st.floats(0, 5), st.lists(seconds, max_size=40))
-def test_whoever_keeps_to_what_is_allowed_never_takes_more_than_bank_and_increments(
+def test_turns_within_limits_never_exceed_bank_and_increments(
     bank: float, increment: float, wishes: list[float]
 ) -> None:
     budget, spent = TimeBudget(Limits(move=5.0, bank=bank, increment=increment)), 0.0
@@ -140,7 +140,7 @@ class Forgetful(TimeBudget):
         super().spend(message, 0.0)
 
 
-def test_a_budget_that_takes_nothing_turns_the_meter_red() -> None:
+def test_the_bank_test_detects_a_budget_that_charges_nothing() -> None:
     budget, spent = Forgetful(Limits(move=5.0, bank=1.0)), 0.0
 
     for _ in range(10):
@@ -151,7 +151,7 @@ def test_a_budget_that_takes_nothing_turns_the_meter_red() -> None:
     assert spent > 1.0
 
 
-def test_time_that_was_spent_before_an_interruption_is_not_given_again() -> None:
+def test_time_spent_before_an_interruption_stays_spent() -> None:
     budget = TimeBudget(Limits(move=5.0, first_move=20.0, bank=10.0, increment=1.0))
 
     budget.spend_turns([4.0, 30.0, 0.5])
@@ -179,7 +179,7 @@ def test_time_that_was_spent_before_an_interruption_is_not_given_again() -> None
         ),
     ],
 )
-def test_whoever_is_late_is_told_of_what(text: str, took: tuple[float, ...], why: str) -> None:
+def test_the_text_of_a_timeout_names_the_limit_or_the_bank(text: str, took: tuple[float, ...], why: str) -> None:
     budget = TimeBudget(parse_limits(text))
     budget.spend_turns(took)
 

@@ -163,7 +163,7 @@ def is_as_due(found: str, why: str) -> bool:
 
 
 @pytest.mark.parametrize(("line", "why"), ROWS)
-def test_what_is_no_reply_is_malformed_in_one_short_line(line: bytes, why: str) -> None:
+def test_an_invalid_line_is_malformed_in_one_short_line(line: bytes, why: str) -> None:
     found = decode_line(line, Q_ACTION)
 
     assert is_as_due(found.why, why)
@@ -179,12 +179,12 @@ def test_what_is_no_reply_is_malformed_in_one_short_line(line: bytes, why: str) 
         (b'{"type":"\\u001b[2J"}', "Invalid value '\ufffd[2J' - at `$.type`"),
     ],
 )
-def test_what_is_wrong_with_an_answer_is_said(answer: bytes, what: str) -> None:
+def test_the_error_of_an_answer_is_described(answer: bytes, what: str) -> None:
     assert decode_line(reply(answer), Q_ACTION).why == f"{NOT_DUE}: {what}"
 
 
 @pytest.mark.parametrize("what", BAD_REPLIES)
-def test_nothing_that_the_shelf_says_is_taken_for_an_answer(what: str) -> None:
+def test_no_line_of_the_hostile_players_is_a_valid_answer(what: str) -> None:
     times, template = BAD_REPLIES[what]
     line = template.replace(b"@", b'"n"').replace(b"#", b'{"type":"pass"}' if "take_turn" in times else b"null")
     decode = Q_ACTION if "take_turn" in times else wire.hello_decoder
@@ -209,7 +209,7 @@ def test_nothing_that_the_shelf_says_is_taken_for_an_answer(what: str) -> None:
         PASS.ljust(MAX_LINE_BYTES),
     ],
 )
-def test_what_is_only_written_differently_is_taken(line: bytes) -> None:
+def test_json_in_another_notation_is_accepted(line: bytes) -> None:
     assert decode_line(line, Q_ACTION).answer == {"type": "pass"}
 
 
@@ -252,7 +252,7 @@ def test_the_longest_line_is_read_and_one_longer_is_not() -> None:
         (b'{"name":"%b"}' % (b"x" * 20), {"name": "x" * 20}),
     ],
 )
-def test_hello_is_answered_by_nothing_or_a_name(answer: bytes, taken: Any) -> None:
+def test_hello_is_answered_by_null_or_an_introduction(answer: bytes, taken: Any) -> None:
     found = decode_line(reply(answer), wire.hello_decoder)
 
     assert (found.why, found.answer) == ("", taken)
@@ -266,12 +266,12 @@ def test_hello_is_answered_by_nothing_or_a_name(answer: bytes, taken: Any) -> No
         *('{"name":"Zo\u00eb"}'.encode(), '{"name":"\u0661"}'.encode(), b'{"name":"\\u001b[2J"}', b'{"name":"../x"}'),
     ],
 )
-def test_hello_is_answered_by_nothing_else(answer: bytes) -> None:
+def test_other_answers_to_hello_are_malformed(answer: bytes) -> None:
     assert decode_line(reply(answer), wire.hello_decoder).why.startswith(NOT_DUE)
 
 
 @pytest.mark.parametrize("answer", [b"false", b"0", b'""', b"[]", b"{}", b'{"type":"pass"}', b'"null"'])
-def test_everything_but_a_turn_is_answered_by_null_alone(answer: bytes) -> None:
+def test_messages_other_than_turns_are_answered_by_null_only(answer: bytes) -> None:
     assert decode_line(reply(answer), wire.acknowledgement_decoder).why.startswith(NOT_DUE)
     assert decode_line(reply(b"null"), wire.acknowledgement_decoder).why == ""
 
@@ -290,7 +290,7 @@ blank = st.sampled_from([b"", b" ", b"\t", b"\n ", b"\r\n"])
 
 
 @given(st.integers(0, len(good_replies()) - 1), st.lists(blank, min_size=6, max_size=6))
-def test_a_good_reply_is_taken_however_it_is_written(index: int, blanks: list[bytes]) -> None:
+def test_a_valid_reply_is_accepted_in_any_json_notation(index: int, blanks: list[bytes]) -> None:
     line, decode = good_replies()[index]
 
     found = decode_line(spaced(line, blanks), decode)
@@ -301,7 +301,7 @@ def test_a_good_reply_is_taken_however_it_is_written(index: int, blanks: list[by
 
 @settings(max_examples=300)
 @given(st.binary(max_size=200) | st.text(max_size=100).map(lambda text: text.encode(errors="surrogatepass")))
-def test_whatever_bytes_arrive_they_are_a_reply_or_malformed(line: bytes) -> None:
+def test_any_bytes_are_a_reply_or_malformed(line: bytes) -> None:
     for decode in (Q_ACTION, wire.acknowledgement_decoder, wire.hello_decoder):
         assert find_problem(line, decode) == ""
 
@@ -320,7 +320,7 @@ json_values = st.recursive(
 
 @settings(max_examples=300)
 @given(json_values)
-def test_whatever_values_arrive_they_are_an_answer_or_malformed(value: Any) -> None:
+def test_any_json_values_are_an_answer_or_malformed(value: Any) -> None:
     line = json.dumps({"nonce": "n", "answer": value}).encode()
 
     for decode in (Q_ACTION, wire.acknowledgement_decoder, wire.hello_decoder):
@@ -377,7 +377,7 @@ def test_the_verdict_does_not_depend_on_how_deep_python_may_recurse() -> None:
     assert low[0] == high[0]
 
 
-def test_nor_does_whether_it_is_a_reply_at_all() -> None:
+def test_reading_a_reply_does_not_depend_on_how_deep_python_may_recurse() -> None:
     low, high = judged_at(200), judged_at(10_000)
 
     assert low[1] == high[1]
@@ -385,7 +385,7 @@ def test_nor_does_whether_it_is_a_reply_at_all() -> None:
 
 @pytest.mark.alone
 @pytest.mark.parametrize("head", [b"[" * 33, reply(b"[" * 40 + b'"')[:-1]], ids=["brackets", "a reply"])
-def test_brackets_and_escaped_quotes_are_read_in_no_time(head: bytes) -> None:
+def test_brackets_and_escaped_quotes_are_read_in_linear_time(head: bytes) -> None:
     line = head + b'\\"' * 4000
 
     assert min(seconds(line) for _ in range(3)) < 0.05  # a hundredth of that would do
@@ -400,7 +400,7 @@ def seconds(line: bytes) -> float:
 # What is said.
 
 
-def test_a_question_is_one_line_of_json_with_what_every_question_has() -> None:
+def test_a_question_is_one_line_of_json_with_the_common_fields() -> None:
     game = Q()
     view = game.view(game.deal(2, bytes(32)), 0)
     result = Result((frozenset({0}),), (), receipt=Receipt(1, "0" * 64))
@@ -446,7 +446,7 @@ def failing() -> list[str]:
     return [row for row, of in CASES.items() for line, why in of if not is_as_due(decode_line(line, Q_ACTION).why, why)]
 
 
-def test_a_decoder_that_lets_keys_pass_twice_turns_the_table_red(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_table_of_bad_lines_detects_a_decoder_that_accepts_duplicate_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(wire, "reject_duplicate_keys", dict)
 
     assert set(failing()) == {"P5 twice"}
@@ -461,7 +461,7 @@ def test_a_decoder_that_lets_keys_pass_twice_turns_the_table_red(monkeypatch: py
         ("is_too_deep", lambda text: False, "P2 nesting"),
     ],
 )
-def test_so_does_one_that_lets_pass_anything_else(
+def test_the_table_of_bad_lines_detects_a_lax_decoder(
     name: str, lax: Any, row: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(wire, name, lax)
@@ -469,7 +469,7 @@ def test_so_does_one_that_lets_pass_anything_else(
     assert row in failing()
 
 
-def test_a_decoder_that_judges_something_else_turns_the_meter_red(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_mutation_test_detects_a_decoder_that_judges_another_line(monkeypatch: pytest.MonkeyPatch) -> None:
     line = reply(b'{"type":"exchange"}')
 
     monkeypatch.setattr(wire, "read_answer", lambda *_: Pass())
@@ -477,7 +477,7 @@ def test_a_decoder_that_judges_something_else_turns_the_meter_red(monkeypatch: p
     assert "was judged" in find_problem(line, Q_ACTION)
 
 
-def test_so_does_one_that_raises(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_mutation_test_detects_a_decoder_that_raises(monkeypatch: pytest.MonkeyPatch) -> None:
     def read_answer(*_: Any) -> Malformed:
         raise RecursionError("too deep")
 

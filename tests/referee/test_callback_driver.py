@@ -49,7 +49,7 @@ class Quick(AsyncScriptedChannel):
 @pytest.mark.parametrize("refuses", [0, 1, 2, 3])
 @pytest.mark.parametrize("number", range(12))
 @each_game
-def test_the_same_match_is_played_whoever_can_be_asked_at_once(name: str, number: int, refuses: int) -> None:
+def test_callback_channels_play_the_same_match(name: str, number: int, refuses: int) -> None:
     match, seed = some_match(name, number)
     plain = [ScriptedChannel(script) for script in table(name, match, seed)]
     quick = [Quick(script, refuses) for script in table(name, match, seed)]
@@ -73,7 +73,7 @@ def test_the_same_match_is_played_whoever_can_be_asked_at_once(name: str, number
 
 @pytest.mark.parametrize("at", range(12))
 @each_game
-def test_an_exception_out_of_the_record_reaches_whoever_drives(name: str, at: int) -> None:
+def test_an_exception_of_the_record_reaches_the_driver(name: str, at: int) -> None:
     match, seed = some_match(name, 5)
     channels = [Quick(script) for script in table(name, match, seed)]
 
@@ -84,7 +84,7 @@ def test_an_exception_out_of_the_record_reaches_whoever_drives(name: str, at: in
 
 
 @pytest.mark.parametrize("turns", range(6))
-def test_a_match_may_be_called_off_at_any_turn_and_the_open_question_is_forgotten(turns: int) -> None:
+def test_a_match_cancelled_at_any_turn_drops_its_open_question(turns: int) -> None:
     class Silent(Quick):
         def ask_with_callback(self, message: Message, then: Callable[[Answer], None]) -> bool:
             taken.append(isinstance(message, TakeTurn))

@@ -90,7 +90,7 @@ def match_of(name: str) -> AnyMatch:
 
 @each_driver
 @each_game
-def test_a_listener_hears_of_every_fact_what_spectators_see_until_it_is_eliminated(name: str, driver: str) -> None:
+def test_a_listener_gets_the_spectators_view_of_every_fact_until_eliminated(name: str, driver: str) -> None:
     ann, cyd, watching = Listener(name), Listener(name), Watching()
 
     refereed(driver, match_of(name), [ann, Deaf(name), cyd], watching.inform)
@@ -102,7 +102,7 @@ def test_a_listener_hears_of_every_fact_what_spectators_see_until_it_is_eliminat
 
 @each_driver
 @each_game
-def test_the_facts_are_the_same_with_and_without(name: str, driver: str) -> None:
+def test_the_facts_are_the_same_with_and_without_change_listeners(name: str, driver: str) -> None:
     without, watching = Watching(), Watching()
 
     refereed("play", match_of(name), [Deaf(name) for _ in range(3)], without.inform)
@@ -112,7 +112,7 @@ def test_the_facts_are_the_same_with_and_without(name: str, driver: str) -> None
 
 
 @each_game
-def test_so_is_the_journal(name: str, tmp_path: Path) -> None:
+def test_the_journal_is_the_same_with_and_without_change_listeners(name: str, tmp_path: Path) -> None:
     def recorded(directory: str, players: list[Any]) -> list[dict[str, Any]]:
         journal = Journal(tmp_path / directory)
         match = Referee().run(
@@ -136,7 +136,7 @@ def test_so_is_the_journal(name: str, tmp_path: Path) -> None:
 
 @each_driver
 @pytest.mark.parametrize("error", [ValueError("a bad day"), SystemExit(1), RecursionError()])
-def test_what_it_raises_is_a_crash_when_it_is_next_asked(error: BaseException, driver: str) -> None:
+def test_an_exception_in_changed_is_a_crash_at_the_next_message(error: BaseException, driver: str) -> None:
     def crash(number: int) -> None:
         if number == 4:
             raise error
@@ -160,7 +160,7 @@ def test_what_it_raises_is_a_crash_when_it_is_next_asked(error: BaseException, d
 
 
 @each_driver
-def test_it_may_crash_when_the_game_is_over(driver: str) -> None:
+def test_an_exception_in_changed_after_the_game_is_a_crash_at_the_end(driver: str) -> None:
     watching, ann = Watching(), Listener("fish")
     refereed(driver, match_of("fish"), [Deaf("fish") for _ in range(3)], watching.inform)
 
@@ -175,14 +175,14 @@ def test_it_may_crash_when_the_game_is_over(driver: str) -> None:
 
 
 @each_driver
-def test_what_it_answers_is_nobodys_business(driver: str) -> None:
+def test_the_return_value_of_changed_is_ignored(driver: str) -> None:
     match = refereed(driver, match_of("fish"), [Listener("fish", lambda number: number), Deaf("fish"), Deaf("fish")])
 
     assert match.result.ejected == ()
 
 
 @each_driver
-def test_who_is_out_hears_no_more_than_that(driver: str) -> None:
+def test_an_ejected_listener_gets_no_more_changes(driver: str) -> None:
     class Cheat(Listener):
         def __init__(self) -> None:
             super().__init__("fish")
@@ -222,7 +222,7 @@ class Flagged(Deaf):
 
 @each_driver
 @pytest.mark.parametrize("player", [Strange, Flagged])
-def test_one_that_has_no_such_method_is_not_told(player: type[Deaf], driver: str) -> None:
+def test_a_player_without_the_method_changed_is_not_told_of_changes(player: type[Deaf], driver: str) -> None:
     match = refereed(driver, match_of("fish"), [player("fish"), Deaf("fish"), Deaf("fish")])
 
     assert match.result.ejected == ()
@@ -237,7 +237,7 @@ class Shy(Toy, frozen=True):
 
 
 @each_driver
-def test_where_nobody_listens_nothing_is_worked_out(driver: str) -> None:
+def test_without_listeners_no_view_is_computed(driver: str) -> None:
     game = Shy()
     match = Match(game, game.deal(2, bytes(32)), ("ann", "bob"))
 
@@ -248,7 +248,7 @@ def test_where_nobody_listens_nothing_is_worked_out(driver: str) -> None:
         final.view(None)
 
 
-def test_and_nothing_is_put_in_between() -> None:
+def test_without_listeners_the_observer_function_is_unchanged() -> None:
     watching = Watching()
 
     assert add_change_listeners({0: LocalChannel(Deaf("fish"), GAMES["fish"])}, watching.inform) == watching.inform

@@ -28,7 +28,7 @@ def owing(*owed: News) -> AnyMatch:
     return msgspec.structs.replace(toy(pile=()), pending_news=owed)
 
 
-def test_a_whole_match_is_greeting_turns_with_news_and_end() -> None:
+def test_a_match_is_a_greeting_turns_with_news_and_an_end() -> None:
     _, notes = run_conversation(toy())
 
     assert notes == [
@@ -52,7 +52,7 @@ def test_a_whole_match_is_greeting_turns_with_news_and_end() -> None:
     ]
 
 
-def test_everybody_is_greeted_with_its_own_view_from_whoever_moves_next() -> None:
+def test_all_players_are_greeted_with_their_views_in_turn_order() -> None:
     match = toy(order=(2, 0, 1))
     script = conversation(match)
 
@@ -72,7 +72,7 @@ def test_a_turn_is_asked_with_the_view_of_the_seat_on_turn() -> None:
     assert call == Call(0, TakeTurn(match.view(0)))
 
 
-def test_whoever_fails_at_the_greeting_gets_nothing_more() -> None:
+def test_a_player_that_fails_at_the_greeting_gets_no_more_messages() -> None:
     final, notes = run_conversation(toy(), {"1 start": GONE_FAILURE})
 
     assert notes[:6] == [
@@ -88,7 +88,7 @@ def test_whoever_fails_at_the_greeting_gets_nothing_more() -> None:
     assert final.result.ejected == final.ejected
 
 
-def test_when_everybody_fails_at_the_greeting_the_match_ends_without_a_turn() -> None:
+def test_a_match_ends_without_a_turn_if_all_players_fail_at_the_greeting() -> None:
     final, notes = run_conversation(toy(), {"0 start": GONE_FAILURE, "1 start": GONE_FAILURE, "2 start": GONE_FAILURE})
 
     assert [line for line in notes if "turn" in line or "end told" in line] == []
@@ -96,7 +96,7 @@ def test_when_everybody_fails_at_the_greeting_the_match_ends_without_a_turn() ->
     assert [ejected.seat for ejected in final.result.ejected] == [0, 1, 2]
 
 
-def test_whoever_fails_at_its_turn_gets_nothing_more_and_the_next_is_asked() -> None:
+def test_a_player_that_fails_at_its_turn_gets_no_more_messages() -> None:
     _, notes = run_conversation(toy(), {"0 turn": Failed(Fault.TIMED_OUT, "too late")})
 
     assert notes[4:8] == ["0 turn", "* 0 ejected, timed_out at the turn", "0 dismissed", "1 turn"]
@@ -118,7 +118,7 @@ def test_news_comes_after_the_action_is_announced_and_before_the_next_turn() -> 
     assert notes[at - 1 : at + 2] == ["* 0 acted", "0 news told 1", "1 turn"]
 
 
-def test_whoever_fails_at_the_news_is_out_but_its_action_stands() -> None:
+def test_a_player_that_fails_at_news_is_ejected_but_its_action_counts() -> None:
     final, notes = run_conversation(toy(), {"0 news": GONE_FAILURE})
     at = notes.index("0 news told 1")
 
@@ -127,7 +127,7 @@ def test_whoever_fails_at_the_news_is_out_but_its_action_stands() -> None:
     assert final.state.aside == (1,)
 
 
-def test_winners_hear_the_end_first_then_the_rest_in_the_order_of_play() -> None:
+def test_winners_are_told_the_end_first_then_the_rest_in_turn_order() -> None:
     state = msgspec.structs.replace(SHORT, hands=((), (), ()), pile=(), scores=(3, 9, 9), order=(2, 0, 1))
 
     _, notes = run_conversation(Match(Toy(), state, NAMES))
@@ -135,7 +135,7 @@ def test_winners_hear_the_end_first_then_the_rest_in_the_order_of_play() -> None
     assert [line[:5] for line in notes if "end told" in line] == ["2 end", "1 end", "0 end"]
 
 
-def test_whoever_fails_at_the_end_is_struck_out_and_nobody_moves_up() -> None:
+def test_a_player_that_fails_at_the_end_is_removed_and_no_player_moves_up() -> None:
     final, notes = run_conversation(toy(), {"2 end": GONE_FAILURE})
 
     assert notes[-5:] == [
@@ -155,7 +155,7 @@ def test_an_emptied_first_group_stays_empty() -> None:
     assert notes[-1] == "* ended [[], [0, 2]]"
 
 
-def test_when_everybody_fails_at_the_end_nobody_is_ranked() -> None:
+def test_no_player_is_ranked_if_all_fail_at_the_end() -> None:
     final, _ = run_conversation(toy(), {"0 end": GONE_FAILURE, "1 end": GONE_FAILURE, "2 end": GONE_FAILURE})
 
     assert final.result.ranking == (frozenset(), frozenset())
@@ -183,13 +183,13 @@ def test_an_answer_where_only_an_acknowledgement_was_due_is_malformed(call: str)
 # A match that goes on from the middle.
 
 
-def test_owed_news_is_told_before_the_first_turn() -> None:
+def test_pending_news_is_told_before_the_first_turn() -> None:
     _, notes = run_conversation(owing(News(1, "one"), News(0, "two")))
 
     assert notes[4:7] == ["1 news told one", "0 news told two", "0 turn"]
 
 
-def test_whoever_fails_at_news_is_not_told_the_rest_of_it() -> None:
+def test_a_player_that_fails_at_news_is_not_told_its_other_news() -> None:
     _, notes = run_conversation(owing(News(1, "one"), News(0, "two"), News(1, "three")), {"1 news": GONE_FAILURE})
 
     assert notes[4:9] == [
@@ -201,13 +201,13 @@ def test_whoever_fails_at_news_is_not_told_the_rest_of_it() -> None:
     ]
 
 
-def test_owed_news_survives_the_failure_of_somebody_else_at_the_greeting() -> None:
+def test_pending_news_survives_the_failure_of_another_player_at_the_greeting() -> None:
     _, notes = run_conversation(owing(News(1, "one"), News(2, "two")), {"2 start": GONE_FAILURE})
 
     assert notes[3:8] == ["2 start", "* 2 ejected, gone at the greeting", "2 dismissed", "1 news told one", "0 turn"]
 
 
-def test_a_match_that_is_over_has_a_greeting_and_an_end() -> None:
+def test_a_resumed_match_that_is_over_has_a_greeting_and_an_end() -> None:
     _, notes = run_conversation(Match(Fish(), EXAMPLES["tie"], NAMES))
 
     assert [line.split(" told ")[0] for line in notes] == [
@@ -216,7 +216,7 @@ def test_a_match_that_is_over_has_a_greeting_and_an_end() -> None:
     ]
 
 
-def test_whoever_was_ejected_before_is_not_spoken_to() -> None:
+def test_an_ejected_player_of_a_resumed_match_gets_no_messages() -> None:
     halfway, _ = run_conversation(toy(), {"1 start": GONE_FAILURE})
     match = toy().after(halfway.ejected[0])
 
@@ -239,7 +239,7 @@ def test_a_stuck_player_is_not_asked_and_an_ejection_can_free_it() -> None:
     assert [line for line in freed if line.startswith("0 turn")] != []
 
 
-def test_nobody_left_means_no_winner() -> None:
+def test_without_remaining_players_there_is_no_winner() -> None:
     match: AnyMatch = Match(Fish(), EXAMPLES["star"], ("ann", "bob"))
 
     final, notes = run_conversation(match, {"0 turn": GONE_FAILURE, "1 turn": GONE_FAILURE})

@@ -86,7 +86,7 @@ def some_match(name: str, number: int) -> tuple[AnyMatch, bytes]:
 
 @pytest.mark.parametrize("number", range(60))
 @each_game
-def test_sync_and_async_agree(name: str, number: int) -> None:
+def test_sync_and_async_drivers_play_the_same_match(name: str, number: int) -> None:
     match, seed = some_match(name, number)
     sync = [ScriptedChannel(script) for script in table(name, match, seed)]
     awaited = [AsyncScriptedChannel(script) for script in table(name, match, seed)]
@@ -102,7 +102,7 @@ def test_sync_and_async_agree(name: str, number: int) -> None:
 
 @pytest.mark.parametrize("number", range(60))
 @each_game
-def test_whatever_a_player_does_the_match_ends(name: str, number: int) -> None:
+def test_a_match_ends_whatever_its_players_do(name: str, number: int) -> None:
     match, seed = some_match(name, number)
     channels = [ScriptedChannel(script) for script in table(name, match, seed)]
 
@@ -116,7 +116,7 @@ def test_whatever_a_player_does_the_match_ends(name: str, number: int) -> None:
 
 @pytest.mark.parametrize("at", range(12))
 @each_game
-def test_whoever_fails_at_any_call_is_ejected_and_everybody_else_is_ranked(name: str, at: int) -> None:
+def test_a_player_that_fails_at_any_call_is_ejected_and_the_others_are_ranked(name: str, at: int) -> None:
     match, seed = some_match(name, 1)
     scripts = [good(match, derive_seed(seed, str(seat))) for seat in range(len(match.names))]
     scripts[1] = failing_script(at, Failed(Fault.CRASHED, "it fell over"), scripts[1])
@@ -130,7 +130,7 @@ def test_whoever_fails_at_any_call_is_ejected_and_everybody_else_is_ranked(name:
     assert len(channels[1].heard) <= at + 1
 
 
-def test_a_table_of_nobody_but_failures_ends_without_a_winner() -> None:
+def test_a_table_of_failing_players_ends_without_a_winner() -> None:
     for seats in (2, 3, 4):
         match = dealt("fish", seats, bytes(32))
 
@@ -152,7 +152,7 @@ def test_every_channel_is_closed_once_and_an_ejected_one_with_its_ejection(name:
         assert [channel.closed for channel in channels] == [[ejected.get(seat)] for seat in range(len(channels))]
 
 
-def test_an_ejected_player_is_dismissed_before_anybody_else_is_asked() -> None:
+def test_an_ejected_player_is_dismissed_before_the_next_question() -> None:
     order: list[str] = []
 
     class Noting(ScriptedChannel):
@@ -190,7 +190,7 @@ class Stopping(NullRecord):
 
 @pytest.mark.parametrize("at", range(12))
 @each_game
-def test_an_exception_out_of_the_record_stops_the_match_and_closes_every_channel_once(name: str, at: int) -> None:
+def test_an_exception_of_the_record_closes_every_channel_once(name: str, at: int) -> None:
     match, seed = some_match(name, 5)
     sync = [ScriptedChannel(script) for script in table(name, match, seed)]
     awaited = [AsyncScriptedChannel(script) for script in table(name, match, seed)]
@@ -205,7 +205,7 @@ def test_an_exception_out_of_the_record_stops_the_match_and_closes_every_channel
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, Stop])
-def test_an_exception_out_of_a_channel_closes_every_channel_once(error: type[BaseException]) -> None:
+def test_an_exception_of_a_channel_closes_every_channel_once(error: type[BaseException]) -> None:
     def interrupt(message: Message) -> Answer:
         raise error
 
@@ -262,7 +262,7 @@ class Closing(AsyncScriptedChannel):
         await super().close(reason)
 
 
-def test_a_close_that_raises_leaves_no_other_channel_open_and_is_raised_then() -> None:
+def test_an_exception_of_close_is_raised_after_all_channels_are_closed() -> None:
     class Broken(ScriptedChannel):
         def close(self, reason: CloseReason) -> None:
             raise Stop
@@ -281,7 +281,7 @@ def test_a_close_that_raises_leaves_no_other_channel_open_and_is_raised_then() -
     assert [channel.closed for channel in awaited] == [[], [None], [None]]
 
 
-def test_if_several_closes_raise_all_of_it_is_told() -> None:
+def test_several_exceptions_of_close_are_raised_as_a_group() -> None:
     match = dealt("toy", 3, bytes(32))
     channels = [Closing(good(match, bytes(32)), error=error) for error in (Stop("one"), Stop("two"))]
 
@@ -291,7 +291,7 @@ def test_if_several_closes_raise_all_of_it_is_told() -> None:
     assert [str(error) for error in told.value.exceptions] == ["one", "two"]
 
 
-def test_channels_are_closed_side_by_side() -> None:
+def test_channels_are_closed_concurrently() -> None:
     at_it: list[int] = []
 
     class Meeting(AsyncScriptedChannel):
@@ -315,7 +315,7 @@ def test_channels_are_closed_side_by_side() -> None:
 
 @pytest.mark.parametrize("times", [1, 3])
 @pytest.mark.parametrize("ejected", [False, True], ids=["at the end", "when one is dismissed"])
-def test_a_cancel_while_channels_are_closed_waits_until_they_are(times: int, ejected: bool) -> None:
+def test_a_cancellation_waits_until_all_channels_are_closed(times: int, ejected: bool) -> None:
     match = dealt("toy", 2, bytes(32))
     ends = asyncio.Event()
     channels = [
@@ -342,7 +342,7 @@ def test_a_cancel_while_channels_are_closed_waits_until_they_are(times: int, eje
     assert [len(channel.closed) for channel in channels] == [1, 1]
 
 
-def test_a_cancel_hides_no_exception_of_closing() -> None:
+def test_a_cancellation_keeps_the_exception_of_close() -> None:
     match = dealt("toy", 2, bytes(32))
     ends = asyncio.Event()
     channels = [Closing(good(match, bytes(32)), waits=20, error=Stop()), Closing(good(match, bytes(32)))]
@@ -362,7 +362,7 @@ def test_a_cancel_hides_no_exception_of_closing() -> None:
 # The scripts themselves.
 
 
-def test_a_script_that_is_over_is_a_player_that_is_gone() -> None:
+def test_a_scripted_channel_without_answers_is_gone() -> None:
     channel = ScriptedChannel([Answered(None)])
 
     answers = [channel.ask(TakeTurn(view)) for view in (1, 2)]
@@ -371,7 +371,7 @@ def test_a_script_that_is_over_is_a_player_that_is_gone() -> None:
     assert channel.heard == [TakeTurn(1), TakeTurn(2)]
 
 
-def test_whoever_asks_a_closed_channel_is_told_off() -> None:
+def test_asking_a_closed_scripted_channel_is_an_error() -> None:
     channel = ScriptedChannel([])
 
     channel.close(None)

@@ -26,14 +26,14 @@ def test_an_illegal_action_is_an_ejection_that_names_the_clause() -> None:
     assert fact == Ejected(0, Fault.ILLEGAL, Moment.TURN, "rule 3.2: there is no tile at [9, 9]", "3.2")
 
 
-def test_an_action_of_the_wrong_kind_is_illegal_not_malformed() -> None:
+def test_an_action_of_the_wrong_stage_is_illegal_not_malformed() -> None:
     fact = judge(FISH, VIEW, 0, Answered(Move((0, 0), (2, 0))))
 
     assert isinstance(fact, Ejected)
     assert (fact.fault, fact.why[:8]) == (Fault.ILLEGAL, "rule 3.4")
 
 
-def test_whoever_is_shown_the_view_of_another_seat_is_judged_by_it() -> None:
+def test_a_player_is_judged_by_the_view_it_was_shown() -> None:
     fact = judge(FISH, FISH.view(EXAMPLES["start"], 1), 1, Answered(Place((2, 2))))
 
     assert isinstance(fact, Ejected)
@@ -55,13 +55,13 @@ def test_a_failure_to_acknowledge_is_an_ejection_at_that_moment(fault: Fault, mo
     assert ejected == Ejected(1, fault, moment, "it went wrong")
 
 
-def test_an_acknowledgement_is_nothing() -> None:
+def test_none_is_an_acknowledgement() -> None:
     assert judge_acknowledgement(0, Moment.NEWS, Answered(None)) is None
 
 
 @pytest.mark.parametrize("moment", [Moment.GREETING, Moment.NEWS, Moment.END])
 @pytest.mark.parametrize("value", [0, "", False, (), "void", Place((0, 0))])
-def test_anything_but_nothing_is_no_acknowledgement(value: object, moment: Moment) -> None:
+def test_any_other_value_is_not_an_acknowledgement(value: object, moment: Moment) -> None:
     ejected = judge_acknowledgement(1, moment, Answered(value))
 
     assert ejected is not None
@@ -69,7 +69,7 @@ def test_anything_but_nothing_is_no_acknowledgement(value: object, moment: Momen
 
 
 @pytest.mark.parametrize("verdict", [False, True, "illegal"])
-def test_rules_that_say_no_by_a_value_are_a_fault_of_the_host(verdict: object) -> None:
+def test_rules_whose_check_returns_a_value_are_a_host_fault(verdict: object) -> None:
     class ByValue(Fish, frozen=True):
         def check(self, view: View, action: Action) -> None:
             return verdict  # type: ignore[return-value]  # which is the mistake

@@ -48,7 +48,7 @@ class Everywhere:
 # Good players.
 
 
-def test_an_action_comes_back_as_an_equal_action() -> None:
+def test_an_action_survives_the_round_trip_through_json() -> None:
     assert answer_of(saying(STEP)) == Answered(STEP)
 
 
@@ -87,7 +87,7 @@ def test_methods_other_than_take_turn_may_be_missing() -> None:
     assert answers == [Answered(None), Answered(STEP), Answered(None), Answered(None)]
 
 
-def test_each_message_calls_its_method_with_what_is_in_it() -> None:
+def test_each_message_calls_its_method_with_its_fields() -> None:
     heard: list[tuple[Any, ...]] = []
 
     class Noting:
@@ -128,7 +128,7 @@ class Leaving:
         return "a bad answer"
 
 
-def test_whoever_is_ejected_is_told_why_once_and_nobody_else_is() -> None:
+def test_only_an_ejected_player_is_told_why_and_only_once() -> None:
     heard: list[Any] = []
     good, bad = Leaving(lambda *said: heard.append(("good", *said))), Leaving(lambda *said: heard.append(said))
     good.take_turn = lambda view: next(FISH.actions(view))  # type: ignore[method-assign]
@@ -152,7 +152,7 @@ def test_whoever_is_ejected_is_told_why_once_and_nobody_else_is() -> None:
     ],
     ids=["raises", "exits", "recurses", "answers", "takes too few", "no method at all", "nothing"],
 )
-def test_whatever_it_makes_of_that_hurts_nobody(do: Any) -> None:
+def test_an_exception_in_the_method_ejected_is_ignored(do: Any) -> None:
     honest = [lambda view: next(FISH.actions(view))] * 2
 
     match = Referee().run(FISH, [Leaving(do), *honest], seed=bytes(32))
@@ -161,7 +161,7 @@ def test_whatever_it_makes_of_that_hurts_nobody(do: Any) -> None:
     assert sorted(seat for group in match.result.ranking for seat in group) == [1, 2]
 
 
-def test_one_that_does_not_want_to_know_is_not_told() -> None:
+def test_a_player_without_the_method_ejected_is_not_told() -> None:
     LocalChannel(saying(STEP), FISH).close(OUT)
     LocalChannel(Leaving(raising(AssertionError("nobody was ejected"))), FISH).close(None)
 
@@ -171,7 +171,7 @@ def test_the_keyboard_is_heard_even_then() -> None:
         LocalChannel(Leaving(raising(KeyboardInterrupt())), FISH).close(OUT)
 
 
-def test_time_is_taken_by_the_clock_of_the_channel() -> None:
+def test_time_is_measured_by_the_clock_of_the_channel() -> None:
     times = iter([10.0, 12.5])
 
     answer = LocalChannel(saying(STEP), FISH, lambda: next(times)).ask(TURN)
@@ -179,7 +179,7 @@ def test_time_is_taken_by_the_clock_of_the_channel() -> None:
     assert answer == Answered(STEP, took=2.5)
 
 
-def test_so_it_is_for_whoever_raises_or_answers_nonsense() -> None:
+def test_time_is_measured_for_crashes_and_malformed_answers_too() -> None:
     def crash(view: object) -> object:
         raise RuntimeError("a bad day")
 
@@ -201,7 +201,7 @@ def test_so_it_is_for_whoever_raises_or_answers_nonsense() -> None:
         (object(), "answered with something that is not plain data: TypeError"),
     ],
 )
-def test_an_answer_where_none_is_due_is_malformed_and_kept_for_the_record(said: Any, evidence: str) -> None:
+def test_an_answer_to_a_message_without_one_is_malformed_with_evidence(said: Any, evidence: str) -> None:
     for message in nonempty(message for message in MESSAGES if message is not TURN):
         answer = answer_of(Talking(said), message)
         assert isinstance(answer, Failed)
@@ -228,7 +228,7 @@ class Talking:
     ],
     ids=lambda error: type(error).__name__,
 )
-def test_whatever_a_player_raises_it_crashed(error: BaseException, message: Message) -> None:
+def test_any_exception_is_a_crash(error: BaseException, message: Message) -> None:
     answer = answer_of(Everywhere(raising(error)), message)
 
     assert isinstance(answer, Failed)
@@ -245,7 +245,7 @@ def test_endless_recursion_is_a_crash() -> None:
     assert (answer.fault, answer.why) == (Fault.CRASHED, "raised RecursionError")
 
 
-def test_what_was_said_is_evidence_and_not_public() -> None:
+def test_the_text_of_an_exception_is_evidence_and_not_public() -> None:
     answer = answer_of(raising(ValueError("I hold the red one")))
 
     assert isinstance(answer, Failed)
@@ -305,7 +305,7 @@ class Sticky(str):
     ],
     ids=["rude", "rude words", "endless", "endless words", "sticky words", "endless inside", "rude inside"],
 )
-def test_an_exception_that_fights_back_is_a_crash_like_any_other(error: Exception) -> None:
+def test_an_exception_that_raises_itself_is_a_crash(error: Exception) -> None:
     answer = answer_of(raising(error))
 
     assert isinstance(answer, Failed)
@@ -322,7 +322,7 @@ def test_an_exception_that_fights_back_is_a_crash_like_any_other(error: Exceptio
     ],
     ids=["surrogate", "long words", "long name", "escape"],
 )
-def test_what_is_said_of_an_exception_is_short_and_can_be_written_down(error: Exception) -> None:
+def test_the_description_of_an_exception_is_short_and_encodable(error: Exception) -> None:
     answer = answer_of(raising(error))
 
     assert isinstance(answer, Failed)
@@ -420,7 +420,7 @@ JUNK: dict[str, Any] = {
 }
 
 
-def test_a_player_that_returns_none_hears_that_it_must_return_an_action() -> None:
+def test_returning_none_for_a_turn_says_that_an_action_is_needed() -> None:
     answer = answer_of(saying(None))
 
     assert isinstance(answer, Failed)
@@ -431,18 +431,18 @@ def test_a_player_that_returns_none_hears_that_it_must_return_an_action() -> Non
 
 
 @pytest.mark.parametrize("junk", JUNK)
-def test_what_is_no_action_is_malformed(junk: str) -> None:
+def test_a_value_that_is_not_an_action_is_malformed(junk: str) -> None:
     answer = answer_of(saying(JUNK[junk]))
 
     assert isinstance(answer, Failed)
     assert (answer.fault, answer.why) == (Fault.MALFORMED, "the answer is not an action of this game")
 
 
-def test_an_action_that_does_not_let_anybody_look_is_read_without_asking_it() -> None:
+def test_an_action_with_hostile_attributes_is_read_without_calling_them() -> None:
     assert answer_of(saying(Stingy(type="place", at=[0, 0]))) == Answered(Place((0, 0)))
 
 
-def test_an_answer_is_plain_data_and_not_the_thing_that_the_player_still_holds() -> None:
+def test_an_answer_is_a_copy_of_the_players_object() -> None:
     held: dict[str, Any] = {"type": "place", "at": [0, 0]}
     answer = answer_of(saying(held))
 
@@ -453,7 +453,7 @@ def test_an_answer_is_plain_data_and_not_the_thing_that_the_player_still_holds()
 
 @pytest.mark.parametrize("junk", ["a text", "an object", "a ring", "a generator"])
 @pytest.mark.parametrize("call", ["start", "end"])
-def test_whoever_returns_something_where_nothing_was_asked_for_is_out(call: str, junk: str) -> None:
+def test_a_player_that_returns_a_value_from_start_tell_or_end_is_ejected(call: str, junk: str) -> None:
     class Chatty:
         def take_turn(self, view: View) -> Any:
             return next(FISH.actions(view))
@@ -469,7 +469,7 @@ def test_whoever_returns_something_where_nothing_was_asked_for_is_out(call: str,
 # Players that meddle.
 
 
-def test_a_view_cannot_be_written_into() -> None:
+def test_a_view_is_immutable_for_players() -> None:
     def meddle(view: Any) -> Any:
         view.state.scores = (100, 0)
         return STEP
@@ -484,7 +484,7 @@ def test_a_view_cannot_be_written_into() -> None:
 
 
 @pytest.mark.parametrize("junk", JUNK)
-def test_junk_hurts_nobody_but_whoever_returns_it(junk: str) -> None:
+def test_junk_ejects_only_the_player_that_returns_it(junk: str) -> None:
     match = Referee().run(FISH, [saying(JUNK[junk]), lambda view: next(FISH.actions(view))], seed=bytes(32))
 
     assert match.result.ranking == (frozenset({1}),)

@@ -74,7 +74,7 @@ def watched(*others: Any) -> tuple[AnyMatch, Watching, Watching, list[str]]:
     return run(referee), before, after, reports
 
 
-def test_an_observer_hears_everything_in_order_with_the_match_after_it() -> None:
+def test_an_observer_receives_all_events_in_order_with_the_match_after_each() -> None:
     match, watching, _, _ = watched()
     events = [event for event, _ in watching.heard]
 
@@ -93,7 +93,7 @@ def test_an_observer_hears_everything_in_order_with_the_match_after_it() -> None
 @pytest.mark.parametrize(
     "error", [ValueError("no"), SystemExit(1), GeneratorExit(), StopIteration(), RecursionError()], ids=repr
 )
-def test_whatever_an_observer_does_the_result_is_the_same(error: BaseException, at: int) -> None:
+def test_the_result_is_the_same_whatever_an_observer_does(error: BaseException, at: int) -> None:
     bad = Doing(at, raising(error))
 
     match, before, after, reports = watched(bad)
@@ -141,7 +141,7 @@ def test_an_observer_may_run_a_match_with_another_referee() -> None:
     assert reports == []
 
 
-def test_an_observer_can_unsubscribe_others_only_from_the_next_match_on() -> None:
+def test_an_observer_removes_others_only_from_the_next_match_on() -> None:
     referee, victim = Referee(), Watching()
     referee.subscribe(Doing(0, lambda: referee.remove(victim)))
     referee.subscribe(victim)
@@ -154,7 +154,7 @@ def test_an_observer_can_unsubscribe_others_only_from_the_next_match_on() -> Non
     assert len(victim.heard) == after_one
 
 
-def test_an_observer_that_comes_during_a_match_watches_the_next() -> None:
+def test_an_observer_subscribed_during_a_match_watches_the_next() -> None:
     referee, late = Referee(), Watching()
     referee.subscribe(Doing(2, lambda: referee.subscribe(late)))
 
@@ -166,7 +166,7 @@ def test_an_observer_that_comes_during_a_match_watches_the_next() -> None:
     assert isinstance(late.heard[0][0], Started)
 
 
-def test_an_observer_that_subscribes_a_crowd_changes_nothing() -> None:
+def test_an_observer_that_subscribes_many_others_changes_nothing() -> None:
     reports: list[str] = []
     referee = Referee(reports.append)
     referee.subscribe(Doing(0, lambda: [referee.subscribe(Watching()) for _ in range(1000)]))
@@ -175,7 +175,7 @@ def test_an_observer_that_subscribes_a_crowd_changes_nothing() -> None:
     assert reports == []
 
 
-def test_a_dropped_observer_is_back_in_the_next_match() -> None:
+def test_a_dropped_observer_watches_the_next_match_again() -> None:
     reports: list[str] = []
     referee, bad = Referee(reports.append), Doing(0, raising(ValueError("once")))
     referee.subscribe(bad)
@@ -187,7 +187,7 @@ def test_a_dropped_observer_is_back_in_the_next_match() -> None:
     assert bad.calls > EVENTS
 
 
-def test_what_an_observer_is_given_cannot_be_written_into() -> None:
+def test_events_and_matches_are_immutable_for_observers() -> None:
     class Meddling:
         def observe(self, event: Any, match: Any) -> None:
             match.state.scores = (100,)
@@ -199,7 +199,7 @@ def test_what_an_observer_is_given_cannot_be_written_into() -> None:
     assert "Meddling was dropped: AttributeError" in reports[0]
 
 
-def test_a_gallery_is_fixed_when_it_is_made() -> None:
+def test_the_observers_of_a_match_are_fixed_when_it_begins() -> None:
     one, two = Watching(), Watching()
     observers = [one]
     gallery = Observers(observers, lambda text: None)
@@ -235,7 +235,7 @@ def test_of_equal_observers_only_the_one_that_raised_is_dropped() -> None:
     assert len(reports) == 1
 
 
-def test_an_observer_that_says_it_is_like_nobody_is_dropped_all_the_same() -> None:
+def test_an_observer_that_is_equal_to_no_object_is_dropped_if_it_raises() -> None:
     class Unlike(Doing):
         def __ne__(self, other: object) -> bool:
             return True  # of itself, too

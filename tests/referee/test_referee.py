@@ -78,14 +78,14 @@ class Writing(NullRecord):
 # Who watches.
 
 
-def test_whoever_subscribes_twice_is_told_so() -> None:
+def test_a_second_subscription_returns_false() -> None:
     referee, watching = Referee(), Watching()
 
     assert referee.subscribe(watching) is True
     assert referee.subscribe(watching) is False
 
 
-def test_only_who_is_there_can_be_removed() -> None:
+def test_removing_an_observer_that_is_not_subscribed_returns_false() -> None:
     referee, watching = Referee(), Watching()
 
     assert referee.remove(watching) is False
@@ -94,7 +94,7 @@ def test_only_who_is_there_can_be_removed() -> None:
     assert referee.remove(watching) is False
 
 
-def test_observers_are_told_apart_by_who_they_are_not_by_what_they_say() -> None:
+def test_observers_are_compared_by_identity() -> None:
     class Alike(Watching):
         def __eq__(self, other: object) -> bool:
             return True
@@ -108,7 +108,7 @@ def test_observers_are_told_apart_by_who_they_are_not_by_what_they_say() -> None
     assert (bool(one.heard), bool(two.heard)) == (True, False)
 
 
-def test_whoever_was_subscribed_twice_hears_everything_once() -> None:
+def test_an_observer_subscribed_twice_receives_each_event_once() -> None:
     referee, watching = Referee(), Watching()
     referee.subscribe(watching)
     referee.subscribe(watching)
@@ -118,7 +118,7 @@ def test_whoever_was_subscribed_twice_hears_everything_once() -> None:
     assert watching.heard.count(Ended(match.result)) == 1
 
 
-def test_without_a_report_of_ones_own_a_dropped_observer_is_named_on_stderr(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_dropped_observer_is_named_on_stderr_by_default(capsys: pytest.CaptureFixture[str]) -> None:
     print_warning("observer Watching was dropped")
 
     assert capsys.readouterr().err == "fairplay: observer Watching was dropped\n"
@@ -138,7 +138,7 @@ def test_a_referee_runs_any_number_of_matches() -> None:
     assert sum(isinstance(event, Started) for event in watching.heard) == 3
 
 
-def test_a_match_inside_a_match_is_refused_and_the_first_goes_on() -> None:
+def test_a_match_inside_a_match_is_refused_and_the_first_continues() -> None:
     referee = Referee()
     errors: list[BadRequest] = []
 
@@ -205,7 +205,7 @@ def test_without_ages_players_sit_in_the_order_given() -> None:
     assert seating(TOY, None, first_of_toy) == ("ann", "bob", "cyd", "dan")
 
 
-def test_a_player_sits_where_its_name_sits() -> None:
+def test_names_are_seated_with_their_players() -> None:
     def cheat(view: View) -> Any:
         return {"type": "place", "at": [9, 9]}
 
@@ -233,7 +233,7 @@ def test_the_wrong_number_of_players_is_refused(count: int) -> None:
         (None, "a NoneType is not a player: it has no method take_turn(view)"),
     ],
 )
-def test_what_is_no_player_is_refused_before_anything_is_recorded(player: Any, why: str) -> None:
+def test_an_invalid_player_is_refused_before_the_record_begins(player: Any, why: str) -> None:
     begun: list[Any] = []
 
     with pytest.raises(BadRequest, match=re.escape(why)):
@@ -246,7 +246,7 @@ def test_what_is_no_player_is_refused_before_anything_is_recorded(player: Any, w
 
 
 @pytest.mark.parametrize("seed", [7, "seven", 1.5])
-def test_what_is_no_seed_is_refused_with_how_to_make_one(seed: Any) -> None:
+def test_an_invalid_seed_is_refused_with_how_to_make_one(seed: Any) -> None:
     with pytest.raises(
         BadRequest, match=re.escape(f"a seed has 32 bytes, not {seed!r}: fairplay.core.chance.seed_from_text")
     ):
@@ -263,7 +263,7 @@ def test_the_wrong_number_of_ages_is_refused() -> None:
         Referee().run(FISH, [first, first], ages=[7])
 
 
-def test_an_impossible_set_up_is_refused_before_anybody_is_told() -> None:
+def test_an_impossible_setup_is_refused_before_any_player_is_asked() -> None:
     referee, watching = Referee(), Watching()
     referee.subscribe(watching)
 
@@ -295,7 +295,7 @@ def test_players_without_names_are_numbered_from_one() -> None:
 # What is written down.
 
 
-def test_a_record_is_begun_with_the_match_as_it_was_dealt_and_its_seed() -> None:
+def test_a_record_begins_with_the_dealt_match_and_its_seed() -> None:
     record = Writing()
 
     match = Referee().run(FISH, [first, first], names=["ann", "bob"], seed=SEED, record=record.begin)
@@ -318,7 +318,7 @@ def test_every_event_is_written_with_the_answer_that_led_to_it() -> None:
         assert answer == Answered(event.action, took=1.0)
 
 
-def test_the_record_is_written_before_observers_are_told() -> None:
+def test_the_record_is_written_before_observers_are_informed() -> None:
     notes: list[str] = []
     referee = Referee()
     referee.subscribe(Watching(notes.append))
@@ -330,7 +330,7 @@ def test_the_record_is_written_before_observers_are_told() -> None:
 
 
 @pytest.mark.parametrize("fails_at", [-1, 0, 1, 2, 7])
-def test_a_record_that_fails_stops_the_match_and_nobody_is_ejected(fails_at: int) -> None:
+def test_a_failing_record_stops_the_match_without_an_ejection(fails_at: int) -> None:
     referee, watching, record = Referee(), Watching(), Writing(fails_at=fails_at)
     referee.subscribe(watching)
 
@@ -343,7 +343,7 @@ def test_a_record_that_fails_stops_the_match_and_nobody_is_ejected(fails_at: int
     assert all(isinstance(event, Started | Acted) for event in watching.heard)
 
 
-def test_what_was_not_written_is_not_told() -> None:
+def test_an_event_that_was_not_recorded_is_not_announced() -> None:
     ended: list[str] = []
 
     class Player:

@@ -20,7 +20,7 @@ class Span(NamedTuple):
     until: float
 
 
-def test_who_wants_to_be_alone_is_and_the_others_are_not(tmp_path: Path) -> None:
+def test_only_marked_tests_run_alone(tmp_path: Path) -> None:
     notes = tmp_path / "notes"
     command = [sys.executable, "-m", "pytest", "-n", "2", "--dist", "load", "-p", "no:cacheprovider"]
 

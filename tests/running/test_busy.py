@@ -62,7 +62,7 @@ def test_a_late_test_fails_where_only_its_own_programs_keep_the_machine_busy() -
 @pytest.mark.parametrize(
     ("free", "own", "share"), [(4.0, 0.0, 0.0), (0.0, 4.0, 0.0), (1.0, 1.0, 0.5), (0.0, 0.0, 1.0), (3.0, 0.0, 0.25)]
 )
-def test_what_is_neither_free_nor_ours_was_taken_by_others(free: float, own: float, share: float) -> None:
+def test_cpu_time_that_is_neither_idle_nor_ours_belongs_to_others(free: float, own: float, share: float) -> None:
     before, after = Reading(5.0, free=1.0, own=2.0), Reading(7.0, free=1.0 + free, own=2.0 + own)
 
     assert share_of_others(before, after, processors=2) == share

@@ -24,7 +24,7 @@ def run(*options: str) -> tuple[int, dict[str, str], str]:
     return done.returncode, {name: end for end, name in ends}, done.stdout
 
 
-def test_what_hangs_fails_and_the_others_are_run() -> None:
+def test_a_hanging_test_fails_and_the_others_run() -> None:
     code, ends, output = run("-rA", "-k", f"not {HOPELESS}")
 
     assert code == 1, output
@@ -33,7 +33,7 @@ def test_what_hangs_fails_and_the_others_are_run() -> None:
     assert output.count("TimeLimitExceeded: this took longer than 0.3 s") >= len(BAD) - 1
 
 
-def test_what_no_exception_ends_is_ended_with_its_worker() -> None:
+def test_a_test_that_no_exception_can_end_is_ended_with_its_worker() -> None:
     code, ends, output = run("-rA", *WITHOUT_MERCY, "-k", " or ".join({HOPELESS, *GOOD}))
 
     assert code == 1, output

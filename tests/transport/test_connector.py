@@ -135,7 +135,7 @@ def test_an_address_without_host_and_port_is_refused(address: str) -> None:
         parse_host_address(address)
 
 
-def test_a_websocket_with_a_password_is_refused_before_it_is_looked_up() -> None:
+def test_a_websocket_address_with_a_password_is_refused_before_the_lookup() -> None:
     with pytest.raises(BadRequest, match="write PORT or HOST:PORT"):
         parse_host_address("ws://u:p@h:1:2")
 
@@ -173,7 +173,7 @@ def test_each_address_of_a_host_has_its_share_of_the_time(monkeypatch: pytest.Mo
     assert tried == [1, port]
 
 
-def test_a_client_is_not_connected_with_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_client_does_not_connect_to_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[socket.socket] = []
     real = socket.socket
 
@@ -196,7 +196,7 @@ def test_a_client_is_not_connected_with_itself(monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.parametrize("connects", [True, False], ids=["TCP connects it with itself", "it was reset at once"])
-def test_what_has_no_host_at_its_other_end_is_no_connection_and_is_let_go_of(connects: bool) -> None:
+def test_a_connection_without_a_host_is_refused_and_closed(connects: bool) -> None:
     made: list[socket.socket] = []
 
     class Inwards(asyncio.SelectorEventLoop):
@@ -217,7 +217,7 @@ def test_what_has_no_host_at_its_other_end_is_no_connection_and_is_let_go_of(con
     assert all(one.fileno() == -1 for one in made)
 
 
-def test_lines_come_whole_however_they_are_sent() -> None:
+def test_lines_are_received_whole_however_they_are_split() -> None:
     def behave(connection: socket.socket) -> None:
         for text in (b"a\nb", b"c\n\n", b"d", b"e\nno end"):
             connection.sendall(text)
@@ -227,7 +227,7 @@ def test_lines_come_whole_however_they_are_sent() -> None:
 
 
 @pytest.mark.parametrize("scheme", ["tcp", "ws"])
-def test_a_host_that_falls_silent_is_given_up(scheme: str) -> None:
+def test_a_silent_host_is_given_up(scheme: str) -> None:
     def behave(connection: socket.socket) -> None:
         if scheme == "ws":
             connection.sendall(b"".join(accepted(connection).data_to_send()))
@@ -320,7 +320,7 @@ def test_replies_that_a_host_does_not_read_do_not_fill_our_memory(monkeypatch: p
         (b"HTTP/1.1 302 Found\r\nLocation: ws://127.0.0.1:1\r\nContent-Length: 0\r\n\r\n", "HTTP 302"),
     ],
 )
-def test_a_host_that_speaks_no_websocket_is_refused(response: bytes, why: str) -> None:
+def test_a_host_without_websocket_is_refused(response: bytes, why: str) -> None:
     def behave(connection: socket.socket) -> None:
         connection.recv(65536)
         connection.sendall(response)
@@ -341,7 +341,7 @@ def test_a_host_that_does_not_answer_the_handshake_is_given_up(monkeypatch: pyte
         dialled(uri)
 
 
-def test_messages_come_until_the_host_hangs_up() -> None:
+def test_messages_are_received_until_the_host_disconnects() -> None:
     async def says(line: Any) -> None:
         await line.send("a")
         await line.send(["b", "c"])
@@ -350,7 +350,7 @@ def test_messages_come_until_the_host_hangs_up() -> None:
         assert event_loop.run(all_from(uri)) == [b"a", b"bc"]
 
 
-def test_messages_that_come_with_the_response_to_the_handshake_are_heard() -> None:
+def test_messages_after_the_handshake_in_the_same_segment_are_received() -> None:
     def behave(connection: socket.socket) -> None:
         protocol = accepted(connection)
         for text in (b"a", b"b"):
@@ -414,7 +414,7 @@ def test_a_host_that_sends_too_much_is_given_up() -> None:
         event_loop.run(heard(uri))
 
 
-def test_a_host_that_says_that_something_went_wrong_is_quoted() -> None:
+def test_the_close_reason_of_a_host_is_quoted() -> None:
     async def says(line: Any) -> None:
         await line.close(CloseCode.INTERNAL_ERROR, "the disk is full")
 
@@ -426,7 +426,7 @@ def test_a_host_that_says_that_something_went_wrong_is_quoted() -> None:
 
 
 @pytest.mark.parametrize("scheme", ["tcp", "ws"])
-def test_what_a_host_said_last_is_heard_although_the_reply_cannot_be_sent(scheme: str) -> None:
+def test_the_last_message_of_a_host_is_received_although_the_reply_fails(scheme: str) -> None:
     asked, gone = threading.Event(), threading.Event()
     turn = wire.encode_question(TURN, FISH, match_id="m", turn=1, nonce="2", limit=5.0)
     goodbye = wire.encode_suspended("an update", 0)
@@ -502,7 +502,7 @@ def test_a_host_without_the_right_certificate_is_refused(certificate: tuple[str,
         dialled(uri)
 
 
-def test_a_host_that_speaks_no_tls_is_refused(certificate: tuple[str, str]) -> None:
+def test_a_host_without_tls_is_refused(certificate: tuple[str, str]) -> None:
     def behave(connection: socket.socket) -> None:
         connection.recv(65536)
         connection.sendall(b"no TLS here\n")
@@ -511,7 +511,7 @@ def test_a_host_that_speaks_no_tls_is_refused(certificate: tuple[str, str]) -> N
         dialled(address, ca=certificate[0])
 
 
-def test_the_first_lines_of_a_host_are_there_as_soon_as_one_is_connected() -> None:
+def test_the_first_lines_of_a_host_are_available_once_connected() -> None:
     """A host may speak before anybody listens."""
 
     def behave(connection: socket.socket) -> None:

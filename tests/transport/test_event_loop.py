@@ -40,7 +40,7 @@ class Looks:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there, the loop that can be observed starts no programs")
-def test_a_loop_tells_when_it_looks_and_for_how_long_it_waited() -> None:
+def test_a_loop_reports_its_polls_and_how_long_they_waited() -> None:
     async def wait() -> tuple[float, list[tuple[float, float]]]:
         loop = asyncio.get_running_loop()
         assert isinstance(loop, TimingEventLoop)
@@ -55,7 +55,7 @@ def test_a_loop_tells_when_it_looks_and_for_how_long_it_waited() -> None:
     assert max(ended - began for began, ended in seen) > 0.005
 
 
-def test_what_is_run_may_be_interrupted_as_by_asyncio() -> None:
+def test_a_run_is_interrupted_by_ctrl_c_as_with_asyncio() -> None:
     async def fail() -> None:
         raise KeyboardInterrupt
 
@@ -63,7 +63,7 @@ def test_what_is_run_may_be_interrupted_as_by_asyncio() -> None:
         run(fail())
 
 
-def test_a_signal_that_does_not_interrupt_the_wait_is_handled_all_the_same() -> None:
+def test_a_signal_just_before_the_wait_is_handled_at_once() -> None:
     """It comes to another thread here; one that comes right before the wait begins is no different."""
 
     def deliver() -> None:
@@ -88,7 +88,7 @@ def test_a_signal_that_does_not_interrupt_the_wait_is_handled_all_the_same() -> 
         signal.signal(signal.SIGUSR1, before)
 
 
-def test_who_was_woken_by_signals_before_is_so_afterwards() -> None:
+def test_the_wakeup_fd_before_is_restored() -> None:
     async def work() -> None:
         pass
 
@@ -113,7 +113,7 @@ def test_a_loop_runs_in_another_thread_too() -> None:
         assert threads.submit(lambda: run(work())).result() == 7
 
 
-def test_the_loop_of_a_caller_is_left_as_it_is() -> None:
+def test_the_loop_of_a_caller_is_not_changed() -> None:
     async def ask() -> object:
         return await RemoteChannel(ScriptedConnection((0.0, reply_with({"type": "place", "at": [0, 0]}))), GAME).ask(
             TURN
@@ -129,7 +129,7 @@ def test_the_loop_of_a_caller_is_left_as_it_is() -> None:
     assert after.keys() == before.keys()
 
 
-def test_nothing_of_ours_is_run_on_another_loop() -> None:
+def test_all_commands_run_on_a_timing_event_loop() -> None:
     calls = [
         f"{path.relative_to(SOURCES)}:{call.lineno}"
         for path in nonempty(SOURCES.rglob("*.py"))
@@ -152,7 +152,7 @@ def starts_a_usual_loop(call: ast.Call) -> bool:
     ("text", "usual"),
     [("asyncio.run(work)", True), ("asyncio.Runner()", True), ("asyncio.Runner(loop_factory=new_event_loop)", False)],
 )
-def test_a_usual_loop_would_be_noticed(text: str, usual: bool) -> None:
+def test_the_test_of_loops_detects_a_default_loop(text: str, usual: bool) -> None:
     call = ast.parse(text, mode="eval").body
 
     assert isinstance(call, ast.Call)

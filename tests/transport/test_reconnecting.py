@@ -126,7 +126,7 @@ async def heard_on(line: ReconnectingConnection, listen: Callable[[OnReceive], N
 
 
 @pytest.mark.parametrize("leave", [socket.socket.close, cut, lambda theirs: theirs.shutdown(socket.SHUT_WR)])
-def test_who_was_lost_while_it_was_asked_hears_the_question_again(leave: Callable[[socket.socket], None]) -> None:
+def test_a_client_that_reconnects_is_sent_the_open_question_again(leave: Callable[[socket.socket], None]) -> None:
     async def host() -> None:
         async with visiting() as visit:
             theirs = await visit.come()
@@ -146,7 +146,7 @@ def test_who_was_lost_while_it_was_asked_hears_the_question_again(leave: Callabl
     run(host())
 
 
-def test_a_loss_is_noticed_while_nobody_asks_and_a_question_waits_for_who_is_away() -> None:
+def test_a_question_waits_for_a_disconnected_client() -> None:
     async def host() -> None:
         async with visiting() as visit:
             (await visit.come()).close()
@@ -162,7 +162,7 @@ def test_a_loss_is_noticed_while_nobody_asks_and_a_question_waits_for_who_is_awa
     run(host())
 
 
-def test_a_question_that_was_answered_is_not_said_again() -> None:
+def test_an_answered_question_is_not_sent_again() -> None:
     async def host() -> None:
         async with visiting() as visit:
             theirs = await visit.come()
@@ -175,7 +175,7 @@ def test_a_question_that_was_answered_is_not_said_again() -> None:
     run(host())
 
 
-def test_the_newest_connection_counts_and_the_one_before_is_closed_before_anything_is_said_on_it() -> None:
+def test_a_new_connection_replaces_the_old_one_which_is_closed_first() -> None:
     async def host() -> None:
         async with visiting() as visit:
             half_open = await visit.come()  # nobody there has said that it is gone
@@ -229,7 +229,7 @@ def test_a_reply_may_break_off_at_every_byte(leave: Callable[[socket.socket], No
 @pytest.mark.parametrize(
     ("answers", "expected"), [("before it comes back", {"taken"}), ("while it comes back", {"taken", "again"})]
 )
-def test_an_answer_on_the_old_connection_is_taken_or_asked_for_again_but_never_both(
+def test_an_answer_on_the_old_connection_is_used_or_asked_for_again_but_never_both(
     answers: str, expected: set[str]
 ) -> None:
     async def turn(at: int) -> str:
@@ -323,7 +323,7 @@ def test_a_thousand_races_lose_nothing_and_double_nothing() -> None:
 # Not coming back
 
 
-def test_who_does_not_come_back_within_the_window_is_gone_whether_it_is_asked_or_not() -> None:
+def test_a_client_that_misses_the_reconnect_window_is_gone_with_or_without_a_question() -> None:
     async def host(clock: VirtualTimeLoop) -> None:
         for asked in (False, True):
             async with visiting(window=30) as visit:
@@ -346,7 +346,7 @@ def test_who_does_not_come_back_within_the_window_is_gone_whether_it_is_asked_or
     run_in_virtual_time(host)
 
 
-def test_who_comes_back_has_the_whole_window_again() -> None:
+def test_a_client_that_reconnects_has_the_whole_window_again() -> None:
     async def host(clock: VirtualTimeLoop) -> None:
         async with visiting(window=30) as visit:
             for _ in range(3):
@@ -368,7 +368,7 @@ def asked(visit: Visit, clock: VirtualTimeLoop, limit: float) -> "asyncio.Task[A
 
 
 @pytest.mark.parametrize("away", [(1.0, 4.9), (0.0, 4.0), (4.999, 4.999), (2.0, 60.0)])
-def test_to_be_away_never_buys_time(away: tuple[float, float]) -> None:
+def test_a_disconnection_gains_no_time(away: tuple[float, float]) -> None:
     left, back = away
 
     async def host(clock: VirtualTimeLoop) -> tuple[Answer, float]:
@@ -391,7 +391,7 @@ def test_to_be_away_never_buys_time(away: tuple[float, float]) -> None:
     assert (answer.evidence.disconnected is not None) is (back > 5)
 
 
-def test_who_is_back_in_time_and_answers_has_taken_the_time_from_when_it_was_asked_first() -> None:
+def test_the_time_of_a_reconnected_client_counts_from_the_first_question() -> None:
     async def host(clock: VirtualTimeLoop) -> Answer:
         async with visiting() as visit:
             theirs = await visit.come()
@@ -410,7 +410,7 @@ def test_who_is_back_in_time_and_answers_has_taken_the_time_from_when_it_was_ask
     assert answer.took == pytest.approx(4.0)
 
 
-def test_what_is_wrong_on_a_connection_is_not_a_loss() -> None:
+def test_malformed_data_is_not_a_lost_connection() -> None:
     async def host() -> None:
         async with visiting() as visit:
             theirs = await visit.come()
@@ -425,7 +425,7 @@ def test_what_is_wrong_on_a_connection_is_not_a_loss() -> None:
 # Hanging up
 
 
-def test_who_hears_a_goodbye_cannot_come_back_to_it() -> None:
+def test_a_client_that_was_sent_goodbye_cannot_reconnect() -> None:
     async def host(at: int) -> None:
         async with visiting() as visit:
             theirs = await visit.come()
@@ -443,7 +443,7 @@ def test_who_hears_a_goodbye_cannot_come_back_to_it() -> None:
         run(host(at))
 
 
-def test_a_goodbye_while_somebody_comes_back_leaves_the_newcomer_to_others() -> None:
+def test_a_goodbye_during_a_reconnect_leaves_the_new_connection_to_the_caller() -> None:
     async def host(at: int) -> None:
         async with visiting() as visit:
             await visit.come()
@@ -465,7 +465,7 @@ def test_a_goodbye_while_somebody_comes_back_leaves_the_newcomer_to_others() -> 
         run(host(at))
 
 
-def test_who_has_closed_its_half_still_hears_the_goodbye() -> None:
+def test_a_client_that_has_stopped_sending_still_receives_goodbye() -> None:
     async def host() -> None:
         async with visiting() as visit:
             theirs = await visit.come()
@@ -480,7 +480,7 @@ def test_who_has_closed_its_half_still_hears_the_goodbye() -> None:
     run(host())
 
 
-def test_news_are_offered_to_who_is_there() -> None:
+def test_lines_are_offered_only_to_a_connected_client() -> None:
     async def host() -> None:
         async with visiting() as visit:
             assert not visit.line.offer(b"news\n")
@@ -495,7 +495,7 @@ def test_news_are_offered_to_who_is_there() -> None:
     run(host())
 
 
-def test_an_ejected_player_is_told_why_wherever_it_is_by_then() -> None:
+def test_an_ejected_player_is_told_why_on_its_newest_connection() -> None:
     async def host() -> None:
         async with visiting() as visit:
             (await visit.come()).close()
@@ -513,7 +513,7 @@ def test_an_ejected_player_is_told_why_wherever_it_is_by_then() -> None:
 
 
 @pytest.mark.parametrize("when", CancelTime)
-def test_coming_back_may_be_called_off_at_every_await(when: CancelTime) -> None:
+def test_reconnecting_can_be_cancelled_at_every_await(when: CancelTime) -> None:
     async def host(at: int) -> bool:
         async with visiting() as visit:
             await visit.come()
@@ -530,7 +530,7 @@ def test_coming_back_may_be_called_off_at_every_await(when: CancelTime) -> None:
 
 
 @pytest.mark.parametrize("when", CancelTime)
-def test_hanging_up_may_be_called_off_at_every_await(when: CancelTime) -> None:
+def test_closing_can_be_cancelled_at_every_await(when: CancelTime) -> None:
     async def host(at: int) -> bool:
         async with visiting() as visit:
             theirs = await visit.come()
@@ -543,7 +543,7 @@ def test_hanging_up_may_be_called_off_at_every_await(when: CancelTime) -> None:
 
 
 @pytest.mark.parametrize("after_seconds", [0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5])
-def test_a_question_may_be_called_off_at_any_time_and_the_next_one_is_asked(after_seconds: float) -> None:
+def test_a_question_can_be_cancelled_at_any_time_and_the_next_one_asked(after_seconds: float) -> None:
     async def host() -> bool:
         async with visiting() as visit:
             loop = asyncio.get_running_loop()

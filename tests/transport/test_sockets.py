@@ -90,7 +90,7 @@ def said(theirs: socket.socket, most: int) -> int:
 # What comes
 
 
-def test_lines_are_the_same_wherever_they_are_split(run: Run) -> None:
+def test_lines_are_the_same_wherever_the_bytes_are_split(run: Run) -> None:
     text = b'{"nonce":"1"}\n\n{"nonce":"2"}\r\n'
 
     async def split(at: int) -> list[bytes]:
@@ -124,7 +124,7 @@ def test_a_line_can_come_byte_by_byte(run: Run) -> None:
     assert run(host()) == b"a line of bytes"
 
 
-def test_many_lines_can_come_at_once_and_before_they_are_asked_for(run: Run) -> None:
+def test_many_lines_can_arrive_at_once_before_they_are_asked_for(run: Run) -> None:
     async def host() -> list[bytes]:
         async with pair() as (line, theirs):
             theirs.send(b"".join(b"%d\n" % number for number in range(1000)))
@@ -134,7 +134,7 @@ def test_many_lines_can_come_at_once_and_before_they_are_asked_for(run: Run) -> 
     assert run(host()) == [b"%d" % number for number in range(1000)]
 
 
-def test_the_longest_line_comes_and_a_longer_one_is_too_much(run: Run) -> None:
+def test_the_longest_line_is_received_and_a_longer_one_is_too_much(run: Run) -> None:
     async def host() -> None:
         async with pair() as (line, theirs):
             theirs.send(b"x" * wire.MAX_LINE_BYTES + b"\n")
@@ -163,7 +163,7 @@ def test_a_line_without_an_end_is_too_much(run: Run, early: bool) -> None:
     run(host())
 
 
-def test_what_nobody_asks_for_is_bounded_and_comes_when_somebody_asks(run: Run) -> None:
+def test_the_buffer_for_lines_not_asked_for_is_bounded(run: Run) -> None:
     async def host() -> None:
         async with pair() as (line, theirs):
             sent, text = 0, b"".join(b"%6d\n" % number for number in range(100_000))
@@ -185,7 +185,7 @@ def test_what_nobody_asks_for_is_bounded_and_comes_when_somebody_asks(run: Run) 
 # What goes
 
 
-def test_a_client_that_is_behind_with_reading_is_offered_nothing(run: Run) -> None:
+def test_a_slow_client_is_offered_nothing(run: Run) -> None:
     async def host() -> None:
         async with pair() as (line, theirs):
             assert line.offer(b"first\n")
@@ -215,7 +215,7 @@ def test_offers_alone_pile_up_to_a_bound(run: Run) -> None:
     run(host())
 
 
-def test_what_is_said_in_one_turn_of_the_loop_comes_in_its_order(run: Run) -> None:
+def test_lines_sent_in_one_turn_of_the_loop_keep_their_order(run: Run) -> None:
     async def host() -> None:
         async with pair() as (first, ear), pair() as (second, other_ear):
             first.send(b"1\n")
@@ -249,7 +249,7 @@ def test_a_question_can_be_given_up_and_another_asked(run: Run) -> None:
 # The end
 
 
-def test_who_closes_its_half_is_heard_to_the_end_and_hears_us(run: Run) -> None:
+def test_a_half_closed_connection_is_read_to_the_end_and_can_be_written_to(run: Run) -> None:
     async def host() -> None:
         async with pair() as (line, theirs):
             theirs.send(b"1\n2\n")
@@ -265,7 +265,7 @@ def test_who_closes_its_half_is_heard_to_the_end_and_hears_us(run: Run) -> None:
     run(host())
 
 
-def test_half_a_line_and_an_end_is_cut(run: Run) -> None:
+def test_an_end_in_the_middle_of_a_line_is_closed_mid_reply(run: Run) -> None:
     async def host() -> None:
         async with pair() as (line, theirs):
             receiving = asyncio.create_task(receive(line))
@@ -295,7 +295,7 @@ def test_a_question_to_a_client_that_has_gone_is_answered_by_closed(run: Run) ->
     run(host())
 
 
-def test_a_line_that_was_said_before_a_reset_is_still_heard(run: Run) -> None:
+def test_a_line_before_a_reset_is_still_received(run: Run) -> None:
     async def host() -> None:
         with socket.create_server(("127.0.0.1", 0)) as listener:
             theirs = socket.create_connection(listener.getsockname())
@@ -314,7 +314,7 @@ def test_a_line_that_was_said_before_a_reset_is_still_heard(run: Run) -> None:
 
 
 @pytest.mark.parametrize("half", [True, False])
-def test_a_loss_is_told_once_while_nobody_asks(run: Run, half: bool) -> None:
+def test_a_lost_connection_is_reported_once_without_a_question(run: Run, half: bool) -> None:
     async def host() -> list[str]:
         told: list[str] = []
         async with pair() as (line, theirs):
@@ -332,7 +332,7 @@ def test_a_loss_is_told_once_while_nobody_asks(run: Run, half: bool) -> None:
     assert run(host()) == ["in time", "late"]
 
 
-def test_last_words_are_heard_also_by_who_is_behind(run: Run) -> None:
+def test_a_last_message_reaches_a_slow_client(run: Run) -> None:
     async def host() -> None:
         async with pair() as (line, theirs):
             backlog = 0
@@ -346,7 +346,7 @@ def test_last_words_are_heard_also_by_who_is_behind(run: Run) -> None:
     run(host())
 
 
-def test_last_words_take_no_longer_than_they_may(run: Run) -> None:
+def test_a_last_message_takes_no_longer_than_its_limit(run: Run) -> None:
     async def host() -> None:
         async with pair() as (line, _):
             line.send(MUCH)
@@ -397,7 +397,7 @@ def test_a_conversation_is_cancelled_at_every_await_and_leaves_nothing_open(run:
 # What the machine finds out
 
 
-def test_a_machine_that_is_not_there_any_more_is_noticed() -> None:
+def test_keepalive_detects_a_dead_machine() -> None:
     with (
         socket.create_server(("127.0.0.1", 0)) as listener,
         socket.create_connection(listener.getsockname()) as connection,
@@ -410,7 +410,7 @@ def test_a_machine_that_is_not_there_any_more_is_noticed() -> None:
     assert found == [1, 30, 60_000]
 
 
-def test_whoever_is_let_in_is_watched_like_that() -> None:
+def test_accepted_connections_have_keepalive() -> None:
     found = []
 
     async def greet(connection: socket.socket, place: str) -> None:

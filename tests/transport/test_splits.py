@@ -172,7 +172,7 @@ async def at_a_distance(ends: Ends, answers: list[bytes]) -> list[Event]:
 
 
 @pytest.mark.parametrize("over", [over_tcp, over_websocket, over_pipes])
-def test_facts_are_the_same_wherever_what_is_said_is_split(over: Callable[[Split], Ends]) -> None:
+def test_facts_are_the_same_wherever_messages_are_split(over: Callable[[Split], Ends]) -> None:
     expected, answers = in_process()
 
     async def every_split() -> int:

@@ -156,7 +156,7 @@ def test_instant_bots_are_hardly_charged_by_a_host_that_is_busy_in_earnest(rooms
     assert max(charge - own for (charge, _), own in zip(found, took, strict=True)) < 0.050
 
 
-def test_one_who_is_quick_is_charged_exactly_while_nobody_is_late() -> None:
+def test_a_quick_player_is_charged_exactly_without_delays() -> None:
     async def turns(loop: VirtualTimeLoop) -> list[Answer]:
         remote = RemoteChannel(ScriptedConnection((0.0007, PLACES), (0.004, PLACES)), GAME)
         return [await remote.ask(TURN), await remote.ask(TURN)]
@@ -164,7 +164,7 @@ def test_one_who_is_quick_is_charged_exactly_while_nobody_is_late() -> None:
     assert [answer.took for answer in run_in_virtual_time(turns)] == pytest.approx([0.0007, 0.004], abs=1e-6)
 
 
-def test_a_question_counts_from_when_the_loop_gets_round_to_it() -> None:
+def test_a_question_counts_from_the_next_poll_of_the_loop() -> None:
     async def turns(loop: VirtualTimeLoop) -> list[Answer]:
         remote = RemoteChannel(ScriptedConnection(*[(0.1, PLACES)] * 3), GAME)
         answers = []
@@ -182,7 +182,7 @@ def test_a_question_counts_from_when_the_loop_gets_round_to_it() -> None:
 
 @pytest.mark.parametrize(("busy", "free"), [(BUSY, 0.0), (BUSY, FREE), (0.3, 0.02), (0.004, 0.0)])
 @pytest.mark.parametrize("limit", [0.2, 1.0])
-def test_who_never_answers_is_out_and_has_gained_no_more_than_was_lost(busy: float, free: float, limit: float) -> None:
+def test_a_player_that_never_answers_gains_only_the_delays_of_the_host(busy: float, free: float, limit: float) -> None:
     async def wait(loop: VirtualTimeLoop) -> tuple[Answer, float, float]:
         stalls = Stalls(loop, busy, free)
         since = loop.now
@@ -197,7 +197,7 @@ def test_who_never_answers_is_out_and_has_gained_no_more_than_was_lost(busy: flo
     assert answer.took == pytest.approx(limit, abs=0.06)
 
 
-def test_a_loop_that_looks_often_enough_gives_nothing_to_who_still_thinks() -> None:
+def test_short_delays_give_no_time_to_a_player_that_still_thinks() -> None:
     async def wait(loop: VirtualTimeLoop) -> float:
         stalls = Stalls(loop, timers.IGNORED_DELAY_S / 2, 0.0)
         since = loop.now
@@ -210,7 +210,7 @@ def test_a_loop_that_looks_often_enough_gives_nothing_to_who_still_thinks() -> N
     )
 
 
-def test_who_answers_too_late_in_earnest_is_out_also_on_a_busy_loop() -> None:
+def test_a_late_answer_times_out_on_a_busy_loop_too() -> None:
     async def wait() -> Answer:
         async def busy() -> None:
             while True:
@@ -246,7 +246,7 @@ def test_a_slow_answer_is_charged_for_all_but_the_delay_in_which_it_came() -> No
     assert answer.evidence().host_delay == pytest.approx(0.504, abs=0.006)
 
 
-def test_a_delay_counts_once_for_everybody_who_waits() -> None:
+def test_a_delay_is_credited_once_to_each_waiting_player() -> None:
     async def wait(loop: VirtualTimeLoop) -> list[Answer]:
         loop.call_later(0.3, loop.pass_time, 0.5)
         remotes = [RemoteChannel(ScriptedConnection(), GAME, limits=Limits(move=1.0)) for _ in range(20)]
@@ -288,7 +288,7 @@ async def looks(loop: VirtualTimeLoop, work: Awaitable[Any]) -> int:
     return loop.leap.looks - before
 
 
-def test_the_loop_has_no_more_to_do_for_many_who_wait_than_for_one() -> None:
+def test_many_waiting_players_cost_the_loop_no_more_than_one() -> None:
     async def wait(loop: VirtualTimeLoop, seats: int) -> int:
         remotes = [RemoteChannel(ScriptedConnection(), GAME) for _ in range(seats)]
         return await looks(loop, asyncio.gather(*(remote.ask(TURN) for remote in remotes)))
@@ -299,7 +299,7 @@ def test_the_loop_has_no_more_to_do_for_many_who_wait_than_for_one() -> None:
     assert many < one + 50
 
 
-def test_nothing_ticks_when_nobody_waits() -> None:
+def test_no_callback_runs_without_waiting_players() -> None:
     async def idle(loop: VirtualTimeLoop) -> int:
         await RemoteChannel(ScriptedConnection((1.0, PLACES)), GAME).ask(TURN)
         return await looks(loop, asyncio.sleep(5.0))
@@ -307,7 +307,7 @@ def test_nothing_ticks_when_nobody_waits() -> None:
     assert run_in_virtual_time(idle) < 10
 
 
-def test_no_loop_is_kept_for_what_was_measured_on_it() -> None:
+def test_measurements_do_not_keep_a_loop_alive() -> None:
     gc.collect()
     before = len(LOOP_DELAYS)
 
@@ -321,7 +321,7 @@ def test_no_loop_is_kept_for_what_was_measured_on_it() -> None:
 # Cancellations: ours, and those of others.
 
 
-def test_the_time_is_up_for_what_is_awaited_and_the_task_goes_on() -> None:
+def test_a_timer_raises_timeout_error_and_the_task_continues() -> None:
     async def work(loop: VirtualTimeLoop) -> float:
         with pytest.raises(TimeoutError), Timer(1.0):
             await asyncio.sleep(5)
@@ -333,7 +333,7 @@ def test_the_time_is_up_for_what_is_awaited_and_the_task_goes_on() -> None:
     assert run_in_virtual_time(work) == pytest.approx(1002.0, abs=0.01)
 
 
-def test_a_cancellation_by_others_stays_one() -> None:
+def test_a_timer_passes_on_a_cancellation_by_others() -> None:
     async def wait(loop: VirtualTimeLoop) -> None:
         with Timer(1.0):
             await asyncio.sleep(5)
@@ -347,7 +347,7 @@ def test_a_cancellation_by_others_stays_one() -> None:
     run_in_virtual_time(lambda loop: cancel(loop, 0.5))
 
 
-def test_a_cancellation_by_others_in_the_very_moment_when_the_time_is_up_stays_one() -> None:
+def test_a_cancellation_at_the_moment_of_the_timeout_stays_one() -> None:
     async def wait(loop: VirtualTimeLoop) -> None:
         timer = Timer(1.0)
         loop.call_later(0.9, loop.call_at, loop.now + 1.0, also, timer)
@@ -367,7 +367,7 @@ def test_a_cancellation_by_others_in_the_very_moment_when_the_time_is_up_stays_o
     run_in_virtual_time(cancel)
 
 
-def test_an_outer_time_out_is_told_from_ours() -> None:
+def test_an_outer_timeout_is_distinguished_from_that_of_a_timer() -> None:
     async def work(loop: VirtualTimeLoop) -> list[str]:
         said = []
         for outer, inner in ((0.5, 1.0), (1.0, 0.5)):
@@ -385,7 +385,7 @@ def test_an_outer_time_out_is_told_from_ours() -> None:
     assert run_in_virtual_time(work) == ["theirs", "ours"]
 
 
-def test_a_failure_in_the_very_moment_of_a_cancellation_makes_no_noise(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_failure_at_the_moment_of_a_cancellation_is_not_logged(caplog: pytest.LogCaptureFixture) -> None:
     async def fail(there: asyncio.Event) -> None:
         with Timer(5.0):
             await there.wait()
@@ -407,7 +407,7 @@ def test_a_failure_in_the_very_moment_of_a_cancellation_makes_no_noise(caplog: p
     assert caplog.text == ""
 
 
-def test_no_time_at_all_is_up_at_once() -> None:
+def test_a_timer_without_time_raises_at_once() -> None:
     async def ask(loop: VirtualTimeLoop) -> None:
         with pytest.raises(TimeoutError), Timer(0.0):
             raise AssertionError("nobody gets here")

@@ -233,7 +233,7 @@ def test_replies_may_come_in_many_fragments_turn_after_turn() -> None:
     assert sent[0] / (time.monotonic() - since) > MAX_NON_MESSAGE_FRAMES_PER_S, "too slow to show anything"
 
 
-def test_the_result_is_the_same_byte_by_byte() -> None:
+def test_a_websocket_match_byte_by_byte_has_the_same_result() -> None:
     async def way(surfer: Surfer, text: bytes) -> None:
         for byte in Frame(Opcode.TEXT, text.rstrip(b"\n")).serialize(mask=True):
             await surfer.raw(bytes([byte]))
@@ -249,7 +249,7 @@ def test_a_new_line_at_the_end_of_a_frame_changes_nothing() -> None:
     assert run(meet(honest(way))) == (EXPECTED, None)
 
 
-def test_a_few_copies_of_a_reply_in_one_segment_are_passed_over() -> None:
+def test_a_few_copies_of_a_reply_in_one_segment_are_ignored() -> None:
     left = [5]
 
     async def way(surfer: Surfer, text: bytes) -> None:
@@ -463,7 +463,9 @@ def called(behaviour: Callable[..., Any]) -> str:
 
 
 @pytest.mark.parametrize(("bad", "expected"), BAD, ids=[way.__name__ for way, _ in BAD])
-def test_whoever_misbehaves_on_its_turn_is_out_and_the_match_goes_on(bad: Way, expected: tuple[Fault, str]) -> None:
+def test_a_client_that_misbehaves_on_its_turn_is_ejected_and_the_match_continues(
+    bad: Way, expected: tuple[Fault, str]
+) -> None:
     played, _ = run(meet(bad_from(2, bad), limits=SHORT))
 
     ejected = ejection(played)
@@ -472,7 +474,7 @@ def test_whoever_misbehaves_on_its_turn_is_out_and_the_match_goes_on(bad: Way, e
 
 
 @pytest.mark.parametrize("bad", [way for way, _ in BAD if way is not floods_with_old_answers], ids=called)
-def test_whoever_misbehaves_at_hello_gets_no_seat(bad: Way) -> None:
+def test_a_client_that_misbehaves_at_hello_gets_no_seat(bad: Way) -> None:
     async def host() -> Played:
         with listen_websocket("0") as listener:
             first = asyncio.create_task(visit(listener, bad_from(0, bad)))
@@ -487,14 +489,14 @@ def test_whoever_misbehaves_at_hello_gets_no_seat(bad: Way) -> None:
     assert run(host()) == EXPECTED
 
 
-def test_who_is_out_is_told_why_and_cut_off() -> None:
+def test_an_ejected_client_is_told_why_and_disconnected() -> None:
     played, goodbye = run(meet(bad_from(2, sends_garbage_in_a_frame), limits=SHORT))
 
     assert goodbye is not None
     assert goodbye["fault"] == ejection(played).fault.value
 
 
-def test_who_closes_is_answered_with_a_close() -> None:
+def test_a_close_frame_is_answered_with_a_close_frame() -> None:
     async def behave(surfer: Surfer) -> Frame | None:
         question = await surfer.hear()
         assert question is not None
@@ -509,7 +511,7 @@ def test_who_closes_is_answered_with_a_close() -> None:
 
 
 @pytest.mark.alone
-def test_whoever_never_reads_is_given_up_in_time() -> None:
+def test_a_client_that_never_reads_is_given_up_in_time() -> None:
     lines: list[Connection] = []
 
     async def line(connection: socket.socket) -> Connection:
@@ -534,7 +536,7 @@ def test_whoever_never_reads_is_given_up_in_time() -> None:
     run(host())
 
 
-def test_what_needs_no_answer_is_offered_unless_somebody_is_behind_or_gone() -> None:
+def test_a_line_without_an_answer_is_offered_unless_the_client_is_slow_or_gone() -> None:
     lines: list[Connection] = []
 
     async def line(connection: socket.socket) -> Connection:
@@ -586,7 +588,7 @@ async def line_and_surfer() -> AsyncIterator[tuple[WebSocketConnection, Surfer]]
 
 
 @pytest.mark.parametrize("leave", [Surfer.hang_up, Surfer.reset, lambda surfer: surfer.writer.write_eof()])
-def test_a_loss_is_told_once_while_nobody_asks(leave: Callable[[Surfer], None]) -> None:
+def test_a_lost_connection_is_reported_once_without_a_question(leave: Callable[[Surfer], None]) -> None:
     async def host() -> list[str]:
         told: list[str] = []
         lost = asyncio.Event()
@@ -602,7 +604,7 @@ def test_a_loss_is_told_once_while_nobody_asks(leave: Callable[[Surfer], None]) 
     assert run(host()) == ["in time", "late"]
 
 
-def test_behind_a_request_that_is_refused_nothing_is_kept() -> None:
+def test_data_after_a_refused_request_is_dropped() -> None:
     async def host() -> int:
         ours, theirs = socket.socketpair()
         line = await accept_websocket(ours)
@@ -621,7 +623,7 @@ def test_behind_a_request_that_is_refused_nothing_is_kept() -> None:
     assert run(host()) < 2 * wire.MAX_LINE_BYTES
 
 
-def test_who_waits_on_a_line_that_is_hung_up_hears_that_it_is_closed() -> None:
+def test_a_pending_callback_is_told_that_the_connection_was_closed() -> None:
     async def host() -> None:
         async with line_and_surfer() as (line, _):
             waiting = asyncio.create_task(receive(line))
@@ -634,7 +636,7 @@ def test_who_waits_on_a_line_that_is_hung_up_hears_that_it_is_closed() -> None:
 
 
 @pytest.mark.parametrize("matches", [20, pytest.param(200, marks=pytest.mark.nightly)])
-def test_many_matches_with_bad_clients_leave_nothing_behind(matches: int) -> None:
+def test_many_websocket_matches_with_bad_clients_leave_nothing_open(matches: int) -> None:
     quick = Limits(move=0.05, start_up=5.0, goodbye=0.05)
 
     async def host() -> int:
@@ -680,7 +682,7 @@ async def asks_for_a_page_and_goes_on_talking(client: Client) -> None:
     ],
     ids=called,
 )
-def test_a_stranger_that_comes_first_takes_no_seat(behave: Callable[[Client], Awaitable[None]]) -> None:
+def test_a_connection_that_never_signs_in_takes_no_seat(behave: Callable[[Client], Awaitable[None]]) -> None:
     async def host() -> Played:
         with listen_websocket("0") as listener:
             first = asyncio.create_task(stranger(listener, behave))
@@ -736,7 +738,7 @@ async def shaken_with(listener: Listener, headers: dict[str, str]) -> tuple[Clie
     return client, int(answer.split()[1]) if answer else None
 
 
-def test_no_compression_is_agreed_on() -> None:
+def test_compression_is_not_negotiated() -> None:
     async def host() -> str | None:
         with listen_websocket("0") as listener:
             seating = asyncio.create_task(listener.accept_players(FISH, limits=LIMITS, timeout_s=0.3))

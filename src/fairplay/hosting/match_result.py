@@ -25,7 +25,7 @@ class Ejection(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         fault: what the player did wrong.
-        reason: the reason in words, which spectators may read.
+        reason: the reason, which is public.
         moment: when in the match.
         clause: the clause of the game's RULES.md that was broken; empty: none was.
         evidence: what else is known, line by line, for the host alone: it may tell of hidden things.
