@@ -469,7 +469,7 @@ def test_people_are_told_if_there_is_no_server() -> None:
 
 
 LONG = """
-window = 3600
+reconnect_window = 3600
 [[games]]
 game = "fish"
 max = 2

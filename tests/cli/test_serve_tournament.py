@@ -95,7 +95,7 @@ def test_as_many_as_may_play_it_and_all_comes_of_it_that_comes_of_any_tournament
         guests = [Guest(server.place, name) for name in ("ann", "bob", "cyd")]
         for guest in guests:
             assert guest.gone().told[-1] == OVER
-        assert server.over() == 0
+        assert server.wait_for_exit() == 0
 
     directory = tmp_path / "cup"
     assert names_in(directory) == ["ann", "bob", "cyd"]
@@ -123,7 +123,7 @@ def test_when_the_time_is_up_it_begins_and_takes_nobody_else(tmp_path: Path) -> 
         when(lambda: any("tournament started" in line for line in server.told))
         late = Guest(server.place, "cyd").gone()
         goes_on.set()
-        assert server.over() == 0
+        assert server.wait_for_exit() == 0
     for guest in guests:
         guest.gone()
 
@@ -140,7 +140,7 @@ def test_who_leaves_before_it_begins_does_not_play(tmp_path: Path) -> None:
         signed_up(server)
         for guest in [Guest(server.place, name) for name in ("bob", "cyd")]:
             guest.gone()
-        assert server.over() == 0
+        assert server.wait_for_exit() == 0
 
     assert names_in(tmp_path / "cup") == ["bob", "cyd"]
 
@@ -151,7 +151,7 @@ def test_where_guests_may_not_play_a_token_is_needed(tmp_path: Path) -> None:
     with serving(file) as server:
         stranger = Guest(server.place, "cyd").gone()
         guests = [Guest(server.place, name, token=tokens[name]) for name in ("ann", "bob")]
-        assert server.over() == 0
+        assert server.wait_for_exit() == 0
     for guest in guests:
         guest.gone()
 
@@ -167,7 +167,7 @@ def test_who_is_ejected_in_one_match_may_come_back_for_the_next(tmp_path: Path) 
         other = Guest(server.place, "ann")
         cheat = Guest(server.place, "bob", lambda game, view: {"type": "place", "at": [99, 99]}, token).gone()
         back = Guest(server.place, "bob", token=token).gone()
-        assert server.over() == 0
+        assert server.wait_for_exit() == 0
     other.gone()
 
     assert isinstance(cheat.last, wire.Goodbye)
@@ -232,7 +232,7 @@ def test_a_program_that_fails_once_costs_one_match_and_plays_the_others(does: st
             [INSTALLED_COMMAND, "join", server.place, bot, "--name", "bob", "--sandbox", "none"]
         ) as joined:
             _, said = joined.communicate(timeout=TIMEOUT_S)
-        assert server.over() == 0
+        assert server.wait_for_exit() == 0
     other.gone()
 
     assert joined.returncode == 0, said
@@ -261,7 +261,7 @@ def test_after_a_crash_the_same_command_goes_on_to_the_same_standings(tmp_path: 
     with serving(files[0]) as server:
         for guest in sign_up_in_order(server, tokens[0], first):
             guest.gone()
-        assert server.over() == 0
+        assert server.wait_for_exit() == 0
 
     goes_on = threading.Event()
 
@@ -274,14 +274,14 @@ def test_after_a_crash_the_same_command_goes_on_to_the_same_standings(tmp_path: 
         guests = sign_up_in_order(server, tokens[1], turn)
         when(lambda: count_matches(cut / "cup") >= 3)
         server.process.kill()
-        server.over()
+        server.wait_for_exit()
     assert not (cut / "cup" / "results.json").exists()
     begun = count_matches(cut / "cup")
     goes_on.set()
     with serving(files[1], server.place.rpartition(":")[2]) as server:
         for guest in guests:
             assert guest.gone().told[-1] == OVER
-        assert server.over() == 0
+        assert server.wait_for_exit() == 0
 
     assert 3 <= begun < 12
     assert read_results(cut / "cup") == read_results(whole / "cup")
@@ -335,4 +335,4 @@ def test_the_command_for_other_tournaments_says_how_to_run_it(tmp_path: Path) ->
 
     why = refusal_line(run_fairplay("tournament", str(file)))
 
-    assert why.endswith("players sign up at a server; run it by: fairplay serve --tournament FILE")
+    assert why.endswith("players sign up at a server; run it with: fairplay serve --tournament FILE")
