@@ -97,7 +97,7 @@ class FishBot {
         for (String line = lines.readLine(); line != null; line = lines.readLine()) {
             Json message = Json.read(line);
             String type = message.get("type").text();
-            if (message.get("nonce").isNull() || type.equals("closing")) continue; // nobody waits for an answer to that
+            if (message.get("nonce").isNull() || type.equals("closing")) continue; // no reply is expected
             String answer = type.equals("take_turn") ? choose(message.get("view")) : "null";
             System.out.println("{\"nonce\":\"" + message.get("nonce").text() + "\",\"answer\":" + answer + "}");
             System.out.flush(); // or it is never read

@@ -171,7 +171,7 @@ int main(void) {
     size_t size = 0;
     while (getline(&line, &size, stdin) > 0) {
         const char *type = field(line, "type"), *nonce = field(line, "nonce");
-        if (*nonce != '"' || is(type, "closing")) continue; /* nobody waits for an answer to that */
+        if (*nonce != '"' || is(type, "closing")) continue; /* no reply is expected */
         printf("{\"nonce\":%.*s,\"answer\":", (int)(behind(nonce) - nonce), nonce);
         if (is(type, "take_turn"))
             choose(field(line, "view"));

@@ -64,7 +64,7 @@ function fits(tile, others) {
 
 function reply(line) {
   const message = JSON.parse(line);
-  if (message.nonce === undefined || message.type === "closing") return; // nobody waits for an answer to that
+  if (message.nonce === undefined || message.type === "closing") return; // no reply is expected
   const answer = message.type === "take_turn" ? choose(message.view) : null;
   console.log(JSON.stringify({ nonce: message.nonce, answer }));
 }

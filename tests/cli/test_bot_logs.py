@@ -259,7 +259,7 @@ def test_whoever_joins_keeps_its_own(tmp_path: Path) -> None:
     assert done.code == 0
     assert in_step(logs_of(tmp_path / "logs", "ann")["m"])
     assert "turn 1" not in done.err
-    assert f"fairplay: what the program said on stderr is in {tmp_path}/logs/ann" in done.err.splitlines()
+    assert f"fairplay: the stderr of the program is in {tmp_path}/logs/ann" in done.err.splitlines()
 
 
 def joined_with(address: str, player: str, logs: Path) -> list[str]:
@@ -295,7 +295,7 @@ def test_who_fails_later_has_a_log_of_it(tmp_path: Path) -> None:
         lines = joined_with(host.listener.address, bot(tmp_path, "sys.exit('a bad day')"), tmp_path / "logs")
 
     assert "fairplay:     a bad day" in lines
-    assert lines[-1] == f"fairplay: what the program said on stderr is in {tmp_path}/logs/ann"
+    assert lines[-1] == f"fairplay: the stderr of the program is in {tmp_path}/logs/ann"
     assert "a bad day\n" in logs_of(tmp_path / "logs", "ann")["m"]
 
 
@@ -314,7 +314,7 @@ def test_at_a_server_the_log_of_an_earlier_match_is_named(tmp_path: Path) -> Non
 
     assert server.results[0] is None
     assert any("No module named 'nowhere_at_all'" in line for line in lines)
-    assert lines[-1] == f"fairplay: what the program said on stderr is in {tmp_path}/logs/ann"
+    assert lines[-1] == f"fairplay: the stderr of the program is in {tmp_path}/logs/ann"
     assert list(logs_of(tmp_path / "logs", "ann")) == ["m"]
 
 
@@ -360,4 +360,4 @@ def test_a_directory_that_is_none_is_refused(verb: tuple[str, ...], tmp_path: Pa
 def test_join_refuses_it_for_whoever_is_no_program() -> None:
     done = run_fairplay("join", "127.0.0.1:1", "greedy", "--bot-logs", "/tmp")
 
-    assert refusal_line(done) == "--bot-logs makes no sense with greedy, which is no program"
+    assert refusal_line(done) == "--bot-logs cannot be used with greedy, which is not a program"

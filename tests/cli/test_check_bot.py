@@ -407,7 +407,7 @@ REFUSED = {
     "somebody at a WebSocket": (("q", "ann=ws:4000"), "ws:4000 cannot be checked: name a program"),
     "no time limit": (("fish", "random", "--limit", "soon"), "'soon' is not a time limit"),
     "an unknown parameter": (("fish", "random", "--set", "depth=3"), "fish has no parameter 'depth'"),
-    "a parameter that is no text": (("fish", "random", "--set", "fish=\udcff"), "'fish=\\udcff' is no text in UTF-8"),
+    "a parameter that is no text": (("fish", "random", "--set", "fish=\udcff"), "'fish=\\udcff' is not valid UTF-8"),
     "a board too small": (("fish", "random", "--set", "rows=1"), "is too small for 2 players with 4 penguins each"),
     "no player": (("fish",), "Missing argument 'PLAYER'."),
 }

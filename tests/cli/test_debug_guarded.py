@@ -197,7 +197,7 @@ def test_a_module_is_loaded_only_if_that_is_asked_for(others: tuple[str, ...], t
     refused = here(*start, "in-process:evil:Bot", *others)
     other = here(*start, "greedy", "--play-on", "in-process:evil:Bot")
 
-    why = "in-process:evil:Bot would be loaded into this process, which is for PLAYER and with --in-process only"
+    why = "in-process:evil:Bot would be loaded into this process; only PLAYER can be, with --in-process"
     assert refusal_line(refused) == refusal_line(other) == why
     assert not mark.exists()
     assert here(*start, "in-process:evil:Bot", "--in-process", *others).code == 1

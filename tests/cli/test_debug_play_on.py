@@ -57,7 +57,10 @@ def test_whoever_is_left_alone_needs_no_others_to_go_on(tmp_path: Path) -> None:
     )
 
     assert run_fairplay(*start).code == 0
-    assert refusal_line(run_fairplay(*start, "random")) == "others still at the table: 0, but named behind PLAYER: 1"
+    assert (
+        refusal_line(run_fairplay(*start, "random"))
+        == "expected 0 players after PLAYER, one for each other seat, not 1"
+    )
 
 
 def test_the_match_goes_on_with_others_in_the_order_of_the_seats(tmp_path: Path) -> None:
@@ -93,7 +96,7 @@ def test_the_ejected_stay_out_when_the_match_goes_on(tmp_path: Path) -> None:
     assert run_fairplay(*start, "random").code == 0
     assert (
         refusal_line(run_fairplay(*start, "random", "random"))
-        == "others still at the table: 1, but named behind PLAYER: 2"
+        == "expected 1 players after PLAYER, one for each other seat, not 2"
     )
 
 
@@ -176,7 +179,7 @@ def test_a_record_that_names_no_players_goes_on_with_those_of_the_server(tmp_pat
 def test_nobody_is_waited_for(other: str, tmp_path: Path) -> None:
     start = ("debug", str(record_journal(tmp_path)), "--seat", "0", "--turn", "1", "greedy", "--play-on", other)
 
-    assert refusal_line(run_fairplay(*start)) == f"{other} cannot be debugged: name the program, for it is started here"
+    assert refusal_line(run_fairplay(*start)) == f"{other} cannot be debugged: name a program that can be started here"
 
 
 @pytest.mark.parametrize("other", ["in-process:nobody:Bot", "tcp:4000", "human"])

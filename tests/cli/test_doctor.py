@@ -80,7 +80,7 @@ def test_nothing_is_let_loose_without_a_sandbox(monkeypatch: pytest.MonkeyPatch)
 
     said = refusal_line(run_fairplay("doctor", "--attack"))
 
-    assert said == "there is no strict sandbox here (files: gone), and nothing is let loose without one"
+    assert said == "there is no strict sandbox here (files: gone); escape attempts are not run without a strict sandbox"
 
 
 @needs_strict

@@ -83,10 +83,10 @@ def test_no_forged_match_is_drawn(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
-        (("-o", "board.gif"), "board.gif: pictures are written as .svg or .png"),
-        (("-o", "board"), "board: pictures are written as .svg or .png"),
-        (("-o", ".png"), ".png: pictures are written as .svg or .png"),
-        (("-o", ""), ": pictures are written as .svg or .png"),
+        (("-o", "board.gif"), "board.gif: the suffix for pictures must be .svg or .png"),
+        (("-o", "board"), "board: the suffix for pictures must be .svg or .png"),
+        (("-o", ".png"), ".png: the suffix for pictures must be .svg or .png"),
+        (("-o", ""), ": the suffix for pictures must be .svg or .png"),
         (("-o", "nowhere/board.png"), "nowhere/board.png cannot be written: No such file or directory"),
         (("-o", "board.svg", "--seat", "2"), "there is no seat '2'; there are 0 (ann), 1 (bob)"),
         (("-o", "board.svg", "--width", "19"), "Invalid value for '--width': 19 is not in the range 20<=x<=30000."),
@@ -196,7 +196,7 @@ def test_no_hand_is_drawn_while_the_match_is_unfinished(tmp_path: Path) -> None:
     public = run_fairplay("draw", str(path), "--at", "3", "-o", "-")
 
     assert refusal_line(refused) == (
-        f"{path}: this match is unfinished, and what is hidden in it stays so until it ends; show it without --seat"
+        f"{path}: this match is unfinished, and its hidden hands are not shown before it ends; show it without --seat"
     )
     assert public.code == 0
     assert 'id="q-hands"' not in public.out
@@ -210,7 +210,7 @@ def test_no_hand_is_drawn_while_the_match_is_sealed(tmp_path: Path) -> None:
     refused = run_fairplay("draw", str(path), "--seat", "ann", "-o", "-")
 
     assert refusal_line(refused) == (
-        f"{path}: this match is sealed, and stays so until the seed of its deal is revealed; show it without --seat"
+        f"{path}: this match is sealed until the seed of its deal is revealed; show it without --seat"
     )
     assert run_fairplay("draw", str(path), "-o", "-").code == 0
 
@@ -244,8 +244,8 @@ def test_where_there_are_no_fonts_that_is_said(tmp_path: Path) -> None:
 
     assert (done.code, done.out) == (0, f"picture: {picture}\n")
     assert done.err == (
-        "fairplay: this machine has no fonts, so there are boxes instead of letters; "
-        "install some, as by: apt-get install fontconfig fonts-dejavu-core\n"
+        "fairplay: this machine has no fonts, so letters become boxes; "
+        "to install some: apt-get install fontconfig fonts-dejavu-core\n"
     )
 
 

@@ -60,7 +60,7 @@ def test_the_same_command_goes_on_in_the_same_file(
     done = run_fairplay(*PLAY, *seed, "--journal", str(tmp_path), "--quiet")
 
     again = read_journal(path)
-    assert (done.code, done.err) == (0, f"fairplay: going on with {path}\n")
+    assert (done.code, done.err) == (0, f"fairplay: resuming {path}\n")
     assert list(tmp_path.glob("*.jsonl")) == [path]
     assert (again.facts, again.closing and again.closing.result) == (whole.facts, whole.closing.result)
     assert again.resumptions == (max(0, lines - 2),)
@@ -127,7 +127,7 @@ def test_of_two_the_older_is_gone_on_with_first(tmp_path: Path) -> None:
 
     for name in ("old", "new"):
         done = run_fairplay(*PLAY, "--journal", str(tmp_path), "--quiet")
-        assert done.err == f"fairplay: going on with {tmp_path / paths[name].name}\n"
+        assert done.err == f"fairplay: resuming {tmp_path / paths[name].name}\n"
 
 
 def test_a_damaged_match_is_never_gone_on_with(tmp_path: Path) -> None:
@@ -338,7 +338,7 @@ def test_a_match_that_is_being_played_is_gone_on_with_by_nobody_else(
         process.kill()
         process.communicate(timeout=30)
 
-    assert run_fairplay(*command).err == f"fairplay: going on with {path}\n"
+    assert run_fairplay(*command).err == f"fairplay: resuming {path}\n"
     facts = {read_journal(path).facts for path in tmp_path.glob("*.jsonl")}
     assert len(facts) == 1
 

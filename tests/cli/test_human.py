@@ -563,7 +563,7 @@ def test_whoever_joins_is_told_at_once_that_the_host_is_gone() -> None:
     with host:
         assert host.stderr is not None
         place = host.stderr.readline().rsplit("tcp://", 1)[1].strip()
-        with PseudoTerminal("join", place, "human", "--patience", "1") as terminal:
+        with PseudoTerminal("join", place, "human", "--idle-timeout", "1") as terminal:
             terminal.wait_for(PROMPT)
             terminal.type("0,")
             time.sleep(1.5)  # longer than the host is waited for, which is when nobody types
@@ -583,7 +583,7 @@ def test_whoever_types_is_told_at_once_that_the_host_says_too_much() -> None:
         PseudoTerminal("join", host.address, "human") as terminal,
     ):
         terminal.wait_for(
-            "fairplay: the line was lost: the host sends too many messages before "
+            "fairplay: the connection was lost: the host sends too many messages before "
         )  # it has, or has not, read hello
         assert terminal.wait_for_exit() == 1
         assert terminal.settings == terminal.before

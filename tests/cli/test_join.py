@@ -322,7 +322,7 @@ def test_a_player_of_another_game_is_refused_once_the_game_is_known() -> None:
 def test_a_player_that_there_is_nowhere_is_refused_at_once(options: tuple[str, ...], of: str) -> None:
     why = refusal_line(run_fairplay("join", "127.0.0.1:1", "survivors" if of == "any game" else "survivor", *options))
 
-    assert why.endswith(f" of {of}; it takes a built-in player, human, ./file.py, exec:COMMAND and py:module:Name")
+    assert why.endswith(f" of {of}; use a built-in player, human, ./file.py, exec:COMMAND and py:module:Name")
 
 
 @pytest.mark.parametrize(
@@ -354,18 +354,18 @@ def test_a_host_that_hangs_up_too_early_is_reported() -> None:
     done = told_by(hello() + start())
 
     assert done.code == 1
-    assert done.err.endswith("fairplay: the host hung up before the end of the match\n")
+    assert done.err.endswith("fairplay: the host closed the connection before the end of the match\n")
 
 
 def test_a_host_that_falls_silent_is_given_up_when_patience_ends() -> None:
-    done = told_by(hello(), stay=1.0, options=("--patience", "0.2"))
+    done = told_by(hello(), stay=1.0, options=("--idle-timeout", "0.2"))
 
     assert done.code == 1
-    assert done.err.endswith("fairplay: the line was lost: no message came for 0.2 s before the end of the match\n")
+    assert done.err.endswith("fairplay: the connection was lost: no message came for 0.2 s before the end of the match\n")
 
 
 def test_a_match_has_ended_even_if_the_host_does_not_hang_up() -> None:
-    done = told_by(hello() + start() + end([1], [0]), stay=1.0, options=("--patience", "0.2"))
+    done = told_by(hello() + start() + end([1], [0]), stay=1.0, options=("--idle-timeout", "0.2"))
 
     assert done.code == 0
     assert done.err.endswith("fairplay: ranked 2 of 2\n")
@@ -409,8 +409,8 @@ def test_a_player_that_raises_after_the_end_has_played_to_it(tmp_path: Path, mon
     [
         (([0], [1]), "ranked 1 of 2"),
         (([0, 1],), "ranked 1 of 2, tied"),
-        (([1],), "the match is over, and the player is not ranked"),
-        ((), "the match is over, and the player is not ranked"),
+        (([1],), "the match is over; the player is not ranked"),
+        ((), "the match is over; the player is not ranked"),
     ],
 )
 def test_the_rank_is_said(ranking: tuple[list[int], ...], said: str) -> None:
@@ -431,5 +431,5 @@ def test_a_host_that_gives_a_seat_that_there_is_not_disturbs_nobody(seat: int) -
     done = told_by(hello() + start(seat=seat) + end([0]))
 
     assert done.code == 0
-    assert f"playing fish as somebody in seat {seat}\n" in done.err
+    assert f"playing fish as unknown in seat {seat}\n" in done.err
     assert "Traceback" not in done.err

@@ -150,7 +150,7 @@ def test_what_is_no_token_is_refused_and_not_shown(text: str, tmp_path: Path) ->
 
     assert (
         refusal_line(run_fairplay("join", "127.0.0.1:1", "greedy", "--token-file", str(file)))
-        == f"{file} holds no token"
+        == f"{file} does not hold a token"
     )
 
 
@@ -160,7 +160,7 @@ def test_a_token_without_a_name_is_refused(tmp_path: Path) -> None:
 
     why = refusal_line(run_fairplay("join", "127.0.0.1:1", "greedy", "--token-file", str(file)))
 
-    assert why == "a token is of a name: say which, with --name"
+    assert why == "a token belongs to a name: add --name NAME"
 
 
 def test_a_file_that_is_not_there_has_none() -> None:
@@ -174,10 +174,10 @@ def test_a_file_that_is_not_there_has_none() -> None:
     [
         (("--game", "chess"), "there is no game 'chess'"),
         (("--ca", "x", "--wait", "0"), "a file of certificates needs TLS"),
-        (("--sandbox", "none"), "--sandbox makes no sense with greedy, which is no program"),
+        (("--sandbox", "none"), "--sandbox cannot be used with greedy, which is not a program"),
         *(
             ((option, number), f"Invalid value for '{option}': ")
-            for option in ("--wait", "--patience")
+            for option in ("--wait", "--idle-timeout")
             for number in ("nan", "inf", "-1", "1e9")
         ),
     ],
@@ -190,7 +190,7 @@ def test_what_makes_no_sense_is_refused(options: tuple[str, ...], why: str) -> N
 def test_a_player_that_would_come_itself_cannot_join(player: str) -> None:
     why = refusal_line(run_fairplay("join", "1", player))
 
-    assert why.startswith(f"'{player}' cannot join a match: it takes a built-in player, human, ./file.py, exec:")
+    assert why.startswith(f"'{player}' cannot join a match; use a built-in player, human, ./file.py, exec:")
 
 
 def test_who_is_turned_away_is_told_why() -> None:
@@ -361,7 +361,7 @@ def test_so_is_one_that_speaks_websocket(certificate: tuple[str, str]) -> None:
         f"fairplay: connected to wss://{place}",
         "fairplay: signed in as ann",
         "fairplay: the server closes the connection: enough",
-        "fairplay: the host hung up before there was a match",
+        "fairplay: the host closed the connection before there was a match",
     ]
 
 

@@ -188,33 +188,33 @@ def test_conditions_are_combined(conditions: str, found: list[str], directory: P
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
-        (("find", "--since", "tomorrow"), "--since tomorrow: write a date as 2026-11-16 or 2026-11-16T08:30"),
-        (("find", "--until", "2026-02-30"), "--until 2026-02-30: write a date as"),
-        (("find", "--since", "2026-1-1"), "--since 2026-1-1: write a date as"),
-        (("find", "--since", "2026-11-16 08:30"), "write a date as"),
-        (("find", "--since", "2026-11-16T24:00"), "write a date as"),
-        (("find", "--since", "20261116"), "write a date as"),
-        (("find", "--since", "\u0662026-11-16"), "write a date as"),
-        (("find", "--since", "\x1b[2J\n"), "write a date as"),
-        (("find", "--since", ""), "write a date as"),
+        (("find", "--since", "tomorrow"), "--since tomorrow: expected a date such as 2026-11-16 or 2026-11-16T08:30"),
+        (("find", "--until", "2026-02-30"), "--until 2026-02-30: expected a date such as"),
+        (("find", "--since", "2026-1-1"), "--since 2026-1-1: expected a date such as"),
+        (("find", "--since", "2026-11-16 08:30"), "expected a date such as"),
+        (("find", "--since", "2026-11-16T24:00"), "expected a date such as"),
+        (("find", "--since", "20261116"), "expected a date such as"),
+        (("find", "--since", "\u0662026-11-16"), "expected a date such as"),
+        (("find", "--since", "\x1b[2J\n"), "expected a date such as"),
+        (("find", "--since", ""), "expected a date such as"),
         (
             ("find", "--game", "chess"),
             "there is no game 'chess'; there is fish, tsuro, q; name your own game with --game py:module:Name",
         ),
         (("find", "--fault", "rude"), "Invalid value for '--fault': 'rude' is not one of 'illegal', "),
         (("find", "--status", "good"), "Invalid value for '--status': 'good' is not one of 'finished', "),
-        (("find", "--with", "rows"), "--with rows: write NAME=VALUE, and each name once"),
-        (("find", "--with", "=4"), "--with =4: write NAME=VALUE, and each name once"),
-        (("find", "--with", "rows=4", "--with", "rows=5"), "--with rows=5: write NAME=VALUE, and each name once"),
+        (("find", "--with", "rows"), "--with rows: expected NAME=VALUE, each NAME once"),
+        (("find", "--with", "=4"), "--with =4: expected NAME=VALUE, each NAME once"),
+        (("find", "--with", "rows=4", "--with", "rows=5"), "--with rows=5: expected NAME=VALUE, each NAME once"),
         (("find", "--limit", "0"), "Invalid value for '--limit': 0 is not in the range x>=1."),
         (("list", "--limit", "many"), "Invalid value for '--limit': 'many' is not a valid integer range."),
-        (("find", "--player", "\udcff"), "is no text in UTF-8"),
-        (("find", "--winner", "\udcff"), "is no text in UTF-8"),
+        (("find", "--player", "\udcff"), "is not valid UTF-8"),
+        (("find", "--winner", "\udcff"), "is not valid UTF-8"),
         (("list", "ann"), "unexpected extra argument"),
         (("show",), "Missing argument 'ID'."),
         (("show", "zzz"), "has an id that begins with 'zzz'"),
         (("show", ""), "3 matches in "),
-        (("show", "\udcff"), "is no text in UTF-8"),
+        (("show", "\udcff"), "is not valid UTF-8"),
         (("show", "\x1b[2J"), "has an id that begins with '\\x1b[2J'"),
     ],
 )
@@ -245,7 +245,7 @@ def test_show_tells_all_about_a_match(directory: Path) -> None:
         f"""\
 match       {path.stem}
 status      finished
-game        tsuro, version {recorded.opening.rules} of its rules
+game        tsuro, rules version {recorded.opening.rules}
 parameters  size=10 tiles=bag rules=standard
 started     2024-10-05 17:30:00
 last fact   2024-10-05 17:30:00
@@ -259,7 +259,7 @@ seat  rank  score  name  player
 2     1     18     cyd   -
 
 to see it again                  fairplay replay {path}
-to see why somebody was ejected  fairplay why {path}
+to explain the ejections  fairplay why {path}
 to check it                      fairplay verify {path}
 """,
         "",
@@ -361,7 +361,7 @@ def test_a_time_that_no_calendar_has_is_a_question_mark_and_null_for_programs(at
 def test_the_ranking_of_a_match_without_a_winner_begins_with_an_empty_place() -> None:
     seats = (SeatSummary("ann", rank=2), SeatSummary("bob", rank=2), SeatSummary("cyd", fault=Fault.CRASHED))
 
-    assert format_ranking(Summary("m", Status.FINISHED, seats=seats)) == "(nobody), ann=bob"
+    assert format_ranking(Summary("m", Status.FINISHED, seats=seats)) == "(none), ann=bob"
 
 
 def test_wide_signs_do_not_bend_the_table(tmp_path: Path) -> None:

@@ -171,7 +171,7 @@ def test_a_command_that_is_none_is_refused_in_one_line(arguments: tuple[str, ...
 
 
 def test_where_a_game_is_left_out_no_file_is_said_to_be_one() -> None:
-    assert refusal_line(run_fairplay("players")) == "Missing argument 'GAME'. There is fish, tsuro, q"
+    assert refusal_line(run_fairplay("players")) == "Missing argument 'GAME'. Choose from fish, tsuro, q"
 
 
 def test_the_script_refuses_in_one_line_too() -> None:

@@ -104,7 +104,7 @@ def test_a_name_in_a_trusted_journal_is_not_taken_for_a_player(place: tuple[str,
 
     done = run_fairplay("resume", str(path), *place, "--trust", "--sandbox", "none", "--quiet")
 
-    assert "the record does not say who played" in refusal_line(done)
+    assert "the record does not name the players" in refusal_line(done)
     assert not trace.exists()
 
 
@@ -135,7 +135,7 @@ def test_not_even_our_own_but_the_command_that_began_it_does(tmp_path: Path, mon
 
     assert "nothing is imported because a record names it" in refusal_line(run_fairplay("resume", str(path)))
     assert run_fairplay("resume", str(path), player, "greedy", "--quiet").code == 0  # as a branch
-    assert run_fairplay(*play).err == f"fairplay: going on with {path}\n"
+    assert run_fairplay(*play).err == f"fairplay: resuming {path}\n"
 
 
 def test_a_branch_runs_nobody_whom_the_command_line_does_not_name(tmp_path: Path) -> None:
@@ -186,7 +186,7 @@ def test_our_own_is_taken_up_whatever_is_planted_beside_it(tmp_path: Path) -> No
     path = own(tmp_path)
     planted(tmp_path, "greedy", "random", random_seed=True, limits=None)
 
-    assert run_fairplay(*PLAY, "--journal", str(tmp_path)).err == f"fairplay: going on with {path}\n"
+    assert run_fairplay(*PLAY, "--journal", str(tmp_path)).err == f"fairplay: resuming {path}\n"
 
 
 def test_nothing_that_is_planted_stops_a_match_from_beginning(tmp_path: Path) -> None:

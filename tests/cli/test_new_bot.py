@@ -33,7 +33,7 @@ def test_somebody_begins_with_a_bot_in_python_which_is_ready(here: Path) -> None
 
     heading, empty, *lines = done.out.splitlines()
     assert (done.code, done.err) == (0, "")
-    assert (heading, empty) == ("fish_bot.py is written. It plays as it is; change it, and go on with:", "")
+    assert (heading, empty) == ("fish_bot.py is written. It plays as it is. Change it, then run:", "")
     assert lines == ["  fairplay check-bot fish ./fish_bot.py", "  fairplay play fish me=./fish_bot.py greedy"]
     assert names() == ["fish_bot.py"]
     for line in ("check-bot fish ./fish_bot.py", "play fish me=./fish_bot.py greedy --quiet --seed 1"):
@@ -125,14 +125,14 @@ def test_what_is_there_is_never_overwritten(here: Path) -> None:
         ("link.py", ("link.py",)),
     ):
         why = refusal_line(run_fairplay("new-bot", "fish", *arguments))
-        assert why == f"{path} is there already, and stays as it is: name another file"
+        assert why == f"{path} exists already and is not overwritten: choose another file"
 
     assert Path("fish_bot.py").read_text() == "a week of work"
     assert not Path("nowhere").exists()
 
 
 REFUSED = {
-    "no game": ((), "Missing argument 'GAME'. There is fish, tsuro, q"),
+    "no game": ((), "Missing argument 'GAME'. Choose from fish, tsuro, q"),
     "an unknown game": (
         ("chess",),
         "there is no game 'chess'; there is fish, tsuro, q; name your own game with --game py:module:Name",
@@ -141,19 +141,19 @@ REFUSED = {
         ("fish", "--language", "rust"),
         "Invalid value for '--language': 'rust' is not one of 'python', 'js', 'java', 'c', 'go'.",
     ),
-    "no ending": (("fish", "my_bot"), "my_bot: name a file that ends with .py, .js, .java, .c, .go: that is the "),
-    "nothing but an ending": (("fish", ".py"), ".py: name a file that ends with "),
-    "an unknown ending": (("q", "bot.rs"), "bot.rs: name a file that ends with .py, .js, .java, .c, .go: that is the "),
+    "no ending": (("fish", "my_bot"), "my_bot: the suffix must be .py, .js, .java, .c, .go, as it tells the "),
+    "nothing but an ending": (("fish", ".py"), ".py: the suffix must be "),
+    "an unknown ending": (("q", "bot.rs"), "bot.rs: the suffix must be .py, .js, .java, .c, .go, as it tells the "),
     "an unknown ending and a language": (
         ("q", "bot.rs", "--language", "c"),
-        "bot.rs: name a file that ends with .py, ",
+        "bot.rs: the suffix must be .py, ",
     ),
     "another language": (
         ("q", "bot.py", "--language", "go"),
-        "bot.py would be in python, not in go: leave --language ",
+        "bot.py would be in python, not in go: leave out --language ",
     ),
-    "an odd name": (("fish", 'a".py'), 'a".py: name a file by letters, digits, spaces and any of . _ - +'),
-    "an odder name": (("fish", "a\n.py"), "a�.py: name a file by letters, "),
+    "an odd name": (("fish", 'a".py'), 'a".py: use only letters, digits, spaces and . _ - + in the name of the file'),
+    "an odder name": (("fish", "a\n.py"), "a�.py: use only letters, "),
     "an option that is none": (("fish", "--lang", "c"), "No such option '--lang'."),
     "too much": (("fish", "a.py", "b.py"), "Got unexpected extra argument"),
     "no such directory": (("fish", "nowhere/bot.py"), "nowhere/bot.py cannot be written: No such file or directory"),

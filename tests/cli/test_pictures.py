@@ -180,7 +180,7 @@ def test_a_record_of_somebody_else_names_no_other_directory(tmp_path: Path) -> N
     [
         (("--pictures", "file"), "Invalid value for '--pictures': Directory 'file' is a file."),
         (("--pictures", "file/pictures"), "file/pictures cannot be created: Not a directory"),
-        (("--pictures", "pictures", "--games", "3"), "--pictures makes no sense with --games"),
+        (("--pictures", "pictures", "--games", "3"), "--pictures cannot be used with --games"),
     ],
 )
 def test_what_makes_no_sense_is_refused_in_one_line(

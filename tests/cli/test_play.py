@@ -111,7 +111,7 @@ def test_a_match_is_shown_from_the_table_to_the_ranking() -> None:
     lines = done.out.splitlines()
     assert (done.code, done.err) == (0, "")
     assert lines[0].startswith("match: ")
-    assert lines[1] == "at the table: ann, bob"
+    assert lines[1] == "players: ann, bob"
     assert sum(" places a penguin at " in line for line in lines) == 8
     assert any(" moves from " in line for line in lines)
     assert {lines[-2][:3], lines[-1][:3]} == {"1. ", "2. "}

@@ -149,41 +149,41 @@ REFUSED = {
     "a missing file": (("play", "fish", "./no.py", "random", "--games", "2"), "there is no Python file ./no.py"),
     "a journal": (
         (*TABLE, "--games", "2", "--journal", "x"),
-        "--journal makes no sense with --games; see: fairplay play --help",
+        "--journal cannot be used with --games; see: fairplay play --help",
     ),
     "ages": (
         (*TABLE, "--games", "2", "--ages", "1,2"),
-        "--ages makes no sense with --games; see: fairplay play --help",
+        "--ages cannot be used with --games; see: fairplay play --help",
     ),
-    "lines": ((*TABLE, "--games", "2", "--lines"), "--lines makes no sense with --games; see: fairplay play --help"),
+    "lines": ((*TABLE, "--games", "2", "--lines"), "--lines cannot be used with --games; see: fairplay play --help"),
     "a pace": (
         (*TABLE, "--games", "2", "--pace", "1"),
-        "--pace makes no sense with --games; see: fairplay play --help",
+        "--pace cannot be used with --games; see: fairplay play --help",
     ),
     "no pace at all": (
         (*TABLE, "--games", "2", "--pace", "0"),
-        "--pace makes no sense with --games; see: fairplay play --help",
+        "--pace cannot be used with --games; see: fairplay play --help",
     ),
-    "events": ((*TABLE, "--games", "2", "--events"), "--events makes no sense with --games; see: fairplay play --help"),
+    "events": ((*TABLE, "--games", "2", "--events"), "--events cannot be used with --games; see: fairplay play --help"),
     "a sync": (
         (*TABLE, "--games", "2", "--sync", "always"),
-        "--sync always makes no sense with --games; see: fairplay play --help",
+        "--sync always cannot be used with --games; see: fairplay play --help",
     ),
     "jobs of one match": (
         (*TABLE, "--jobs", "2"),
-        "--jobs makes no sense with a single match; see: fairplay play --help",
+        "--jobs cannot be used with a single match; see: fairplay play --help",
     ),
     "a directory for one match": (
         (*TABLE, "--out", "x"),
-        "--out makes no sense with a single match; see: fairplay play --help",
+        "--out cannot be used with a single match; see: fairplay play --help",
     ),
     "a log of messages of several": (
         (*TABLE, "--games", "2", "--verbose"),
-        "--verbose makes no sense with --games; see: fairplay play --help",
+        "--verbose cannot be used with --games; see: fairplay play --help",
     ),
     "a directory without a name": (
         (*TABLE, "--games", "2", "--out", ""),
-        "Invalid value for '--out': this names no directory",
+        "Invalid value for '--out': the name of the directory is empty",
     ),
 }
 

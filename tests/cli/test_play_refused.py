@@ -9,10 +9,10 @@ from tests.cli.command import SMALL_BOARD, make_in_process_player, refusal_line,
 TWO = ("random", "greedy")
 
 REFUSED = {
-    "no game": ((), "Missing argument 'GAME'. There is fish, tsuro, q"),
+    "no game": ((), "Missing argument 'GAME'. Choose from fish, tsuro, q"),
     "no players": (
         ("fish",),
-        "Missing argument 'PLAYERS...'. There is random, greedy, lookahead, sampler, territory, human, exec:, tcp:, "
+        "Missing argument 'PLAYERS...'. Choose from random, greedy, lookahead, sampler, territory, human, exec:, tcp:, "
         "ws:, py:, ./file.py",
     ),
     "a label that is none": (
@@ -42,7 +42,7 @@ REFUSED = {
         ("fish", *TWO, "--set", "depth=3"),
         "fish has no parameter 'depth'; it has rows, columns, fish, holes, colours, cramped",
     ),
-    "a parameter without a name": (("fish", *TWO, "--set", "=3"), "--set =3: write NAME=VALUE"),
+    "a parameter without a name": (("fish", *TWO, "--set", "=3"), "--set =3: expected NAME=VALUE"),
     "text for a number": (("fish", *TWO, "--set", "rows=many"), "rows"),
     "nothing for a number": (("fish", *TWO, "--set", "rows="), "rows"),
     "half a number": (("fish", *TWO, "--set", "rows=4.5"), "rows"),
@@ -57,11 +57,11 @@ REFUSED = {
     "neither true nor false": (("fish", *TWO, "--set", "cramped=perhaps"), "cramped"),
     "a parameter without a value": (
         ("fish", *TWO, "--set", "rows"),
-        "--set rows: write NAME=VALUE, and each name once",
+        "--set rows: expected NAME=VALUE, each NAME once",
     ),
     "a parameter twice": (
         ("fish", *TWO, "--set", "rows=5", "--set", "rows=6"),
-        "--set rows=6: write NAME=VALUE, and each name once",
+        "--set rows=6: expected NAME=VALUE, each NAME once",
     ),
     "too few players": (("fish", "random"), "fish is for 2 to 4 players, not for 1"),
     "too many players": (("fish", *TWO, *TWO, "random"), "fish is for 2 to 4 players, not for 5"),
@@ -77,17 +77,17 @@ REFUSED = {
     "too many ages": (("fish", *TWO, "--ages", "20,30,40"), "there are 2 players, but 3 ages"),
     "ages that are no numbers": (
         ("fish", *TWO, "--ages", "young,old"),
-        "--ages young,old: write whole numbers with commas between them",
+        "--ages young,old: expected whole numbers with commas between them",
     ),
-    "a missing age": (("fish", *TWO, "--ages", "20,"), "--ages 20,: write whole numbers with commas between them"),
-    "no ages at all": (("fish", *TWO, "--ages", ""), "write whole numbers with commas between them"),
+    "a missing age": (("fish", *TWO, "--ages", "20,"), "--ages 20,: expected whole numbers with commas between them"),
+    "no ages at all": (("fish", *TWO, "--ages", ""), "expected whole numbers with commas between them"),
     "quiet events": (("fish", *TWO, "--quiet", "--events"), "--quiet and --events cannot go together"),
     "an unknown option": (("fish", *TWO, "--fast"), "No such option '--fast'."),
     "a seed without a text": (("fish", *TWO, "--seed"), "Option '--seed' requires an argument."),
     "a journal without a directory": (("fish", *TWO, "--journal"), "Option '--journal' requires an argument."),
-    "a seed that is no text": (("fish", *TWO, "--seed", "\udcff"), "'\\udcff' is no text in UTF-8"),
-    "a label that is no text": (("fish", "\udcff=random", "greedy"), "'\\udcff=random' is no text in UTF-8"),
-    "a parameter that is no text": (("fish", *TWO, "--set", "fish=\udcff"), "'fish=\\udcff' is no text in UTF-8"),
+    "a seed that is no text": (("fish", *TWO, "--seed", "\udcff"), "'\\udcff' is not valid UTF-8"),
+    "a label that is no text": (("fish", "\udcff=random", "greedy"), "'\\udcff=random' is not valid UTF-8"),
+    "a parameter that is no text": (("fish", *TWO, "--set", "fish=\udcff"), "'fish=\\udcff' is not valid UTF-8"),
     "escape codes": (("fish", "\x1b[2J\n", "greedy"), "fish has no player"),
 }
 

@@ -179,10 +179,10 @@ def test_no_forged_match_becomes_a_page(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
-        (("-o", "game.txt"), "game.txt: replays are written as .html or .gif"),
-        (("-o", ""), ": replays are written as .html or .gif"),
+        (("-o", "game.txt"), "game.txt: the suffix for replays must be .html or .gif"),
+        (("-o", ""), ": the suffix for replays must be .html or .gif"),
         (("-o", "nowhere/game.html"), "nowhere/game.html cannot be written: No such file or directory"),
-        (("-o", "game.html", "--at", "3"), "--at is for a board on the terminal; a file has all of them"),
+        (("-o", "game.html", "--at", "3"), "--at is for a position on the terminal; a file shows all positions"),
     ],
 )
 def test_a_page_that_cannot_be_is_refused_in_one_line(
@@ -208,4 +208,4 @@ def test_a_sealed_match_becomes_a_page_when_its_tournament_has_revealed_the_seed
 
     alone = path.rename(tmp_path / path.name)  # where no tournament is
     why = refusal_line(run_fairplay("replay", str(alone), "-o", str(page)))
-    assert why == f"{alone}: this match is sealed, and stays so until the seed of its deal is revealed"
+    assert why == f"{alone}: this match is sealed until the seed of its deal is revealed"

@@ -98,7 +98,7 @@ def test_of_a_long_match_some_positions_are_left_out_but_not_the_last(
 
     done = run_fairplay("replay", str(path), "-o", str(film))
 
-    assert done.err == "fairplay: the match has 6 positions; one of 2 is shown\n"
+    assert done.err == "fairplay: the match has 6 positions; one in 2 is shown\n"
     assert asked == [["0", "2", "4", "5"]]
 
 
@@ -141,10 +141,10 @@ def test_a_person_sees_no_bar_for_a_short_match(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
-        (("-o", "match.mp4"), "match.mp4: replays are written as .html or .gif"),
-        (("-o", "match"), "match: replays are written as .html or .gif"),
-        (("-o", ""), ": replays are written as .html or .gif"),
-        (("-o", "-"), "-: replays are written as .html or .gif"),
+        (("-o", "match.mp4"), "match.mp4: the suffix for replays must be .html or .gif"),
+        (("-o", "match"), "match: the suffix for replays must be .html or .gif"),
+        (("-o", ""), ": the suffix for replays must be .html or .gif"),
+        (("-o", "-"), "-: the suffix for replays must be .html or .gif"),
         (("-o", "nowhere/match.gif"), "nowhere/match.gif cannot be written: No such file or directory"),
         (("-o", "directory.gif"), "Invalid value for '-o' / '--output': File 'directory.gif' is a directory."),
         (("-o", "match.gif", "--seconds", "0"), "a picture is shown for 0.02 to 60 seconds, not for 0.0"),
@@ -152,19 +152,19 @@ def test_a_person_sees_no_bar_for_a_short_match(tmp_path: Path) -> None:
         (("-o", "match.gif", "--seconds", "1e9"), "a picture is shown for 0.02 to 60 seconds, not for 1000000000.0"),
         (("-o", "match.gif", "--seconds", "soon"), "Invalid value for '--seconds': 'soon' is not a valid float"),
         (("-o", "match.gif", "--width", "20000"), " pixels are too many; choose a smaller width"),
-        (("-o", "match.gif", "--at", "0"), "--at is for a board on the terminal; a file has all of them"),
-        (("-o", "match.gif", "--at", "3"), "--at is for a board on the terminal; a file has all of them"),
+        (("-o", "match.gif", "--at", "0"), "--at is for a position on the terminal; a file shows all positions"),
+        (("-o", "match.gif", "--at", "3"), "--at is for a position on the terminal; a file shows all positions"),
         (
             ("-o", "match.html", "--width", "300"),
-            "are for a GIF; a page has buttons for it, and is as wide as its window",
+            "are for a GIF; a page has buttons for these, and fits its window",
         ),
         (
             ("-o", "match.html", "--seconds", "1"),
-            "are for a GIF; a page has buttons for it, and is as wide as its window",
+            "are for a GIF; a page has buttons for these, and fits its window",
         ),
         (("-o", "match.html", "--dark"), "--width, --seconds, --seat and --dark are for a GIF; a page has buttons"),
-        (("--width", "300"), "--width, --seconds and --dark are for a GIF, which -o names"),
-        (("--seconds", "1"), "--width, --seconds and --dark are for a GIF, which -o names"),
+        (("--width", "300"), "--width, --seconds and --dark are for a GIF: add -o FILE.gif"),
+        (("--seconds", "1"), "--width, --seconds and --dark are for a GIF: add -o FILE.gif"),
         (("-o", "match.gif", "--seat", "nobody"), "nobody"),
     ],
 )

@@ -223,13 +223,16 @@ def test_players_of_a_branch_with_the_same_name_get_numbers(tmp_path: Path) -> N
 def test_a_name_of_a_branch_that_is_no_text_is_refused(tmp_path: Path) -> None:
     path = record_journal(tmp_path)
 
-    assert refusal_line(run_fairplay("resume", str(path), "\udcff=random", "random")).endswith(" is no text in UTF-8")
+    assert refusal_line(run_fairplay("resume", str(path), "\udcff=random", "random")).endswith(" is not valid UTF-8")
 
 
 def test_too_many_or_too_few_players_are_refused(tmp_path: Path) -> None:
     path = record_journal(tmp_path)
 
-    assert refusal_line(run_fairplay("resume", str(path), "random")) == "2 players are still at the table, not 1"
+    assert (
+        refusal_line(run_fairplay("resume", str(path), "random"))
+        == "expected 2 players, one for each seat that was not ejected, not 1"
+    )
 
 
 def test_a_point_beyond_the_end_is_refused(tmp_path: Path) -> None:

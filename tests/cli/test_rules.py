@@ -12,7 +12,7 @@ from tests.cli.command import refusal_line, run_fairplay
 from tests.cli.pseudo_terminal import PseudoTerminal
 
 each_game = pytest.mark.parametrize("game", GAMES)
-HEADING = "A position, as whoever is on turn sees it"
+HEADING = "A position, as the player on turn sees it"
 
 
 def parts(text: str) -> tuple[str, str]:
@@ -90,7 +90,7 @@ def test_the_same_is_printed_every_time() -> None:
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
-        ((), "Missing argument 'GAME'. There is fish, tsuro, q"),
+        ((), "Missing argument 'GAME'. Choose from fish, tsuro, q"),
         (
             ("chess",),
             "there is no game 'chess'; there is fish, tsuro, q; name your own game with --game py:module:Name",

@@ -10,13 +10,13 @@ from tests.cli.command import refusal_line, run_fairplay
 @pytest.mark.parametrize(
     ("options", "why"),
     [
-        (("--port", "0"), "name a game, --config or --tournament; see: fairplay serve --help"),
-        (("fish", "--tournament", "q"), "GAME and --tournament make no sense together; see: fairplay serve --help"),
-        (("--config", "no.toml", "--wait", "1"), "--wait makes no sense with --config; see: fairplay serve --help"),
-        (("--tournament", "no.toml", "--name", "x"), "--name makes no sense with --tournament; see: "),
-        (("--tournament", "no.toml", "--guests"), "--guests makes no sense with --tournament; see: "),
-        (("--tournament", "no.toml", "--no-guests"), "--guests makes no sense with --tournament; see: "),
-        (("fish", "--set", "rows=\udcff"), "'rows=\\udcff' is no text in UTF-8"),
+        (("--port", "0"), "missing GAME, --config or --tournament; see: fairplay serve --help"),
+        (("fish", "--tournament", "q"), "GAME and --tournament cannot be used together; see: fairplay serve --help"),
+        (("--config", "no.toml", "--wait", "1"), "--wait cannot be used with --config; see: fairplay serve --help"),
+        (("--tournament", "no.toml", "--name", "x"), "--name cannot be used with --tournament; see: "),
+        (("--tournament", "no.toml", "--guests"), "--guests cannot be used with --tournament; see: "),
+        (("--tournament", "no.toml", "--no-guests"), "--guests cannot be used with --tournament; see: "),
+        (("fish", "--set", "rows=\udcff"), "'rows=\\udcff' is not valid UTF-8"),
         (("fisch",), "there is no game 'fisch': did you mean 'fish'?"),
         (("fish", "--fill", "./bot"), "'./bot' is no built-in player of fish"),
         (("fish", "--tls", "no", "where"), "cannot use no and where for TLS: "),
@@ -29,7 +29,7 @@ from tests.cli.command import refusal_line, run_fairplay
         (("fish", "--connection-limit", "spectators=0"), "--connection-limit: spectators: expected int >= 1"),
         (
             ("fish", "--connection-limit", "spectators"),
-            "--connection-limit spectators: write NAME=VALUE, and each name once",
+            "--connection-limit spectators: expected NAME=VALUE, each NAME once",
         ),
     ],
 )

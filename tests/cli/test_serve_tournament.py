@@ -327,7 +327,7 @@ def test_a_file_without_an_ending_is_not_its_own_directory(tmp_path: Path) -> No
 
     why = refusal_line(run_fairplay("serve", "--tournament", str(file), "--port", "0"))
 
-    assert why == f"{file} would be its own directory; name another with --dir"
+    assert why == f"{file} would be its own directory; choose another with --dir"
 
 
 def test_the_command_for_other_tournaments_says_how_to_run_it(tmp_path: Path) -> None:

@@ -46,7 +46,7 @@ def test_those_of_a_tournament_that_is_not_over_are_of_the_matches_so_far(steps:
     done = run_fairplay("standings", str(steps.parent))
 
     assert (done.code, done.err) == (0, "")
-    assert done.out.startswith("fish, round-robin: 2 matches, not over yet\n\n#  name")
+    assert done.out.startswith("fish, round-robin: 2 matches, not finished yet\n\n#  name")
     assert done.out.endswith("\n? too few games to rely on\n\nno two players are significantly different\n")
     assert steps.read_bytes() == torn
 

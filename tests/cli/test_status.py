@@ -73,7 +73,7 @@ def test_a_server_that_answers_something_else_is_refused_in_one_line(said: bytes
     with Script(hello(game=""), said) as server:
         done = run_fairplay("status", server.address)
 
-    assert refusal_line(done) == f"{server.address} did not say what goes on there"
+    assert refusal_line(done) == f"{server.address} sent no valid status"
 
 
 def test_a_server_that_sends_clients_away_is_quoted() -> None:

@@ -51,12 +51,12 @@ def test_a_token_that_is_revoked_counts_no_more_and_there_can_be_a_new_one(tmp_p
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
-        ((), "for whom? Name a player, or say --list"),
-        (("ann", "--list"), "--list stands alone"),
-        (("--revoke", "--list"), "--list stands alone"),
-        (("--list", "-o", "file"), "-o makes no sense without a new token"),
-        (("ann", "--revoke", "-o", "file"), "-o makes no sense without a new token"),
-        (("--revoke",), "for whom? Name a player, or say --list"),
+        ((), "missing NAME of a player, or --list"),
+        (("ann", "--list"), "--list takes no NAME and no --revoke"),
+        (("--revoke", "--list"), "--list takes no NAME and no --revoke"),
+        (("--list", "-o", "file"), "-o is for a new token; it cannot be used with --revoke or --list"),
+        (("ann", "--revoke", "-o", "file"), "-o is for a new token; it cannot be used with --revoke or --list"),
+        (("--revoke",), "missing NAME of a player, or --list"),
         (("cyd", "--revoke"), "cyd has no token"),
         (("ann",), "ann has a token already: revoke it if it is lost"),
         (("ANN",), "ANN looks like ann, which has a token: choose another name"),
@@ -112,7 +112,7 @@ def test_making_a_token_twice_leaves_the_file_of_the_first_one(tmp_path: Path) -
 
     for name in ("ann", "bob"):
         why = refusal_line(run_fairplay("token", name, "--dir", str(tmp_path), "-o", str(file)))
-        assert why.startswith(f"{file} exists already, and is not overwritten")
+        assert why.startswith(f"{file} exists already and is not overwritten")
 
     assert file.read_text() == before
     assert not Tokens(tmp_path).has("bob")
@@ -140,9 +140,9 @@ def test_a_token_for_a_tournament_is_where_its_server_reads_it(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
-        (("--tournament", "net.toml", "--dir", "net"), "--dir and --tournament make no sense together"),
+        (("--tournament", "net.toml", "--dir", "net"), "--dir and --tournament cannot be used together"),
         (("--tournament", "none.toml"), "none.toml"),
-        (("--revoke", "-o", "x"), "-o makes no sense without a new token"),
+        (("--revoke", "-o", "x"), "-o is for a new token; it cannot be used with --revoke or --list"),
         (("-o", "nowhere/x"), "nowhere/x cannot be written: "),
     ],
 )

@@ -83,10 +83,10 @@ def test_a_bad_file_gets_one_line_that_says_where_it_is_wrong(case: str, tmp_pat
 
 
 MISUSED = {
-    "no file": ((), "name a file, such as cup.toml; to begin with: fairplay tournament --init GAME > cup.toml"),
+    "no file": ((), "missing FILE.toml; to create one: fairplay tournament --init GAME > my.toml"),
     "a missing file": (("{directory}/no.toml",), "{directory}/no.toml: cannot be read: No such file or directory"),
     "a directory": (("{directory}",), "{directory}: not a file"),
-    "a file to begin with, and one": (("{tournament}", "--init", "fish"), "--init takes no file: it prints one"),
+    "a file to begin with, and one": (("{tournament}", "--init", "fish"), "--init takes no FILE.toml: it prints one"),
     "a file to begin with for no game": (
         ("--init", "chess"),
         "there is no game 'chess'; there is fish, tsuro, q; name your own game with --game py:module:Name",
@@ -100,7 +100,10 @@ MISUSED = {
         ("{tournament}", "--executor", "dask:"),
         "--executor dask:: there is here, pool, dask and dask:ADDRESS",
     ),
-    "a directory without a name": (("{tournament}", "--out", ""), "Invalid value for '--out': this names no directory"),
+    "a directory without a name": (
+        ("{tournament}", "--out", ""),
+        "Invalid value for '--out': the name of the directory is empty",
+    ),
     "a file for a directory": (
         ("{tournament}", "--out", "{tournament}"),
         "Invalid value for '--out': Directory '{tournament}' is a file.",
@@ -126,7 +129,7 @@ def test_a_file_without_an_ending_is_not_its_own_directory(tmp_path: Path) -> No
 
     why = refusal_line(run_fairplay("tournament", str(file), *INLINE_OPTIONS))
 
-    assert why == f"{file} would be its own directory; name another with --out"
+    assert why == f"{file} would be its own output directory; choose another with --out"
     assert run_fairplay("tournament", str(file), *INLINE_OPTIONS, "--out", str(tmp_path / "out")).code == 0
 
 
@@ -294,7 +297,7 @@ def test_the_same_command_goes_on_after_an_interruption(
         said = f"fairplay: interrupted; to go on: the same command again; so far: fairplay standings {directory}\n"
         assert (process.returncode, err.lstrip("\n")) == (130, said)
     assert run_fairplay("standings", str(directory)).out.startswith(
-        f"fish, round-robin: {so_far} matches, not over yet\n\n#  name"
+        f"fish, round-robin: {so_far} matches, not finished yet\n\n#  name"
     )
 
     done = run_fairplay("tournament", str(path), *INLINE_OPTIONS)
@@ -322,7 +325,7 @@ def test_ctrl_c_of_somebody_else_does_not_end_it_in_the_background_and_nobody_el
     )
     running = run_fairplay("standings", str(directory))
     assert (running.code, running.err) == (0, "")
-    assert "matches, not over yet\n" in running.out
+    assert "matches, not finished yet\n" in running.out
 
     process.terminate()
     _, err = process.communicate(timeout=TIMEOUT_S)

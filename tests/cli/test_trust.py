@@ -92,7 +92,7 @@ REFUSED: dict[str, Any] = {
     "no program": (["exec:/nowhere/bot", "greedy"], "there is no program '/nowhere/bot'"),
     "a NUL": (["exec:/bin/echo \0", "greedy"], "it contains a NUL byte"),
     "open quotes": (["exec:'", "greedy"], "is not a command line: No closing quotation"),
-    "too few players": (["greedy"], "the record does not say who played"),
+    "too few players": (["greedy"], "the record does not name the players"),
     "a search that never ends": (["lookahead:99", "greedy"], "lookahead looks 1 to 9 turns ahead"),
 }
 

@@ -89,7 +89,7 @@ def test_lines_tell_a_match_from_where_one_comes_in(server: RunningServer, game:
     recorded = read_journal(server.server.journal(room) or "")
     assert recorded.closing is not None
     assert (done.code, done.err) == (0, "")
-    assert done.out.startswith("at the table: ann, bob, cyd; 1 moves so far\n")
+    assert done.out.startswith("players: ann, bob, cyd; 1 moves so far\n")
     for fact in recorded.facts:
         assert f"\n{describe_event(fact, recorded.names)[0]}\n" in done.out
     assert done.out.endswith("\n".join(format_standings(recorded.closing.result, recorded.names)) + "\n")
@@ -141,7 +141,7 @@ def test_it_is_said_if_the_server_hangs_up_before_the_end(server: RunningServer)
         done = watching.result(60)
 
     assert done.code == 2
-    assert "the server hung up before the end of the match" in done.err
+    assert "the server closed the connection before the end of the match" in done.err
 
 
 def test_names_move_no_terminal(server: RunningServer) -> None:
@@ -253,7 +253,7 @@ def test_a_turn_took_as_long_as_the_event_before_it_is_ago(step: float, monkeypa
 def test_a_room_whose_name_is_no_text_is_refused() -> None:
     done = run_fairplay("watch", "127.0.0.1:1", "\udcff", "--wait", "0.01")
 
-    assert refusal_line(done) == "'\\udcff' is no text in UTF-8"
+    assert refusal_line(done) == "'\\udcff' is not valid UTF-8"
 
 
 def test_a_file_without_certificates_is_refused_before_a_server_is_called(tmp_path: Path) -> None:

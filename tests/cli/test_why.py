@@ -147,7 +147,7 @@ def test_an_ejection_is_told_in_words(tmp_path: Path) -> None:
 
 
 def test_of_a_match_without_ejections_there_is_one_line(tmp_path: Path) -> None:
-    assert told(record_journal(tmp_path)) == "nobody was ejected\n"
+    assert told(record_journal(tmp_path)) == "no player was ejected\n"
     assert told(record_journal(tmp_path), "--seat", "0") == "ann, seat 0, was not ejected\n"
     assert told(record_journal(tmp_path), "--json") == ""
 

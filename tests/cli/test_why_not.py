@@ -211,7 +211,7 @@ def test_no_journal_can_come_from_standard_input(tmp_path: Path, monkeypatch: py
     say(record_journal(tmp_path).read_text(), monkeypatch)
 
     assert refusal_line(run_fairplay("why-not", "fish", "--view", "-", PLACE)) == (
-        "a journal cannot come from standard input, so name its file"
+        "a journal cannot come from standard input: name its file"
     )
 
 
@@ -311,14 +311,14 @@ def test_parameters_are_for_views_alone(tmp_path: Path) -> None:
 
     assert run_fairplay("why-not", "fish", "--view", view, *sized, PLACE).code == 0
     assert refusal_line(run_fairplay("why-not", "fish", "--view", str(path), *sized, PLACE)) == (
-        f"{path} is a journal, which has the parameters of its match, so --set makes no sense"
+        f"--set cannot be used with a journal, which has the parameters of its match: {path}"
     )
 
 
 @pytest.mark.parametrize(
     ("sized", "why"),
     [
-        ("rows", "--set rows: write NAME=VALUE, and each name once"),
+        ("rows", "--set rows: expected NAME=VALUE, each NAME once"),
         ("rows=0", "fish cannot be played with rows=0 (rows: of the board, 1 to 100)"),
         ("x=1", "fish has no parameter 'x'; it has rows, columns, fish, holes, colours, cramped"),
     ],
@@ -334,7 +334,7 @@ def test_a_place_in_a_match_is_for_journals_alone(at: str, tmp_path: Path) -> No
     view = view_file(tmp_path, "fish", game_info("fish").examples["start"], 0)
 
     assert refusal_line(run_fairplay("why-not", "fish", "--view", view, "--at", at, PLACE)) == (
-        f"{view} is no journal, so --at makes no sense"
+        f"--at is for a journal, and {view} is not one"
     )
 
 
@@ -342,7 +342,7 @@ def test_a_place_in_a_match_is_for_journals_alone(at: str, tmp_path: Path) -> No
 def test_a_place_that_is_not_in_the_match_is_refused(at: str, tmp_path: Path) -> None:
     done = run_fairplay("why-not", "fish", "--view", str(record_journal(tmp_path)), "--at", at, PLACE)
 
-    assert refusal_line(done).startswith(f"there is nothing after {at} facts: the match has ")
+    assert refusal_line(done).startswith(f"there is no position after {at} facts: the match has ")
 
 
 @pytest.mark.parametrize("how", DAMAGE_MESSAGES)
@@ -363,7 +363,7 @@ def test_no_forged_match_is_looked_into(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
-        ((), "Missing argument 'GAME'. There is fish, tsuro, q"),
+        ((), "Missing argument 'GAME'. Choose from fish, tsuro, q"),
         (("fish", "--view", "x"), "Missing argument 'ACTION'."),
         (("fish", PLACE), "Missing option '--view'."),
         (

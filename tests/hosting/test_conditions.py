@@ -81,7 +81,7 @@ def test_a_match_resumed_by_the_same_command_keeps_its_recorded_limit(tmp_path: 
 
     done = run_fairplay("play", "fish", *players, "--seed", SEED.hex(), "--journal", str(path.parent), "--quiet")
 
-    assert f"fairplay: going on with {path}\n" in done.err
+    assert f"fairplay: resuming {path}\n" in done.err
     assert why(done) == "timed out (turn), no answer within 0.5 s"
 
 

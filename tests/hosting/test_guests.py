@@ -225,7 +225,7 @@ def test_the_same_command_resumes_its_match_whatever_names_guests_have(tmp_path:
 
     recorded = read_journal(path)
     assert done.code == 0, done
-    assert done.err.startswith(f"fairplay: going on with {path}\n")
+    assert done.err.startswith(f"fairplay: resuming {path}\n")
     assert journal_files(spec) == [path]
     assert recorded.opening.names == TWO
     assert recorded.seatings == ((0, ("ann", "bob")), (5, ("eve", "bob")))

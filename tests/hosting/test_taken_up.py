@@ -284,7 +284,7 @@ def test_a_failed_resumption_leaves_no_line_in_the_journal(verb: str, tmp_path: 
         for _ in range(3):
             done = run_fairplay(*play) if verb == "play" else run_fairplay("resume", str(path))
             assert "cannot listen" in last_line(done)
-            assert ("going on with" in done.err) == (verb == "play")
+            assert ("resuming" in done.err) == (verb == "play")
 
     assert path.read_bytes() == left
     assert list(tmp_path.glob("*.jsonl")) == [path]
@@ -341,6 +341,6 @@ def test_a_match_that_another_process_plays_is_skipped_and_the_next_is_resumed(t
     with record:
         done = run_fairplay(*PLAY, "--journal", str(tmp_path))
 
-    assert (done.code, done.err) == (0, f"fairplay: going on with {second}\n")
+    assert (done.code, done.err) == (0, f"fairplay: resuming {second}\n")
     assert first.read_bytes() == left
     assert [line["type"] for line in read_lines(second)].count("resumed") == 1

@@ -152,7 +152,7 @@ def test_an_unfinished_match_is_refused(game: str, tmp_path: Path) -> None:
     path = record_match(tmp_path, game)
     path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:-1]))
 
-    why = "unfinished" if game == "fish" else "unfinished, and what is hidden in it stays so until it ends"
+    why = "unfinished" if game == "fish" else "unfinished, and its hidden hands are not shown before it ends"
     with pytest.raises(BadRequest, match=rf"^[^\n]+: this match is {why}$"):
         render_replay(path)
 

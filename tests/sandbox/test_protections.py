@@ -548,7 +548,7 @@ def test_doctor_reports_whether_there_are_namespaces(why: str, monkeypatch: pyte
     said, told = run_fairplay("doctor").out, json.loads(run_fairplay("doctor", "--json").out)
 
     assert told["namespaces"] is not bool(why)
-    assert said.count("\nWithout namespaces (they are not allowed) a program may leave others behind.\n") == bool(why)
+    assert said.count("\nWithout namespaces (they are not allowed) a bot may leave processes behind.\n") == bool(why)
     assert said.count("Without namespaces") == bool(why)
 
 

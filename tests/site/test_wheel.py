@@ -92,7 +92,7 @@ def test_the_wheel_holds_what_users_need_and_nothing_else(wheel: Path) -> None:
 def test_the_kernels_are_inside(wheel: Path, command: Path, tmp_path: Path) -> None:
     assert "fairplay/_kernels.abi3.so" in ZipFile(wheel).namelist()
     done = subprocess.run([command, "doctor"], cwd=tmp_path, env=alone(), capture_output=True, text=True, check=False)
-    assert "Built-in players think with the kernels in C." in done.stdout
+    assert "Built-in players use the kernels in C." in done.stdout
 
 
 def test_no_tool_for_developers_can_be_asked_for_as_an_extra(wheel: Path) -> None:

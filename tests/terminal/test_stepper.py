@@ -183,7 +183,7 @@ def test_of_an_unfinished_match_no_hand_is_shown(tmp_path: Path) -> None:
     file = damage_journal(recorded("q", tmp_path), "unfinished")
 
     assert refusal_line(run_fairplay("replay", str(file), "--seat", "1")) == (
-        f"{file}: this match is unfinished, and what is hidden in it stays so until it ends; show it without --seat"
+        f"{file}: this match is unfinished, and its hidden hands are not shown before it ends; show it without --seat"
     )
     assert "hand  " not in run_fairplay("replay", str(file)).out
 

@@ -1,4 +1,4 @@
-"""fairplay check-bot: let a bot show that it is ready to play, before it matters."""
+"""fairplay check-bot: test a bot before it plays."""
 
 import sys
 from contextlib import redirect_stdout
@@ -30,7 +30,9 @@ from fairplay.terminal.output import FlushingWriter, supports_colour
 @sandbox_option
 @in_process_option
 @bot_logs_option
-@click.option("--set", "parameters", multiple=True, metavar="NAME=VALUE", help="A parameter; see: fairplay games.")
+@click.option(
+    "--set", "parameters", multiple=True, metavar="NAME=VALUE", help="Set a parameter of the game; see: fairplay games."
+)
 @click.pass_context
 def check_bot(
     context: click.Context,
@@ -42,10 +44,10 @@ def check_bot(
     bot_logs: str | None,
     parameters: tuple[str, ...],
 ) -> None:
-    """Check that PLAYER is ready for matches of GAME.
+    """Test a bot before it plays.
 
-    It is started, plays three small games with built-in players and one alone, and takes a turn in odd positions: all as
-    in a real match, and the same every time. The exit code is 0 if it is ready, and 1 if not.
+    The tests start PLAYER, let it play three small games of GAME with built-in players and one alone, and ask it in
+    unusual positions: as in a real match, and the same every time. Exit code 0: it passed. Exit code 1: it failed.
 
     \b
     For example:
@@ -59,7 +61,7 @@ def check_bot(
     bot = parse_bot(player, game, parse_limit_option(limit), sandbox, options, logs=bot_logs)
     trials = list_trials(bot, chosen)
     checker = BotChecker(bot, FlushingWriter(sys.stdout), colour=supports_colour(sys.stdout))
-    with redirect_stdout(sys.stderr):  # what players in this process print must not come between our lines
+    with redirect_stdout(sys.stderr):  # keeps the prints of players in this process out of our lines
         checker.check_all(trials)
     if bot_logs is not None and bot.command is not None:
         click.echo(f"bot logs: {log_path(bot_logs, split_label(player)[0], 'start').parent}")

@@ -1,4 +1,4 @@
-"""fairplay debug: give a player again what a seat heard in a recorded match."""
+"""fairplay debug: re-run a bot on what a recorded seat was shown."""
 
 import sys
 from collections.abc import Iterable, Sequence
@@ -45,12 +45,12 @@ from fairplay.transport import event_loop
 @click.argument("player")
 @click.argument("others", nargs=-1, metavar="[--play-on [PLAYER]...]")
 @click.option(
-    "--seat", "whose", required=True, metavar="S", help="Whose place PLAYER takes: a number from 0, or a name."
+    "--seat", "whose", required=True, metavar="S", help="Let PLAYER take this seat: a number from 0, or a name."
 )
-@click.option("--turn", type=int, metavar="N", help="Up to that turn of the seat, counted from 1; all if not given.")
-@click.option("--play-on", is_flag=True, help="Then play the match on from there; nothing is recorded.")
+@click.option("--turn", type=int, metavar="N", help="Stop after turn N of the seat, from 1.  [default: the last turn]")
+@click.option("--play-on", is_flag=True, help="Then play on from there; nothing is recorded.")
 @click.option(
-    "--in-process", is_flag=True, help="Load PLAYER into this process, unguarded and untimed, for breakpoints."
+    "--in-process", is_flag=True, help="Load PLAYER into this process, without sandbox and limits, for breakpoints."
 )
 @limit_option
 @sandbox_option
@@ -67,26 +67,26 @@ def debug(
     limit: str | None,
     sandbox: str | None,
 ) -> None:
-    """Give PLAYER again what a seat of the match in FILE heard.
+    """Re-run a bot on what a recorded seat was shown.
 
-    It is run as in a match: shut in, and within the limits of the record. All that goes over its line is shown as it
-    comes: what it is asked (>), what it says on stderr (|), and what it replies (<). Its answers are compared with the
-    record. The exit code is 0 if the answer on turn N is the same; without --turn, if all are. Otherwise it is 1.
+    PLAYER runs as in a match, in a sandbox and within the limits of the record. All its messages are shown as they
+    come: what it is asked (>), its stderr (|), and its replies (<). Its answers are compared with the record. Exit
+    code 0: the answer on turn N is the same, or without --turn all are. Exit code 1: it differs.
 
-    With --play-on the match then goes on with that answer. The others answer as in the record, as long as all goes as
-    it did; then built-in players take their seats. Or name one for each other seat that was not ejected by then, in
-    the order of the seats. Nobody is run because the record names it.
+    With --play-on the match continues with that answer. The other players answer as recorded until the match differs
+    from the record; then built-in players take their seats. Or name a player for each other seat that was not ejected
+    by then, in the order of the seats. No player is run because the record names it.
 
     \b
-    Write breakpoint() where your own PLAYER is to stop, or begin in the debugger:
+    Write breakpoint() where your PLAYER should stop, or start in the debugger:
       fairplay debug FILE --seat 1 --turn 3 ./bot.py --in-process
       python -m pdb -m fairplay debug FILE --seat 1 --turn 3 ./bot.py --in-process
     """
     refuse_unreadable((player, *others))
     if others and not play_on:
-        raise BadRequest("other players are for a match that goes on: write --play-on, or leave them out")
+        raise BadRequest("other players need --play-on: add it, or leave them out")
     if play_on and turn is None:
-        raise BadRequest("--play-on goes on from a turn: write --turn N")
+        raise BadRequest("--play-on needs a turn: add --turn N")
     with journal_errors(file):
         recorded = read_legal(file)
     seat, (_, address) = find_seat(recorded, whose), split_label(player)
@@ -99,10 +99,8 @@ def debug(
     check_player(address, rest.values(), in_process=in_process)
     programs = [*([] if in_process else [address]), *rest.values()]
     conditions = recorded_conditions(recorded, programs, parse_limit_option(limit), sandbox, [str(Path(file).parent)])
-    game, seed = (
-        recorded.game.name,
-        recorded.match_after(0).seed or bytes(SEED_BYTES),
-    )  # if not known, the same every time
+    game = recorded.game.name
+    seed = recorded.match_after(0).seed or bytes(SEED_BYTES)  # if unknown, the same every time
 
     def find(address: str, seat: Seat) -> Location:
         return parse_remote_address(address, game_info(game).option) or parse_local_address(
@@ -113,31 +111,29 @@ def debug(
         return LocalAddress(open_traced_player(game, address, seat, seed)) if in_process else find(address, seat)
 
     places, tell = {other: find(one, other) for other, one in rest.items()}, FlushingWriter(sys.stdout)
-    stage = DebugSession(recorded, seat, turn, heard, match, tell, colour=supports_colour(sys.stdout))
+    session = DebugSession(recorded, seat, turn, heard, match, tell, colour=supports_colour(sys.stdout))
     with Table(places, limits=conditions.limits or DEFAULT_LIMITS, sandbox=conditions.sandbox or NO_SANDBOX) as table:
-        same = event_loop.run(stage.run(address, find_player, conditions, table, rest if play_on else None))
+        same = event_loop.run(session.run(address, find_player, conditions, table, rest if play_on else None))
     tell.check()
-    print_evidence(stage.timing.evidence, match.names)
+    print_evidence(session.timing.evidence, match.names)
     context.exit(0 if same else 1)
 
 
 def check_player(address: str, others: Iterable[str], *, in_process: bool) -> None:
-    """Take players that can be started here; into this process only what is asked for, and is for Python."""
+    """Refuse players that cannot be started here, or not in this process."""
     if in_process and not (address.startswith(("py:", IN_PROCESS_PREFIX)) or address.endswith(".py")):
-        raise BadRequest(f"{address} cannot be loaded in this process: name ./file.py or py:module:Name")
+        raise BadRequest(f"{address} cannot be loaded in this process; use ./file.py or py:module:Name")
     for other in (*(() if in_process else (address,)), *others):
         if other.startswith(IN_PROCESS_PREFIX):
-            raise BadRequest(
-                f"{other} would be loaded into this process, which is for PLAYER and with --in-process only"
-            )
+            raise BadRequest(f"{other} would be loaded into this process; only PLAYER can be, with --in-process")
         if other == HUMAN or other.startswith(("tcp:", "ws:")):
-            raise BadRequest(f"{other} cannot be debugged: name the program, for it is started here")
+            raise BadRequest(f"{other} cannot be debugged: name a program that can be started here")
 
 
 def cut_at_turn(
     turn: int, heard: Sequence[TranscriptEntry], recorded: RecordedMatch, seat: Seat
 ) -> list[TranscriptEntry]:
-    """What a seat heard up to and with a turn of its own."""
+    """What a seat heard up to one of its turns."""
     name, turns = recorded.names[seat], heard[-1].turn
     if turn < 1:
         raise BadRequest(f"turns are counted from 1, so there is no turn {turn}")
@@ -155,9 +151,9 @@ def cut_at_turn(
 def seat_others(
     recorded: RecordedMatch, match: AnyMatch, seat: Seat, others: Sequence[str]
 ) -> tuple[tuple[str, ...], dict[Seat, str]]:
-    """The names of all who go on with a match, and who takes the other seats when the record is at its end.
+    """The names of all players, and the players of the other seats once the match differs from the record.
 
-    That is whoever was named; else the player of the server that sat there, or the first one where somebody else did.
+    These are the named ones; otherwise the recorded built-in player, or the first one in place of any other player.
     """
     rest = [other for other in sorted(match.remaining_seats) if other != seat]
     names, game = list(match.names), recorded.opening.game
@@ -166,7 +162,7 @@ def seat_others(
         first = next(iter(game_info(game).built_in))
         return match.names, {one: sat[one] if is_built_in(sat.get(one, ""), game) else first for one in rest}
     if len(others) != len(rest):
-        raise BadRequest(f"others still at the table: {len(rest)}, but named behind PLAYER: {len(others)}")
+        raise BadRequest(f"expected {len(rest)} players after PLAYER, one for each other seat, not {len(others)}")
     chosen = {}
     for other, text in zip(rest, others, strict=True):
         name, chosen[other] = split_label(text)

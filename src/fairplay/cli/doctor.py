@@ -1,4 +1,4 @@
-"""fairplay doctor: say what is kept from players that are programs, and whether there are kernels, on this machine."""
+"""fairplay doctor: check what this machine supports (sandbox, kernels)."""
 
 import json
 import sys
@@ -22,17 +22,19 @@ VERDICT_TEXTS = {Verdict.HELD: "held", Verdict.GOT_OUT: "GOT OUT", Verdict.NOT_T
 
 
 @click.command()
-@click.option("--attack", "attacking", is_flag=True, help="Let programs loose that try to get out, and see what holds.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead.")
+@click.option(
+    "--attack", "attacking", is_flag=True, help="Run the escape suite: programs that try to break out of the sandbox."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.pass_context
 def doctor(context: click.Context, attacking: bool, as_json: bool) -> None:
-    """Say what can be kept from players that are programs.
+    """Check what this machine supports (sandbox, kernels).
 
-    A program in a strict sandbox tries what it should not be able to do. The exit code is 0 if there is such a sandbox
-    on this machine, and 1 if not. The last line says whether built-in players think with the kernels in C.
+    A program in a strict sandbox tries what it should not be able to do. Exit code 0: this machine supports a strict
+    sandbox. Exit code 1: it does not. The last line says whether built-in players use the kernels in C.
 
-    With --attack, dozens of programs are seated in matches in a strict sandbox and try to get out, which takes about a
-    minute. The exit code is 0 if nobody got out, and 1 if somebody did; who cannot be tried here is named.
+    With --attack, dozens of programs play matches in a strict sandbox and try to break out, which takes about a minute.
+    Exit code 0: none did. Exit code 1: at least one did. Attempts that cannot be tried here are listed.
     """
     if attacking:
         context.exit(0 if run_attack(as_json) else 1)
@@ -43,9 +45,9 @@ def doctor(context: click.Context, attacking: bool, as_json: bool) -> None:
             [{**msgspec.to_builtins(measure), "enforced": not measure.why_not} for measure in some]
             for some in (measures, more)
         )
-        told = {"strict": strict, "measures": plain, "besides": besides, "namespaces": not no_namespace}
-        told |= {"kernels": kernels.kernels is not None, "why_no_kernels": kernels.unavailable_reason}
-        click.echo(json.dumps(told))
+        supported = {"strict": strict, "measures": plain, "besides": besides, "namespaces": not no_namespace}
+        supported |= {"kernels": kernels.kernels is not None, "why_no_kernels": kernels.unavailable_reason}
+        click.echo(json.dumps(supported))
     else:
         for line in (
             *format_measures(measures),
@@ -61,51 +63,51 @@ def doctor(context: click.Context, attacking: bool, as_json: bool) -> None:
 
 
 def format_measures(measures: Sequence[Protection]) -> Iterator[str]:
-    """The measures as lines of a table; a reason that holds for several is given once."""
-    told = ""
+    """The protections as lines of a table; a reason that repeats is given once."""
+    reason = ""
     for measure in measures:
         yield f"{'no ' if measure.why_not else 'yes'}  {measure.name:<12} {measure.about}"
-        if measure.why_not not in ("", told):
-            told = measure.why_not
-            yield f"     {'':<12} but: {printable(told, MAX_MEASURE_REASON_CHARS)}"
+        if measure.why_not not in ("", reason):
+            reason = measure.why_not
+            yield f"     {'':<12} but: {printable(reason, MAX_MEASURE_REASON_CHARS)}"
 
 
 def describe_sandbox(strict: bool, no_namespace: str) -> list[str]:
-    """What follows for players."""
+    """What the protections mean for players."""
     if strict:
-        return ["Players that are programs can have a strict sandbox."]
+        return ["Bots can run in a strict sandbox."]
     lines = [
-        "There is no strict sandbox on this machine. Where it was not asked for, programs run without one.",
-        "It takes bubblewrap, which `make setup` installs where it can, and a system that allows namespaces.",
+        "No strict sandbox on this machine: unless it is required (--sandbox strict), bots run without one.",
+        "A strict sandbox needs bubblewrap and a system that allows namespaces; `make setup` installs bubblewrap.",
     ]
     if no_namespace:
         why = printable(no_namespace, MAX_MEASURE_REASON_CHARS)
-        lines.append(f"Without namespaces ({why}) a program may leave others behind.")
+        lines.append(f"Without namespaces ({why}) a bot may leave processes behind.")
     return lines
 
 
 def describe_kernels() -> str:
-    """Which functions built-in players think with."""
+    """Whether built-in players use the kernels in C."""
     if kernels.kernels is not None:
-        return "Built-in players think with the kernels in C."
+        return "Built-in players use the kernels in C."
     why = printable(kernels.unavailable_reason, MAX_MEASURE_REASON_CHARS)
-    return f"Built-in players run in Python, without the kernels in C: {why}"
+    return f"Built-in players use Python, not the kernels in C: {why}"
 
 
 def run_attack(as_json: bool) -> bool:
-    """Let all beasts loose, and say of each what became of it as soon as that is known. Did nobody get out?"""
+    """Run the escape suite, and print each result at once. Did the sandbox hold against all attempts?"""
     if lacking := why_not_strict():
-        raise BadRequest(f"{lacking}, and nothing is let loose without one")
+        raise BadRequest(f"{lacking}; escape attempts are not run without a strict sandbox")
     counts: Counter[Verdict] = Counter()
 
-    def tell(attempt: AttemptResult) -> None:
+    def report(attempt: AttemptResult) -> None:
         counts[attempt.verdict] += 1
         if not as_json:
             click.echo("\n".join(format_attempt(attempt)))
         elif sys.stderr.isatty():
             click.echo(f"\r{counts.total()} of {len(ESCAPE_SUITE)}", err=True, nl=counts.total() == len(ESCAPE_SUITE))
 
-    attempts = run_escape_attempts(ESCAPE_SUITE, tell)
+    attempts = run_escape_attempts(ESCAPE_SUITE, report)
     if as_json:
         plain = msgspec.to_builtins(attempts)
         click.echo(json.dumps({"held": not counts[Verdict.GOT_OUT], "attempts": plain}))
@@ -115,7 +117,7 @@ def run_attack(as_json: bool) -> bool:
 
 
 def format_attempt(attempt: AttemptResult) -> Iterator[str]:
-    """What became of an attempt, as lines of a table."""
+    """The result of an attempt, as lines of a table."""
     yield f"{VERDICT_TEXTS[attempt.verdict]:<10} {attempt.name:<40} {attempt.tries}"
     if attempt.why:
         yield f"{'':<10} {'':<40} {printable(attempt.why, MAX_MEASURE_REASON_CHARS)}"

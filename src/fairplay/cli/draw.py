@@ -1,4 +1,4 @@
-"""fairplay draw: write the picture of a recorded position."""
+"""fairplay draw: draw a position as SVG or PNG."""
 
 import click
 
@@ -17,22 +17,22 @@ DEFAULT_PICTURE_WIDTH_PX = 1200  # of a PNG
 
 @click.command()
 @file_argument
-@click.option("--at", type=int, metavar="N", help="After so many facts; the end if not given.")
-@click.option("--seat", metavar="SEAT|NAME", help="As this seat sees it; as spectators do if not given.")
+@click.option("--at", type=int, metavar="N", help="Draw the position after N facts.  [default: all]")
+@click.option("--seat", metavar="SEAT|NAME", help="Draw what this seat sees.  [default: what spectators see]")
 @width_option
-@click.option("--dark", is_flag=True, help="For a dark page.")
+@click.option("--dark", is_flag=True, help="Use dark colours.")
 @click.option(
     "-o",
     "--output",
     required=True,
     metavar="FILE.svg|FILE.png|-",
     type=click.Path(dir_okay=False, allow_dash=True),
-    help="Where to; - prints SVG.",
+    help="Write the picture to this file; - prints SVG.",
 )
 def draw(file: str, at: int | None, seat: str | None, width: int | None, dark: bool, output: str) -> None:
-    """Draw the board of the match in FILE.
+    """Draw a position as SVG or PNG.
 
-    Where hands are hidden, they are drawn once the match has ended and its deal is no secret any more.
+    Hidden hands are only drawn once the match has ended and its seed is public.
     """
     ending = STDOUT if output == STDOUT else file_suffix(output, (".svg", ".png"), "pictures")
     with journal_errors(file):
@@ -43,7 +43,7 @@ def draw(file: str, at: int | None, seat: str | None, width: int | None, dark: b
         write_file(output, png(picture, width or DEFAULT_PICTURE_WIDTH_PX))
     else:
         picture = picture if width is None else resize(picture, width)
-        if output == STDOUT:  # in ASCII, so that it is the same picture whatever the encoding of the output
+        if output == STDOUT:  # in ASCII, which any encoding of the output has
             click.echo(picture.encode("ascii", "xmlcharrefreplace").decode(), nl=False)
             return
         write_file(output, picture.encode())

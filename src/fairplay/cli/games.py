@@ -1,4 +1,4 @@
-"""fairplay games: list the games and their parameters."""
+"""fairplay games: list games and their parameters."""
 
 from functools import partial
 
@@ -11,13 +11,13 @@ from fairplay.referee.loading import run_loader
 from fairplay.referee.referee import format_seats
 from fairplay.render.text import printable
 
-MAX_LINE_CHARS = 300  # of what others wrote
+MAX_LINE_CHARS = 300  # of texts of external games
 
 
 @click.command()
 @game_option
 def games() -> None:
-    """List the games and their parameters."""
+    """List games and their parameters."""
     for name in (*GAMES, *external_names()):
         try:
             rules = game_info(name).rules
@@ -26,11 +26,11 @@ def games() -> None:
             lines = [f"{name}: {error}"]
         for line in lines:
             click.echo(printable(line, MAX_LINE_CHARS))
-    click.echo("\nHow one of them is played: fairplay rules GAME")
+    click.echo("\nTo read the rules of a game: fairplay rules GAME")
 
 
 def describe_game(rules: Rules) -> list[str]:
-    """What a game is about, and a line for each of its parameters."""
+    """A line about a game, and one for each of its parameters."""
     purpose, *_ = (rules.__doc__ or "").splitlines() or [""]
     defaults = rules().parameters()
     return [

@@ -1,4 +1,4 @@
-"""fairplay library: list the matches in a directory, find some of them, look at one."""
+"""fairplay library: search recorded matches."""
 
 import json
 import re
@@ -30,34 +30,33 @@ from fairplay.tournament.layout import LOG_FILE, MATCHES_DIR
 HEADINGS = ("id", "started", "game", "players by rank", "ejected", "facts", "status")
 STATUS_COLOURS = {"finished": "green", "unfinished": "yellow", "damaged": "red", "unreadable": "red"}
 DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2})?")
-MIN_JOURNALS_FOR_PROGRESS = 100  # journals to be read that are worth a bar
-MAX_LISTED_NAME_CHARS = 40  # signs of a name in a table
+MIN_JOURNALS_FOR_PROGRESS = 100  # to read, from which on a progress bar is shown
+MAX_LISTED_NAME_CHARS = 40
 MAX_STATUS_REASON_CHARS = 200
 MAX_DETAIL_LINE_CHARS = 4000
-MAX_TERMINAL_MATCHES = 300  # matches in a table that fits itself to the terminal, which takes its time
+MAX_TERMINAL_MATCHES = 300  # in a table that is fitted to the terminal, which is slow
 
 
 def journal_directory(_: click.Context, __: click.Parameter, directory: str) -> str:
-    """Where the journals are: of a tournament, in a directory of their own."""
+    """The directory of the journals; that of a tournament has a subdirectory for them."""
     return str(Path(directory) / MATCHES_DIR) if (Path(directory) / LOG_FILE).is_file() else directory
 
 
 directory_argument = click.argument(
     "directory", metavar="DIR", type=click.Path(exists=True, file_okay=False), callback=journal_directory
 )
-limit_option = click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Only the newest N.")
-json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object per match instead.")
+limit_option = click.option("--limit", type=click.IntRange(min=1), metavar="N", help="List only the newest N.")
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object per match.")
 
 
 @click.group()
 def library() -> None:
-    """Look for matches in a directory of journals, or of a tournament.
+    """Search recorded matches.
 
-    Wherever a verb takes the FILE of a match, it takes DIR/ID too, with an id as it is listed here; and the id alone
-    if DIR is the directory where you are, or lies in it.
+    DIR holds journals, or is the output directory of a tournament. Other commands accept DIR/ID as the FILE of a match,
+    with an ID listed here; and ID alone if DIR is the current directory or one below it.
 
-    What is known of them is kept in the directory, in .index.sqlite, which is always brought up to date first and can be
-    deleted at any time.
+    An index is kept in DIR/.index.sqlite. It is always updated first, and can be deleted at any time.
     """
 
 
@@ -69,26 +68,32 @@ def library() -> None:
 def list_all(directory: str, limit: int | None, as_json: bool) -> None:
     """List the matches in DIR.
 
-    The newest come first. A match is finished, unfinished, damaged (no journal, or one that was changed), or
-    unreadable (of rules or a format that are not known here, or a file that cannot be opened).
+    The newest come first. A match is finished, unfinished, damaged (not a journal, or a changed one), or unreadable
+    (unknown rules, another format, or a file that cannot be opened).
     """
     print_matches(directory, find_matches(directory, Query(limit=limit), progress=show_progress), as_json=as_json)
 
 
 @library.command("find")
 @directory_argument
-@click.option("--game", type=GAME, help="Of this game; py:module:Name for one of your own.")
-@click.option("--player", "players", multiple=True, metavar="NAME|ADDRESS", help="With this player; may be repeated.")
-@click.option("--winner", metavar="NAME", help="Won by this player, alone or in a tie.")
+@click.option("--game", type=GAME, help="Find matches of this game; py:module:Name for your own.")
+@click.option(
+    "--player", "players", multiple=True, metavar="NAME|ADDRESS", help="Find matches with this player; may be repeated."
+)
+@click.option("--winner", metavar="NAME", help="Find matches won by this player, alone or in a tie.")
 @click.option(
     "--fault",
     type=click.Choice([*(fault.value for fault in Fault), "any"]),
-    help="With somebody ejected for this; with --player: with one of these players ejected for it.",
+    help="Find matches with an ejection for this fault; with --player, of one of these players.",
 )
-@click.option("--since", metavar="DATE", help="Started on this day or later: 2026-11-16, or 2026-11-16T08:30.")
-@click.option("--until", metavar="DATE", help="Started on this day, in this minute, or earlier.")
-@click.option("--status", type=click.Choice([status.value for status in Status]), help="In this state.")
-@click.option("--with", "settings", multiple=True, metavar="NAME=VALUE", help="With this parameter; may be repeated.")
+@click.option(
+    "--since", metavar="DATE", help="Find matches started on this day or later: 2026-11-16, or 2026-11-16T08:30."
+)
+@click.option("--until", metavar="DATE", help="Find matches started on this day, in this minute, or earlier.")
+@click.option("--status", type=click.Choice([status.value for status in Status]), help="Find matches with this status.")
+@click.option(
+    "--with", "settings", multiple=True, metavar="NAME=VALUE", help="Find matches with this parameter; may be repeated."
+)
 @limit_option
 @json_option
 def find_some(
@@ -104,9 +109,9 @@ def find_some(
     limit: int | None,
     as_json: bool,
 ) -> None:
-    """List some of the matches in DIR.
+    """List the matches in DIR that fit all options.
 
-    Those of which everything is true that is asked for, the newest first.
+    The newest come first.
     """
     refuse_unreadable((*players, *settings, winner or ""))
     if game is not None and not is_known(game):
@@ -131,9 +136,9 @@ def find_some(
 @click.argument("id")
 @game_option
 def show_one(directory: str, id: str) -> None:
-    """Show all about one match in DIR.
+    """Show one match in DIR.
 
-    It is the one whose id begins with ID. The commands that one may want next are shown as well.
+    Its id begins with ID. Useful commands for the match are shown as well.
     """
     refuse_unreadable([id])
     for line in format_details(find_match(directory, id, progress=show_progress), directory):
@@ -141,32 +146,31 @@ def show_one(directory: str, id: str) -> None:
 
 
 def parse_date(option: str, text: str, *, end: bool = False) -> float:
-    """A day or a minute of local time, in seconds: its beginning, or its end."""
+    """The start or the end of a day or minute of local time, in seconds."""
     try:
         if (written := DATE.fullmatch(text)) is None:
             raise ValueError
         day = datetime.fromisoformat(text)
     except ValueError:
-        raise BadRequest(f"{option} {text}: write a date as 2026-11-16 or 2026-11-16T08:30") from None
+        raise BadRequest(f"{option} {text}: expected a date such as 2026-11-16 or 2026-11-16T08:30") from None
     length = timedelta(minutes=1) if written[1] else timedelta(days=1)
     try:
         return (day + length if end else day).timestamp()
-    except (OverflowError, ValueError):  # the calendar of computers has its ends
+    except (OverflowError, ValueError):  # outside of the range of timestamps
         return inf if day.year > FIRST_YEAR else -inf
 
 
 def show_progress(ids: Sequence[str]) -> Iterable[str]:
-    """The journals that are to be read, with a bar where there are many."""
+    """The journals to read, with a progress bar where there are many."""
     return progress_bar(ids, "reading journals", MIN_JOURNALS_FOR_PROGRESS)
 
 
 def print_matches(directory: str, found: Sequence[Summary], *, as_json: bool) -> None:
-    """Print the matches as they were asked for."""
+    """Print matches as JSON, as a table, or as lines."""
     if as_json:
         for one in found:
-            click.echo(
-                json.dumps(match_fields(one, directory), separators=(",", ":"))
-            )  # nothing but ASCII reaches a terminal
+            fields = match_fields(one, directory)
+            click.echo(json.dumps(fields, separators=(",", ":")))  # in ASCII, so safe for a terminal
     elif not found:
         click.echo("no matches")
     elif sys.stdout.isatty() and len(found) <= MAX_TERMINAL_MATCHES:
@@ -176,7 +180,7 @@ def print_matches(directory: str, found: Sequence[Summary], *, as_json: bool) ->
 
 
 def match_fields(one: Summary, directory: str) -> dict[str, Any]:
-    """A match as it is told to programs; docs/library.md lists the fields."""
+    """The JSON fields of a match, as docs/library.md lists them."""
     plain: dict[str, Any] = msgspec.to_builtins(one)
     times = {key: format_utc(plain[key]) for key in ("started", "last", "ended")}
     return {**plain, **times, "path": str(Path(directory) / one.file)}
@@ -201,29 +205,29 @@ def describe_status(one: Summary) -> str:
 
 
 def format_count(facts: int | None) -> str:
-    """How many facts there are, if anybody can tell."""
+    """The number of facts, or - if it is unknown."""
     return "-" if facts is None else str(facts)
 
 
 def format_ranking(one: Summary) -> str:
-    """The names by rank, ties joined by "="; by seat as long as nobody is ranked."""
+    """The names by rank, ties joined by "="; by seat as long as there is no ranking."""
     if one.status is not Status.FINISHED:
         return ", ".join(map(format_label, one.seats))
     ranked = sorted((seated.rank, seat) for seat, seated in enumerate(one.seats) if seated.rank)
     groups = [
         "=".join(format_label(one.seats[seat]) for _, seat in group) for _, group in groupby(ranked, lambda at: at[0])
     ]
-    return ", ".join(groups if ranked and ranked[0][0] == 1 else ["(nobody)", *groups])
+    return ", ".join(groups if ranked and ranked[0][0] == 1 else ["(none)", *groups])
 
 
 def format_label(seated: SeatSummary) -> str:
-    """A name that is fit for a table."""
+    """A name made printable for a table."""
     return printable(seated.name, MAX_LISTED_NAME_CHARS)
 
 
 def print_table(rows: Iterable[Sequence[str]]) -> None:
     """The table for a terminal, fitted to its width."""
-    from rich.console import Console  # start-up: it takes long to load
+    from rich.console import Console  # imported late, as it is slow
     from rich.table import Table
     from rich.text import Text
 
@@ -232,22 +236,19 @@ def print_table(rows: Iterable[Sequence[str]]) -> None:
         table.add_column(heading, no_wrap=heading in ("id", "started", "facts"), overflow="fold")
     for *cells, status in rows:
         colour = STATUS_COLOURS[status.partition(":")[0]]
-        table.add_row(*map(Text, cells), Text(status, style=colour))  # Text: what stands in it is no mark-up
+        table.add_row(*map(Text, cells), Text(status, style=colour))  # Text: rich would read markup in a string
     Console().print(table)
 
 
 def format_details(one: Summary, directory: str) -> list[str]:
-    """The lines that tell all about one match."""
+    """The lines that describe one match."""
     path = str(Path(directory) / one.file)
     values = " ".join(f"{name}={value}" for name, value in one.parameters.items())
     about = [
         ("match", printable(one.id, MAX_STATUS_REASON_CHARS)),
         *([("renamed from", printable(one.match, MAX_STATUS_REASON_CHARS))] if one.match not in ("", one.id) else []),
         ("status", describe_status(one)),
-        (
-            "game",
-            printable(f"{one.game}, version {one.rules} of its rules" if one.game else "-", MAX_STATUS_REASON_CHARS),
-        ),
+        ("game", printable(f"{one.game}, rules version {one.rules}" if one.game else "-", MAX_STATUS_REASON_CHARS)),
         ("parameters", printable(values or "-", MAX_DETAIL_LINE_CHARS)),
         ("started", format_local_time(one.started)),
         ("last fact", format_local_time(one.last)),
@@ -265,7 +266,7 @@ def format_details(one: Summary, directory: str) -> list[str]:
 
 
 def format_seat(seat: int, seated: SeatSummary) -> tuple[str, ...]:
-    """Who sat at a seat and what became of them, as a line of a table."""
+    """The player at a seat and its outcome, as a line of a table."""
     out = ""
     if seated.fault and seated.moment:
         out = f"ejected: {seated.fault.description} ({seated.moment.value}), {seated.why}"
@@ -280,23 +281,23 @@ def format_seat(seat: int, seated: SeatSummary) -> tuple[str, ...]:
 
 
 def next_steps(one: Summary, directory: str) -> Iterator[tuple[str, str]]:
-    """What one may want to do next with a match: the aim, and the command."""
+    """Useful commands for a match, each with its purpose."""
     option = game_info(one.game).option if one.game in EXTERNAL_GAMES else ()
     path = " ".join([shlex.quote(str(Path(directory) / one.file)), *option])
     if one.status in (Status.FINISHED, Status.UNFINISHED):
-        yield "see it again", f"fairplay replay {path}"
+        yield "replay it", f"fairplay replay {path}"
         if any(seated.fault for seated in one.seats):
-            yield "see why somebody was ejected", f"fairplay why {path}"
+            yield "explain the ejections", f"fairplay why {path}"
     if one.status is Status.UNFINISHED:
         if all(seated.address for seated in one.seats):
-            yield "go on with it", f"fairplay resume {path}"
-        else:  # nobody knows who played, so it becomes a match of its own
-            yield "go on from there", f"fairplay resume {path} PLAYER... --journal {shlex.quote(directory)}"
+            yield "resume it", f"fairplay resume {path}"
+        else:  # the players are unknown, so it becomes a branch
+            yield "play on from there", f"fairplay resume {path} PLAYER... --journal {shlex.quote(directory)}"
     yield "check it", f"fairplay verify {path}"
 
 
 def format_local_time(at: float | None, form: str = "%Y-%m-%d %H:%M:%S") -> str:
-    """A moment for people; what is no moment in any calendar is a question mark."""
+    """A time as text for people; "?" for one that no calendar has."""
     try:
         return "-" if at is None else datetime.fromtimestamp(at).strftime(form)
     except (OverflowError, ValueError, OSError):
@@ -304,7 +305,7 @@ def format_local_time(at: float | None, form: str = "%Y-%m-%d %H:%M:%S") -> str:
 
 
 def format_utc(at: float | None) -> str | None:
-    """A moment for programs."""
+    """A time in UTC for programs."""
     try:
         return None if at is None else datetime.fromtimestamp(at, UTC).isoformat().replace("+00:00", "Z")
     except (OverflowError, ValueError, OSError):

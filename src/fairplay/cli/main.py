@@ -1,4 +1,4 @@
-"""Collect the verbs of the command, and turn errors into one line."""
+"""Collect the subcommands, and report errors in one line."""
 
 import os
 import sys
@@ -21,57 +21,57 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 MAX_ERROR_CHARS = 2000
-COMPLETION_VARIABLE = "_FAIRPLAY_COMPLETE"  # in the environment: a shell wants to complete a command line
-COMPLETED_ARGUMENTS = ("game", "player", "players")  # if they are left out, it is said what there is
-ENTRY_POINT_GROUP = "fairplay.commands"  # of entry points: verbs that are no part of this package of verbs
-SUBCOMMANDS = {  # in the order in which a newcomer needs them; each has a file of its own, which says the same and more
-    "games": "List the games and their parameters.",
-    "rules": "Print the rules of GAME, with a picture.",
-    "players": "List the players that GAME knows.",
-    "play": "Play a match of GAME between PLAYERs and show it.",
-    "tournament": "Run the tournament that FILE.toml describes.",
-    "standings": "Show who is ahead in the tournament in DIR.",
-    "new-bot": "Write a bot for GAME to begin with.",
-    "check-bot": "Check that PLAYER is ready for matches of GAME.",
-    "join": "Let PLAYER take part in matches that are hosted elsewhere.",
-    "serve": "Keep a server where programs come to play GAME.",
-    "token": "Make a token for NAME, and print it.",
-    "status": "Ask a server what goes on there.",
-    "watch": "Follow a match that is played at a server.",
-    "replay": "Show the match in FILE again.",
-    "draw": "Draw the board of the match in FILE.",
-    "verify": "Referee the matches in FILEs again.",
-    "resume": "Play the match in FILE on.",
-    "why": "Tell why players were ejected from the match in FILE.",
-    "why-not": "Say whether an ACTION is legal in a view of GAME.",
-    "debug": "Give PLAYER again what a seat of the match in FILE heard.",
-    "library": "Look for matches in a directory of journals, or of a tournament.",
-    "doctor": "Say what can be kept from players that are programs.",
+COMPLETION_VARIABLE = "_FAIRPLAY_COMPLETE"  # set in the environment when a shell completes a command line
+COMPLETED_ARGUMENTS = ("game", "player", "players")  # if one is missing, the error lists the choices
+ENTRY_POINT_GROUP = "fairplay.commands"  # of entry points: subcommands of other packages
+SUBCOMMANDS = {  # in the order in which a newcomer needs them; each has a module whose docstring begins with this line
+    "games": "List games and their parameters.",
+    "rules": "Show a game's rules.",
+    "players": "List built-in players and ratings.",
+    "play": "Play one match, or many with --games.",
+    "tournament": "Run or resume a tournament from a TOML file.",
+    "standings": "Show the standings of a tournament.",
+    "new-bot": "Create a bot from a template.",
+    "check-bot": "Test a bot before it plays.",
+    "join": "Connect a player to a match or server.",
+    "serve": "Run a game server.",
+    "token": "Create, list or revoke player tokens.",
+    "status": "Show what a server is doing.",
+    "watch": "Watch a match on a server.",
+    "replay": "Replay a recorded match.",
+    "draw": "Draw a position as SVG or PNG.",
+    "verify": "Check recorded matches by refereeing them again.",
+    "resume": "Resume a recorded match.",
+    "why": "Explain ejections.",
+    "why-not": "Explain why an action is illegal.",
+    "debug": "Re-run a bot on what a recorded seat was shown.",
+    "library": "Search recorded matches.",
+    "doctor": "Check what this machine supports (sandbox, kernels).",
 }
 
 
-def load_command(verb: str) -> click.Command | None:
-    """Load a verb, if there is such a one: nobody waits for what the others need."""
+def load_command(name: str) -> click.Command | None:
+    """Load one subcommand, so that the imports of the others cost no time; None: there is no such subcommand."""
     command: click.Command | None = None
-    if verb in SUBCOMMANDS:
-        name = verb.replace("-", "_")
-        command = getattr(import_module(f"fairplay.cli.{name}"), name)
-    elif entry := plugin_commands().get(verb):
+    if name in SUBCOMMANDS:
+        module = name.replace("-", "_")
+        command = getattr(import_module(f"fairplay.cli.{module}"), module)
+    elif entry := plugin_commands().get(name):
         command = entry.load()
     return command
 
 
 @cache
 def plugin_commands() -> "dict[str, EntryPoint]":
-    """The verbs that stand beside this package, by name; nothing of them is loaded."""
-    from importlib.metadata import distributions  # which takes a while, and few verbs need
+    """The subcommands of other packages, by name, not loaded yet."""
+    from importlib.metadata import distributions  # slow to import, and seldom needed
 
-    ours = islice(distributions(name="fairplay"), 1)  # none, where it runs from a directory and was not installed
+    ours = islice(distributions(name="fairplay"), 1)  # none where fairplay was not installed
     return {entry.name: entry for one in ours for entry in one.entry_points.select(group=ENTRY_POINT_GROUP)}
 
 
 class Commands(click.Group):
-    """The verbs, each loaded when it is asked for."""
+    """The subcommands, each loaded when it is needed."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return [*SUBCOMMANDS, *plugin_commands()]
@@ -80,24 +80,24 @@ class Commands(click.Group):
         command = load_command(cmd_name)
         if command is None or COMPLETION_VARIABLE not in os.environ:
             return command
-        from fairplay.cli.options.completion import add_suggestions  # for a quick start: only a shell asks
+        from fairplay.cli.options.completion import add_suggestions  # imported late for a quick start
 
         return add_suggestions(command)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the verbs, without loading what has a line here."""
-        beside = {
-            verb: command.get_short_help_str(100) for verb in plugin_commands() if (command := load_command(verb))
+        """List the subcommands, without loading those in SUBCOMMANDS."""
+        plugins = {
+            name: command.get_short_help_str(100) for name in plugin_commands() if (command := load_command(name))
         }
         with formatter.section("Commands"):
-            formatter.write_dl([*SUBCOMMANDS.items(), *beside.items()])
+            formatter.write_dl([*SUBCOMMANDS.items(), *plugins.items()])
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
-        """The verbs that begin so."""
-        from click.shell_completion import CompletionItem  # start-up: only a shell that completes needs it
+        """The subcommands that begin with the typed text."""
+        from click.shell_completion import CompletionItem  # imported late for a quick start
 
         options = [] if incomplete.isalnum() or not incomplete else click.Command.shell_complete(self, ctx, incomplete)
-        return [*(CompletionItem(verb) for verb in self.list_commands(ctx) if verb.startswith(incomplete)), *options]
+        return [*(CompletionItem(name) for name in self.list_commands(ctx) if name.startswith(incomplete)), *options]
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
@@ -105,14 +105,14 @@ class Commands(click.Group):
 def fairplay() -> None:
     """The referee for board games played by programs.
 
-    Begin with:  fairplay play fish random greedy
+    Start with:  fairplay play fish random greedy
     """
 
 
 def main() -> None:
-    """Run the command; a bad request ends with one line and exit code 2, a fault of ours with 3, Ctrl-C with 130."""
+    """Run the command. Exit code 2: bad request, 3: host fault, 130: interrupted; each with one line on stderr."""
     if COMPLETION_VARIABLE in os.environ:
-        from fairplay.cli.options.completion import answer_shell  # for a quick start: only a shell asks
+        from fairplay.cli.options.completion import answer_shell  # imported late for a quick start
 
         answer_shell(fairplay)
     with use_safe_output(), interrupt_on_sigterm():
@@ -120,7 +120,7 @@ def main() -> None:
 
 
 def run() -> None:
-    """Run the command, and say in one line what is wrong."""
+    """Run the command, and report an error in one line."""
     try:
         sys.exit(fairplay(prog_name="fairplay", standalone_mode=False))
     except click.exceptions.NoArgsIsHelpError as error:
@@ -135,14 +135,14 @@ def run() -> None:
         fail(str(error), 2)
     except click.Abort as error:
         fail(str(error.__cause__ or "") or "interrupted", 130)
-    except OSError as error:  # of all other files something was said before
+    except OSError as error:  # errors of all other files are reported before
         discard_output(sys.stdout)
         fail(f"the output cannot be written: {error.strerror}", 3)
 
 
 def describe_choices(missing: click.MissingParameter) -> str:
-    """What to say behind the name of something that was left out: what it may be, if that is known."""
-    from fairplay.cli.options.completion import FINDERS, players  # for a quick start: only errors need them
+    """The choices for a missing argument, to follow the error, if they are known."""
+    from fairplay.cli.options.completion import FINDERS, players  # imported late for a quick start
 
     param, context = missing.param, missing.ctx
     find = (
@@ -152,10 +152,10 @@ def describe_choices(missing: click.MissingParameter) -> str:
         return ""
     files = ["./file.py"] if find is players else []
     found = ", ".join([*find(context, ""), *files])
-    return f" There is {found}" if found else ""
+    return f" Choose from {found}" if found else ""
 
 
 def fail(why: str, code: int) -> NoReturn:
-    """Say in one line what is wrong, and end."""
+    """Print an error in one line, and exit."""
     click.echo(f"fairplay: {printable(why, MAX_ERROR_CHARS)}", err=True)
     sys.exit(code)

@@ -1,4 +1,4 @@
-"""fairplay new-bot: write a bot to begin with, which plays legally as it is."""
+"""fairplay new-bot: create a bot from a template."""
 
 import re
 import shlex
@@ -16,22 +16,18 @@ from fairplay.kit.game import BoardGame
 from fairplay.render.formatting import shell_quote
 from fairplay.render.text import printable
 
-BOT_NAME = re.compile(
-    r"[\w.+ -]+"
-)  # of a file: it stands in comments, and no language has a meaning for any of this there
-SHELL_SAFE = re.compile(r"[\w./+:= '-]+")  # what stays as it is between two quotes, in any shell
-PLACEHOLDER = re.compile(
-    r"(?m)(^[^$\n]*|)\$(commands|game|name|class|part)\b"
-)  # with what stands before it on its line
-PATH, COMPILED, CLASS = "PATH", "MADE", "CLASS"  # in a command: the file, what is made of it, and the class in it
-JAVA_COMMAND = ("java", "-Xmx256m", "-XX:+UseSerialGC")  # with little memory and few threads, whatever the machine has
+BOT_NAME = re.compile(r"[\w.+ -]+")  # of a file: harmless in the comments of every language
+SHELL_SAFE = re.compile(r"[\w./+:= '-]+")  # needs no escape between quotes, in any shell
+PLACEHOLDER = re.compile(r"(?m)(^[^$\n]*|)\$(commands|game|name|class|part)\b")  # with the text before it on its line
+PATH, COMPILED, CLASS = "PATH", "MADE", "CLASS"  # in a command: the file, the compiled file, and the class in it
+JAVA_COMMAND = ("java", "-Xmx256m", "-XX:+UseSerialGC")  # with little memory and few threads on any machine
 
 
 class Language(NamedTuple):
-    """How bots are called, compiled and run."""
+    """How bots of one language are named, compiled and run."""
 
     suffix: str
-    run_command: tuple[str, ...]  # the words of the command that plays; none: the file or program is a player as it is
+    run_command: tuple[str, ...]  # empty: the file or program is a player as it is
     compile_command: tuple[str, ...] = ()
 
 
@@ -48,12 +44,16 @@ LANGUAGE_BY_SUFFIX = {language.suffix: name for name, language in LANGUAGES.item
 @click.command("new-bot")
 @game_argument()
 @click.argument("path", metavar="[FILE]", required=False, type=click.Path())
-@click.option("--language", type=click.Choice(list(LANGUAGES)), help="By the ending of FILE if not given, or python.")
+@click.option(
+    "--language",
+    type=click.Choice(list(LANGUAGES)),
+    help="Write the bot in this language.  [default: by the suffix of FILE, or python]",
+)
 def new_bot(game: str, path: str | None, language: str | None) -> None:
-    """Write a bot for GAME to begin with.
+    """Create a bot from a template.
 
-    It plays legally as it is, and says what to change. FILE is made anew, and never overwritten; if it is not named,
-    the bot is called after its game.
+    The bot plays legally as it is, and its comments say what to change. FILE must not exist; by default it is named
+    after GAME.
 
     \b
     For example:
@@ -66,64 +66,64 @@ def new_bot(game: str, path: str | None, language: str | None) -> None:
     path = path or default_name(game, language)
     text = render_bot(game, language, Path(path).name)
     create_file(path, text)
-    click.echo(f"{printable(path, len(path))} is written. It plays as it is; change it, and go on with:\n")
+    click.echo(f"{printable(path, len(path))} is written. It plays as it is. Change it, then run:\n")
     for command in shell_commands(game, language, path):
         click.echo(f"  {command}")
 
 
 def language_of(path: str | None, asked: str | None) -> str:
-    """The language of a file. Raises BadRequest if there is none, or if it is not the one that was asked for."""
+    """The language of a file. Raises BadRequest if it is unknown, or differs from --language."""
     if path is None:
         return asked or next(iter(LANGUAGES))
     ending = Path(path).suffix
     if ending not in LANGUAGE_BY_SUFFIX:
         raise BadRequest(
-            f"{path}: name a file that ends with {', '.join(LANGUAGE_BY_SUFFIX)}: that is the language of the bot"
+            f"{path}: the suffix must be {', '.join(LANGUAGE_BY_SUFFIX)}, as it tells the language of the bot"
         )
     if asked not in (None, LANGUAGE_BY_SUFFIX[ending]):
         raise BadRequest(
-            f"{path} would be in {LANGUAGE_BY_SUFFIX[ending]}, not in {asked}: leave --language or the name out"
+            f"{path} would be in {LANGUAGE_BY_SUFFIX[ending]}, not in {asked}: leave out --language or FILE"
         )
     if not BOT_NAME.fullmatch(Path(path).name):
-        raise BadRequest(f"{path}: name a file by letters, digits, spaces and any of . _ - +")
+        raise BadRequest(f"{path}: use only letters, digits, spaces and . _ - + in the name of the file")
     return LANGUAGE_BY_SUFFIX[ending]
 
 
 def default_name(game: str, language: str) -> str:
-    """What a bot is called if nobody says."""
+    """The default file of a bot."""
     ending = LANGUAGES[language].suffix
     return f"{class_name(game)}{ending}" if language == "java" else f"{game}_bot{ending}"
 
 
 def class_name(game: str) -> str:
-    """What a bot is called where it is a class."""
+    """The class name of a bot."""
     return f"{rules_of(game).__name__}Bot"
 
 
 def render_bot(game: str, language: str, name: str) -> str:
-    """The text of a bot in a file of this name: a skeleton with the game's part in it; in Python the part is all."""
+    """Render a bot: the template of the language with the game's part in it; in Python the part is everything."""
     file, rules = f"bot{LANGUAGES[language].suffix}", rules_of(game)
-    homes = [rules.__module__.rpartition(".")[0]]  # a game of somebody else's may be one file
+    homes = [rules.__module__.rpartition(".")[0]]  # an external game may be one file
     homes += ["fairplay.kit"] if issubclass(rules, BoardGame) else []
     known = (files(home) / "bots" / file for home in homes if home)
     knows = next((part for part in known if part.is_file()), None)
     if knows is None:
-        raise BadRequest(f"{game} brings no bot in {language} to begin with; docs/protocol.md says what one has to do")
+        raise BadRequest(f"{game} has no bot template in {language}; docs/protocol.md describes what a bot has to do")
     part = knows.read_text(encoding="utf-8")
-    skeleton = files("fairplay.cli") / "bot_templates" / file
-    text = skeleton.read_text(encoding="utf-8") if skeleton.is_file() else part
+    template = files("fairplay.cli") / "bot_templates" / file
+    text = template.read_text(encoding="utf-8") if template.is_file() else part
     lines, values = shell_commands(game, language, name), {"game": rules.__name__, "name": game}
     values |= {"class": class_name(game), "part": part.rstrip("\n")}
 
-    def filled(blank: re.Match[str]) -> str:
+    def fill(blank: re.Match[str]) -> str:
         before, what = blank.groups()
         return "\n".join(before + line for line in (lines if what == "commands" else [values[what]]))
 
-    return PLACEHOLDER.sub(filled, text)
+    return PLACEHOLDER.sub(fill, text)
 
 
 def shell_commands(game: str, language: str, path: str) -> list[str]:
-    """What to do with a bot in a file, as a shell takes it: compile it if need be, try it out, and play."""
+    """The shell commands for a bot in a file: compile it if needed, check it, and play."""
     ending, runs, compiles = LANGUAGES[language]
     path = f"./{path}" if path.startswith("-") else path
     words = {PATH: path, COMPILED: path.removesuffix(ending), CLASS: class_name(game)}
@@ -132,26 +132,26 @@ def shell_commands(game: str, language: str, path: str) -> list[str]:
     if runs:
         line = shlex.join(words.get(word, word) for word in runs)
         player = f'exec:"{line}"' if SHELL_SAFE.fullmatch(line) else shell_quote(f"exec:{line}")
-    shelf = game_info(game)
-    server = [name for name, one in shelf.built_in.items() if not one.is_slow]
-    others = islice(cycle(server[1:] or server), shelf.rules.seats[0] - 1)
+    info = game_info(game)
+    built_in = [name for name, one in info.built_in.items() if not one.is_slow]
+    others = islice(cycle(built_in[1:] or built_in), info.rules.seats[0] - 1)
     return [
         *([" ".join(shell_quote(words.get(word, word)) for word in compiles)] if compiles else []),
-        " ".join(["fairplay check-bot", game, player, *shelf.option]),
-        " ".join(["fairplay play", game, f"me={player}", *others, *shelf.option]),
+        " ".join(["fairplay check-bot", game, player, *info.option]),
+        " ".join(["fairplay play", game, f"me={player}", *others, *info.option]),
     ]
 
 
 def create_file(path: str, text: str) -> None:
-    """Make a new file. Raises BadRequest if there is one already, or if it cannot be made."""
+    """Create a file. Raises BadRequest if it exists already, or cannot be written."""
     try:
         Path(path).touch(exist_ok=False)
     except FileExistsError:
-        raise BadRequest(f"{path} is there already, and stays as it is: name another file") from None
+        raise BadRequest(f"{path} exists already and is not overwritten: choose another file") from None
     except OSError as error:
         raise BadRequest(f"{path} cannot be written: {error.strerror}") from None
     try:
         Path(path).write_text(text, encoding="utf-8")
-    except OSError as error:  # the disk is full, say: half a bot would be in the way
+    except OSError as error:  # a full disk would leave half a bot behind
         Path(path).unlink(missing_ok=True)
         raise BadRequest(f"{path} cannot be written: {error.strerror}") from None

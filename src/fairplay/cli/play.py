@@ -1,4 +1,4 @@
-"""fairplay play: play a refereed match and show it."""
+"""fairplay play: play one match, or many with --games."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -32,17 +32,20 @@ from fairplay.terminal.matches import show_match
 @click.argument("players", nargs=-1, required=True)
 @click.option(
     "--seed",
-    help="Any text; the same seed deals the same match. Drawn if not given, as it should be where hands are hidden.",
+    help="Deal from this text: the same seed deals the same match. Games with hidden hands should use the default.  "
+    "[default: random]",
 )
-@click.option("--set", "parameters", multiple=True, metavar="NAME=VALUE", help="A parameter; see: fairplay games.")
-@click.option("--ages", metavar="N,N,...", help="The players' ages: the game seats them by age.")
+@click.option(
+    "--set", "parameters", multiple=True, metavar="NAME=VALUE", help="Set a parameter of the game; see: fairplay games."
+)
+@click.option("--ages", metavar="N,N,...", help="Seat the players by these ages.")
 @match_options
 @pondering_option
 @click.option(
     "--games",
     type=click.IntRange(1, 1_000_000),
     metavar="N",
-    help="Play N matches with rotating seats, and compare; see --out.",
+    help="Play N matches with rotating seats, and compare the players; see --out.",
 )
 @jobs_option
 @out_option
@@ -65,14 +68,14 @@ def play(
     out: str | None,
     **shown: Any,
 ) -> None:
-    """Play a match of GAME between PLAYERs and show it.
+    """Play one match, or many with --games.
 
-    A player is a built-in player (see: fairplay players GAME), a file ./my_bot.py, a module py:module:Name or any program
-    exec:"./bot --flag", which run in a sandbox, or tcp:PORT and ws:PORT for somebody who will join; NAME=PLAYER gives
-    it a label. You yourself are human: fairplay play fish human greedy
+    A player is a built-in player (see: fairplay players GAME), a file ./my_bot.py, a module py:module:Name or any
+    program exec:"./bot --flag", which run in a sandbox, or tcp:PORT or ws:PORT for a player that joins over the
+    network. NAME=PLAYER gives it a label. To play yourself: fairplay play fish human greedy
 
-    If a match with --journal is interrupted, by whatever, the same command again goes on with it; so it does with
-    --games and --out. For anything more than a few players at one table see: fairplay tournament --help.
+    If a match with --journal is interrupted, the same command resumes it; so it does with --games and --out. For more
+    than a few players see: fairplay tournament --help.
     """
     refuse_unreadable((*players, *parameters, seed or ""))
     players = place_players(players, in_process=in_process)
@@ -82,7 +85,7 @@ def play(
         single = {f"--{name}": shown[name] for name in ("events", "pictures", "lines", "pace")}
         single |= {"--journal": directory, "--ages": ages, "--verbose": verbose}
         refuse_together("--games", {**single, f"--sync {sync}": sync != Durability.BATCH.value})
-        from fairplay.app.tournaments import table_tournament  # for a quick start: one match needs neither
+        from fairplay.app.tournaments import table_tournament  # imported late: one match needs neither
         from fairplay.terminal.progress import show_tournament
 
         common = {"limits": parse_limit_option(limit), "sandbox": sandbox, "pondering": pondering, **seed_options(seed)}
@@ -105,26 +108,26 @@ def play(
     )
     prepared = prepare_match(spec)
     if (record := as_match_record(prepared.open_record)) is not None:
-        click.echo(f"fairplay: going on with {record.path}", err=True)
+        click.echo(f"fairplay: resuming {record.path}", err=True)
     return show_match(prepared, **shown)
 
 
 def refuse_together(what: str, others: Mapping[str, Any]) -> None:
-    """Raise BadRequest if an option was given that makes no sense here."""
+    """Raise BadRequest if one of these options was given."""
     for option, given in others.items():
-        if given is not None and given is not False:  # 0 was given, too
-            raise BadRequest(f"{option} makes no sense with {what}; see: fairplay play --help")
+        if given is not None and given is not False:  # 0 counts as given
+            raise BadRequest(f"{option} cannot be used with {what}; see: fairplay play --help")
 
 
 def parse_entrant(text: str) -> Entrant:
-    """The entrant that a person means by NAME=PLAYER, or only PLAYER."""
+    """Parse NAME=PLAYER, or PLAYER alone."""
     label, address = split_label(text)
     return Entrant(address, "" if label == text else label)
 
 
 def parse_ages(ages: str | None) -> list[int] | None:
-    """The ages of --ages."""
+    """Parse --ages."""
     try:
         return None if ages is None else [int(age) for age in ages.split(",")]
     except ValueError:
-        raise BadRequest(f"--ages {ages}: write whole numbers with commas between them") from None
+        raise BadRequest(f"--ages {ages}: expected whole numbers with commas between them") from None

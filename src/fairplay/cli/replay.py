@@ -1,4 +1,4 @@
-"""fairplay replay: show a recorded match again."""
+"""fairplay replay: replay a recorded match."""
 
 import sys
 from functools import partial
@@ -22,19 +22,25 @@ from fairplay.terminal.stepper import step_through
 
 @click.command()
 @file_argument
-@click.option("--at", type=int, metavar="N", help="Only the board after N facts.")
-@click.option("--seat", metavar="SEAT|NAME", help="On a terminal or in a GIF, as this seat saw it.")
+@click.option("--at", type=int, metavar="N", help="Print only the position after N facts.")
+@click.option(
+    "--seat",
+    metavar="SEAT|NAME",
+    help="Show what this seat saw, on a terminal or in a GIF.  [default: what spectators saw]",
+)
 @click.option(
     "-o",
     "--output",
     metavar="FILE.html|FILE.gif",
     type=click.Path(dir_okay=False),
-    help="Write it into a file instead: a page for browsers, which needs nothing else, or a GIF that moves.",
+    help="Write a self-contained page for browsers, or an animated GIF.",
 )
 @lines_option
 @width_option
-@click.option("--seconds", type=float, metavar="S", help=f"In a GIF, for each position.  [default: {GIF_FRAME_S}]")
-@click.option("--dark", is_flag=True, help="In a GIF, for a dark page.")
+@click.option(
+    "--seconds", type=float, metavar="S", help=f"Show each position of a GIF for S seconds.  [default: {GIF_FRAME_S}]"
+)
+@click.option("--dark", is_flag=True, help="Use dark colours in a GIF.")
 def replay(
     file: str,
     at: int | None,
@@ -45,36 +51,36 @@ def replay(
     seconds: float | None,
     dark: bool,
 ) -> None:
-    """Show the match in FILE again.
+    """Replay a recorded match.
 
-    On a terminal, step through it: by the arrow keys, Page Up and Page Down, Home and End; a number and Enter jumps,
+    On a terminal, step through it with the arrow keys, Page Up and Page Down, Home and End; a number and Enter jumps,
     space plays, ? helps, q leaves.
 
-    Where hands are hidden, --seat shows them once the match has ended and its deal is no secret any more.
+    Hidden hands are only shown, with --seat, once the match has ended and its seed is public.
     """
-    film = GifOptions(width, seconds, seat, dark)
-    if output is None and film != GifOptions(seat=seat):
-        raise BadRequest("--width, --seconds and --dark are for a GIF, which -o names")
+    options = GifOptions(width, seconds, seat, dark)
+    if output is None and options != GifOptions(seat=seat):
+        raise BadRequest("--width, --seconds and --dark are for a GIF: add -o FILE.gif")
     if output is not None:
         if at is not None:
-            raise BadRequest("--at is for a board on the terminal; a file has all of them")
-        write_replay(file, output, film)
+            raise BadRequest("--at is for a position on the terminal; a file shows all positions")
+        write_replay(file, output, options)
         return
     with journal_errors(file):
         recorded = read_legal(file)
-    eyes, text = viewing_seat(recorded, file, seat), game_info(recorded.opening.game).text
+    viewer, text = viewing_seat(recorded, file, seat), game_info(recorded.opening.game).text
     draw = partial(text, colour=supports_colour(sys.stdout), width=terminal_size(sys.stdout)[0])
     if at is not None:
         match = recorded.match_after(at)
         for fact in recorded.facts[:at][-1:]:
             click.echo("\n".join([*describe_event(fact, match.names), ""]))
-        click.echo(draw(match.view(eyes), match.names))
+        click.echo(draw(match.view(viewer), match.names))
         return
     if not lines and keyboard_fd() is not None and supports_drawing(sys.stdout):
-        step_through(recorded, text, eyes)
+        step_through(recorded, text, viewer)
         return
     match = recorded.match_after(0)
-    reporter = Reporter(partial(click.echo, nl=False), draw, narrow=sys.stdout.isatty(), seat=eyes)
+    reporter = Reporter(partial(click.echo, nl=False), draw, narrow=sys.stdout.isatty(), seat=viewer)
     reporter.observe(Started(match.names, match.commitment), match)
     for fact in recorded.facts:
         match = match.after(fact)

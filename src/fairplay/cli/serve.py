@@ -1,4 +1,4 @@
-"""fairplay serve: keep a server where programs come to play."""
+"""fairplay serve: run a game server."""
 
 from collections.abc import Iterable
 from importlib.util import find_spec
@@ -19,7 +19,7 @@ from fairplay.cli.serving.options import (
 from fairplay.core.errors import BadRequest
 from fairplay.server.settings import ServerSettings, read_settings
 
-ALLOWED_OPTIONS = {  # what makes sense beside what is served
+ALLOWED_OPTIONS = {  # by what is served
     "GAME": SERVER_OPTIONS | OFFER_OPTIONS,
     "--config": SERVER_OPTIONS,
     "--tournament": SERVER_OPTIONS - {"guests", "name"},
@@ -28,8 +28,8 @@ ALLOWED_OPTIONS = {  # what makes sense beside what is served
 
 @click.command()
 @game_argument(required=False)
-@click.option("--config", metavar="FILE.toml", help="What is played, and all else that can be said here.")
-@click.option("--tournament", metavar="CUP.toml", help="Players sign up for this tournament, and play it.")
+@click.option("--config", metavar="FILE.toml", help="Read the games and settings from FILE.toml.")
+@click.option("--tournament", metavar="FILE.toml", help="Let players sign up for this tournament, and run it.")
 @server_options
 @verbose_option
 @click.pass_context
@@ -42,32 +42,32 @@ def serve(
     verbose: bool,
     **chosen: Any,
 ) -> None:
-    """Keep a server where programs come to play GAME.
+    """Run a game server.
 
     \b
     fairplay serve fish                                 for players on this machine
     fairplay serve fish --host 0.0.0.0 --web 8080       from anywhere, with a page to watch
     fairplay serve q --min 2 --max 4 --wait 5 --fill best
-    fairplay serve --config server.toml                  several games, and all settings
-    fairplay serve --tournament cup.toml                players sign up, and play it
+    fairplay serve --config server.toml                 several games, and all settings
+    fairplay serve --tournament my.toml                 players sign up for a tournament
 
-    Players come by: fairplay join HOST:PORT ./my_bot.py; spectators by: fairplay watch HOST:PORT. A room opens when a
-    table is full, or when others were waited for long enough. A name can be kept for one player by: fairplay token NAME
+    Players connect with: fairplay join HOST:PORT ./my_bot.py; spectators with: fairplay watch HOST:PORT. A room opens
+    when it is full, or after the time to wait for players. To reserve a name for one player: fairplay token NAME
 
-    Every match is recorded. Whatever stops the server, the same command goes on with all that was being played, as soon
-    as the players are back.
+    Every match is recorded. When the server was stopped, the same command resumes all matches as soon as their players
+    are back.
     """
     given = {name: value for name, value in chosen.items() if value not in (None, ())}
     served = {"GAME": game, "--config": config, "--tournament": tournament}
     named = [kind for kind, value in served.items() if value is not None]
     refuse_unreadable(list_texts([*served.values(), *given.values()]))
     if not named:
-        raise BadRequest("name a game, --config or --tournament; see: fairplay serve --help")
+        raise BadRequest("missing GAME, --config or --tournament; see: fairplay serve --help")
     if len(named) > 1:
-        raise BadRequest(f"{named[0]} and {named[1]} make no sense together; see: fairplay serve --help")
+        raise BadRequest(f"{named[0]} and {named[1]} cannot be used together; see: fairplay serve --help")
     for option in context.command.params:
         if option.name in given.keys() - ALLOWED_OPTIONS[named[0]]:
-            raise BadRequest(f"{option.opts[0]} makes no sense with {named[0]}; see: fairplay serve --help")
+            raise BadRequest(f"{option.opts[0]} cannot be used with {named[0]}; see: fairplay serve --help")
     if verbose:
         log_messages()
     refuse_without_server()
@@ -82,12 +82,12 @@ def serve(
 
 
 def refuse_without_server() -> None:
-    """Say in one line what is missing to keep a server."""
+    """Raise BadRequest if a library of the extra `server` is missing."""
     for library in ("prometheus_client", "starlette", "uvicorn", "websockets"):
         if find_spec(library) is None:
-            raise BadRequest(f"{library} is missing, which a server needs: pip install 'fairplay[server]'")
+            raise BadRequest(f"a server needs {library}: pip install 'fairplay[server]'")
 
 
 def list_texts(values: Iterable[Any]) -> list[str]:
-    """All texts among these."""
+    """All texts among these values."""
     return [text for one in values for text in (one if isinstance(one, tuple) else (one,)) if isinstance(text, str)]

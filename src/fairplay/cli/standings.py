@@ -1,4 +1,4 @@
-"""fairplay standings: show who is ahead in a tournament, running or finished."""
+"""fairplay standings: show the standings of a tournament."""
 
 from pathlib import Path
 
@@ -13,12 +13,12 @@ from fairplay.tournament.result import read_result, require_extras
 @click.argument("directory", metavar="DIR", type=click.Path(exists=True, file_okay=False))
 @game_option
 def standings(directory: str) -> None:
-    """Show who is ahead in the tournament in DIR.
+    """Show the standings of a tournament.
 
-    It may be running, interrupted or finished.
+    DIR is its output directory. The tournament may be running, interrupted or finished.
     """
     require_extras()
     result = read_result(Path(directory))
-    kind, state = result.spec.format.__struct_config__.tag, "over" if result.finished else "not over yet"
+    kind, state = result.spec.format.__struct_config__.tag, "finished" if result.finished else "not finished yet"
     click.echo(f"{result.spec.game}, {kind}: {len(result.counted)} matches, {state}\n")
     show_standings(result)

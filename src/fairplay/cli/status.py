@@ -1,4 +1,4 @@
-"""fairplay status: ask a server what goes on there."""
+"""fairplay status: show what a server is doing."""
 
 from collections.abc import Iterator, Sequence
 
@@ -11,85 +11,85 @@ from fairplay.render.formatting import format_json, format_time
 from fairplay.render.text import align_columns, printable, truncate
 from fairplay.server.status import FinishedStatus, RoomStatus, ServerStatus, decode
 
-MAX_STATUS_NAME_CHARS = 40  # characters of a name
-MAX_CELL_COLUMNS = 60  # columns of a cell
-MAX_LISTED_FINISHED = 10  # matches
+MAX_STATUS_NAME_CHARS = 40
+MAX_CELL_COLUMNS = 60
+MAX_LISTED_FINISHED = 10
 
 
 @click.command(epilog=HOST_HELP)
 @click.argument("host", metavar="HOST:PORT")
-@click.option("--json", "as_json", is_flag=True, help="Print it as one JSON object.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @session_options
 def status(host: str, as_json: bool, wait: float, ca: str | None) -> None:
-    """Ask a server what goes on there.
+    """Show what a server is doing.
 
-    It tells who plays what, who waits and what is over.
+    It lists rooms, connected and waiting players, and the last finished matches.
     """
     with open_session(host, "status", wait=wait, ca=ca) as lines:
         line = next(lines, b"")
     try:
-        told = decode(line)
+        status = decode(line)
     except (msgspec.MsgspecError, UnicodeError, RecursionError):
-        raise BadRequest(f"{host} did not say what goes on there") from None
-    click.echo(format_json(told) if as_json else "\n".join(format_status(told)))
+        raise BadRequest(f"{host} sent no valid status") from None
+    click.echo(format_json(status) if as_json else "\n".join(format_status(status)))
 
 
-def format_status(told: ServerStatus) -> Iterator[str]:
-    """What goes on, for people."""
-    yield f"{format_name(told.name)}: fairplay {format_name(told.version)}, open for {format_duration(told.uptime_s)}"
+def format_status(status: ServerStatus) -> Iterator[str]:
+    """The status of a server as text."""
+    yield f"{format_name(status.name)}: fairplay {format_name(status.version)}, up {format_duration(status.uptime_s)}"
     offers = (
-        f"{format_name(offer.game)} for {format_range(offer.min_players, offer.max_players)}" for offer in told.offers
+        f"{format_name(offer.game)} for {format_range(offer.min_players, offer.max_players)}" for offer in status.offers
     )
     yield f"played here: {', '.join(offers) or 'nothing'}"
-    yield f"connected: {', '.join(map(format_name, told.players)) or 'nobody'}"
+    yield f"connected: {', '.join(map(format_name, status.players)) or 'none'}"
     waiting = (
         f"{format_name(one.name)} ({format_name(one.game) or 'any game'}, {format_duration(one.waited_s)})"
-        for one in told.waiting
+        for one in status.waiting
     )
-    yield f"waiting: {', '.join(waiting) or 'nobody'}"
+    yield f"waiting: {', '.join(waiting) or 'none'}"
     yield ""
-    if told.rooms:
+    if status.rooms:
         rows = [
             (format_name(room.name), format_name(room.game), str(room.seq), format_players(room), room.id)
-            for room in told.rooms
+            for room in status.rooms
         ]
         yield from format_table(("ROOM", "GAME", "MOVES", "PLAYERS", "ID"), rows)
     else:
-        yield "no room is open"
-    if told.finished:
+        yield "no rooms are open"
+    if status.finished:
         yield ""
         over = [
             (format_time(one.ended_at), format_name(one.game), format_players(one), one.match)
-            for one in told.finished[:MAX_LISTED_FINISHED]
+            for one in status.finished[:MAX_LISTED_FINISHED]
         ]
-        yield from format_table(("OVER SINCE", "GAME", "PLAYERS", "MATCH"), over)
+        yield from format_table(("ENDED", "GAME", "PLAYERS", "MATCH"), over)
 
 
-def format_players(seen: RoomStatus | FinishedStatus) -> str:
-    """Who plays, with scores; an arrow is at whose turn it is, a star at who has won, a cross at who is out."""
-    first = seen.ranking[0] if isinstance(seen, FinishedStatus) and seen.ranking else ()
-    turn = seen.turn if isinstance(seen, RoomStatus) else None
-    shown = []
-    for seat, label in enumerate(seen.names):
-        mark = "→" if seat == turn else "*" if seat in first else "✗" if seat in seen.ejected else ""
-        score = f" {seen.scores[seat]}" if seen.scores is not None and seat < len(seen.scores) else ""
-        shown.append(f"{mark}{format_name(label)}{score}")
-    return ", ".join(shown)
+def format_players(match: RoomStatus | FinishedStatus) -> str:
+    """The players with their scores; an arrow marks the one on turn, a star a winner, a cross an ejected one."""
+    first = match.ranking[0] if isinstance(match, FinishedStatus) and match.ranking else ()
+    turn = match.turn if isinstance(match, RoomStatus) else None
+    players = []
+    for seat, label in enumerate(match.names):
+        mark = "→" if seat == turn else "*" if seat in first else "✗" if seat in match.ejected else ""
+        score = f" {match.scores[seat]}" if match.scores is not None and seat < len(match.scores) else ""
+        players.append(f"{mark}{format_name(label)}{score}")
+    return ", ".join(players)
 
 
 def format_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """Rows under their heads, in columns as wide as they have to be."""
+    """Rows under their heads, in aligned columns."""
     cells = [[truncate(printable(cell, 200), MAX_CELL_COLUMNS) for cell in row] for row in (heads, *rows)]
     return align_columns(cells)
 
 
 def format_name(text: str) -> str:
-    """A name that is fit for a terminal."""
+    """A name made printable for a terminal."""
     return printable(text, MAX_STATUS_NAME_CHARS)
 
 
 def format_duration(seconds: float) -> str:
-    """How long something has lasted.
+    """A duration as text.
 
     >>> format_duration(3.2), format_duration(200), format_duration(8000), format_duration(1e9)
     ('3 s', '3 min', '2 h', '11574 days')
@@ -101,7 +101,7 @@ def format_duration(seconds: float) -> str:
 
 
 def format_range(least: int, most: int) -> str:
-    """How many.
+    """A range of numbers as text.
 
     >>> format_range(2, 2), format_range(2, 4)
     ('2', '2 to 4')

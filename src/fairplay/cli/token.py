@@ -1,4 +1,4 @@
-"""fairplay token: make a token for a player of a server, by which it is known again."""
+"""fairplay token: create, list or revoke player tokens."""
 
 import os
 from collections.abc import Iterator
@@ -21,23 +21,28 @@ from fairplay.transport.endpoint import describe_os_error
     "directory",
     metavar="DIR",
     type=click.Path(file_okay=False),
-    help="The server's directory.  [default: server-data]",
+    help="Use the server in DIR.  [default: server-data]",
 )
 @click.option(
     "--tournament",
-    metavar="CUP.toml",
-    help="Use the directory of: fairplay serve --tournament CUP.toml",
+    metavar="FILE.toml",
+    help="Use the directory of: fairplay serve --tournament FILE.toml",
 )
-@click.option("-o", "--output", metavar="FILE", help="Write the token to FILE, which must not exist; its mode is 0600.")
-@click.option("--revoke", is_flag=True, help="Let the token of NAME count no more.")
-@click.option("--list", "listed", is_flag=True, help="Print the names that have a token.")
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    help="Write the token to FILE, which must not exist, with mode 0600.  [default: print it]",
+)
+@click.option("--revoke", is_flag=True, help="Revoke the token of NAME.")
+@click.option("--list", "listed", is_flag=True, help="List the names that have a token.")
 def token(
     name: str | None, directory: str | None, tournament: str | None, output: str | None, revoke: bool, listed: bool
 ) -> None:
-    """Make a token for NAME, and print it.
+    """Create, list or revoke player tokens.
 
-    Only whoever has the token can play as NAME at the server. It is shown this once, as only its hash is kept. A server
-    that is open knows it at once. Players take it from a file or from the environment:
+    Only a player with the token can play as NAME at the server. The token is shown only once, as the server keeps its
+    hash alone. A running server accepts it at once. Players read it from a file or from the environment:
 
     \b
       fairplay token ann -o ann.token
@@ -46,13 +51,13 @@ def token(
     refuse_unreadable((name or "", directory or "", tournament or "", output or ""))
     where = server_directory(directory, tournament)
     if output is not None and (revoke or listed):
-        raise BadRequest("-o makes no sense without a new token")
+        raise BadRequest("-o is for a new token; it cannot be used with --revoke or --list")
     if listed:
         if name is not None or revoke:
-            raise BadRequest("--list stands alone")
+            raise BadRequest("--list takes no NAME and no --revoke")
         click.echo("".join(f"{each}\n" for each in sorted(read_hashes(where / TOKENS_FILE))), nl=False)
     elif name is None:
-        raise BadRequest("for whom? Name a player, or say --list")
+        raise BadRequest("missing NAME of a player, or --list")
     elif revoke:
         revoke_token(where, name)
     elif output is not None:
@@ -63,12 +68,12 @@ def token(
 
 
 def server_directory(directory: str | None, tournament: str | None) -> Path:
-    """The directory of the server that is meant."""
+    """The directory of the server."""
     if tournament is None:
         return Path("server-data" if directory is None else directory)
     if directory is not None:
-        raise BadRequest("--dir and --tournament make no sense together")
-    from fairplay.tournament.spec_file import read_sign_up_settings  # for a quick start: few tokens are for one
+        raise BadRequest("--dir and --tournament cannot be used together")
+    from fairplay.tournament.spec_file import read_sign_up_settings  # imported late for a quick start
 
     read_sign_up_settings(Path(tournament))
     return Path(tournament).with_suffix("")
@@ -76,11 +81,11 @@ def server_directory(directory: str | None, tournament: str | None) -> Path:
 
 @contextmanager
 def create_private_file(path: Path) -> Iterator[TextIO]:
-    """A file that only its owner can read, and that is not left behind if nothing comes of it."""
+    """Create a file that only its owner can read; delete it again if the `with` block fails."""
     try:
         file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     except FileExistsError:
-        raise BadRequest(f"{path} exists already, and is not overwritten") from None
+        raise BadRequest(f"{path} exists already and is not overwritten") from None
     except (OSError, ValueError) as error:
         raise BadRequest(f"{path} cannot be written: {describe_os_error(error)}") from None
     with ExitStack() as undo:

@@ -1,4 +1,4 @@
-"""fairplay tournament: play any number of matches between any players, and tell who is better."""
+"""fairplay tournament: run or resume a tournament from a TOML file."""
 
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from fairplay.tournament.template import tournament_template
 
 @click.command()
 @click.argument("file", metavar="FILE.toml", required=False)
-@click.option("--init", "game", type=GAME, help="Print a file to begin with, and do nothing else.")
+@click.option("--init", "game", type=GAME, help="Print a template of FILE.toml for this game, and exit.")
 @out_option
 @jobs_option
 @click.option(
@@ -25,12 +25,12 @@ from fairplay.tournament.template import tournament_template
     default="pool",
     show_default=True,
     metavar="HOW",
-    help="Who plays: here, pool (processes on this machine), dask (a cluster on this machine), dask:ADDRESS.",
+    help="Run matches in: here (this process), pool (processes on this machine), dask (a local cluster), dask:ADDRESS.",
 )
 @game_option
 @bot_logs_option
 @in_process_option
-@click.option("--quiet", is_flag=True, help="Show nothing while it runs.")
+@click.option("--quiet", is_flag=True, help="Print no progress.")
 def tournament(
     file: str | None,
     game: str | None,
@@ -41,21 +41,21 @@ def tournament(
     in_process: bool,
     quiet: bool,
 ) -> None:
-    """Run the tournament that FILE.toml describes.
+    """Run or resume a tournament from a TOML file.
 
-    Begin with:  fairplay tournament --init fish > cup.toml
+    Start with:  fairplay tournament --init fish > my.toml
 
-    All that happens is kept in a directory, by default FILE: tournament.jsonl, the journals of all matches, and at the end
-    results.json, results.csv and report.html. If it is interrupted, by whatever, the same command again goes on with
-    it, also with the matches that were being played.
+    The output directory, by default FILE, holds tournament.jsonl, the journals of all matches, and at the end
+    results.json, results.csv and report.html. If the tournament is interrupted, the same command resumes it and its
+    matches.
     """
     if game is not None:
         if file is not None:
-            raise BadRequest("--init takes no file: it prints one")
+            raise BadRequest("--init takes no FILE.toml: it prints one")
         click.echo(tournament_template(game), nl=False)
         return
     if file is None:
-        raise BadRequest("name a file, such as cup.toml; to begin with: fairplay tournament --init GAME > cup.toml")
+        raise BadRequest("missing FILE.toml; to create one: fairplay tournament --init GAME > my.toml")
     path = Path(file)
     spec = read_tournament(path)
     if in_process:
@@ -63,5 +63,5 @@ def tournament(
     if out is None:
         out = str(path.with_suffix(""))
         if out == file:
-            raise BadRequest(f"{file} would be its own directory; name another with --out")
+            raise BadRequest(f"{file} would be its own output directory; choose another with --out")
     show_tournament(spec, out, jobs=jobs, executor=executor, quiet=quiet, hidden=[file], bot_logs=bot_logs)

@@ -1,4 +1,4 @@
-"""fairplay verify: check recorded matches."""
+"""fairplay verify: check recorded matches by refereeing them again."""
 
 import click
 
@@ -16,31 +16,33 @@ from fairplay.render.text import printable
 @click.argument("files", nargs=-1, required=True, type=click.Path(), metavar="FILE...")
 @game_option
 @click.option(
-    "--receipt", metavar="SEQ:HEAD", help="What a player or an observer was handed. It covers the file up to that line."
+    "--receipt",
+    metavar="SEQ:HEAD",
+    help="Check this receipt of a player or observer, which covers the file up to line SEQ.",
 )
 @click.pass_context
 def verify(context: click.Context, files: tuple[str, ...], receipt: str | None) -> None:
-    """Referee the matches in FILEs again.
+    """Check recorded matches by refereeing them again.
 
-    The chain holds, the deal follows from the seed that the host was bound to, every fact is legal, the result is the
-    same, the receipt fits: exit code 0. Every file of which that is not so is named, with what is wrong where, and the
-    exit code is 2. Without a receipt nobody can tell whether a whole legal record was put in place of another; and
-    one from before the result, as it comes with the message end, does not tell whether the result is what it was.
+    Exit code 0: in each FILE the hash chain holds, the deal follows from the committed seed, every fact is legal, and
+    the result and the receipt fit. Otherwise exit code 2, with a line for each file that says what is wrong where.
+    Without a receipt, a whole legal record that replaced another is not detected; a receipt from before the result, as
+    in the message `end`, does not cover the result.
     """
     if receipt is not None and len(files) != 1:
-        raise BadRequest("a receipt is for one match, so name one FILE")
-    held = None if receipt is None else parse_receipt(receipt)
+        raise BadRequest("a receipt is for one match: name one FILE")
+    parsed = None if receipt is None else parse_receipt(receipt)
     wrong = False
     for name in files:
         try:
             file = find_journal(name)
             with journal_errors(file):
                 recorded = read_journal(file)
-                referee_again(recorded, held)
+                referee_again(recorded, parsed)
         except BadRequest as error:
             wrong = True
             click.echo(f"fairplay: {printable(str(error), MAX_PRINTED_CHARS)}", err=True)
             continue
-        fits = "" if held is None else f", the receipt fits: {describe_coverage(recorded, held)}"
+        fits = "" if parsed is None else f", the receipt fits: {describe_coverage(recorded, parsed)}"
         click.echo(f"{file}: same result, {len(recorded.entries)} facts{fits}")
     context.exit(2 if wrong else 0)

@@ -1,4 +1,4 @@
-"""fairplay watch: follow a match that is played at a server."""
+"""fairplay watch: watch a match on a server."""
 
 import sys
 from collections.abc import Iterable, Iterator
@@ -22,8 +22,8 @@ from fairplay.server.spectating.follower import IDLE_LINE, Follower, SpectatedMa
 from fairplay.terminal.live import show_live
 from fairplay.terminal.output import supports_colour, supports_drawing, terminal_size
 
-MAX_WATCHED_NAME_CHARS = 64  # characters of a name
-CUT_OFF_MESSAGE = "the server hung up before the end of the match"
+MAX_WATCHED_NAME_CHARS = 64
+CUT_OFF_MESSAGE = "the server closed the connection before the end of the match"
 
 EventAndMatch = tuple[Event, SpectatedMatch]
 
@@ -32,73 +32,73 @@ EventAndMatch = tuple[Event, SpectatedMatch]
 @click.argument("host", metavar="HOST:PORT")
 @click.argument("room", default="")
 @game_option
-@click.option("--json", "as_json", is_flag=True, help="Print what the server says, line by line (docs/rooms.md).")
+@click.option("--json", "as_json", is_flag=True, help="Print the server's messages, line by line (see docs/rooms.md).")
 @lines_option
 @session_options
 def watch(host: str, room: str, as_json: bool, lines: bool, wait: float, ca: str | None) -> None:
-    """Follow a match that is played at a server.
+    """Watch a match on a server.
 
-    ROOM is the name or the id of one, as `fairplay status` tells them; without it, the server chooses. Ctrl-C leaves.
+    ROOM is the name or id of a room, as `fairplay status` lists them; without it, the server chooses. Ctrl-C leaves.
     """
     try:
-        with open_session(host, "watch", room, wait=wait, ca=ca, idle_timeout=DAY_S) as said:
+        with open_session(host, "watch", room, wait=wait, ca=ca, idle_timeout=DAY_S) as received:
             if as_json:
-                print_lines(said)
+                print_lines(received)
                 return
-            told = read_events(host, said)
-            first = next(told, None)
+            events = read_events(host, received)
+            first = next(events, None)
             if first is None:
                 raise BadRequest(f"{host}: {CUT_OFF_MESSAGE}")
             show = draw_in_place if not lines and supports_drawing(sys.stdout) else print_events
-            if not show(first, told):
+            if not show(first, events):
                 raise BadRequest(f"{host}: {CUT_OFF_MESSAGE}")
-    except KeyboardInterrupt:  # that is how one leaves
+    except KeyboardInterrupt:  # the way to leave
         return
 
 
 def print_lines(lines: Iterable[bytes]) -> None:
-    """Print lines up to the last, which tells how all ended."""
+    """Print lines up to the last one, which holds the result."""
     follower = Follower()
     event: Event | None = None
     for line in lines:
-        told = follower.read_line(line)  # which refuses whatever is not a line of a room
+        change = follower.read_line(line)  # raises for anything that is not a line of a room
         click.echo(escape_line(line))
-        if told is not None:
-            event = told[0]
+        if change is not None:
+            event = change[0]
         if isinstance(event, Ended) and b'"snapshot"' in line[:32]:
             return
     raise BadRequest(CUT_OFF_MESSAGE)
 
 
 def escape_line(line: bytes) -> str:
-    """A line as it is, but for signs that could move a terminal."""
+    """A line without characters that control a terminal."""
     try:
         return format_json(msgspec.json.decode(line))
-    except RecursionError:  # which a few levels less do not raise where lines are heard
+    except RecursionError:  # at a depth that the follower still accepts
         raise BadRequest("not a line of a room: RecursionError") from None
 
 
 def read_events(host: str, lines: Iterable[bytes]) -> Iterator[EventAndMatch]:
-    """What happens, event by event, up to the end; that nothing does is said at once."""
+    """The events up to the end of the match; print a note if no match is played."""
     follower = Follower()
     for line in lines:
         if line == IDLE_LINE:
-            click.echo(f"fairplay: nothing is played at {host} now; waiting for a match", err=True)
-        told = follower.read_line(line)
-        if told is not None:
-            yield told
-            if isinstance(told[0], Ended):
+            click.echo(f"fairplay: no match is played at {host} now; waiting for one", err=True)
+        change = follower.read_line(line)
+        if change is not None:
+            yield change
+            if isinstance(change[0], Ended):
                 return
 
 
-def draw_in_place(first: EventAndMatch, told: Iterable[EventAndMatch]) -> bool:
-    """Draw the board as it stands, whenever something happens; False: the end did not come."""
+def draw_in_place(first: EventAndMatch, rest: Iterable[EventAndMatch]) -> bool:
+    """Redraw the board at each event. False: the end was missing."""
     event, match = first
     since = match.at
     took: dict[Seat, list[float]] = {}
     with show_live(game_info(match.game.name).text, match, lambda: took) as board:
         board.observe(event, match, match.number)
-        for event, match in told:
+        for event, match in rest:
             if isinstance(event, Fact):
                 took.setdefault(event.seat, []).append(max(0.0, match.at - since))
             since = match.at
@@ -108,8 +108,8 @@ def draw_in_place(first: EventAndMatch, told: Iterable[EventAndMatch]) -> bool:
     return isinstance(event, Ended)
 
 
-def print_events(first: EventAndMatch, told: Iterable[EventAndMatch]) -> bool:
-    """Say what happens, with the board when one comes in and at the end; False: the end did not come."""
+def print_events(first: EventAndMatch, rest: Iterable[EventAndMatch]) -> bool:
+    """Print the events, with the board at the start and at the end. False: the end was missing."""
     event, match = first
     draw = partial(
         game_info(match.game.name).text, colour=supports_colour(sys.stdout), width=terminal_size(sys.stdout)[0]
@@ -117,8 +117,8 @@ def print_events(first: EventAndMatch, told: Iterable[EventAndMatch]) -> bool:
     reporter = Reporter(partial(click.echo, nl=False), draw, narrow=sys.stdout.isatty())
     if not isinstance(event, Started | Ended):
         names = ", ".join(printable(name, MAX_WATCHED_NAME_CHARS) for name in match.names)
-        click.echo(f"at the table: {names}; {match.number} moves so far\n\n{draw(match.view(None), match.names)}\n")
+        click.echo(f"players: {names}; {match.number} moves so far\n\n{draw(match.view(None), match.names)}\n")
     reporter.observe(event, match)
-    for event, match in told:
+    for event, match in rest:
         reporter.observe(event, match)
     return isinstance(event, Ended)

@@ -1,4 +1,4 @@
-"""fairplay why: tell why players were ejected, and how to see it again."""
+"""fairplay why: explain ejections."""
 
 import sys
 
@@ -17,13 +17,15 @@ from fairplay.terminal.output import supports_colour
 
 @click.command()
 @file_argument
-@click.option("--seat", "whose", metavar="S", help="Only whoever had this seat: a number from 0, or a name.")
-@click.option("--json", "as_data", is_flag=True, help="Print one JSON object per ejection instead.")
+@click.option(
+    "--seat", "whose", metavar="S", help="Explain only the ejection of this seat: a number from 0, or a name."
+)
+@click.option("--json", "as_data", is_flag=True, help="Print one JSON object per ejection.")
 def why(file: str, whose: str | None, as_data: bool) -> None:
-    """Tell why players were ejected from the match in FILE.
+    """Explain ejections.
 
-    For each of them, in order: the fault, the rule and its text, what the player was shown, what it answered, what
-    would have been legal, and the commands that show it again. FILE is a journal, and is refereed again first.
+    For each ejected player: the fault, the rule and its text, what the player was shown, what it answered, what would
+    have been legal, and the commands to reproduce it. FILE is a journal; it is refereed again first.
     """
     with journal_errors(file):
         recorded = read_legal(file)
@@ -38,6 +40,6 @@ def why(file: str, whose: str | None, as_data: bool) -> None:
             "\n\n\n".join("\n".join(explain_ejection(report, recorded, file, colour=colour)) for report in found)
         )
     elif seat is None:
-        click.echo("nobody was ejected")
+        click.echo("no player was ejected")
     else:
         click.echo(f"{printable_name(recorded.names[seat])}, seat {seat}, was not ejected")

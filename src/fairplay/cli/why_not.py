@@ -1,4 +1,4 @@
-"""fairplay why-not: say whether an action is legal in a view, and by which rule it is not."""
+"""fairplay why-not: explain why an action is illegal."""
 
 from collections.abc import Sequence
 
@@ -14,25 +14,31 @@ from fairplay.journal.files import read_content
 from fairplay.journal.replay import journal_errors
 from fairplay.journal.verification import read_legal
 
-OPENING_PREFIX = b'{"type":"opening"'  # how every journal begins
+OPENING_PREFIX = b'{"type":"opening"'  # of every journal
 
 
 @click.command("why-not")
 @game_argument()
 @click.argument("action")
 @click.option(
-    "--view", "file", required=True, metavar="FILE", help="A journal, or a view in JSON; - is standard input."
+    "--view",
+    "file",
+    required=True,
+    metavar="FILE",
+    help="Read the view from a journal, or as JSON; - is standard input.",
 )
-@click.option("--at", type=int, metavar="K", help="After K facts of the journal; at its end if not given.")
-@click.option("--set", "parameters", multiple=True, metavar="NAME=VALUE", help="A parameter; see: fairplay games.")
+@click.option("--at", type=int, metavar="K", help="Take the view after K facts of the journal.  [default: all]")
+@click.option(
+    "--set", "parameters", multiple=True, metavar="NAME=VALUE", help="Set a parameter of the game; see: fairplay games."
+)
 @click.pass_context
 def why_not(
     context: click.Context, game: str, action: str, file: str, at: int | None, parameters: tuple[str, ...]
 ) -> None:
-    """Say whether an ACTION is legal in a view of GAME.
+    """Explain why an action is illegal.
 
     ACTION is JSON, as a player answers it; - is standard input. The view is one that a journal keeps as "shown", or
-    that of whoever is to move in a journal. Yes: exit code 0. No: the rule, and exit code 1.
+    that of the player on turn in a journal. Exit code 0: the action is legal. Exit code 1: it breaks the printed rule.
 
     \b
     For example:
@@ -48,21 +54,21 @@ def why_not(
 
 
 def load_view(game: str, file: str, at: int | None, parameters: Sequence[str]) -> JudgedView:
-    """The view in a file, or the one of whoever is to move in a journal."""
+    """The view in a file, or of the player on turn in a journal."""
     rules = make_game(game, parse_pairs(parameters))
     text = read_input(file)
     if text.startswith(OPENING_PREFIX):
         if parameters:
-            raise BadRequest(f"{file} is a journal, which has the parameters of its match, so --set makes no sense")
+            raise BadRequest(f"--set cannot be used with a journal, which has the parameters of its match: {file}")
         if file == "-":
-            raise BadRequest("a journal cannot come from standard input, so name its file")
+            raise BadRequest("a journal cannot come from standard input: name its file")
         with journal_errors(file):
             recorded = read_legal(file)
         if recorded.opening.game != game:
             raise BadRequest(f"{file} is the journal of a match of {recorded.opening.game}, not of {game}")
         return judged_view(recorded, at)
     if at is not None:
-        raise BadRequest(f"{display_name(file)} is no journal, so --at makes no sense")
+        raise BadRequest(f"--at is for a journal, and {display_name(file)} is not one")
     try:
         view = rules.unpack(msgspec.json.decode(text))
     except JSON_ERRORS as error:
@@ -74,17 +80,17 @@ def load_view(game: str, file: str, at: int | None, parameters: Sequence[str]) -
 
 
 def read_input(file: str) -> bytes:
-    """What is in a file, or comes from standard input."""
+    """Read a file, or standard input."""
     try:
         if file == "-":
             with click.open_file("-", "rb") as stdin:
                 text: bytes = stdin.read()
                 return text
         return read_content(file)
-    except (OSError, ValueError) as error:  # ValueError: no file can be called like that
+    except (OSError, ValueError) as error:  # ValueError: no file can have this name
         raise BadRequest(f"{display_name(file)} cannot be read: {getattr(error, 'strerror', error)}") from None
 
 
 def display_name(file: str) -> str:
-    """What people call a file."""
+    """The name of a file for messages."""
     return "standard input" if file == "-" else file

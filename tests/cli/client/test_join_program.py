@@ -174,7 +174,7 @@ def test_a_flood_on_stderr_is_cut(tmp_path: Path, mark: str) -> None:
     done, _ = against_greedy(bot(tmp_path, mark, flood + later))
 
     assert said(done).count("x") == 500
-    assert said(done).count("what else the program says on stderr now is left out") == 1
+    assert said(done).count("further output of the program on stderr is left out") == 1
     assert "later" in said(done)
 
 
@@ -290,10 +290,10 @@ def test_a_host_that_never_says_anything_more_is_given_up_while_the_program_hang
     hangs = bot(tmp_path, mark, "def hello(): time.sleep(3600)")
 
     with Script(hello(limit=0.1), stay=3.0) as host:
-        done = run_script("join", host.address, hangs, "--patience", "0.5")
+        done = run_script("join", host.address, hangs, "--idle-timeout", "0.5")
 
     assert done.code == 1
-    assert said(done)[-1] == "the line was lost: no message came for 0.6 s before the end of the match"
+    assert said(done)[-1] == "the connection was lost: no message came for 0.6 s before the end of the match"
 
 
 def test_a_host_that_hangs_up_ends_the_program_in_the_middle_of_a_thought(tmp_path: Path, mark: str) -> None:
@@ -303,7 +303,7 @@ def test_a_host_that_hangs_up_ends_the_program_in_the_middle_of_a_thought(tmp_pa
         done = run_script("join", host.address, hangs)
 
     assert done.code == 1
-    assert said(done)[-1] == "the host hung up before the end of the match"
+    assert said(done)[-1] == "the host closed the connection before the end of the match"
 
 
 def test_a_goodbye_is_heard_in_the_middle_of_a_thought(tmp_path: Path, mark: str) -> None:
@@ -373,8 +373,8 @@ def test_a_referee_that_is_killed_ends_the_program(tmp_path: Path, mark: str) ->
         ("exec:./nothing_there", (), "there is no program './nothing_there'"),
         ("exec:", (), "exec: names no program"),
         ("./nothing.py", (), "there is no Python file ./nothing.py"),
-        ("greedy", ("--pondering",), "--pondering makes no sense with greedy, which is no program"),
-        ("ann=greedy", ("--name", "bob"), "the player is ann by one word and bob by --name; say one of them"),
+        ("greedy", ("--pondering",), "--pondering cannot be used with greedy, which is not a program"),
+        ("ann=greedy", ("--name", "bob"), "the player has two names, ann and (by --name) bob; use one of them"),
     ],
 )
 def test_what_makes_no_sense_is_refused_before_anybody_is_called(

@@ -64,7 +64,7 @@ def test_what_the_library_prints_is_taken_with_its_directory(
 
 
 def test_an_id_in_a_directory_is_of_that_directory_alone(here: Path) -> None:
-    with pytest.raises(BadRequest, match="no match in games with an id that begins so"):
+    with pytest.raises(BadRequest, match="no match in games with an id that begins like this"):
         find_journal("games/m0")
     with pytest.raises(BadRequest, match="no match in cup/matches with an id"):
         find_journal("cup/matches/zz")
@@ -98,7 +98,7 @@ def test_a_whole_id_is_meant_even_if_another_begins_with_it(here: Path) -> None:
 
 def test_the_log_of_a_tournament_is_no_match_whatever_it_begins_with(here: Path) -> None:
     for name in ("tourn", "cup/tourn"):
-        with pytest.raises(BadRequest, match="with an id that begins so"):
+        with pytest.raises(BadRequest, match="with an id that begins like this"):
             find_journal(name)
 
 
@@ -108,19 +108,19 @@ def test_the_log_of_a_tournament_is_no_match_whatever_it_begins_with(here: Path)
     [
         (
             "zzz",
-            "there is no file zzz, and no match near here with an id that begins so; "
-            "see: fairplay library list DIR; there, DIR/ID names a match",
+            "there is no file zzz, and no match in or below this directory with an id that begins like this; "
+            "see: fairplay library list DIR; DIR/ID then names a match",
         ),
         (
             "games/zzz",
-            "there is no file games/zzz, and no match in games with an id that begins so; "
+            "there is no file games/zzz, and no match in games with an id that begins like this; "
             "see: fairplay library list games",
         ),
         ("nowhere/zzz", "nowhere/zzz: cannot be read: No such file or directory"),
         ("games", "games: cannot be read: Is a directory; see: fairplay library list games"),
         (
             "cup/tournament.jsonl",
-            "cup/tournament.jsonl: this is the log of a tournament and no match; see: fairplay standings cup",
+            "cup/tournament.jsonl: this is the log of a tournament, not a match; see: fairplay standings cup",
         ),
         ("m*", "m*: cannot be read: No such file or directory"),
         ("../m0/m0", "../m0/m0: cannot be read: No such file or directory"),
@@ -136,7 +136,7 @@ def test_of_several_matches_some_are_named_harmlessly(here: Path) -> None:
         Path(f"games/{name}.jsonl").touch()
 
     assert refusal_line(run_fairplay("replay", "z")) == (
-        "z can be any of 6 matches; write the path of one: $'games/z\\x1b[2J.jsonl', "
+        "z can be any of 6 matches; use the path of one: $'games/z\\x1b[2J.jsonl', "
         "games/z1.jsonl, games/z2.jsonl, games/z3.jsonl, 'games/z;ls.jsonl', ..."
     )
 

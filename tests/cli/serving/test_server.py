@@ -88,7 +88,7 @@ def test_who_watches_where_nothing_is_played_is_told_so(tmp_path: Path) -> None:
                 one.communicate()
         assert server.stop() == 0
 
-    assert said == [f"fairplay: nothing is played at {server.place} now; waiting for a match\n", '{"type":"idle"}\n']
+    assert said == [f"fairplay: no match is played at {server.place} now; waiting for one\n", '{"type":"idle"}\n']
 
 
 def test_no_more_watch_than_there_may_be(tmp_path: Path) -> None:
@@ -127,7 +127,7 @@ def test_players_come_in_over_tls_with_a_certificate_as_the_docs_make_one(scheme
         joined = run_script("join", place, "greedy", "--matches", "1", "--ca", str(certificate), timeout=TIMEOUT_S)
         assert joined.code == 0, joined
         until = time.monotonic() + TIMEOUT_S
-        while "OVER SINCE" not in (status := run_fairplay("status", place, "--ca", str(certificate))).out:
+        while "ENDED" not in (status := run_fairplay("status", place, "--ca", str(certificate))).out:
             assert time.monotonic() < until, status  # who played hears of it first
         assert server.stop() == 0
 

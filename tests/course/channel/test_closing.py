@@ -155,7 +155,7 @@ def test_a_connection_is_closed_also_if_nobody_can_sign_up_by_that_name() -> Non
     async def sit_down(game: AnyGame) -> AsyncChannel:
         raise AssertionError("nobody plays")
 
-    with theirs, pytest.raises(BadRequest, match="'x y' is no name"):
+    with theirs, pytest.raises(BadRequest, match="'x y' is not a name"):
         asyncio.run(join_course(FISH, ours, CourseSeat(FISH.caller("x y"), sit_down), name="x y"))
 
     assert ours.fileno() == -1

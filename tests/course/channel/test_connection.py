@@ -118,7 +118,7 @@ def test_who_failed_is_not_called_again() -> None:
 @pytest.mark.parametrize(
     ("reply", "expected"),
     [
-        (b"void", (Fault.MALFORMED, "not a reply: not JSON of a kind that is ever due: a string, a list or an object")),
+        (b"void", (Fault.MALFORMED, "not a reply: not a JSON string, list or object")),
         (b"[1.5", (Fault.MALFORMED, "not a reply: a number that is not an integer")),
         (b'"Void"', (Fault.MALFORMED, NOT_VOID)),
         (b'["void"]', (Fault.MALFORMED, NOT_VOID)),
@@ -273,7 +273,7 @@ def test_a_server_that_does_not_listen_is_given_up() -> None:
         send_reply(line, "x" * 1_000_000)
         send_reply(line, "void")
 
-    with pytest.raises(ConnectionLost, match="the server does not read what it is answered"):
+    with pytest.raises(ConnectionLost, match="the server does not read its answers"):
         on_line(act)
 
 

@@ -35,10 +35,10 @@ FINE = [
 ]
 # What is wrong, and at which byte that can be known.
 WRONG: list[tuple[bytes, int, str]] = [
-    (b"void", 0, "of a kind that is ever due"),
-    (b" \n5", 2, "of a kind that is ever due"),
-    (b"null", 0, "of a kind that is ever due"),
-    (b"]", 0, "of a kind that is ever due"),
+    (b"void", 0, "not a JSON string, list or object"),
+    (b" \n5", 2, "not a JSON string, list or object"),
+    (b"null", 0, "not a JSON string, list or object"),
+    (b"]", 0, "not a JSON string, list or object"),
     (b"\xff", 0, "not UTF-8"),
     (b"[void]", 1, "not JSON"),
     (b"[1.5]", 2, "not an integer"),

@@ -31,9 +31,9 @@ def test_harnesses_and_both_ends_of_a_line_are_offered(game: str) -> None:
 def test_of_what_is_left_out_it_is_said_what_there_is() -> None:
     assert (
         refusal_line(run_fairplay("course", "serve", "--port", "0"))
-        == "Missing argument 'GAME'. There is fish, tsuro, q"
+        == "Missing argument 'GAME'. Choose from fish, tsuro, q"
     )
-    assert refusal_line(run_fairplay("course", "q")).startswith("Missing argument 'HARNESS'. There is xmap, ")
+    assert refusal_line(run_fairplay("course", "q")).startswith("Missing argument 'HARNESS'. Choose from xmap, ")
 
 
 def test_options_of_a_harness_may_stand_before_its_game() -> None:

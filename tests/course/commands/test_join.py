@@ -139,7 +139,7 @@ def test_a_player_that_raises_is_named_and_gone(tmp_path: Path, monkeypatch: pyt
 def test_a_program_that_hangs_is_given_up_when_patience_ends(tmp_path: Path) -> None:
     bot = tmp_path / "bot.py"
     bot.write_text("import time\n\ndef take_turn(view):\n    time.sleep(3600)\n")
-    done = joined(Server("fish", Limits(move=30.0)), "fish", str(bot), "--patience", "3", *BEST_SANDBOX)
+    done = joined(Server("fish", Limits(move=30.0)), "fish", str(bot), "--idle-timeout", "3", *BEST_SANDBOX)
 
     assert done.code == 1
     assert "fairplay: the player failed, timed out: no answer within 3 s\n" in done.err
@@ -153,7 +153,7 @@ def test_a_player_that_is_put_out_hears_nothing_and_is_told_so(tmp_path: Path, m
     assert done.code == 1
     *_, said = done.err.splitlines()
     assert said.startswith(
-        "fairplay: the server hung up before the end; the player may have been ejected: ask the host"
+        "fairplay: the server closed the connection before the end; the player may have been ejected: ask the host"
     )
     assert list(server.came.ejected) == ["ann"] and server.came.returned_values[1:] == [True, True]
 
@@ -164,28 +164,31 @@ def test_a_player_that_is_put_out_hears_nothing_and_is_told_so(tmp_path: Path, m
         (("chess", "1", "greedy"), "there is no course 'chess'; there is fish, tsuro, q"),
         (
             ("fish", "1", "greedy", "--name", "x1"),
-            "'x1' is no name in the course's fish: it has to be 1 to 12 letters\n",
+            "'x1' is not a name in the course's fish: use 1 to 12 letters\n",
         ),
         (
             ("q", "1", "dag", "--name", "a-b"),
-            "'a-b' is no name in the course's q: it has to be 1 to 20 letters and digits\n",
+            "'a-b' is not a name in the course's q: use 1 to 20 letters and digits\n",
         ),
-        (("fish", "1", "human"), "a person cannot play on a course's server, only a built-in player, ./file.py, exec:"),
-        (("fish", "1", "greedy", "--name", ""), "'' is no name in the course's fish"),
+        (("fish", "1", "human"), "a person cannot play at a course's server; use a built-in player, ./file.py, exec:"),
+        (("fish", "1", "greedy", "--name", ""), "'' is not a name in the course's fish"),
         (
             ("tsuro", "1", "first", "--name", "ann"),
-            "the course's tsuro has no names, so 'ann' makes no sense",
+            "the course's tsuro has no names; leave out 'ann'",
         ),
         (
             ("fish", "1", "dag"),
             "fish has no player 'dag'; it has random, greedy, lookahead, sampler, territory, "
             "and takes ./file.py, exec:COMMAND and py:module:Name\n",
         ),
-        (("fish", "1", "tcp:4000"), "'tcp:4000' is no player of this machine, so it cannot join"),
+        (("fish", "1", "tcp:4000"), "'tcp:4000' is not a player of this machine, so it cannot join"),
         (("fish", "1", "exec:./nothing_there", *BEST_SANDBOX), "there is no program './nothing_there'"),
-        (("fish", "ws://localhost:1", "greedy"), "'ws://localhost:1' is no server of a course; write HOST:PORT"),
+        (
+            ("fish", "ws://localhost:1", "greedy"),
+            "'ws://localhost:1' is not the server of a course; expected HOST:PORT",
+        ),
         (("fish", "nowhere", "greedy"), "'nowhere' is not an endpoint; write PORT or HOST:PORT"),
-        (("chess", "1"), "Missing argument 'PLAYER'. There is exec:, py:"),
+        (("chess", "1"), "Missing argument 'PLAYER'. Choose from exec:, py:"),
     ],
 )
 def test_what_makes_no_sense_is_refused_in_one_line(arguments: tuple[str, ...], why: str) -> None:
@@ -204,16 +207,16 @@ def test_where_nobody_listens_is_said_in_one_line() -> None:
 @pytest.mark.parametrize(
     ("says", "code", "why"),
     [
-        (b"HTTP/1.1 400 Bad Request\r\n\r\n", 2, "what came is no call: not JSON of a kind"),
-        (b'{"type":"hello"}', 2, "what came is no call: Expected `array`, got `object`"),
-        (b'["start"]', 2, "what came is no call: Expected `array` of at least length 2"),
-        (b'["dance",[]]', 2, "what came is no call of the course: not a call of Fish: dance"),
-        (b'["setup",[{}]]', 2, "what came is no call of the course: "),
-        (b'["start",[true]', 1, "the line was lost: the server hung up in the middle of a call"),
-        (b'["start",[true]]', 1, "the server hung up before the end"),
-        (b'["start",[true]]["end",[true]]["start",[true]]', 1, "the server hung up before the end"),
-        (b"", 1, "the server hung up before the end"),
-        (b'["' + b"x" * 2_000_000, 1, "the line was lost: a call of more than 1048576 bytes came"),
+        (b"HTTP/1.1 400 Bad Request\r\n\r\n", 2, "not a call: not a JSON string"),
+        (b'{"type":"hello"}', 2, "not a call: Expected `array`, got `object`"),
+        (b'["start"]', 2, "not a call: Expected `array` of at least length 2"),
+        (b'["dance",[]]', 2, "not a call of the course: not a call of Fish: dance"),
+        (b'["setup",[{}]]', 2, "not a call of the course: "),
+        (b'["start",[true]', 1, "the connection was lost: the server disconnected in the middle of a call"),
+        (b'["start",[true]]', 1, "the server closed the connection before the end"),
+        (b'["start",[true]]["end",[true]]["start",[true]]', 1, "the server closed the connection before the end"),
+        (b"", 1, "the server closed the connection before the end"),
+        (b'["' + b"x" * 2_000_000, 1, "the connection was lost: a call of more than 1048576 bytes came"),
     ],
 )
 def test_a_server_that_speaks_otherwise_is_left(says: bytes, code: int, why: str) -> None:
@@ -234,7 +237,7 @@ def test_a_tournament_without_a_match_for_the_player_is_over_too(game: str, play
         done = run_fairplay("course", "join", game, host.address, player)
 
     assert done.code == 0
-    assert done.err.endswith("fairplay: it is over, and there was no match for the player\n")
+    assert done.err.endswith("fairplay: the tournament is over; the player had no match\n")
 
 
 def test_the_scheme_of_the_server_of_a_course_may_be_written() -> None:
@@ -267,7 +270,7 @@ def test_each_call_and_answer_is_logged_with_its_time_if_that_is_asked_for() -> 
         '> "void" after S s',
         '< ["end",[false]]',
         '> "void" after S s',
-        "the server has hung up",
+        "the server has disconnected",
     ]
     assert quiet == 2  # what is said anyway: connected, and that there was no match
 
@@ -288,7 +291,7 @@ def test_wrong_others_of_a_server_of_tsuro_are_told_and_the_player_goes_on() -> 
     assert len(host.heard) == 4
 
 
-@pytest.mark.parametrize("option", ["--wait", "--patience"])
+@pytest.mark.parametrize("option", ["--wait", "--idle-timeout"])
 @pytest.mark.parametrize("number", ["nan", "inf", "-1", "1e9"])
 def test_a_time_that_is_none_is_refused(option: str, number: str) -> None:
     done = run_fairplay("course", "join", "fish", "1", "greedy", option, number)
@@ -299,6 +302,6 @@ def test_a_time_that_is_none_is_refused(option: str, number: str) -> None:
 
 def test_a_silent_server_is_given_up() -> None:
     with Script(stay=0.5) as host:
-        done = run_fairplay("course", "join", "fish", host.address, "greedy", "--patience", "0.2")
+        done = run_fairplay("course", "join", "fish", host.address, "greedy", "--idle-timeout", "0.2")
 
-    assert done.code == 1 and done.err.endswith("fairplay: the line was lost: no call came for 0.2 s\n")
+    assert done.code == 1 and done.err.endswith("fairplay: the connection was lost: no call came for 0.2 s\n")

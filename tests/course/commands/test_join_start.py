@@ -66,7 +66,7 @@ def test_a_program_has_said_hello_before_it_signs_up(game: str, programs: int, t
     done, told = joined_once(game, f"exec:{sys.executable} -I -S {bot}", log)
 
     assert told == ["hello"] * programs  # in a tournament also for the next match
-    assert done.err.splitlines()[-1].startswith("fairplay: the server hung up before the end")
+    assert done.err.splitlines()[-1].startswith("fairplay: the server closed the connection before the end")
 
 
 def test_a_program_that_cannot_say_hello_is_named_and_nobody_is_called(tmp_path: Path) -> None:

@@ -27,9 +27,9 @@ FISH, TSURO, Q = ((game, "--port", "0") for game in ("fish", "tsuro", "q"))
 @pytest.mark.parametrize(
     ("options", "why"),
     [
-        ((*Q, "--max", "9"), "q is one game of 2 to 4 players, not of 2 to 9"),
-        ((*Q, "--min", "1"), "q is one game of 2 to 4 players, not of 1 to 4"),
-        ((*Q, "--min", "5", "--max", "5"), "q is one game of 2 to 4 players, not of 5"),
+        ((*Q, "--max", "9"), "q is for 2 to 4 players, not for 2 to 9"),
+        ((*Q, "--min", "1"), "q is for 2 to 4 players, not for 1 to 4"),
+        ((*Q, "--min", "5", "--max", "5"), "q is for 2 to 4 players, not for 5"),
         ((*Q, "--min", "5"), "--min 5 is more than the course's --max 4"),
         ((*FISH, "--max", "3"), "the course's --min 5 is more than --max 3"),
         ((*FISH, "--min", "12"), "--min 12 is more than the course's --max 10"),
@@ -47,7 +47,7 @@ FISH, TSURO, Q = ((game, "--port", "0") for game in ("fish", "tsuro", "q"))
         ),
         (("fish", "--port", "65536"), "Invalid value for '--port': "),
         (("fish",), "Missing option '--port'."),
-        (("--port", "0"), "Missing argument 'GAME'. There is fish, tsuro, q"),
+        (("--port", "0"), "Missing argument 'GAME'. Choose from fish, tsuro, q"),
         ((*FISH, "--web", "0"), "No such option '--web'."),
         (("chess", "--port", "0"), "there is no course of 'chess'; there is fish, tsuro, q"),
         ((*FISH, "--host", "nowhere.invalid"), "cannot listen at nowhere.invalid:0: "),
@@ -73,7 +73,7 @@ def test_an_interrupted_course_says_where_to_see_what_was_played(place: str, tmp
     (tmp_path / place / "new.jsonl").touch()
 
     assert nothing_new == ""
-    assert describe_new_journals(str(tmp_path), before).endswith(f"is on record: fairplay library list {tmp_path}")
+    assert describe_new_journals(str(tmp_path), before).endswith(f"to see what was recorded: fairplay library list {tmp_path}")
 
 
 def test_a_course_may_be_served_for_an_exact_number_of_clients() -> None:
@@ -91,7 +91,7 @@ def test_a_port_that_is_taken_is_refused() -> None:
 
 
 def told_port(line: str) -> int:
-    [port] = re.findall(r" at \S+:(\d+) \(this machine only; serve --host 0\.0\.0\.0 lets others in\)", line)
+    [port] = re.findall(r" at \S+:(\d+) \(this machine only; for others: --host 0\.0\.0\.0\)", line)
     return int(port)
 
 
@@ -129,11 +129,11 @@ def test_where_there_is_no_terminal_lines_say_who_came_and_how_long_it_waits() -
             out, rest = server.communicate(timeout=SOON)
         assert ann.recv(1) == b""
 
-    assert re.fullmatch(r"fairplay: ann has signed up: 1 here, it takes 3 to 4, [01] s left\n", first)
-    assert again == "fairplay: waiting once more: 1 here, it takes 3 to 4, 1 s left\n"
+    assert re.fullmatch(r"fairplay: ann has signed up: 1 of 3 to 4 players, [01] s left\n", first)
+    assert again == "fairplay: waiting once more: 1 of 3 to 4 players, 1 s left\n"
     second, end = rest.splitlines()
-    assert re.fullmatch(r"fairplay: bob has signed up: 2 here, it takes 3 to 4, [01] s left", second)
-    assert (end, out, server.returncode) == ("fairplay: only 2 came, and it takes 3", "[[],[]]\n", 0)
+    assert re.fullmatch(r"fairplay: bob has signed up: 2 of 3 to 4 players, [01] s left", second)
+    assert (end, out, server.returncode) == ("fairplay: not enough players: 2 signed up, 3 are needed", "[[],[]]\n", 0)
 
 
 def test_on_a_terminal_a_line_counts_down() -> None:
@@ -151,10 +151,10 @@ def test_on_a_terminal_a_line_counts_down() -> None:
             shown += os.read(terminal, 65536).decode()
 
     try:
-        until(r"waiting 60 s for 5 to 10 at \S+ .*\r\n")
+        until(r"waiting 60 s for 5 to 10 players at \S+ .*\r\n")
         with signed_up(told_port(shown.split("\r\n")[0]), "ann"):
-            until(r"fairplay: ann has signed up: 1 here, it takes 5 to 10, \d+ s left\r\n")
-            until(r"\r\x1b\[2K1 here, it takes 5 to 10, \d+ s left")
+            until(r"fairplay: ann has signed up: 1 of 5 to 10 players, \d+ s left\r\n")
+            until(r"\r\x1b\[2K1 of 5 to 10 players, \d+ s left")
             os.write(terminal, b"\x03")  # Ctrl-C
             with suppress(OSError):  # which says that nobody has it open any more
                 until("something else")
@@ -196,8 +196,8 @@ def test_what_was_played_before_an_interruption_stays(
 
     assert (server.returncode, out) == (130, "")
     assert err.endswith(
-        "\nfairplay: interrupted, and the clients are gone; "
-        f"what was played is on record: fairplay library list {directory}\n"
+        "\nfairplay: interrupted, and the clients are disconnected; "
+        f"to see what was recorded: fairplay library list {directory}\n"
     )
     kept = {path: path.read_bytes() for path in directory.rglob("*.jsonl")}
     assert set(kept) >= {*journals, directory / LOG_FILE}
@@ -217,7 +217,7 @@ def test_another_game_of_q_goes_beside_one_that_was_interrupted(tmp_path: Path) 
                 files = begun(tmp_path, server)
             server.send_signal(signal.SIGINT)
             _, err = server.communicate(timeout=SOON)
-        assert err.endswith(f"on record: fairplay library list {tmp_path}\n")
+        assert err.endswith(f"recorded: fairplay library list {tmp_path}\n")
 
     assert len(files) == 2
     with serving(*options) as (server, _):

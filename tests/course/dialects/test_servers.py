@@ -24,7 +24,7 @@ def test_the_numbers_of_a_course_are_those_of_the_page_for_a_class(game: str) ->
 
     told = on_the_page(game)
 
-    name = f"within {rules.name_timeout:g} s, {dialect.name_in_words}{', each once' * rules.distinct}"
+    name = f"within {rules.name_timeout:g} s, {dialect.name_rule}{', each once' * rules.distinct}"
     assert told["players"] == f"{rules.least} to {rules.most}"
     assert told["waiting periods"] == f"{rules.waiting_periods} of {rules.wait:g} s"
     assert told["a name"] == ("none" if dialect.name is None else name)

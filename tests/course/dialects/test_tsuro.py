@@ -227,15 +227,15 @@ def test_a_call_that_makes_no_sense_is_refused(text: str) -> None:
 def test_wrong_others_are_remarked_on_and_the_colours_are_taken_from_the_state(others: str, remark: str) -> None:
     caller = TsuroCaller("")
     caller.messages(call('["playing-as",["black"]]'))
-    assert caller.remark == ""
+    assert caller.warning == ""
     caller.messages(call(f'["others",{others}]'))
-    assert caller.remark.startswith(remark)
+    assert caller.warning.startswith(remark)
 
     start, turn = caller.messages(INITIAL)
     [later] = caller.messages(TURN)
 
     assert isinstance(start, Start) and isinstance(turn, TakeTurn) and isinstance(later, TakeTurn)
-    assert caller.remark == ""
+    assert caller.warning == ""
     assert start.names == ("white", "black", "red", "green", "blue")  # who comes after us is not known yet
     assert (start.seat, turn.view.seat, later.view.seat) == (1, 1, 1)
     assert (turn.view.table.alive, later.view.table.alive) == ((0, 1, 2, 3, 4), (0, 1, 2))
@@ -249,7 +249,7 @@ def test_without_others_the_colours_are_taken_from_the_state() -> None:
 
     assert isinstance(start, Start)
     assert (start.seat, len(start.names)) == (1, 5)
-    assert caller.remark == "there was no call of others"
+    assert caller.warning == "there was no call of others"
 
 
 def test_a_colour_that_others_did_not_name_takes_part_once_the_state_has_it() -> None:
@@ -258,7 +258,7 @@ def test_a_colour_that_others_did_not_name_takes_part_once_the_state_has_it() ->
     [turn] = caller.messages(
         call('["take-turn",[[[[2,0],"white","E",3,0],[[6,0],"blue","D",0,4],[[5,90],"black","A",9,9]],9,10]]')
     )
-    remark = caller.remark
+    remark = caller.warning
     [later] = caller.messages(
         call('["take-turn",[[[[5,90],"black","A",9,9],[[6,0],"blue","D",0,4],[[2,0],3,0]],9,10]]')
     )
@@ -266,7 +266,7 @@ def test_a_colour_that_others_did_not_name_takes_part_once_the_state_has_it() ->
     assert isinstance(turn, TakeTurn) and isinstance(later, TakeTurn)
     assert remark == "others did not name blue, who is in the state"
     assert (turn.view.seat, turn.view.table.alive, turn.view.table.fell) == (1, (0, 1, 4), (0, 0, 1, 1, 0))
-    assert (later.view.table.fell, caller.remark) == ((2, 0, 1, 1, 0), "")
+    assert (later.view.table.fell, caller.warning) == ((2, 0, 1, 1, 0), "")
     assert GAME.unpack(GAME.pack(later.view)) == later.view
 
 

@@ -39,5 +39,5 @@ def test_an_action_that_holds_itself_is_refused() -> None:
     endless = list[Any]()
     endless.append(endless)
 
-    with pytest.raises(BadRequest, match="not a pair: it is no plain data"):
+    with pytest.raises(BadRequest, match="not a pair: it is not plain data"):
         action_reader(tuple[int, int], "a pair")(endless)

@@ -202,7 +202,7 @@ def test_the_command_lists_what_failed(tmp_path: Path) -> None:
         (["fish", "xboard"], "{", "not JSON"),
         (["fish", "xboard", "--cases", "nowhere.jsonl"], "", "nowhere.jsonl"),
         (["fish", "xboard", "--cases", "."], "", "cannot be read"),
-        (["q", "xgames-with-observer", "--cases", "/dev/null", "--show", "DIR"], "", "not with --cases"),
+        (["q", "xgames-with-observer", "--cases", "/dev/null", "--show", "DIR"], "", "cannot be used together"),
     ],
 )
 def test_a_bad_request_is_raised_as_one(arguments: list[str], given: str, says: str) -> None:

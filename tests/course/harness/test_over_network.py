@@ -172,7 +172,7 @@ def test_a_server_of_tsuro_waits_for_the_players_that_it_reads_and_calls_them_by
     server.join()
 
     assert told == [{"winners": [["ann"]], "cheaters": ["bob", "cyd"]}]  # the first choice may be against the rules
-    assert f"waiting 5 s for 1 to 3 at {LOOPBACK}:{port} " in capsys.readouterr().err
+    assert f"waiting 5 s for 1 to 3 players at {LOOPBACK}:{port} " in capsys.readouterr().err
 
 
 def test_a_state_for_others_than_came_is_not_played() -> None:
@@ -209,8 +209,8 @@ def test_the_clients_of_fish_play_on_our_server(tmp_path: Path) -> None:
         (("tsuro", "xservers"), "xadmin, xserver, xclients"),
         (("q", "xclients", "4000", "--cases", "FILE"), "xclients is one end of a line, so --cases and --show make no"),
         (("q", "xclients", "4000", "--show", "DIR"), "xclients is one end of a line, so --cases and --show make no"),
-        (("fish", "xserver", "4000", "--verbose"), "--verbose makes no sense with xserver, only with xclients"),
-        (("fish", "xstate", "--verbose"), "--verbose makes no sense with xstate, only with xclients"),
+        (("fish", "xserver", "4000", "--verbose"), "--verbose is for xclients; it cannot be used with xserver"),
+        (("fish", "xstate", "--verbose"), "--verbose is for xclients; it cannot be used with xstate"),
         (("fish", "xclients", "1", "4000", "nowhere.invalid"), "cannot find nowhere.invalid: "),
     ],
 )
@@ -229,7 +229,7 @@ def test_a_closed_standard_input_is_an_empty_one(words: tuple[str, ...]) -> None
 
 def test_a_server_of_tsuro_that_is_started_at_a_terminal_reads_no_names_and_waits_for_clients() -> None:
     with PseudoTerminal("course", "tsuro", "xserver", "0") as terminal:
-        terminal.wait_for("waiting 60 s for 1 to 20 at 127.0.0.1:", timeout_s=30)
+        terminal.wait_for("waiting 60 s for 1 to 20 players at 127.0.0.1:", timeout_s=30)
 
 
 def test_nobody_at_the_other_end_is_said_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -294,10 +294,10 @@ LARGE = format_state(position({(0, at): NAMES[0] for at in range(300)}, [[NAMES[
     ("says", "why"),
     [
         (b'["setup",[%b,[]]]' % json.dumps({**LARGE, "players": [LARGE["players"][0], 0], "tile*": 0}).encode(), ""),
-        (b"hello\n", "ann left: what came is no call: not JSON of a kind"),
-        (b'["dance",[]]', "ann left: what came is no call of the course: not a call of Q at this time: dance"),
-        (b'["setup",[7,[]]]', "ann left: what came is no call of the course: not a public state of Q"),
-        (b'["win",[tr', "ann left: the server hung up in the middle of a call"),
+        (b"hello\n", "ann left: not a call: not a JSON string"),
+        (b'["dance",[]]', "ann left: not a call of the course: not a call of Q at this time: dance"),
+        (b'["setup",[7,[]]]', "ann left: not a call of the course: not a public state of Q"),
+        (b'["win",[tr', "ann left: the server disconnected in the middle of a call"),
         (b'["' + b"x" * 2_000_000, "ann left: a call of more than 1048576 bytes came"),
         (b"", ""),
     ],
@@ -332,7 +332,7 @@ def test_each_client_logs_its_calls_and_answers_if_that_is_asked_for(capsys: pyt
         'fairplay: playerA TIME > "playerA"',
         'fairplay: playerA TIME < ["start",[true]]',
         'fairplay: playerA TIME > "void" after S s',
-        "fairplay: playerA TIME the server has hung up",
+        "fairplay: playerA TIME the server has disconnected",
     ]
 
 
@@ -346,7 +346,7 @@ def test_clients_of_other_games_log_their_calls_too(game: str, capsys: pytest.Ca
             q_clients(port, {**clients(["ann", "dag"]), "host": where}, verbose=True)
 
     said = [re.sub(r"\d\d:\d\d:\d\d\.\d{6}", "TIME", line) for line in capsys.readouterr().err.splitlines()]
-    assert "fairplay: ann TIME the server has hung up" in said
+    assert "fairplay: ann TIME the server has disconnected" in said
 
 
 def test_the_command_of_the_clients_logs_calls_if_that_is_asked_for_and_prints_nothing() -> None:

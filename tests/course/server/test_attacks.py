@@ -109,7 +109,7 @@ def test_who_floods_from_the_start_is_not_even_read_and_is_out_at_its_first_call
     assert served.out == ["flood"]
     assert "last" in ranked(served)
     assert sent[0] < 20_000_000  # what the buffers of the kernel and of the sender hold
-    assert any("said something before it was called" in line for line in told)
+    assert any("sent something before it was called" in line for line in told)
 
 
 def test_a_name_of_any_kind_is_told_to_the_host_on_one_line_that_can_be_printed() -> None:

@@ -319,7 +319,7 @@ def test_nothing_is_played_from_a_state_that_is_for_fewer_than_came() -> None:
 
     served, _, told = played("q", [good("q", name) for name in NAMES[:3]], state=state)
 
-    assert (served, told[-1]) == (NO_RESULT, "3 came, and the state is for 2")
+    assert (served, told[-1]) == (NO_RESULT, "3 players signed up, but the state is for 2")
 
 
 def test_who_is_ejected_from_a_game_of_q_is_told() -> None:
@@ -337,7 +337,7 @@ def test_q_turns_away_who_has_the_name_of_another() -> None:
     served, _, told = played("q", [good("q", "ann"), good("q", "ann"), good("q", "bob")], most=2)
 
     assert sorted(ranked(served)) == ["ann", "bob"]
-    assert told[2].endswith(" did not sign up: somebody else is called ann")
+    assert told[2].endswith(" did not sign up: the name ann is taken")
 
 
 def test_clients_that_say_no_names_are_called_by_labels_and_then_by_their_numbers() -> None:
@@ -372,15 +372,15 @@ def saying(text: bytes) -> Come:
 @pytest.mark.parametrize(
     ("says", "why"),
     [
-        (b'"student one!"', '"student one!" is no name (1 to 12 letters)'),
-        (b'"\x1b[2J"', '"�[2J" is no name (1 to 12 letters)'),
-        (b'"' + b"x" * 500 + b'" ', f'"{"x" * 38}… is no name (1 to 12 letters)'),
-        (b"ann\n", "ann is no name (1 to 12 letters)"),
-        (b"", "it said no name within 0.3 s"),
+        (b'"student one!"', '"student one!" is not a valid name (1 to 12 letters)'),
+        (b'"\x1b[2J"', '"�[2J" is not a valid name (1 to 12 letters)'),
+        (b'"' + b"x" * 500 + b'" ', f'"{"x" * 38}… is not a valid name (1 to 12 letters)'),
+        (b"ann\n", "ann is not a valid name (1 to 12 letters)"),
+        (b"", "it sent no name within 0.3 s"),
     ],
 )
 def test_who_does_not_sign_up_is_told_to_the_host(says: bytes, why: str) -> None:
-    *_, told = played("fish", [saying(says)], most=2, least=1, wait=0.8, name_limit=0.3)
+    *_, told = played("fish", [saying(says)], most=2, least=1, wait=0.8, name_timeout=0.3)
 
     [line] = [line for line in told if "did not sign up" in line]
     assert re.fullmatch(r"127\.0\.0\.1:\d+ did not sign up: " + re.escape(why), line)
@@ -389,7 +389,7 @@ def test_who_does_not_sign_up_is_told_to_the_host(says: bytes, why: str) -> None
 def test_who_is_still_silent_when_the_listener_is_shut_is_told_to_the_host() -> None:
     *_, told = played("fish", [silent], most=2, least=1, wait=0.3)
 
-    assert told[1].endswith(" did not sign up: it had said no name when it had to go")
+    assert told[1].endswith(" did not sign up: the sign-up ended before it sent a name")
 
 
 def test_a_crowd_that_does_not_sign_up_is_counted() -> None:
@@ -397,7 +397,7 @@ def test_a_crowd_that_does_not_sign_up_is_counted() -> None:
 
     refused = [line for line in told if "did not sign up" in line]
     assert len(refused) == MAX_REPORTED_REFUSALS + 1 == 21
-    assert refused[-2].endswith("7 is no name (1 to 12 letters); from now on these are only counted")
+    assert refused[-2].endswith("7 is not a valid name (1 to 12 letters); further ones are only counted")
     assert refused[-1] == "5 more did not sign up"
 
 

@@ -137,7 +137,7 @@ def test_a_name_that_is_none_is_cut_off_and_holds_up_nobody(game: str, says: byt
         assert await bad.is_cut()
         assert names(desk.clients) == ["ann"]
 
-    at_desk(work, game, name_limit=0.3)
+    at_desk(work, game, name_timeout=0.3)
 
 
 @with_names

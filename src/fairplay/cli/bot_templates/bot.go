@@ -34,7 +34,7 @@ func main() {
 			return // the referee has hung up
 		}
 		if heard.Nonce == "" || heard.Type == "closing" {
-			continue // nobody waits for an answer to that
+			continue // no reply is expected
 		}
 		said := reply{Nonce: heard.Nonce}
 		if heard.Type == "take_turn" {

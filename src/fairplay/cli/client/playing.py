@@ -1,4 +1,4 @@
-"""Let a player of this machine take part in matches elsewhere, and tell its author how they go."""
+"""Play matches at a host with a player of this machine, and report them."""
 
 import asyncio
 from collections.abc import Iterator
@@ -41,11 +41,11 @@ from fairplay.render.evidence import describe_evidence
 from fairplay.render.text import printable
 from fairplay.transport.connection import Connection, ConnectionLost
 
-MAX_STDERR_LINES = 500  # of stderr, between two messages of the host
+MAX_STDERR_LINES = 500  # between two messages of the host
 
 
 class ProgramReporter:
-    """Shows what a program says on stderr, line by line, and says how its matches go."""
+    """Shows the stderr of a program line by line, and reports its matches."""
 
     def __init__(self) -> None:
         self.match: MatchReport | None = None  # the last one
@@ -53,7 +53,7 @@ class ProgramReporter:
         self._lines_left = MAX_STDERR_LINES
 
     def on_message(self, message: wire.WireMessage) -> None:
-        """Tell the author of the program how its matches go."""
+        """Report the progress of a match."""
         self._lines_left = MAX_STDERR_LINES
         if isinstance(message, wire.Hello):
             self.match = MatchReport(message.game)
@@ -65,19 +65,19 @@ class ProgramReporter:
             case MatchReport() as report, wire.Closing(receipt=receipt):
                 report.closing(receipt)
 
-    def show_stderr(self, said: bytes) -> None:
-        """Show what came on stderr, but no flood."""
-        *lines, self._partial_line = (self._partial_line + said).split(b"\n")
+    def show_stderr(self, output: bytes) -> None:
+        """Show output on stderr, up to a limit."""
+        *lines, self._partial_line = (self._partial_line + output).split(b"\n")
         if len(self._partial_line) > PIPE_READ_BYTES:
             lines, self._partial_line = [*lines, self._partial_line], b""
         for line in lines[: max(0, self._lines_left)]:
             click.echo(printable(line.decode(errors="replace").rstrip().expandtabs(), MAX_MESSAGE_CHARS), err=True)
         if self._lines_left > 0 >= self._lines_left - len(lines):
-            print_message("what else the program says on stderr now is left out")
+            print_message("further output of the program on stderr is left out")
         self._lines_left -= len(lines)
 
     def flush(self) -> None:
-        """Show what has no end, once there will be none."""
+        """Show a last line without an end."""
         if self._partial_line:
             self.show_stderr(b"\n")
 
@@ -98,12 +98,12 @@ class MatchLogs:
 
     @property
     def exist(self) -> bool:
-        """Has one of them begun? Of who failed at hello there is none."""
+        """Is there a log? A program that failed at hello has none."""
         return self._exist or (self._last is not None and self._last.is_kept)
 
 
 class JoiningPlayer:
-    """The player that joins, at whatever distance, and what its author is told of it."""
+    """The player that joins, and the reports about it."""
 
     def __init__(
         self, address: str, program: Command | None, conditions: MatchConditions, name: str | None, bot_logs: str | None
@@ -117,25 +117,25 @@ class JoiningPlayer:
         self._reporter = ProgramReporter()
 
     async def play(self, session: HostSession) -> JoinOutcome:
-        """Play what comes in a session, and say how it went."""
-        onlooker, lost, goodbye = self._reporter, "", None
-        onlooker.match = None
-        relay = Relay(session, self._open, name=self._name, on_message=onlooker.on_message)
+        """Play the matches of a session, and report how it ended."""
+        reporter, lost, goodbye = self._reporter, "", None
+        reporter.match = None
+        relay = Relay(session, self._open, name=self._name, on_message=reporter.on_message)
         try:
             async with session:
                 goodbye = await relay.play()
         except PlayerFailed as error:
-            onlooker.flush()
+            reporter.flush()
             return self._explain(error)
         except ConnectionLost as error:
             lost = describe_loss(error)
         finally:
             if self._logs is not None and self._logs.exist:
-                print_message(f"what the program said on stderr is in {self._logs.directory}")
-        onlooker.flush()
-        if onlooker.match is not None:
-            onlooker.match.ended = session.side.match_has_ended
-        return report_outcome(onlooker.match, goodbye, lost)
+                print_message(f"the stderr of the program is in {self._logs.directory}")
+        reporter.flush()
+        if reporter.match is not None:
+            reporter.match.ended = session.side.match_has_ended
+        return report_outcome(reporter.match, goodbye, lost)
 
     async def _open(self, hello: Hello) -> Connection:
         """The connection to the player, for one match."""
@@ -150,11 +150,11 @@ class JoiningPlayer:
         )
 
     def _explain(self, error: PlayerFailed) -> JoinOutcome:
-        """Say what the player did wrong, and what may help."""
+        """Report what the player did wrong, with advice."""
         if self.is_person:
             print_message(error.failed.why)
             return JoinOutcome.LOST
-        if self._program is None:  # what it raised is on stderr
+        if self._program is None:  # its exception is on stderr
             print_message(error.failed.why)
             return JoinOutcome.OUT
         failed = error.failed
@@ -166,9 +166,9 @@ class JoiningPlayer:
 
 
 async def play_session(player: JoiningPlayer, session: HostSession) -> JoinOutcome:
-    """Play at a server, and sign in again when the player is put out of a match: the next one is another match.
+    """Play at a server, and sign in again when the player is ejected, for the next match.
 
-    A player that fails in one match after the other comes back after pauses that grow.
+    A player that fails in one match after another signs in again after growing pauses.
     """
     side, loop, pause, is_first = session.side, asyncio.get_running_loop(), 0.0, True
     while True:
@@ -190,9 +190,9 @@ async def play_session(player: JoiningPlayer, session: HostSession) -> JoinOutco
 
 
 def explain_failure(failed: Failed, address: str, *, at_hello: bool) -> Iterator[str]:
-    """What the program did wrong, and what may help."""
+    """What the program did wrong, with advice."""
     yield f"the player failed, {failed.fault.description}: {printable(failed.why, MAX_MESSAGE_CHARS)}"
-    asked = None if at_hello else Tell(None)  # what else it was does not matter
+    asked = None if at_hello else Tell(None)  # which message it was does not matter
     trouble = BotFailure(Ejected(0, failed.fault, Moment.GREETING, failed.why), asked, failed)
     for line in (*shorten_evidence(describe_evidence(failed.evidence)), *advise(trouble, address)):
         yield f"    {printable(line, MAX_MESSAGE_CHARS)}"

@@ -1,4 +1,4 @@
-"""Visit a server without playing there: answer its hello, and hear what it says."""
+"""Connect to a server without playing: answer its hello, and read its messages."""
 
 import asyncio
 from collections.abc import Callable, Iterator
@@ -18,23 +18,30 @@ from fairplay.transport.connection import Connection, ConnectionClosed, TooMuchD
 from fairplay.transport.connector import connect
 from fairplay.transport.event_loop import new_event_loop
 
-ANSWER_TIMEOUT_S = 10.0  # for a server to say something that was asked for
+ANSWER_TIMEOUT_S = 10.0
 MAX_REASON_CHARS = 600
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-HOST_HELP = "HOST:PORT is the listener of a server, where players come in; with tls://, ws:// or wss:// before it, if it is such."
+HOST_HELP = "HOST:PORT is the address of a server's listener, with tls://, ws:// or wss:// before it if it has one."
 
 
-def session_options(verb: Command) -> Command:
-    """The options of those who go to a server."""
+def session_options(command: Command) -> Command:
+    """Add the options of commands that connect to a server."""
     options = (
-        click.option("--wait", type=Seconds(), default=5.0, show_default=True, help="Seconds to try to come there."),
-        click.option("--ca", metavar="FILE", type=click.Path(dir_okay=False), help="Certificates to trust, with TLS."),
+        click.option(
+            "--wait", type=Seconds(), default=5.0, show_default=True, help="Try to connect for so many seconds."
+        ),
+        click.option(
+            "--ca",
+            metavar="FILE",
+            type=click.Path(dir_okay=False),
+            help="Trust the certificates in FILE for TLS.  [default: those of this machine]",
+        ),
     )
     for option in options:
-        verb = option(verb)
-    return verb
+        command = option(command)
+    return command
 
 
 @contextmanager
@@ -47,9 +54,9 @@ def open_session(
     ca: str | None,
     idle_timeout: float = ANSWER_TIMEOUT_S,
 ) -> Iterator[Iterator[bytes]]:
-    """What a server says to a client; each line has to be there within the time of patience.
+    """Yield the lines of a server, each of which must come within the idle timeout.
 
-    Raises BadRequest if there is no server, or if it hangs up or falls silent meanwhile.
+    Raises BadRequest if there is no server, or if it closes the connection or stays silent.
     """
     refuse_unreadable((host, room, ca or ""))
     if len(room) > wire.MAX_TOKEN_CHARS:
@@ -80,26 +87,26 @@ async def sign_in(host: str, line: Connection, side: PlayerSide) -> None:
 
 
 def read_lines(host: str, line: Connection, runner: asyncio.Runner, idle_timeout: float) -> Iterator[bytes]:
-    """The lines of a server, until it hangs up. Raises BadRequest if one says no more than that we have to go."""
+    """The lines of a server, until it closes the connection. Raises BadRequest if it refuses us."""
     while (text := runner.run(receive_line(host, line, idle_timeout))) is not None:
         try:
             message = read_message(text)
         except ProtocolError:
-            message = None  # it is not for players
+            message = None  # a message for spectators
         if isinstance(message, wire.Goodbye | wire.Suspended):
             raise BadRequest(f"{host}: {printable(message.why, MAX_REASON_CHARS)}")
         yield text
 
 
 async def receive_line(host: str, line: Connection, idle_timeout: float) -> bytes | None:
-    """The next line; None: the server has hung up."""
+    """The next line; None: the server closed the connection."""
     try:
         async with asyncio.timeout(idle_timeout):
             return await receive(line)
     except TimeoutError:
         raise connection_lost(host, f"no message came for {idle_timeout:g} s") from None
     except TooMuchData:
-        raise connection_lost(host, "a line of it is too long") from None
+        raise connection_lost(host, "it sent a line that is too long") from None
     except ConnectionClosed as closed:
         if closed.detail:
             raise connection_lost(host, closed.detail) from None
@@ -107,10 +114,10 @@ async def receive_line(host: str, line: Connection, idle_timeout: float) -> byte
 
 
 def not_a_server(host: str) -> BadRequest:
-    """What is said of another end that is none."""
-    return BadRequest(f"{host} is no server: what was said there is no hello of one")
+    """The error about a host that is not a fairplay server."""
+    return BadRequest(f"{host} is not a fairplay server: unexpected greeting")
 
 
 def connection_lost(host: str, why: str) -> BadRequest:
-    """What is said of a connection that was lost."""
-    return BadRequest(f"the line to {host} was lost: {printable(why, MAX_REASON_CHARS)}")
+    """The error about a lost connection."""
+    return BadRequest(f"the connection to {host} was lost: {printable(why, MAX_REASON_CHARS)}")

@@ -1,7 +1,7 @@
-"""Answer a shell that wants to complete a command line: which games, players, parameters and matches there are.
+"""Complete command lines in shells: games, players, parameters, and matches.
 
-What a parameter of a verb is called says what is meant by it, so that no verb has to do anything for this. If anything
-goes wrong, nothing is said: somebody is in the middle of typing.
+The name of a parameter tells how to complete it, so that commands need no code for this. Errors are ignored, as the
+user is typing.
 """
 
 import json
@@ -22,13 +22,11 @@ from fairplay.core.errors import FairplayError
 from fairplay.games import EXTERNAL_GAMES, GAMES, external_names, game_info, is_known, rules_of
 from fairplay.journal.files import open_journal_file
 
-MAX_SUGGESTED_FILES = 50  # journals that are listed; of more, a shell shows the files
-PLAIN_NAME = re.compile(r"[\w.-]*[^\W\d][\w.-]*")  # of somebody at a table; everybody else has a number
-MAX_OPENING_BYTES = 64 * 1024  # bytes of the first line of a journal
-UNQUOTED = re.compile(
-    r"[\w./@+,=:-]*"
-)  # signs that stay what they are on a command line; files with others are the shell's
-WORD_BREAKS = "=:"  # where bash takes a word apart, and we put it together again
+MAX_SUGGESTED_FILES = 50  # with more journals the shell completes files
+PLAIN_NAME = re.compile(r"[\w.-]*[^\W\d][\w.-]*")  # a name that needs no quotes; other seats are completed by number
+MAX_OPENING_BYTES = 64 * 1024
+UNQUOTED = re.compile(r"[\w./@+,=:-]*")  # text that needs no quotes; the shell completes other files
+WORD_BREAKS = "=:"  # where bash splits a word, which is joined here again
 EXTERNAL_PLAYERS = ("human", "exec:", "tcp:", "ws:", "py:")
 BASH_SCRIPT = """\
 %(complete_func)s() {
@@ -48,18 +46,16 @@ BASH_SCRIPT = """\
 complete -o nosort -F %(complete_func)s %(prog_name)s
 """
 
-FindSuggestions = Callable[
-    [click.Context, str], Iterator[str]
-]  # (the command line so far, the word that was begun) -> words
+FindSuggestions = Callable[[click.Context, str], Iterator[str]]  # (the command line so far, the typed text) -> words
 
 
 class BashCompletion(BashComplete):
-    """Bash, which takes words apart at = and at : before it asks."""
+    """Completion for bash, which splits words at = and : first."""
 
     source_template = BASH_SCRIPT
 
     def get_completion_args(self) -> tuple[list[str], str]:
-        """The words before, and the one that was begun."""
+        """The words before, and the typed text."""
         words: list[str] = []
         glue = False
         args, begun = super().get_completion_args()
@@ -75,13 +71,13 @@ class BashCompletion(BashComplete):
         return words[:-1], words[-1]
 
     def format_completion(self, item: CompletionItem) -> str:
-        """A word without what stands before the last place where bash takes it apart."""
+        """The part of a word after the last place where bash splits it."""
         before = max(self._incomplete.rfind(sign) for sign in WORD_BREAKS) + 1
         return f"{item.type},{str(item.value)[before:] if item.type == 'plain' else item.value}"
 
 
 class SuggestedValue(click.ParamType[Any]):
-    """What a parameter may be, as far as that is known; else a shell offers files."""
+    """A parameter with suggestions; without any, the shell completes files."""
 
     name = "text"
 
@@ -89,7 +85,7 @@ class SuggestedValue(click.ParamType[Any]):
         self._find = find
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        """The words that begin so."""
+        """The suggestions that begin with the typed text."""
         found = [word for word in self._find(ctx, incomplete) if word.startswith(incomplete) or self._find is journals]
         return [CompletionItem(word) for word in found if UNQUOTED.fullmatch(word)] or [
             CompletionItem(incomplete, type="file")
@@ -97,7 +93,7 @@ class SuggestedValue(click.ParamType[Any]):
 
 
 def answer_shell(command: click.Command) -> None:
-    """Answer the shell that has asked, on the real output."""
+    """Print the suggestions for the shell, and exit."""
     add_completion_class(BashCompletion)
     with suppress(Exception):
         command.main(prog_name="fairplay", standalone_mode=False)
@@ -105,7 +101,7 @@ def answer_shell(command: click.Command) -> None:
 
 
 def add_suggestions(command: click.Command) -> click.Command:
-    """A verb whose parameters know what they may be."""
+    """Add suggestions to the parameters of a command."""
     for param in command.params:
         kind = "argument" if isinstance(param, click.Argument) else "option"
         find = FINDERS.get((kind, param.name or ""))
@@ -123,16 +119,16 @@ def games(_: click.Context, __: str) -> Iterator[str]:
 
 
 def players(ctx: click.Context, begun: str) -> Iterator[str]:
-    """The players of the game that is named before, or in the journal; with a label if there is one."""
+    """The players of the game on the command line or of the journal, with the typed label."""
     label, equals, _ = begun.rpartition("=")
     game = game_from_context(ctx) or read_game(ctx.params.get("file"))
-    elsewhere = ("human", "exec:", "py:") if ctx.command.name == "join" else EXTERNAL_PLAYERS
-    for name in (*(game_info(game).built_in if is_known(game) else ()), *elsewhere):
+    external = ("human", "exec:", "py:") if ctx.command.name == "join" else EXTERNAL_PLAYERS
+    for name in (*(game_info(game).built_in if is_known(game) else ()), *external):
         yield f"{label}{equals}{name}"
 
 
 def parameters(ctx: click.Context, begun: str) -> Iterator[str]:
-    """NAME= of the game that is named before, or NAME=VALUE once there is a name."""
+    """The parameters of the game as NAME=, or as NAME=VALUE once the name is typed."""
     name, equals, __ = begun.partition("=")
     rules = rules_of(game_from_context(ctx))
     about = {parameter: words for parameter, words in rules.parameter_descriptions().items() if words}
@@ -144,7 +140,7 @@ def parameters(ctx: click.Context, begun: str) -> Iterator[str]:
 
 
 def choices(hint: Any) -> Iterator[str]:
-    """The values that a type lists."""
+    """The values of a type, as far as it lists them."""
     if hint is bool:
         yield from ("true", "false")
     for value in get_args(hint):
@@ -155,20 +151,20 @@ def choices(hint: Any) -> Iterator[str]:
 
 
 def format_value(value: Any) -> str:
-    """A value as it is written behind the name of a parameter."""
+    """A value of a parameter as text."""
     return value if isinstance(value, str) else json.dumps(value)
 
 
 def limits(_: click.Context, begun: str) -> Iterator[str]:
-    """The names of time limits, behind those that are there."""
-    from fairplay.protocol.limits import LIMIT_NAMES  # start-up: only a shell that completes needs it
+    """The names of time limits that were not typed yet."""
+    from fairplay.protocol.limits import LIMIT_NAMES  # imported late for a quick start
 
     before = begun[: begun.rfind(",") + 1]
     yield from (f"{before}{name}=" for name in LIMIT_NAMES if f"{name}=" not in before)
 
 
 def journals(_: click.Context, begun: str) -> Iterator[str]:
-    """Journals, by their path or, in a directory of this one, by their id."""
+    """The paths of journals in or below the current directory, or in a typed one."""
     directory, slash, start = begun.rpartition("/")
     files = search_journals(Path(directory or slash or "."), start, below=not slash)
     found = list(islice(files, MAX_SUGGESTED_FILES + 1))
@@ -183,7 +179,7 @@ def matches(ctx: click.Context, begun: str) -> Iterator[str]:
 
 
 def seats(ctx: click.Context, _: str) -> Iterator[str]:
-    """Who sits at the table of the journal that is named before."""
+    """The seats of the journal on the command line, by name or number."""
     words = (ctx.params.get("file"), *os.environ.get("COMP_WORDS", "").split())
     for file in filter(os.path.isfile, filter(None, words)):
         for seat, name in enumerate(read_names(file)):
@@ -207,13 +203,13 @@ FINDERS: dict[tuple[str, str], FindSuggestions] = {
 
 
 def game_from_context(ctx: click.Context) -> str:
-    """The game on the command line, also where an option without its value keeps click from reading it."""
+    """The game on the command line, also if click could not parse it because of an incomplete option."""
     words = (ctx.params.get("game"), *os.environ.get("COMP_WORDS", "").split())
-    return next((word for word in words if word in GAMES or word in EXTERNAL_GAMES), "")
+    return next((found for found in words if found in GAMES or found in EXTERNAL_GAMES), "")
 
 
 def read_game(file: object) -> str:
-    """The game of the match in a journal; empty: nobody knows."""
+    """The game of the match in a journal; empty: unknown."""
     with suppress(OSError, ValueError, FairplayError), open_journal_file(str(file)) as lines:
         opening = json.loads(lines.readline(MAX_OPENING_BYTES))
         return str(opening.get("game", "")) if isinstance(opening, dict) else ""
@@ -221,7 +217,7 @@ def read_game(file: object) -> str:
 
 
 def read_names(file: str) -> list[str]:
-    """What those at the table of a journal are called: by its second line, where they sat down, or by its first."""
+    """The names in a journal: of its line `seated`, or of its opening."""
     names: list[str] = []
     with suppress(OSError, ValueError, AttributeError, FairplayError), open_journal_file(file) as lines:
         for _ in range(2):

@@ -1,4 +1,4 @@
-"""End on SIGTERM as on Ctrl-C, also where Ctrl-C itself is ignored."""
+"""Treat SIGTERM like Ctrl-C, also where Ctrl-C itself is ignored."""
 
 import signal
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from types import FrameType
 
 @contextmanager
 def interrupt_on_sigterm() -> Iterator[None]:
-    """SIGTERM interrupts what is done here, unless whoever started us ignores it."""
+    """Let SIGTERM interrupt the `with` block, unless our parent process ignores it."""
     before = signal.getsignal(signal.SIGTERM)
     if before is signal.SIG_IGN:
         yield
@@ -23,10 +23,10 @@ def interrupt_on_sigterm() -> Iterator[None]:
 
 @contextmanager
 def block_ignored_sigint() -> Iterator[None]:
-    """Where SIGINT is ignored, as by a script that starts us with &, let it be blocked instead.
+    """Block SIGINT instead if it is ignored, as in a script that starts us with &.
 
-    It reaches us no more than before. But now there is what answers it: Python's own handler, and that of an event
-    loop, which cancels the task that is run and lets it put things in order. SIGTERM can ask for that.
+    It reaches us no more than before, but it now has a handler: Python's own, or that of an event loop, which cancels
+    the running task and lets it clean up. SIGTERM uses that handler.
     """
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
         yield
@@ -36,12 +36,12 @@ def block_ignored_sigint() -> Iterator[None]:
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # which forgets what came meanwhile
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # also drops a pending SIGINT
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 
 def interrupt(_: int, frame: FrameType | None) -> None:
-    """Do what Ctrl-C would do."""
+    """Do what Ctrl-C does."""
     on_sigint = signal.getsignal(signal.SIGINT)
     if callable(on_sigint):
         on_sigint(signal.SIGINT, frame)

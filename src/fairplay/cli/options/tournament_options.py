@@ -1,12 +1,12 @@
-"""Share the options of all verbs that run a tournament."""
+"""Define the options of all commands that run a tournament."""
 
 import click
 
 
 def refuse_nameless(_: click.Context, option: click.Parameter, directory: str | None) -> str | None:
-    """Take no directory without a name, as when a shell's variable is not set: it would be the one where we are."""
+    """Refuse an empty name, as of an unset shell variable: it would mean the current directory."""
     if directory == "":
-        raise click.BadParameter("this names no directory", param=option)
+        raise click.BadParameter("the name of the directory is empty", param=option)
     return directory
 
 
@@ -18,5 +18,5 @@ out_option = click.option(
     help="Write journals, results and the report to DIR.",
 )
 jobs_option = click.option(
-    "--jobs", type=click.IntRange(1, 1024), metavar="N", help="So many matches at once. [default: one per core]"
+    "--jobs", type=click.IntRange(1, 1024), metavar="N", help="Play N matches in parallel.  [default: one per core]"
 )

@@ -1,4 +1,4 @@
-"""Tell whose eyes a person may see a recorded match by."""
+"""Decide which seat's view of a recorded match may be shown."""
 
 from pathlib import Path
 
@@ -8,18 +8,16 @@ from fairplay.journal.replay import RecordedMatch, find_seat
 
 
 def viewing_seat(recorded: RecordedMatch, file: str, text: str | None) -> Seat | None:
-    """The seat that a person wants to see by; None: as spectators do. Raises BadRequest for what is hidden yet."""
+    """The seat of --seat; None: spectators. Raises BadRequest if its hand is still hidden."""
     seat = None if text is None else find_seat(recorded, text)
     if seat is None or not recorded.game.hidden:
         return seat
-    from fairplay.tournament.tournament_log import (
-        is_seed_revealed,  # for a quick start: few matches are of a tournament
-    )
+    from fairplay.tournament.tournament_log import is_seed_revealed  # imported late: few matches need it
 
     if recorded.closing is None:
-        why = "unfinished, and what is hidden in it stays so until it ends"
+        why = "unfinished, and its hidden hands are not shown before it ends"
     elif recorded.opening.sealed and not is_seed_revealed(Path(file)):
-        why = "sealed, and stays so until the seed of its deal is revealed"
+        why = "sealed until the seed of its deal is revealed"
     else:
         return seat
     raise BadRequest(f"{file}: this match is {why}; show it without --seat")

@@ -1,4 +1,4 @@
-"""Make options of the command from the settings that a server declares, and settings from what was said by them."""
+"""Turn the settings of a server into options of the command, and options into settings."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, TypeVar, get_args, get_origin
@@ -30,19 +30,19 @@ SERVER_OPTIONS, OFFER_OPTIONS = (  # the game is an argument
 
 
 def value_parser(kind: Any) -> Callable[[str], Any]:
-    """What makes a value of this type of a text, or says why there is none."""
+    """A function that parses text as a value of this type."""
 
-    def value_of(text: str) -> Any:
+    def parse_value(text: str) -> Any:
         try:
             return convert_value(text, kind, "", strict=False)
         except BadRequest as error:
             raise click.BadParameter(str(error)) from None
 
-    return value_of
+    return parse_value
 
 
 def server_options(command: Command) -> Command:
-    """Add an option for each setting of a server, and of a game that it offers."""
+    """Add an option for each setting of a server and of an offered game."""
     for field, setting in reversed([*declared_settings(ServerSettings), *declared_settings(Offer)]):
         if not field.required:
             command = make_option(field, setting)(command)
@@ -50,7 +50,7 @@ def server_options(command: Command) -> Command:
 
 
 def make_option(field: FieldInfo, setting: Setting) -> Callable[[Command], Command]:
-    """The option of a setting; it is None or empty where nothing was said."""
+    """Make the option of a setting; its value is None or empty if it was not given."""
     kind, name, default = get_args(field.type)[0], option_name(field, setting), default_text(field)
     how: dict[str, Any] = {"type": value_parser(field.type)}
     if kind is bool:
@@ -63,17 +63,17 @@ def make_option(field: FieldInfo, setting: Setting) -> Callable[[Command], Comma
         how = {"nargs": 2}
     elif kind is ConnectionLimits or get_origin(kind) in (tuple, dict):
         how = {"multiple": True}
-    said = f"{setting.help}  [default: {default}]" if default else setting.help
-    return click.option(name, field.name, metavar=setting.metavar, help=said, **how)
+    help_text = f"{setting.help}  [default: {default}]" if default else setting.help
+    return click.option(name, field.name, metavar=setting.metavar, help=help_text, **how)
 
 
 def option_name(field: FieldInfo, setting: Setting) -> str:
-    """What the option of a setting is called."""
+    """The name of a setting's option."""
     return setting.option or f"--{field.encode_name.replace('_', '-')}"
 
 
 def default_text(field: FieldInfo) -> str:
-    """What a setting is where nothing is said; empty: nothing, or its game decides."""
+    """The default of a setting as text; empty: none, or its game decides."""
     match field.default:
         case bool():
             return "yes" if field.default else "no"
@@ -85,18 +85,18 @@ def default_text(field: FieldInfo) -> str:
 
 
 def apply_options(settings: ServerSettings, given: Mapping[str, Any]) -> ServerSettings:
-    """These settings with what was said by options in their place. Raises BadRequest if it makes no sense."""
-    said = {name: given[name] for name in SERVER_OPTIONS & given.keys()}
-    if "tls" in said:
-        said["tls"] = Tls(*said["tls"])
-    limits = pairs_in(said.pop("connection_limits", ()), "--connection-limit")
+    """Replace settings by the given options. Raises BadRequest if they are invalid."""
+    changes = {name: given[name] for name in SERVER_OPTIONS & given.keys()}
+    if "tls" in changes:
+        changes["tls"] = Tls(*changes["tls"])
+    limits = pairs_in(changes.pop("connection_limits", ()), "--connection-limit")
     with error_location("--connection-limit"):
-        return with_connection_limits(msgspec.structs.replace(settings, **said), limits)
+        return with_connection_limits(msgspec.structs.replace(settings, **changes), limits)
 
 
 def offer_from_options(game: str, given: Mapping[str, Any]) -> Offer:
-    """What is offered of a game by options. Raises BadRequest if it makes no sense."""
-    said = {name: given[name] for name in OFFER_OPTIONS & given.keys()}
-    if "limits" in said:
-        said["limits"] = parse_limit_option(said["limits"])
-    return make_offer(game, pairs_in(said.pop("parameters", ())), **said)
+    """The offer of a game that options describe. Raises BadRequest if it is invalid."""
+    changes = {name: given[name] for name in OFFER_OPTIONS & given.keys()}
+    if "limits" in changes:
+        changes["limits"] = parse_limit_option(changes["limits"])
+    return make_offer(game, pairs_in(changes.pop("parameters", ())), **changes)

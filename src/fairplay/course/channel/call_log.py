@@ -1,4 +1,4 @@
-"""Tell each call of a course's server, and what is answered, with its time."""
+"""Log the calls of a course's server, and the answers, with their times."""
 
 import time
 from collections.abc import Callable
@@ -6,29 +6,29 @@ from datetime import datetime
 
 from fairplay.render.text import printable
 
-MAX_SHOWN_CHARACTERS = 1000  # of a call or an answer
+MAX_SHOWN_CHARACTERS = 1000
 
 
 class CallLog:
-    """A log of one connection: `<` is what came, `>` what was sent, and how many seconds after the call before it."""
+    """A log of one connection: `<` was received, `>` was sent, with the seconds since the call."""
 
-    def __init__(self, tell: Callable[[str], None], name: str = "") -> None:
-        self._report = tell
+    def __init__(self, report: Callable[[str], None], name: str = "") -> None:
+        self._report = report
         self._name = f"{name} " if name else ""
         self._called_at: float | None = None
 
     def log_received(self, received: bytes) -> None:
-        """A call came."""
+        """Log a call."""
         self._called_at = time.monotonic()
         self._note(f"< {format_received(received)}")
 
     def log_sent(self, sent: bytes) -> None:
-        """Something was sent."""
+        """Log an answer."""
         took = "" if self._called_at is None else f" after {time.monotonic() - self._called_at:.3f} s"
         self._note(f"> {format_received(sent)}{took}")
 
     def end(self, why: str) -> None:
-        """Nothing more comes."""
+        """Log the end of the connection."""
         self._note(why)
 
     def _note(self, text: str) -> None:
@@ -36,5 +36,5 @@ class CallLog:
 
 
 def format_received(text: bytes) -> str:
-    """Bytes from a stranger on one line."""
+    """Received bytes as one printable line."""
     return printable(text.decode(errors="replace").strip(), MAX_SHOWN_CHARACTERS)

@@ -1,4 +1,4 @@
-"""Find JSON values in what comes over a connection: in the courses they come back to back, and nothing ends a line."""
+"""Receive JSON values over a connection: in the courses they follow each other without separators."""
 
 import asyncio
 import select
@@ -10,26 +10,26 @@ from fairplay.protocol import wire
 from fairplay.transport.connection import Callback, ClosedMidReply, ConnectionClosed, Received, TooMuchData
 from fairplay.transport.sockets import SocketConnection
 
-MAX_POLLS = 8  # turns of the event loop in which whatever lies in a socket is read
+MAX_POLLS = 8  # turns of the event loop to read what lies in a socket
 
 
 class CourseConnection(SocketConnection):
-    """A connection over which values come. They are looked at when they come, also if nobody waits for one.
+    """A connection that receives JSON values, also while no one is expected.
 
-    What goes wrong can be `IllFormed`, too.
+    Errors can also be `IllFormed`.
     """
 
-    _held: deque[bytes]  # values that nobody took yet
+    _held: deque[bytes]  # values that were not taken yet
 
     def __init__(self, max_value_bytes: int = wire.MAX_LINE_BYTES) -> None:
         super().__init__()
         self._held = deque()
         self._scanner = Scanner(max_value_bytes)
-        self._then: Callback | None = None  # is called when there is nothing to read
+        self._then: Callback | None = None  # is called when there is nothing more to read
         self._poll = select.poll()
 
     def acquire(self, then: Callback) -> None:
-        """Call this when all is read that came before the question: it is no answer to it."""
+        """Call `then` once everything is read that came before the question, as it is no answer."""
         if self._poll.poll(0):
             self._then = then
             self._poll_until_read(MAX_POLLS)
@@ -37,21 +37,21 @@ class CourseConnection(SocketConnection):
             then()
 
     def release(self) -> None:
-        """Call nobody."""
+        """Cancel `acquire`."""
         self._then = None
 
     @property
     def unfinished(self) -> bytes:
-        """The part of a value that is there."""
+        """The received part of a value."""
         return self._scanner.unfinished
 
     @property
     def is_behind(self) -> bool:
-        """Has the other end much to read?"""
+        """Is the other end slow to read?"""
         return self._is_writing_paused and self._open
 
     def surplus(self) -> bytes | TooMuchData:
-        """What is there already and is not white space."""
+        """What was received already, without white space."""
         wrong = self._scanner.wrong
         if wrong is None and not self._held:
             return self._scanner.unfinished
@@ -78,9 +78,9 @@ class CourseConnection(SocketConnection):
             then()
 
     def _feed(self, new: bytes) -> None:
-        """Something came. Who says more than anybody asked for is not listened to until somebody asks again."""
+        """Handle new bytes. After more than one value, reading stops until the next question."""
         values, hear, wrong = self._scanner.feed(new), self._receive_callback, self._scanner.wrong
-        if hear is not None and len(values) == 1 and wrong is None:  # just what was asked for
+        if hear is not None and len(values) == 1 and wrong is None:  # exactly one answer
             self._receive_callback = None
             hear(values[0])
             return

@@ -1,4 +1,4 @@
-"""Send a player of this machine to the server of a course: a built-in player, a program, whatever has an address."""
+"""Connect a player of this machine to the server of a course."""
 
 import secrets
 import time
@@ -29,7 +29,7 @@ from fairplay.sandbox.policy import SandboxPolicy
 from fairplay.transport.connector import connect_socket
 from fairplay.transport.endpoint import parse_endpoint
 
-MATCHES_AHEAD = 2  # of a tournament for which programs are started: a match may be shorter than the start of one
+MATCHES_AHEAD = 2  # of a tournament, for which programs are started early: a match may be shorter than a start
 COURSE_PLAYER_ADDRESSES = "./file.py, exec:COMMAND and py:module:Name"
 
 
@@ -47,11 +47,11 @@ async def join_with_player(
     report: Callable[[str], None],
     verbose: bool = False,
 ) -> bool:
-    """Let the player at an address play at the server at a place; did it hear the end?
+    """Let a player play at the server at a place. Did the server announce the end?
 
-    Whatever makes no sense is said before anybody is called; and a program is started, and has said hello, before it
-    signs up, as a server may allow a call less time than that takes. With `verbose`, all calls are told. Raises what
-    `join_course` raises.
+    The arguments are checked before anything is started. A program is started, and has answered hello, before it signs
+    up, as a server may allow a call less time than that takes. With `verbose`, all calls are reported. Raises the same
+    errors as `join_course`.
     """
     dialect = DIALECTS.get(course)
     if dialect is None:
@@ -59,17 +59,17 @@ async def join_with_player(
     if name is not None:
         check_name(dialect, name)
     where, location = parse_endpoint(place), parse_player(address, dialect)
-    limits = Limits(move=idle_timeout, start_up=idle_timeout)  # the server has its own, which are shorter
+    limits = Limits(move=idle_timeout, start_up=idle_timeout)  # the server has its own, shorter ones
     conditions = match_conditions((address,), limits, sandbox)
 
-    async def sit_down(game: Game[Any, Any, Any]) -> AsyncChannel:
+    async def open_channel(game: Game[Any, Any, Any]) -> AsyncChannel:
         if isinstance(location, LocalAddress):
             return AsyncLocalChannel(LocalChannel(location.player, game, time.monotonic))
         return await start_program(location, game, limits, conditions.sandbox or NO_SANDBOX)
 
     sign = default_name(dialect, address) if name is None else name
     ahead = 0 if isinstance(location, LocalAddress) else 1 if dialect.closing is None else MATCHES_AHEAD
-    seat = CourseSeat(dialect.caller(sign), sit_down, on_message, report=report, ahead=ahead)
+    seat = CourseSeat(dialect.caller(sign), open_channel, on_message, report=report, ahead=ahead)
     log = CallLog(report) if verbose else None
     try:
         await seat.prepare()
@@ -83,7 +83,7 @@ async def join_with_player(
 async def start_program(
     command: Command, game: Game[Any, Any, Any], limits: Limits, sandbox: SandboxPolicy
 ) -> RemoteChannel:
-    """A channel to a program that has said hello. Raises PlayerFailed."""
+    """Start a program, and wait for its hello. Raises PlayerFailed."""
     remote = RemoteChannel(await ProgramConnection.start(command.words, sandbox=sandbox), game, limits=limits)
     async with AsyncExitStack() as undo:
         undo.push_async_callback(lambda: finish_despite_cancellation(remote.close(None)))
@@ -95,16 +95,14 @@ async def start_program(
 
 
 def parse_player(address: str, dialect: Dialect) -> LocalAddress | Command:
-    """Where the player is: in this process, or in a program."""
+    """Parse the address of a player: in this process, or a program."""
     if address == HUMAN:
-        raise BadRequest(
-            f"a person cannot play on a course's server, only a built-in player, {COURSE_PLAYER_ADDRESSES}"
-        )
+        raise BadRequest(f"a person cannot play at a course's server; use a built-in player, {COURSE_PLAYER_ADDRESSES}")
     found = parse_remote_address(address)
     if found is None:
         return LocalAddress(
             open_player(address, game_info(dialect.game), secrets.token_bytes(SEED_BYTES), COURSE_PLAYER_ADDRESSES)
         )
     if not isinstance(found, Command):
-        raise BadRequest(f"{address!r} is no player of this machine, so it cannot join")
+        raise BadRequest(f"{address!r} is not a player of this machine, so it cannot join")
     return found

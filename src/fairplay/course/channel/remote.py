@@ -23,47 +23,47 @@ from fairplay.referee.local_channel import NO_ACTION
 from fairplay.transport.connection import ConnectionClosed, Received, TooMuchData
 
 NOT_VOID = f'the answer is not "{VOID}"'
-TOO_EARLY = "said something before it was called"
-TOO_MANY = "answered a call by more than one value"
+TOO_EARLY = "sent something before it was called"
+TOO_MANY = "answered a call with more than one value"
 TOO_MUCH = f"sent more than {wire.MAX_LINE_BYTES} bytes in a value, or {values.MAX_BLANK_BYTES} of white space"
-ReadReply = Callable[[Any], Any]  # what raises BadRequest is not due
+ReadReply = Callable[[Any], Any]  # raises BadRequest for a wrong reply
 
 
 class CourseClient(Questioner):
-    """A client that has signed up; its connection outlives a match, and whoever let it in hangs up at last.
+    """A client that signed up; its connection lasts longer than a match.
 
-    A call is answered by exactly one value, within its time: what was said before the call was made, or besides the
-    answer, is no answer. Once it has failed, it is not called again.
+    A call is answered by exactly one value within its time; a value before the call, or a second one, is a fault. A
+    client that failed is not called again.
     """
 
     _connection: CourseConnection
 
-    def __init__(self, line: CourseConnection, name: str | None = None, place: str = "") -> None:
-        super().__init__(line)
-        self.name = name  # in a stranger's words
-        self.place = place  # where it came from, as HOST:PORT
+    def __init__(self, connection: CourseConnection, name: str | None = None, place: str = "") -> None:
+        super().__init__(connection)
+        self.name = name  # as it was sent
+        self.place = place  # its address, as HOST:PORT
         self._name = name or place
         self._read: ReadReply = read_void  # the reply to the last call
-        self._not_due = NOT_VOID  # is said of any other
+        self._wrong_reply = NOT_VOID  # the error for a wrong reply
 
     @property
     def failed(self) -> Failed | None:
-        """How it failed, if it did."""
+        """Its failure, if it failed."""
         return self._failed_answer
 
     async def call(self, call: Call, limit: float = DEFAULT_LIMITS.move) -> Answer:
-        """Make a call that asks for nothing, outside of matches: the answer is None."""
+        """Make a call outside of matches that expects no value; the answer is None."""
         return self._failed_answer or await exchange(
             partial(self.start_call, call, limit, read_void, NOT_VOID), self.stop_waiting
         )
 
-    def start_call(self, call: Call, limit: float, read: ReadReply, not_due: str, then: OnAnswer) -> None:
-        """Make a call, and have this called with the answer that is read from the reply."""
-        self._limit, self._read, self._not_due = limit, read, not_due
+    def start_call(self, call: Call, limit: float, read: ReadReply, wrong_reply: str, then: OnAnswer) -> None:
+        """Make a call; `then` is called with the answer that `read` makes from the reply."""
+        self._limit, self._read, self._wrong_reply = limit, read, wrong_reply
         self._ask(wire.encode(call) + b"\n", then)
 
     async def close(self) -> None:
-        """Cut the line; nothing is said."""
+        """Close the connection."""
         await self._connection.close(b"", 0)
 
     def _begin(self) -> None:
@@ -86,7 +86,7 @@ class CourseClient(Questioner):
         self._end(self._failed(Fault.TIMED_OUT, f"no answer within {self._limit:g} s", self._connection.unfinished))
 
     def _judge(self, received: bytes) -> Answer:
-        """What a reply is worth."""
+        """Judge a reply."""
         self._received = received
         if self._debug is not None:
             self._debug("from %s after %.4f s: %s", self._name, self._clock.taken, format_for_log(received))
@@ -98,10 +98,10 @@ class CourseClient(Questioner):
         try:
             return Answered(self._read(values.decode(received)), self._clock.taken, self._evidence)
         except BadRequest as error:
-            return self._malformed(self._not_due, received, str(error))
+            return self._malformed(self._wrong_reply, received, str(error))
 
     def _failure(self, what: ConnectionClosed | TooMuchData | HostFault) -> Answer | HostFault:
-        """What went wrong on the line."""
+        """The failure for an error of the connection."""
         match what:
             case IllFormed():
                 return self._malformed(f"not a reply: {what}", what.text)
@@ -119,7 +119,7 @@ class CourseClient(Questioner):
 
 
 class CourseChannel(CallbackChannel, PersistentChannel):
-    """A channel to a client for one match. Who is out is cut off; all others stay for the next match."""
+    """A channel to a client for one match. An ejected client is disconnected; others stay for the next match."""
 
     def __init__(
         self, client: CourseClient, callee: Callee, game: Game[Any, Any, Any], *, limits: Limits = DEFAULT_LIMITS
@@ -137,11 +137,11 @@ class CourseChannel(CallbackChannel, PersistentChannel):
         self._then: OnAnswer
 
     async def ask(self, message: Message) -> Answer:
-        """Make the calls that say it, each with a time of its own; the first failure is the answer."""
+        """Make the calls of a message, each with its own time; the first failure is the answer."""
         return await exchange(partial(self.ask_with_callback, message), self.stop_waiting)
 
     def ask_with_callback(self, message: Message, then: OnAnswer) -> bool:
-        """Make them, and have this called with the answer."""
+        """Make the calls of a message; `then` is called with the answer."""
         failed, budget = self._client.failed, self._budget
         if failed is not None:
             then(failed)
@@ -156,16 +156,16 @@ class CourseChannel(CallbackChannel, PersistentChannel):
         return True
 
     def stop_waiting(self) -> None:
-        """Nobody wants to hear the answer any more."""
+        """Drop the pending answer."""
         self._client.stop_waiting()
 
     async def close(self, reason: CloseReason) -> None:
-        """Cut the line if the player is out. Nothing is said."""
+        """Close the connection if the player was ejected."""
         if not self.try_close(reason):
             await self._client.close()
 
     def try_close(self, reason: CloseReason) -> bool:
-        """Say nothing to who stays. False: the line has to be cut."""
+        """True: the client stays. False: its connection has to be closed."""
         return not isinstance(reason, Ejected) and self._client.failed is None
 
     def _call(self) -> None:
@@ -178,7 +178,7 @@ class CourseChannel(CallbackChannel, PersistentChannel):
             self._client.start_call(call, self._limit, read_void, NOT_VOID, self._on_answer)
 
     def _on_answer(self, answer: Answer | HostFault) -> None:
-        """Make another call, if there is one; else all of them were answered."""
+        """Make the next call if there is one; otherwise pass on the answer."""
         if isinstance(answer, HostFault):
             self._then(answer)
             return
@@ -195,11 +195,11 @@ class CourseChannel(CallbackChannel, PersistentChannel):
 
 @cache
 def game_action_reader(game: type[Game[Any, Any, Any]]) -> Callable[[Any], Any]:
-    """What reads the actions of a game, made once for all its matches."""
+    """The converter for actions of a game, made once for all its matches."""
     return reader(game.action, f"an action of {game.name}")
 
 
 def read_void(reply: Any) -> None:
-    """Nothing, if that is what was said."""
+    """Raise BadRequest unless the reply is VOID."""
     if reply != VOID:
         raise BadRequest(f"{wire.encode(reply)[:80]!r} is not {VOID!r}")

@@ -1,8 +1,8 @@
-"""Find the JSON values in bytes that come back to back, however they are cut and with any white space in between.
+"""Split a stream of bytes into JSON values, with or without white space between them.
 
-Every byte is looked at once. What a course says is a string, a list or an object, so whatever else a value begins with
-is refused at its first byte, and nobody has to know where a bare number ends. What is ill-formed is noticed at the
-first byte that no value could go on with; what readers of JSON disagree about (wire.oddity), when the value is whole.
+Every byte is read once. The values of a course are strings, lists or objects, so any other value is refused at its first
+byte; the end of a bare number would be unknown. Invalid JSON is noticed at the first invalid byte; what JSON parsers
+disagree about (wire.find_strict_json_error), when the value is complete.
 """
 
 import codecs
@@ -15,7 +15,7 @@ from fairplay.core.events import Fault
 from fairplay.protocol import wire
 from fairplay.transport.connection import ConnectionClosed, TooMuchData
 
-MAX_BLANK_BYTES = 64 * 1024  # bytes of white space between two values: some clients send 5,000
+MAX_BLANK_BYTES = 64 * 1024  # between two values; some clients send 5,000
 WHITE_SPACE = b" \t\n\r"
 BLANKS = re.compile(rb"[ \t\n\r]*")
 IN_STRING = re.compile(rb'[^"\\\x00-\x1f]*')
@@ -24,8 +24,8 @@ JSON_WORDS = (b"true", b"false", b"null")
 NUMBER = re.compile(rb"-?(?:0|[1-9][0-9]*)")
 NOT_WHOLE = re.compile(rb"-?(?:0|[1-9][0-9]*)[.eE]")
 ZEROS = bytes.maketrans(b"123456789", b"000000000")
-TOO_MANY_DIGITS = b"0" * (wire.MAX_NUMBER_DIGITS + 1)  # once each is a zero
-MAX_WORD_BYTES = wire.MAX_NUMBER_DIGITS + 1  # with a sign
+TOO_MANY_DIGITS = b"0" * (wire.MAX_NUMBER_DIGITS + 1)  # compared after all digits became zeros
+MAX_WORD_BYTES = wire.MAX_NUMBER_DIGITS + 1  # one more for a minus
 HEX = frozenset(b"0123456789abcdefABCDEF")
 ESCAPED = frozenset(b'"\\/bfnrt')
 QUOTE, BACKSLASH, UNICODE, COLON, COMMA = b'"\\u:,'
@@ -34,14 +34,14 @@ VALUE_STARTS = frozenset(b'"[{')
 JSON_STRINGS = re.compile(rb'"(?:[^"\\]|\\.)*"')
 NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 NOT_JSON = "not JSON"
-NO_REPLY = f"{NOT_JSON} of a kind that is ever due: a string, a list or an object"
+NO_REPLY = "not a JSON string, list or object"
 
-# What may come next inside of a value.
+# What may come next inside a value.
 VALUE, FIRST, KEY, FIRST_KEY, AFTER_KEY, AFTER = range(6)
 
 
 class IllFormed(ConnectionClosed):
-    """What came is no value, and why; what there is of it is its text. Nothing behind it is heard."""
+    """The received text is not a valid value. Nothing after it is read."""
 
     def __init__(self, why: str, text: bytes) -> None:
         super().__init__(Fault.MALFORMED, why)
@@ -52,23 +52,23 @@ class IllFormed(ConnectionClosed):
 
 
 class Scanner:
-    """Finds values of at most so many bytes. Once something is wrong, nothing more is found."""
+    """Finds values up to a maximum size. After an error it finds no more."""
 
     def __init__(self, most: int = wire.MAX_LINE_BYTES) -> None:
         self.wrong: IllFormed | TooMuchData | None = None
         self._most = most
         self._blanks = 0  # bytes of white space since the last value
-        self._pieces: list[bytes] = []  # of a value that is not whole yet
+        self._pieces: list[bytes] = []  # of an incomplete value
         self._size = 0  # of all of them
         self._start_value()
 
     @property
     def unfinished(self) -> bytes:
-        """The part of a value that is there."""
+        """The received part of a value."""
         return b"".join(self._pieces) if self._size else b""
 
     def feed(self, piece: bytes) -> list[bytes]:
-        """The values that are whole with this piece, in their order."""
+        """The values that this piece completes, in order."""
         if self.wrong is not None:
             return []
         bare = piece.strip(WHITE_SPACE)
@@ -97,10 +97,10 @@ class Scanner:
 
     def _start_value(self) -> None:
         self._expected = VALUE
-        self._nested = bytearray()  # what closes the lists and objects that are open, from the outermost
+        self._nested = bytearray()  # the closing brackets of open lists and objects, outermost first
         self._in_string = False
-        self._escape = 0  # -1: just behind a backslash; else how many hexadecimal digits have to follow
-        self._word = b""  # a number or a name that may go on
+        self._escape = 0  # -1: after a backslash; otherwise the number of hexadecimal digits to follow
+        self._word = b""  # an unfinished number or JSON word
         self._utf8 = codecs.getincrementaldecoder("utf-8")()
 
     def _append(self, part: bytes) -> None:
@@ -115,7 +115,7 @@ class Scanner:
         return self._expected == AFTER and not (self._nested or self._in_string)
 
     def _take(self) -> list[bytes]:
-        """The value that is whole, unless it is odd."""
+        """The complete value, unless JSON parsers disagree about it."""
         value = self.unfinished
         self._pieces.clear()
         self._size = self._blanks = 0
@@ -127,7 +127,7 @@ class Scanner:
         return []
 
     def _skip_blanks(self, piece: bytes, at: int) -> int:
-        """Where the white space ends that is there."""
+        """The end of the white space."""
         end = run_end(BLANKS, piece, at, len(piece))
         self._blanks += end - at
         if self._blanks > MAX_BLANK_BYTES:
@@ -135,7 +135,7 @@ class Scanner:
         return end
 
     def _scan(self, piece: bytes, at: int, stop: int) -> int:
-        """Go on in a value to its end, or as far as the piece goes, or to the first byte that is wrong."""
+        """Scan to the end of a value or of the piece, or to the first invalid byte."""
         if not self._size and piece[at] not in VALUE_STARTS:
             return self._refuse(NO_REPLY, at + 1)
         while at < stop and self.wrong is None:
@@ -154,7 +154,7 @@ class Scanner:
         return at
 
     def _scan_byte(self, sign: int, at: int) -> int:
-        """Take the first byte of whatever comes next; where to go on."""
+        """Scan the first byte of the next token; return the next position."""
         due, nested = self._expected, self._nested
         if sign == QUOTE and due not in (AFTER, AFTER_KEY):
             self._in_string = True
@@ -211,7 +211,7 @@ class Scanner:
         return end
 
     def _check_word(self, whole: bool) -> None:
-        """Refuse a number or a name that is none, or that cannot become one."""
+        """Refuse an invalid number or JSON word, or one that cannot become valid."""
         word = self._word
         if TOO_MANY_DIGITS in word.translate(ZEROS) and NUMBER.match(word):
             self._refuse(f"a number of more than {wire.MAX_NUMBER_DIGITS} digits", 0)
@@ -228,13 +228,13 @@ class Scanner:
 
 
 def run_end(run: re.Pattern[bytes], piece: bytes, at: int, stop: int) -> int:
-    """Where a run of such bytes ends."""
+    """The end of a run of such bytes."""
     found = run.match(piece, at, stop)
     return at if found is None else found.end()
 
 
 def refuse_float(digits: str) -> float:
-    """All numbers of the courses are whole."""
+    """Refuse a float: all numbers of the courses are integers."""
     raise ValueError
 
 
@@ -242,7 +242,7 @@ decode = msgspec.json.Decoder(float_hook=refuse_float).decode
 
 
 def is_plain(text: bytes) -> bool:
-    """Is this a whole value, written as we would have written it, and nothing odd about it?"""
+    """Is this a complete value in our own formatting, about which all JSON parsers agree?"""
     if text[0] not in VALUE_STARTS or TOO_MANY_DIGITS in text.translate(ZEROS):
         return False
     try:
@@ -253,7 +253,7 @@ def is_plain(text: bytes) -> bool:
 
 
 def is_too_deep(text: bytes) -> bool:
-    """Does a whole value nest too deep?"""
+    """Is a complete value nested too deep?"""
     level = 0
     for bracket in JSON_STRINGS.sub(b"", text).translate(None, NO_BRACKETS):
         level += 1 if bracket in CLOSED_BY else -1

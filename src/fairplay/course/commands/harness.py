@@ -1,4 +1,4 @@
-"""fairplay course GAME HARNESS: answer what the course's test harnesses ask."""
+"""fairplay course GAME HARNESS: answer a test harness of a course."""
 
 import inspect
 import json
@@ -33,18 +33,18 @@ HARNESSES_BY_GAME: Mapping[str, Mapping[str, Harness]] = {
 
 
 class UnnamedCommand(click.Command):
-    """A command that stands for itself behind the name of its group."""
+    """A command that is called by the name of its group."""
 
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
     ) -> click.Context:
-        """The context, in which its name is that of the group."""
+        """Make the context with the name of the group."""
         assert parent is not None
         return super().make_context(parent.info_name, args, parent.parent, **extra)
 
 
 def harnesses(context: click.Context) -> Iterator[str]:
-    """The programs of the course of the game that is named before."""
+    """The harnesses and programs of the game on the command line."""
     game = context.params.get("game", "")
     yield from (*HARNESSES_BY_GAME.get(game, ()), *PROGRAMS.get(game, ()))
 
@@ -53,9 +53,11 @@ def harnesses(context: click.Context) -> Iterator[str]:
 @click.argument("game", type=SuggestedText())
 @click.argument("harness", metavar="HARNESS", type=SuggestedText(harnesses))
 @click.argument("arguments", nargs=-1)
-@click.option("--cases", "file", metavar="FILE", help="Run the cases in a .jsonl file instead of reading one.")
-@click.option("--show", "directory", metavar="DIR", help="Write every state there (xgames-with-observer).")
-@click.option("--verbose", is_flag=True, help="Log each call and answer with its time, on stderr (xclients).")
+@click.option(
+    "--cases", "file", metavar="FILE", help="Run the cases in FILE (.jsonl).  [default: read one from standard input]"
+)
+@click.option("--show", "directory", metavar="DIR", help="Write every state to DIR (xgames-with-observer).")
+@click.option("--verbose", is_flag=True, help="Log each call and answer with its time on stderr (xclients).")
 @click.pass_context
 def harness(
     context: click.Context,
@@ -68,21 +70,21 @@ def harness(
 ) -> None:
     """Answer a test HARNESS of the course, such as xstate.
 
-    Reads JSON values from standard input and writes the answer; or runs a file of cases, and lists those that fail.
-    xserver and xclients take a port: each is one end of a line, and what a server says in the end is printed.
+    It reads JSON values from standard input and prints the answer; or runs a file of cases, and lists failing ones.
+    xserver and xclients take a port and connect to each other; xserver prints its result.
     """
     if verbose and harness != CLIENTS_PROGRAM:
-        raise BadRequest(f"--verbose makes no sense with {harness}, only with {CLIENTS_PROGRAM}")
+        raise BadRequest(f"--verbose is for {CLIENTS_PROGRAM}; it cannot be used with {harness}")
     if harness in PROGRAMS.get(game, {}):
         if file is not None or directory is not None:
-            raise BadRequest(f"{harness} is one end of a line, so --cases and --show make no sense")
+            raise BadRequest(f"--cases and --show cannot be used with {harness}")
         run_program(game, harness, arguments, {"verbose": True} if verbose else {})
         return
     answer = find_harness(game, harness)
     if arguments:
         raise BadRequest(f"{harness} takes no arguments: it reads JSON values from standard input")
     if file is not None and directory is not None:
-        raise BadRequest("--show goes with one game from standard input, not with --cases")
+        raise BadRequest("--show and --cases cannot be used together")
     if file is None:
         got = call_harness(
             answer,
@@ -101,7 +103,7 @@ def harness(
 
 
 def run_program(game: str, harness: str, words: tuple[str, ...], options: dict[str, Any]) -> None:
-    """Be the course's server, or its clients."""
+    """Run the course's server or its clients."""
     program, arguments = find_program(game, harness, words)
     values = (
         read_values(read_standard_input()) if program.reads_input and not (sys.stdin and sys.stdin.isatty()) else []
@@ -110,13 +112,13 @@ def run_program(game: str, harness: str, words: tuple[str, ...], options: dict[s
         inspect.signature(program.run).bind(*arguments, *values)
     except TypeError:
         raise BadRequest(f"{harness} reads one JSON value from standard input, not {len(values)}") from None
-    told = program.run(*arguments, *values, **options)
-    if told is not None:
-        click.echo(format_json(told))
+    result = program.run(*arguments, *values, **options)
+    if result is not None:
+        click.echo(format_json(result))
 
 
 def read_standard_input() -> bytes:
-    """All that is in it; nothing if it is closed."""
+    """Read standard input; empty if it is closed."""
     if sys.stdin is None:
         return b""
     with click.open_file("-", "rb") as stdin:
@@ -135,7 +137,7 @@ def find_harness(game: str, harness: str) -> Harness:
 
 
 def directory_writer(directory: str) -> Callable[[str, str], None]:
-    """What writes files into a directory."""
+    """Make a function that writes files into a directory."""
 
     def write(name: str, text: str) -> None:
         (Path(directory) / name).write_text(text, encoding="utf-8")
@@ -158,10 +160,10 @@ def read_file(file: str) -> list[Case]:
 
 
 def show_progress(outcomes: Iterator[CaseResult], total: int) -> Iterable[CaseResult]:
-    """The outcomes as they come, with a bar that grows where a person is looking."""
+    """The outcomes as they come, with a progress bar on a terminal."""
     if not sys.stderr.isatty():
         return outcomes
-    from rich.console import Console  # start-up: it takes long to load
+    from rich.console import Console  # imported late, as it is slow
     from rich.progress import track
 
     return track(outcomes, description="cases", total=total, console=Console(stderr=True), transient=True)

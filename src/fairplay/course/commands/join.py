@@ -1,4 +1,4 @@
-"""fairplay course join: let a player of this machine play at the server of a course."""
+"""fairplay course join: connect a player to the server of a course."""
 
 from collections.abc import Iterator
 
@@ -28,11 +28,11 @@ from fairplay.terminal.matches import MAX_FAILURE_LINES
 from fairplay.transport import event_loop
 from fairplay.transport.connection import ConnectionLost
 
-MAYBE_EJECTED_HINT = "the player may have been ejected: ask the host what the server printed of it, or for the journal"
+MAYBE_EJECTED_HINT = "the player may have been ejected: ask the host for the output of the server, or for the journal"
 
 
 def players(context: click.Context) -> Iterator[str]:
-    """The players of the game that is named before."""
+    """The players of the game on the command line."""
     game = context.params.get("game", "")
     yield from (*(game_info(game).built_in if game in games() else ()), "exec:", "py:")
 
@@ -41,11 +41,11 @@ def players(context: click.Context) -> Iterator[str]:
 @click.argument("game", type=SuggestedText())
 @click.argument("host", metavar="HOST:PORT")
 @click.argument("player", type=SuggestedText(players))
-@click.option("--name", metavar="NAME", help="What the player signs up as. [default: what it is called here]")
+@click.option("--name", metavar="NAME", help="Sign up as NAME.  [default: from PLAYER]")
 @wait_option
 @idle_timeout_option
 @sandbox_option
-@click.option("--verbose", is_flag=True, help="Log each call and answer with its time, on stderr.")
+@click.option("--verbose", is_flag=True, help="Log each call and answer with its time on stderr.")
 @click.pass_context
 def join(
     context: click.Context,
@@ -54,27 +54,28 @@ def join(
     player: str,
     name: str | None,
     wait: float,
-    patience: float,
+    idle_timeout: float,
     sandbox: str | None,
     verbose: bool,
 ) -> None:
-    """Let PLAYER play at the server of the course of GAME.
+    """Connect a player to the server of a course.
 
-    The player is a built-in player of the game, a file ./my_bot.py, py:module:Name or any program exec:"node bot.js",
-    which speaks the protocol of fairplay. It is started before it signs up, and for later matches of a tournament
-    ahead of them: a server may allow a call less time than that takes.
+    PLAYER is a built-in player of GAME, a file ./my_bot.py, py:module:Name or any program exec:"node bot.js", which
+    speaks the protocol of fairplay. It is started before it signs up, and before each match of a tournament, as a
+    server may allow a call less time than that takes.
 
-    The exit code is 0 when the server said the end, and 1 if the player failed, or the server hung up before.
+    Exit code 0: the server announced the end. Exit code 1: the player failed, or the server closed the connection
+    before.
     """
     refuse_unreadable((game, host, player, name or ""))
     name, address = parse_player(player, name)
     scheme, slashes, place = host.partition("://")
     if slashes and scheme != "tcp":
-        raise BadRequest(f"{host!r} is no server of a course; write HOST:PORT")
+        raise BadRequest(f"{host!r} is not the server of a course; expected HOST:PORT")
     ours: Seat | None = None  # in the last match
 
-    def hear(message: Message) -> None:
-        """Say how it goes."""
+    def report_message(message: Message) -> None:
+        """Print the progress of a match."""
         nonlocal ours
         match message:
             case Start(ours, names, _):
@@ -90,10 +91,10 @@ def join(
                 address,
                 name=name,
                 wait=wait,
-                idle_timeout=patience,
+                idle_timeout=idle_timeout,
                 sandbox=sandbox,
                 on_connected=lambda: print_message(f"connected to {host}"),
-                on_message=hear,
+                on_message=report_message,
                 report=print_message,
                 verbose=verbose,
             )
@@ -109,7 +110,7 @@ def join(
         print_message(describe_loss(error))
         context.exit(1)
     if not ended:
-        print_message(f"the server hung up before the end; {MAYBE_EJECTED_HINT}")
+        print_message(f"the server closed the connection before the end; {MAYBE_EJECTED_HINT}")
         context.exit(1)
     if ours is None:
-        print_message("it is over, and there was no match for the player")
+        print_message("the tournament is over; the player had no match")

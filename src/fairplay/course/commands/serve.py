@@ -1,4 +1,4 @@
-"""fairplay course serve: be the server of a course."""
+"""fairplay course serve: run the server of a course."""
 
 import json
 from pathlib import Path
@@ -22,34 +22,40 @@ from fairplay.transport import event_loop
 
 @click.command("serve")
 @click.argument("game", type=SuggestedText())
-@click.option("--port", type=click.IntRange(0, 65535), required=True, help="Where clients connect; 0: any free port.")
-@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen at; 0.0.0.0: all of them.")
-@click.option("--min", "least", type=click.IntRange(1, 10_000), metavar="N", help="Play with no fewer clients.")
-@click.option("--max", "most", type=click.IntRange(1, 10_000), metavar="N", help="Wait for no more clients.")
-@click.option("--wait", type=Seconds(), metavar="S", help="Seconds of a waiting period.")
-@click.option("--waiting-periods", "tries", type=click.IntRange(1, 1000), metavar="N", help="Waiting periods, at most.")
-@click.option("--turn", type=Seconds(), metavar="S", help="Seconds for each answer.")
-@click.option("--journal", metavar="DIR", type=click.Path(file_okay=False), help="Record the matches there.")
+@click.option("--port", type=click.IntRange(0, 65535), required=True, help="Listen at this port; 0: any free port.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Listen at this address; 0.0.0.0: at all.")
+@click.option("--min", "least", type=click.IntRange(1, 10_000), metavar="N", help="Play with at least N clients.")
+@click.option(
+    "--max",
+    "most",
+    type=click.IntRange(1, 10_000),
+    metavar="N",
+    help="Play with at most N clients, and start as soon as they are there.",
+)
+@click.option("--wait", type=Seconds(), metavar="S", help="Wait for clients for S seconds in each waiting period.")
+@click.option("--waiting-periods", type=click.IntRange(1, 1000), metavar="N", help="Wait for at most N periods.")
+@click.option("--turn", type=Seconds(), metavar="S", help="Limit each answer to S seconds.")
+@click.option("--journal", metavar="DIR", type=click.Path(file_okay=False), help="Record the matches in DIR.")
 @verbose_option
 def serve(game: str, port: int, host: str, journal: str | None, verbose: bool, **chosen: Any) -> None:
-    """Be the server of the course of GAME.
+    """Run the server of a course.
 
-    Clients sign up, play the tournament or the game of the course, and the result is printed as the course has it.
-    Where nothing else is said, the numbers are the course's: docs/course.md lists them.
+    Clients sign up and play the tournament or the game of the course; the result is printed in the format of the
+    course. The defaults of all numbers are those of the course: see docs/course.md.
 
-    Clients cannot come back to what was interrupted; what was recorded of it stays.
+    Clients cannot reconnect to an interrupted match; its journal is kept.
     """
     refuse_unreadable((game, host, journal or ""))
     if game not in SERVERS:
         raise BadRequest(f"there is no course of {game!r}; there is {', '.join(SERVERS)}")
     if verbose:
         log_messages()
-    server, told = SERVERS[game], make_server_output()
+    server, output = SERVERS[game], make_server_output()
     rules = choose_settings(server.rules, {name: value for name, value in chosen.items() if value is not None})
     before = list_journals(journal)
     try:
         served = event_loop.run(
-            serving.serve(DIALECTS[game], rules, host, port, report=told.tell, show=told.show, journal=journal)
+            serving.serve(DIALECTS[game], rules, host, port, report=output.tell, show=output.show, journal=journal)
         )
     except KeyboardInterrupt:
         raise KeyboardInterrupt(f"interrupted{describe_new_journals(journal, before)}") from None
@@ -57,7 +63,7 @@ def serve(game: str, port: int, host: str, journal: str | None, verbose: bool, *
 
 
 def choose_settings(usual: CourseServerSettings, chosen: dict[str, Any]) -> CourseServerSettings:
-    """The rules with some numbers of the host's. Raises BadRequest if they make no sense together."""
+    """The course's settings with those that the host chose. Raises BadRequest if they contradict each other."""
     rules = replace(usual, **chosen)
     if rules.least > rules.most:
         least, most = (
@@ -69,7 +75,7 @@ def choose_settings(usual: CourseServerSettings, chosen: dict[str, Any]) -> Cour
 
 
 def list_journals(directory: str | None) -> set[Path]:
-    """All journals of matches in a directory, or in that of a tournament."""
+    """All journals in a directory, also of a tournament."""
     return (
         set()
         if directory is None
@@ -78,7 +84,9 @@ def list_journals(directory: str | None) -> set[Path]:
 
 
 def describe_new_journals(directory: str | None, before: set[Path]) -> str:
-    """What to say behind an interruption, if anything was recorded since."""
+    """The end of the message about an interruption, if anything was recorded since."""
     if directory is None or not list_journals(directory) - before:
         return ""
-    return f", and the clients are gone; what was played is on record: fairplay library list {shell_quote(directory)}"
+    return (
+        f", and the clients are disconnected; to see what was recorded: fairplay library list {shell_quote(directory)}"
+    )

@@ -1,4 +1,4 @@
-"""Say what a dialect is: how our messages become the calls of a course, and its replies become answers; and back."""
+"""Define a dialect: how our messages become calls of a course, and its replies become answers, and back."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
@@ -9,7 +9,7 @@ from fairplay.core.events import Result
 from fairplay.core.game import Game, Seat
 from fairplay.core.messages import End, Message
 
-VOID = "void"  # the reply to every call that asks for nothing
+VOID = "void"  # the reply to every call that expects no value
 
 
 class Call(msgspec.Struct, frozen=True, array_like=True):
@@ -20,56 +20,58 @@ class Call(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Callee(Protocol):
-    """A player of a course, as the referee sees it in one match: our messages go out as calls.
+    """The referee's side of a player of a course in one match: it turns our messages into calls.
 
-    It remembers what it has said, as far as later calls depend on it.
+    It remembers earlier messages as far as later calls depend on them.
     """
 
     def calls(self, message: Message) -> Sequence[Call]:
-        """What is said for a message, call by call; none: the course says nothing at this point."""
+        """The calls for a message; empty: the course has none for it."""
         ...
 
     def action(self, reply: Any) -> Any:
-        """The action that a reply to the last call of a TakeTurn means, as plain JSON of our own protocol.
+        """Parse the reply to the last call of a TakeTurn as an action, in plain JSON of our protocol.
 
-        Raises BadRequest, which says why, if it means none.
+        Raises BadRequest, which says why, if it is none.
         """
         ...
 
 
 class Caller(Protocol):
-    """A server of a course, as one of our players sees it: its calls come in, and messages come of them."""
+    """Our player's side of a server of a course: it turns calls into messages."""
 
-    remark: str
+    warning: str
     """What is wrong with the last call, although it can be answered; empty: nothing."""
 
     @property
     def game(self) -> Game[Any, Any, Any]:
-        """The game as far as it is known from what was said; for the last messages it is known, before it is likely."""
+        """The game of the last messages; before the first, the most likely one."""
         ...
 
     def messages(self, call: Call) -> Sequence[Message]:
-        """What our player is told because of a call; only the last of them can be a TakeTurn.
+        """The messages to our player for a call; only the last one can be a TakeTurn.
 
-        Raises BadRequest, which says why, if nobody could make sense of the call.
+        Raises BadRequest, which says why, if the call is invalid.
         """
         ...
 
     def reply(self, action: Any) -> Any:
-        """The reply to the call of a turn, for an action of our player; all other calls are answered by VOID."""
+        """The reply to the call of a turn, for our player's action; the reply to all other calls is VOID."""
         ...
 
 
 class Dialect(msgspec.Struct, frozen=True):
-    """What one course speaks."""
+    """The calls of one course."""
 
     game: str
     callee: Callable[[Game[Any, Any, Any], str], Callee]  # from the game and the name of the player, for one match
     caller: Callable[[str], Caller]  # from the name of our player, for all matches over a connection
-    name: str | None = None  # what a name has to be like, as a regular expression; None: no name is sent at sign-up
-    name_in_words: str = ""  # the same for people
-    opening: Call | None = None  # what a tournament says to each of its players before its first match
-    closing: str | None = None  # the method that says at its end who won; None: every match says so itself
+    name: str | None = None  # a regular expression of valid names; None: clients send no name
+    name_rule: str = ""  # the same as text
+    opening: Call | None = None  # the call to each player before a tournament
+    closing: str | None = (
+        None  # the method of the call after a tournament that says who won; None: each match has its own
+    )
 
 
 def end_message(seat: Seat, won: bool) -> End:

@@ -1,4 +1,4 @@
-"""Speak the calls of the course's Fish: our messages to its players, and its calls to ours."""
+"""Translate the calls of the course's Fish: from our messages, and to messages for our players."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -28,13 +28,13 @@ class FishCallee:
         self._last_state: State | None = None  # at its last take-turn
 
     def calls(self, message: Message) -> Sequence[Call]:
-        """The greeting is two calls; of the end of a match nobody hears, only of that of the tournament."""
+        """The greeting is two calls; the end of a match has none, only that of the tournament."""
         if isinstance(message, TakeTurn):
             return (self._turn(message.view.state),)
         if isinstance(message, Start):
             colours = message.view.state.colours
             own = colours[message.seat]
-            others = [colour for colour in colours if colour != own]  # who failed at the greeting too
+            others = [colour for colour in colours if colour != own]  # also those that failed at the greeting
             return Call("playing-as", (own,)), Call("playing-with", (others,))
         return ()
 
@@ -55,10 +55,10 @@ class FishCallee:
 
 
 def moves_between(before: State, now: State) -> list[Any]:
-    """What the others did from one turn of a player to its next; with its own move, that leads from then to now.
+    """The moves of the others between two turns of a player; with its own move, they lead from `before` to `now`.
 
-    Nothing, which says "look at the state", if that cannot be told by moves: somebody left, or was skipped. Whoever is
-    stuck stays so until somebody leaves, so everybody else has moved once.
+    Empty, which means "look at the state", if a player left or was skipped. A stuck player stays stuck until a player
+    leaves, so each of the others has moved once.
     """
     if before.order != now.order:  # both begin with the player
         return []
@@ -73,32 +73,32 @@ def moves_between(before: State, now: State) -> list[Any]:
 
 
 def game_with_board(rows: int, columns: int) -> Fish:
-    """A game on a board of this size, of which nobody says how it was made."""
+    """A game on a board of this size, with unknown origin."""
     return Fish(rows=rows, columns=columns, holes="random")
 
 
 class FishCaller:
-    """A server of the course, which our player plays on; seats are those of the colours in their fixed order.
+    """A server of the course that our player plays at; seats follow the fixed order of the colours.
 
-    Not told are the scores of those who left (what was last seen of them is kept), how many penguins there are (by
-    the number of players), and how the board was made (fish and holes at random).
+    Unknown are the scores of players that left (the last known ones are kept), the number of penguins (it follows from
+    the number of players), and how the board was made (assumed: fish and holes at random).
     """
 
     def __init__(self, name: str) -> None:
-        self.remark = ""
+        self.warning = ""
         self._colour = ""  # ours
         self._table: tuple[str, ...] = ()  # the colours of a match, by seat; none: it has not begun
-        self._game = game_with_board(5, 5)  # as most servers have it; known with the first state of a match
+        self._game = game_with_board(5, 5)  # usual; the first state of a match tells
         self._has_begun = False
         self._scores: tuple[int, ...] = ()
 
     @property
     def game(self) -> Fish:
-        """With a board as large as in the last state."""
+        """The game with a board as large as in the last state."""
         return self._game
 
     def messages(self, call: Call) -> Sequence[Message]:
-        """A match begins for our player with the first state of it."""
+        """A match starts for our player with its first state."""
         match call.method, call.arguments:
             case "take-turn", (plain, list()):
                 return self._turn(plain, PLAYING)
@@ -129,7 +129,7 @@ class FishCaller:
         return Start(state.order[0], self._table, view), turn
 
     def _state(self, shown: State, stage: Stage) -> State:
-        """A state in which everybody sits where its colour does."""
+        """The state, with seats in the order of the colours."""
         table = self._table
         if shown.colours[:1] != (self._colour,) or not set(shown.colours) <= set(table):
             raise BadRequest(f"not a state of Fish for {self._colour or 'a player without colour'}")
@@ -147,7 +147,7 @@ class FishCaller:
         return State(shown.grid, shown.fish, shown.free, tuple(penguins), self._scores, order, stage, each, table)
 
     def reply(self, action: Any) -> Any:
-        """A position, or a pair of them; whether it is time for that, the server says."""
+        """A position, or a pair of them; the server checks which is due."""
         action = read_action(action)
         return [action.start, action.to] if isinstance(action, Move) else action.at
 
@@ -157,7 +157,7 @@ DIALECT = Dialect(
     FishCallee,
     FishCaller,
     name=r"\A[a-zA-Z]{1,12}\Z",
-    name_in_words="1 to 12 letters",
+    name_rule="1 to 12 letters",
     opening=Call("start", (True,)),
     closing="end",
 )

@@ -1,4 +1,4 @@
-"""Speak the calls of the course's Q: our messages to its players, and its calls to ours."""
+"""Translate the calls of the course's Q: from our messages, and to messages for our players."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -42,7 +42,7 @@ class QCallee:
         self._seat = 0
 
     def calls(self, message: Message) -> Sequence[Call]:
-        """One for each message; it has won who is in the first group of the ranking."""
+        """One call for each message; the first group of the ranking has won."""
         match message:
             case TakeTurn(view):
                 return (Call("take-turn", (self._public(view),)),)
@@ -55,7 +55,7 @@ class QCallee:
                 return (Call("win", (self._seat in frozenset().union(*result.ranking[:1]),)),)
 
     def _public(self, view: View) -> dict[str, Any]:
-        """What the player sees: itself first, then those who follow it."""
+        """The public state for the player: itself first, then the others in turn order."""
         place = view.order.index(self._seat)
         own, *others = view.points[place:] + view.points[:place]
         return {
@@ -65,30 +65,30 @@ class QCallee:
         }
 
     def action(self, reply: Any) -> Any:
-        """A word, or placements; none at all are a placement too, and our rules eject for it."""
+        """A word, or placements; an empty list is a placement too, and breaks our rules."""
         return msgspec.to_builtins(parse_choice(read_choice(reply)))
 
 
 class QCaller:
-    """A server of the course, which our player plays on.
+    """A server of the course that our player plays at.
 
-    Seats are not told: ours is 0, and whoever comes k-th after us has seat k, as long as nobody leaves; nor is it told
-    who left. At the greeting we are shown as if it were our turn. The bonuses are not told, so they are the usual ones.
+    Seats are unknown: ours is 0, and the k-th player after us has seat k as long as no player leaves; leaving is not
+    announced. The greeting shows the state as if it were our turn. The bonuses are unknown, so the usual ones apply.
     """
 
     def __init__(self, name: str) -> None:
-        self.remark = ""
+        self.warning = ""
         self._name = name
         self._frame = IDENTITY_FRAME
         self._has_begun = False
 
     @property
     def game(self) -> Q:
-        """With the usual bonuses."""
+        """The game with the usual bonuses."""
         return Q()
 
     def messages(self, call: Call) -> Sequence[Message]:
-        """One for each call."""
+        """One message for each call."""
         match call.method, call.arguments:
             case "take-turn", (plain,) if self._has_begun:
                 return (TakeTurn(self._view(plain)),)
@@ -96,7 +96,7 @@ class QCaller:
                 tiles = parse_kinds(read_tiles(plain))
                 return (Tell(tuple(NAMES[kind] for kind in tiles)),)
             case "setup", (plain, tiles):
-                read_tiles(tiles)  # which are in the hand already
+                read_tiles(tiles)  # they are in the view already
                 view = self._view(plain)
                 self._has_begun = True
                 others = (f"player {place}" for place in range(1, len(view.order)))
@@ -111,8 +111,8 @@ class QCaller:
         return parse_view(shown, self._frame)
 
     def reply(self, action: Any) -> Any:
-        """A word, or placements; where they lie, as the server says it."""
+        """A word, or placements in the coordinates of the server."""
         return format_choice(read_action(action), self._frame)
 
 
-DIALECT = Dialect("q", QCallee, QCaller, name=r"\A[a-zA-Z0-9]{1,20}\Z", name_in_words="1 to 20 letters and digits")
+DIALECT = Dialect("q", QCallee, QCaller, name=r"\A[a-zA-Z0-9]{1,20}\Z", name_rule="1 to 20 letters and digits")

@@ -1,4 +1,4 @@
-"""Say how the server of each course lets players sign up, what it deals, and how it tells the result."""
+"""Define the server of each course: its sign-up, its game, and the format of its result."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -9,15 +9,15 @@ Names = Sequence[str]
 
 
 class CourseServerSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """The course's numbers; a host may choose others."""
+    """The settings of a course's server; a host may choose others."""
 
-    least: int  # players: with fewer nothing is played
-    most: int  # with so many nobody else is waited for
-    wait: float  # seconds of a waiting period
-    waiting_periods: int = 1  # periods, at most
-    name_timeout: float = 3.0  # seconds for a name, from the moment of connecting
+    least: int  # the minimum number of players
+    most: int  # the maximum; with so many the game starts at once
+    wait: float  # seconds of each waiting period
+    waiting_periods: int = 1  # at most
+    name_timeout: float = 3.0  # seconds from the connection to the name
     turn: float = 5.0  # seconds for each answer
-    distinct: bool = False  # is a second one of the same name turned away?
+    distinct: bool = False  # is a second player of the same name refused?
     parameters: dict[str, Any] = {}  # of the game
 
 
@@ -25,11 +25,11 @@ class CourseServer(msgspec.Struct, frozen=True):
     """The server of a course."""
 
     rules: CourseServerSettings
-    result: Callable[[Sequence[Names], Names], Any]  # what is told of the ranks, best first, and of the misbehaved
+    result: Callable[[Sequence[Names], Names], Any]  # from the ranks, best first, and the misbehaving players
 
 
 def fish_result(ranks: Sequence[Names], out: Names) -> list[int]:
-    """How many have won, and how many misbehaved.
+    """The numbers of winners and of misbehaving players.
 
     >>> fish_result([["ann", "bob"], ["cyd"]], ["dan"])
     [2, 1]
@@ -38,7 +38,7 @@ def fish_result(ranks: Sequence[Names], out: Names) -> list[int]:
 
 
 def tsuro_result(ranks: Sequence[Names], out: Names) -> dict[str, Any]:
-    """The names by rank, and of those who cheated; what is empty is left out.
+    """The names by rank, and those of cheaters, without empty parts.
 
     >>> tsuro_result([[], ["bob", "ann"]], [])
     {'winners': [['ann', 'bob']]}
@@ -48,7 +48,7 @@ def tsuro_result(ranks: Sequence[Names], out: Names) -> dict[str, Any]:
 
 
 def q_result(ranks: Sequence[Names], out: Names) -> list[list[str]]:
-    """The names of the winners, sorted, and of those who misbehaved, in the order of their ejection.
+    """The sorted names of the winners, and those of misbehaving players in the order of their ejections.
 
     >>> q_result([["bob", "ann"], ["cyd"]], ["eve", "dan"])
     [['ann', 'bob'], ['eve', 'dan']]

@@ -1,4 +1,4 @@
-"""Speak the calls of the course's Tsuro: our messages to its players, and its calls to ours."""
+"""Translate the calls of the course's Tsuro: from our messages, and to messages for our players."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -42,7 +42,7 @@ class TsuroCallee:
         self._placing = True
 
     def calls(self, message: Message) -> Sequence[Call]:
-        """The greeting is two calls; of the end of a match nobody hears, only of that of the tournament."""
+        """The greeting is two calls; the end of a match has none, only that of the tournament."""
         if isinstance(message, TakeTurn):
             return (self._turn(message.view),)
         if isinstance(message, Start):
@@ -69,30 +69,30 @@ class TsuroCallee:
 
 
 class TsuroCaller:
-    """A server of the course, which our player plays on; seats are those of the colours in their fixed order.
+    """A server of the course that our player plays at; seats follow the fixed order of the colours.
 
-    Rounds are counted by our own turns. Why and when somebody left is not told: who should have placed before us and
-    did not was ejected, all others fell in the round in which they are missed. Where avatars were first put is known
-    only while they are; and whoever comes after us is thought to be there until the first turn. Who plays is told by
-    `others`; if that cannot be true, it may be anybody, and the states say who.
+    Rounds are counted by our own turns. Why and when a player left is unknown: one that should have placed before us
+    and did not was ejected, all others fell in the round in which they are first missing. The first places of avatars
+    are known only during the placing; players after us count as present until the first turn. The call `others` names
+    the players; if it is wrong, all colours may play, and the states tell which do.
     """
 
     def __init__(self, name: str) -> None:
-        self.remark = ""
+        self.warning = ""
         self._colour = ""  # ours
-        self._table: tuple[str, ...] = ()  # the colours of a match, by seat; none: nobody has said so
-        self._eliminated: dict[str, int] = {}  # as in a table, of those who are not still in
+        self._table: tuple[str, ...] = ()  # the colours of a match, by seat; empty: unknown
+        self._eliminated: dict[str, int] = {}  # as in a Table, of colours that are out
         self._round = 0
         self._has_begun = False
 
     @property
     def game(self) -> Tsuro:
-        """The course knows only one board, and does not say where the tiles come from."""
+        """The game; the course has only one board, and does not tell where the tiles come from."""
         return Tsuro(size=COURSE_BOARD_SIZE)
 
     def messages(self, call: Call) -> Sequence[Message]:
-        """A match begins for our player when it is to place its first tile."""
-        self.remark = ""
+        """A match starts for our player when it has to place its first tile."""
+        self.warning = ""
         match call.method, call.arguments:
             case "take-turn", (plain, *tiles):
                 return self._turn(plain, read_two(tiles))
@@ -110,15 +110,15 @@ class TsuroCaller:
         raise BadRequest(f"not a call of Tsuro: {call.method[:20]} with {len(call.arguments)} arguments")
 
     def _match_colours(self, others: tuple[Any, ...]) -> tuple[str, ...]:
-        """The colours of a match by what `others` says; all of them if that is wrong."""
+        """The colours of a match as `others` names them; all if that is wrong."""
         try:
-            told: tuple[str, ...] = read(others, tuple[Colour, ...], "colours of Tsuro")
+            named: tuple[str, ...] = read(others, tuple[Colour, ...], "colours of Tsuro")
         except BadRequest as error:
-            self.remark = str(error)
+            self.warning = str(error)
             return COLOURS
-        known = {self._colour, *told}
-        if not told or len(known) <= len(told):
-            self.remark = f"others {msgspec.json.encode(told).decode()} does not fit {self._colour}"
+        known = {self._colour, *named}
+        if not named or len(known) <= len(named):
+            self.warning = f"others {msgspec.json.encode(named).decode()} does not fit {self._colour}"
             return COLOURS
         return tuple(colour for colour in COLOURS if colour in known)
 
@@ -133,21 +133,21 @@ class TsuroCaller:
         return Start(seat, self._table, view), turn
 
     def _read_position(self, board: bytes, spots: dict[str, int], placing: bool) -> tuple[Seat, Table]:
-        """Our seat, and the table on which everybody sits where its colour does."""
+        """Our seat, and the table with seats in the order of the colours."""
         own = self._colour
         if not own or (own in spots) == placing:
             raise BadRequest(f"not a state of Tsuro for {own or 'a player without colour'}")
         if unknown := [colour for colour in spots if colour not in self._table]:
-            self.remark = f"others did not name {', '.join(unknown)}, who is in the state"
+            self.warning = f"others did not name {', '.join(unknown)}, who is in the state"
         if not self._table:
-            self.remark = "there was no call of others"
-        if self.remark:
+            self.warning = "there was no call of others"
+        if self.warning:
             self._table = COLOURS
         colours = self._table
         seat = colours.index(own)
         avatars = tuple(spots.get(colour, OUT) for colour in colours)
         waiting = tuple(range(seat, len(colours)))
-        if placing:  # those before us have placed, or failed to
+        if placing:  # the players before us have placed, or failed to
             missed, fell = colours[:seat], encode_ejection_round(0)
         else:
             self._round += 1
@@ -170,7 +170,7 @@ class TsuroCaller:
         )
 
     def reply(self, action: Any) -> Any:
-        """A tile, while placing with a port and a square; whether it is time for that, the server says."""
+        """A tile, during the placing with a port and a square; the server checks which is due."""
         action = read_action(action)
         tile = [action.tile, action.degrees]
         return [tile, action.port, *action.at] if isinstance(action, Place) else tile

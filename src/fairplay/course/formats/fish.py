@@ -1,4 +1,4 @@
-"""Speak the course's JSON of Fish: its boards, states and actions, to and from ours."""
+"""Convert the course's JSON of Fish: boards, states and actions, to and from ours."""
 
 from typing import Annotated, Any, Literal
 
@@ -15,7 +15,7 @@ Colour = Literal["red", "white", "brown", "black"]
 
 
 class CoursePlayer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A player and its penguins, whose order is kept."""
+    """A player and its penguins, in order."""
 
     color: Colour
     score: Annotated[int, msgspec.Meta(ge=0)]
@@ -23,14 +23,14 @@ class CoursePlayer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class CourseState(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A position; the players come in the order of their turns, from whoever is on turn."""
+    """A position; the players are in turn order, the one on turn first."""
 
     players: Annotated[tuple[CoursePlayer, ...], msgspec.Meta(max_length=len(COLOURS))]
     board: Board
 
 
 def pad_rows(board: Board) -> list[list[int]]:
-    """A board with all rows as long as the longest, filled up with holes."""
+    """A board with all rows padded with holes to the longest."""
     width = max(map(len, board), default=0)
     if not width:
         raise BadRequest("not a board of Fish: there is no place on it")
@@ -38,9 +38,9 @@ def pad_rows(board: Board) -> list[list[int]]:
 
 
 def parse_state(course: CourseState) -> State:
-    """A position after the placing; a player sits where it comes in the list.
+    """Parse a position after the placing; the index of a player is its seat.
 
-    Whoever comes first is on turn even if stuck, as in the tree.
+    The first player is on turn even if it is stuck, as in the tree.
     """
     rows = pad_rows(course.board)
     taken: set[Position] = set()
@@ -52,18 +52,18 @@ def parse_state(course: CourseState) -> State:
             if place in taken:
                 raise BadRequest(f"not a state of Fish: two penguins stand at {list(place)}")
             taken.add(place)
-    settled = state_of(
+    state = state_of(
         rows,
         [player.places for player in course.players],
         scores=[player.score for player in course.players],
         colours=[player.color for player in course.players],
         each=max((len(player.places) for player in course.players), default=0),
     )
-    return msgspec.structs.replace(settled, order=tuple(range(len(course.players))), stage=Stage.PLAYING)
+    return msgspec.structs.replace(state, order=tuple(range(len(course.players))), stage=Stage.PLAYING)
 
 
 def format_state(state: State) -> dict[str, Any]:
-    """A position of ours in plain JSON: those who are still in, from whoever is on turn."""
+    """A position in plain JSON: the players still in, the one on turn first."""
     positions = state.grid.positions
     return {
         "players": [

@@ -1,7 +1,7 @@
-"""Bring coordinates of any size into the range of ours, and back again.
+"""Map coordinates of any size into our range, and back.
 
-In Q nothing depends on where the map lies, only on what is beside what and what comes first. So coordinates that are
-too large are moved, and wide gaps between them are made smaller: neighbours and the order of places stay as they are.
+In Q only neighbourhood and order of places matter. So coordinates that are too large are shifted, and wide gaps between
+them are made smaller; neighbours and order do not change.
 """
 
 from bisect import bisect_left
@@ -13,25 +13,25 @@ import msgspec
 from fairplay.core.errors import BadRequest
 from fairplay.games.q.pieces import Position
 
-MAX_COORDINATE = 10**9  # whatever lies within keeps its place
-COORDINATE_GAP = 10**6  # what is further apart than this cannot meet in a game
+MAX_COORDINATE = 10**9  # coordinates up to this do not change
+COORDINATE_GAP = 10**6  # tiles that are further apart cannot meet in a game
 
 
 class Axis(msgspec.Struct, frozen=True):
-    """The numbers that came up along one direction, ascending, and ours for them; none: they are the same."""
+    """The coordinates of one direction, ascending, and ours for them; empty: they are the same."""
 
     theirs: tuple[int, ...] = ()
     ours: tuple[int, ...] = ()
 
     def to_ours(self, number: int) -> int:
-        """Our number for one of theirs, or for one close to it. Raises BadRequest if there is none."""
+        """Our coordinate for one of theirs, or one close to it. Raises BadRequest if there is none."""
         moved = _map_number(number, self.theirs, self.ours)
         if not -2 * MAX_COORDINATE <= moved <= 2 * MAX_COORDINATE:
-            raise BadRequest("a coordinate is too far away")  # which may have more digits than a text can
+            raise BadRequest("a coordinate is too far away")  # not quoted: it may have too many digits for text
         return moved
 
     def to_theirs(self, number: int) -> int:
-        """Theirs for one of ours."""
+        """Their coordinate for one of ours."""
         return _map_number(number, self.ours, self.theirs)
 
 
@@ -42,7 +42,7 @@ class Frame(msgspec.Struct, frozen=True):
     columns: Axis = Axis()
 
     def to_ours(self, row: int, column: int) -> Position:
-        """Our position for coordinates of theirs."""
+        """Our position for their coordinates."""
         if (
             self is IDENTITY_FRAME
             and -MAX_COORDINATE <= row <= MAX_COORDINATE
@@ -52,11 +52,11 @@ class Frame(msgspec.Struct, frozen=True):
         return self.rows.to_ours(row), self.columns.to_ours(column)
 
     def to_theirs(self, position: Position) -> tuple[int, int]:
-        """Their row and column for a position of ours."""
+        """Their row and column for our position."""
         return self.rows.to_theirs(position[0]), self.columns.to_theirs(position[1])
 
 
-IDENTITY_FRAME = Frame()  # in which all coordinates stand for themselves
+IDENTITY_FRAME = Frame()  # changes no coordinate
 
 
 def make_frame(coordinates: Iterable[tuple[int, int]]) -> Frame:
@@ -77,7 +77,7 @@ def _make_axis(numbers: Sequence[int]) -> Axis:
 
 
 def _map_number(number: int, known: tuple[int, ...], goals: tuple[int, ...]) -> int:
-    """The number as far from its nearest known one as it was, where that one went."""
+    """Shift a number as its nearest known number was shifted."""
     if not known:
         return number
     after = min(bisect_left(known, number), len(known) - 1)

@@ -1,4 +1,4 @@
-"""Speak the course's JSON of Q: its maps, states, views and choices, to and from ours."""
+"""Convert the course's JSON of Q: maps, states, views and choices, to and from ours."""
 
 from collections.abc import Iterable, Sequence
 from typing import Annotated, Any, Literal
@@ -16,9 +16,7 @@ from fairplay.games.q.view import View
 
 Natural = Annotated[int, Meta(ge=0)]
 PASS, REPLACE = "pass", "replace"
-TILES_AS_JSON = tuple(
-    {"color": colour, "shape": shape} for colour, shape in map(str.split, NAMES)
-)  # in plain JSON, by kind
+TILES_AS_JSON = tuple({"color": colour, "shape": shape} for colour, shape in map(str.split, NAMES))  # by kind
 
 
 class CourseTile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -48,7 +46,7 @@ CourseMap = Annotated[tuple[CourseRow, ...], Meta(min_length=1)]
 
 
 class CoursePlayer(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename={"tiles": "tile*"}):
-    """A player, all of it; early editions of the course have no names."""
+    """A player with its hand; early editions of the course have no names."""
 
     score: Natural
     tiles: tuple[CourseTile, ...]
@@ -56,7 +54,7 @@ class CoursePlayer(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rena
 
 
 class CourseState(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename={"tiles": "tile*"}):
-    """A position; the players come in the order of their turns, from whoever is on turn."""
+    """A position; the players are in turn order, the one on turn first."""
 
     map: CourseMap
     players: Annotated[tuple[CoursePlayer, ...], Meta(min_length=1)]
@@ -64,7 +62,7 @@ class CourseState(msgspec.Struct, frozen=True, forbid_unknown_fields=True, renam
 
 
 class CourseView(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename={"tiles": "tile*"}):
-    """What a player sees: itself, then the scores of the others in the order of their turns."""
+    """The view of a player: itself, then the scores of the others in turn order."""
 
     map: CourseMap
     players: Annotated[tuple[CoursePlayer | Natural, ...], Meta(min_length=1)]
@@ -75,7 +73,7 @@ Choice = Literal["pass", "replace"] | tuple[CoursePlacement, ...]
 
 
 def frame_for(course: CourseMap, placements: Iterable[CoursePlacement] = ()) -> Frame:
-    """The frame in which a map, and what is to be placed on it, can be read and written."""
+    """The frame for a map and placements on it."""
     placed = ((one.coordinate.row, one.coordinate.column) for one in placements)
     return make_frame([*((row, column) for row, column, _ in _cells(course)), *placed])
 
@@ -95,7 +93,7 @@ def format_map(shown: Map, frame: Frame = IDENTITY_FRAME) -> list[Any]:
 
 
 def parse_state(course: CourseState, frame: Frame = IDENTITY_FRAME) -> State:
-    """A position at the beginning of a round; a player sits where it comes in the list."""
+    """Parse a position at the start of a round; the index of a player is its seat."""
     seats = len(course.players)
     return State(
         map=parse_map(course.map, frame),
@@ -108,7 +106,7 @@ def parse_state(course: CourseState, frame: Frame = IDENTITY_FRAME) -> State:
 
 
 def format_state(state: State, names: Sequence[str], frame: Frame = IDENTITY_FRAME) -> dict[str, Any]:
-    """A position in plain JSON: those who are still in, from whoever is on turn. The round is not in it."""
+    """A position in plain JSON, without the round: the players still in, the one on turn first."""
     return {
         "map": format_map(state.map, frame),
         "players": [format_player(names[seat], state.scores[seat], state.hands[seat]) for seat in state.order],
@@ -117,7 +115,7 @@ def format_state(state: State, names: Sequence[str], frame: Frame = IDENTITY_FRA
 
 
 def parse_view(course: CourseView, frame: Frame = IDENTITY_FRAME) -> View:
-    """What the first player sees, who is on turn."""
+    """Parse the view of the first player, which is on turn."""
     first, *others = course.players
     if not isinstance(first, CoursePlayer) or any(isinstance(other, CoursePlayer) for other in others):
         raise BadRequest("not a public state of Q: the first player is an object, the others are scores")
@@ -128,7 +126,7 @@ def parse_view(course: CourseView, frame: Frame = IDENTITY_FRAME) -> View:
 
 
 def parse_choice(course: Choice, frame: Frame = IDENTITY_FRAME) -> Action:
-    """What a player chose; an empty list of placements is one, though an illegal one."""
+    """Parse a choice; an empty list of placements is one too, though illegal."""
     if isinstance(course, str):
         return Pass() if course == PASS else Exchange()
     return Place(
@@ -164,7 +162,7 @@ def format_player(name: str, score: int, hand: Tiles) -> dict[str, Any]:
 
 
 def format_tile(kind: int) -> dict[str, str]:
-    """A tile in plain JSON, the same each time: a turn shows hundreds of them, and nobody changes one."""
+    """A tile in plain JSON, always the same object, as a turn shows hundreds of them."""
     return TILES_AS_JSON[kind]
 
 

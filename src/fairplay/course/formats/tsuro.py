@@ -1,4 +1,4 @@
-"""Speak the course's JSON of Tsuro: its boards, actions and turns, to and from ours."""
+"""Convert the course's JSON of Tsuro: boards, actions and turns, to and from ours."""
 
 from typing import Annotated, Any, Literal
 
@@ -11,7 +11,7 @@ from fairplay.games.tsuro.board import BYTES, EMPTY, OUT, grid
 from fairplay.games.tsuro.pieces import COLOURS, PORTS, Degrees, Port, Tile, code_of
 from fairplay.games.tsuro.state import PLAYING, STILL_IN, Table
 
-COURSE_BOARD_SIZE = 10  # of the course's board
+COURSE_BOARD_SIZE = 10
 Colour = Literal["white", "black", "red", "green", "blue"]
 Index = Annotated[int, Meta(ge=0, le=COURSE_BOARD_SIZE - 1)]
 TilePat = tuple[Tile, Degrees]
@@ -45,19 +45,19 @@ def parse_board(plain: Any) -> tuple[bytes, dict[str, int]]:
 
 
 def parse_table(plain: Any) -> tuple[Table, dict[str, int]]:
-    """A board after the placing, and the seat of each colour on it: they sit in the order of the colours."""
+    """Parse a board after the placing, and the seat of each colour, in the order of the colours."""
     board, spots = parse_board(plain)
     colours = tuple(colour for colour in COLOURS if colour in spots)
     avatars = tuple(spots[colour] for colour in colours)
-    everybody = tuple(range(len(colours)))
+    seats = tuple(range(len(colours)))
     table = Table(
         grid(COURSE_BOARD_SIZE),
         board,
         avatars,
-        (OUT,) * len(colours),  # how they came there is not told
+        (OUT,) * len(colours),  # their first places are unknown
         PLAYING,
         1,
-        everybody,
+        seats,
         (STILL_IN,) * len(colours),
         colours,
     )
@@ -65,26 +65,26 @@ def parse_table(plain: Any) -> tuple[Table, dict[str, int]]:
 
 
 def parse_action(plain: Any) -> tuple[str, Lay]:
-    """Who lays which tile."""
+    """Parse an action: the colour, and the laid tile."""
     colour, tile = read(plain, ActionPat, "an action of Tsuro")
     return colour, Lay(*tile)
 
 
 def parse_turn(plain: Any) -> tuple[str, Lay, tuple[int, int]]:
-    """Who lays which tile, and what was dealt."""
+    """Parse a turn: the colour, the laid tile, and the dealt tiles."""
     (colour, tile), one, other = read(plain, TurnPat, "a turn of Tsuro")
     return colour, Lay(*tile), (one, other)
 
 
 def format_place(board: bytes, colour: str, spot: int) -> list[Any]:
-    """An avatar where it stands, with the tile below it."""
+    """An avatar and the tile below it in plain JSON."""
     (x, y), port = grid(COURSE_BOARD_SIZE).place(spot)
     code = board[spot >> 3]
     return [[code // 4, code % 4 * 90], colour, port, x, y]
 
 
 def format_places(table: Table) -> list[Any]:
-    """A board row by row; a tile comes once for each avatar on it, those in the order of the seats."""
+    """A board in plain JSON, row by row; a tile is listed once for each avatar on it, in the order of the seats."""
     standing: dict[int, list[Any]] = {}
     for colour, spot in zip(table.colours, table.avatars, strict=True):
         if spot != OUT:

@@ -1,4 +1,4 @@
-"""Run files of cases through a harness, and compare its answers with the expected ones."""
+"""Run files of test cases through a harness, and compare the answers with the expected ones."""
 
 import inspect
 import json
@@ -9,18 +9,18 @@ import msgspec
 
 from fairplay.core.errors import BadRequest, FairplayError
 
-Harness = Callable[..., Any]  # from the JSON values that it reads, in order, to the JSON value that it answers
+Harness = Callable[..., Any]  # from JSON values to a JSON value
 
 WHITE_SPACE_CHARS = " \t\r\n"
-BRACKETS = '[]{}"'  # what needs no blank beside it
+BRACKETS = '[]{}"'  # need no blank beside them
 
 
 class AnswerList(list[Any]):
-    """What a harness answers that takes any number of values, and says something about each of them."""
+    """The answers of a harness that takes any number of values, one for each."""
 
 
 class Case(msgspec.Struct, frozen=True):
-    """A question with a known answer; `settings` are the named arguments of the harness."""
+    """A test case with its expected answer; `settings` are the named arguments of the harness."""
 
     id: str
     input: list[Any]
@@ -29,7 +29,7 @@ class Case(msgspec.Struct, frozen=True):
 
 
 class CaseResult(msgspec.Struct, frozen=True):
-    """What a harness made of a case."""
+    """The answer of a harness to a case, and whether it is correct."""
 
     id: str
     expected: Any
@@ -57,7 +57,7 @@ def call_harness(harness: Harness, values: list[Any], settings: dict[str, Any]) 
         reads = sum(parameter.kind is parameter.POSITIONAL_OR_KEYWORD for parameter in signature.parameters.values())
         if len(values) != reads:
             raise BadRequest(f"the harness reads {reads} JSON value{'s' * (reads != 1)}, not {len(values)}") from None
-        raise BadRequest(f"these settings make no sense to the harness: {error}") from None
+        raise BadRequest(f"the harness does not take these settings: {error}") from None
     return harness(*values, **settings)
 
 
@@ -94,8 +94,8 @@ def read_values(text: bytes) -> list[Any]:
     try:
         return list(_values(text.decode()))
     except RecursionError:
-        raise BadRequest("not JSON that can be read: it is nested too deep") from None
-    except ValueError as error:  # also what is not UTF-8, and numbers too long to be read
+        raise BadRequest("not JSON: it is nested too deep") from None
+    except ValueError as error:  # also invalid UTF-8, and numbers that are too long
         raise BadRequest(f"not JSON: {error}") from None
 
 
@@ -117,7 +117,7 @@ def _skip_blanks(text: str, at: int) -> int:
 
 
 def _reject_constant(name: str) -> Any:
-    raise ValueError(f"{name} is no number")
+    raise ValueError(f"{name} is not a number")
 
 
 def _parse_case(values: list[Any]) -> list[Case]:
@@ -126,6 +126,8 @@ def _parse_case(values: list[Any]) -> list[Case]:
         case []:
             return []
         case [{"id": str(name), "input": list(given), "expected": expected, **rest}]:
-            settings = {str(key): value for key, value in rest.items() if key != "group"}  # where the case comes from
+            settings = {
+                str(key): value for key, value in rest.items() if key != "group"
+            }  # the group says where the case comes from
             return [Case(name, given, expected, settings)]
     raise BadRequest('not a case: an object with an "id", an array "input" and an "expected" answer')

@@ -1,4 +1,4 @@
-"""Be the clients of a course: good ones by a strategy, and those that misbehave as an actor of the course does."""
+"""Run clients of a course: well-behaved ones, and those that misbehave like the actors of the course."""
 
 import asyncio
 from collections import Counter
@@ -28,21 +28,21 @@ from fairplay.referee.local_channel import LocalChannel
 from fairplay.transport.connection import ConnectionLost
 from fairplay.transport.connector import connect_socket
 
-ACTOR_IDLE_TIMEOUT_S = 600.0  # seconds without a call
-CONNECT_TIMEOUT_S = 30.0  # seconds until the server is there
-SIGN_UP_INTERVAL_S = 0.02  # seconds between two connections, so that the first comes first
+ACTOR_IDLE_TIMEOUT_S = 600.0
+CONNECT_TIMEOUT_S = 30.0
+SIGN_UP_INTERVAL_S = 0.02  # between two connections, to keep their order
 
 
 class Misbehaviour(msgspec.Struct, frozen=True):
-    """What a client does instead of answering, at one of the calls of a method."""
+    """What a client does instead of answering a call of a method."""
 
     method: str
-    count: int = 1  # the first call that it does not answer
-    sent: bytes | None = b""  # instead; empty: it hangs up. None: nothing at all, and it stays
+    count: int = 1  # the number of the call that it does not answer
+    sent: bytes | None = b""  # instead; empty: it disconnects. None: it stays silent
 
 
 class Actor(msgspec.Struct, frozen=True):
-    """A client."""
+    """A client with its strategy and misbehaviour."""
 
     name: str
     strategy: AnyStrategy
@@ -52,45 +52,51 @@ class Actor(msgspec.Struct, frozen=True):
 async def play_actor(
     dialect: Dialect, host: str, port: int, actor: Actor, tell: Callable[[str], None] = ignore
 ) -> None:
-    """Connect, sign up, and answer until the server hangs up, or until it is time for the deed."""
+    """Connect, sign up, and answer until the server disconnects or the actor misbehaves."""
     await answer_calls(dialect, await sign_up(dialect, host, port, actor), actor, tell)
 
 
 async def sign_up(dialect: Dialect, host: str, port: int, actor: Actor, log: CallLog | None = None) -> CourseConnection:
-    """A line to a server that has been told the name of an actor, if the course has names."""
-    line = await open_connection(await connect_socket(host, port, CONNECT_TIMEOUT_S))
+    """Connect to a server, and send the name of an actor if the course has names."""
+    connection = await open_connection(await connect_socket(host, port, CONNECT_TIMEOUT_S))
     if dialect.name is not None:
-        send_reply(line, actor.name, log)
-    return line
+        send_reply(connection, actor.name, log)
+    return connection
 
 
 async def answer_calls(
-    dialect: Dialect, line: CourseConnection, actor: Actor, tell: Callable[[str], None], log: CallLog | None = None
+    dialect: Dialect,
+    connection: CourseConnection,
+    actor: Actor,
+    tell: Callable[[str], None],
+    log: CallLog | None = None,
 ) -> None:
-    """Answer over a line until the server hangs up, or until it is time for the deed; the line is closed then.
+    """Answer calls until the server disconnects or the actor misbehaves, then close the connection.
 
-    If it cannot go on, because of the server or of its own strategy, that is told.
+    An error of the server or of the strategy is reported.
     """
     seat = CourseSeat(
         dialect.caller(actor.name), make_open_channel(actor), report=lambda text: tell(f"{actor.name}: {text}")
     )
     calls = Counter[str]()
     try:
-        while (text := await receive_call(line, ACTOR_IDLE_TIMEOUT_S, log)) is not None:
+        while (text := await receive_call(connection, ACTOR_IDLE_TIMEOUT_S, log)) is not None:
             call = parse_call(text)
             calls[call.method] += 1
             reply, _ = await seat.answer(call)
             deed = actor.misbehaviour
             if deed is None or call.method != deed.method or calls[call.method] < deed.count:
-                send_reply(line, reply, log)
+                send_reply(connection, reply, log)
             elif deed.sent is None:
-                while await receive_call(line, ACTOR_IDLE_TIMEOUT_S, log) is not None:  # until the server hangs up
+                while (
+                    await receive_call(connection, ACTOR_IDLE_TIMEOUT_S, log) is not None
+                ):  # until the server disconnects
                     pass
                 return
             elif not deed.sent:
                 return
             else:
-                line.send(deed.sent)
+                connection.send(deed.sent)
     except (ConnectionLost, ProtocolError) as error:
         tell(f"{actor.name} left: {error}")
     except PlayerFailed as error:
@@ -99,16 +105,16 @@ async def answer_calls(
         try:
             await seat.leave()
         finally:
-            await line.close(b"", 0)
+            await connection.close(b"", 0)
 
 
 def make_open_channel(actor: Actor) -> Callable[[Game[Any, Any, Any]], Any]:
-    """What seats the strategy of an actor for a match."""
+    """Make a function that opens a channel to the actor's strategy."""
 
-    async def sit_down(game: Game[Any, Any, Any]) -> AsyncChannel:
+    async def open_channel(game: Game[Any, Any, Any]) -> AsyncChannel:
         return AsyncLocalChannel(LocalChannel(actor.strategy, game))
 
-    return sit_down
+    return open_channel
 
 
 async def play_actors(
@@ -121,10 +127,10 @@ async def play_actors(
     tell: Callable[[str], None] = ignore,
     verbose: bool = False,
 ) -> None:
-    """All of them at once. They sign up one after the other: their order is the same whichever side is there first.
+    """Run all actors at once. They sign up one after the other, so their order is fixed.
 
-    If there is no server for one of them, those before it play to the end; then BadRequest is raised. With `verbose`,
-    all calls are told.
+    If one cannot connect, those before it play to the end; then BadRequest is raised. With `verbose`, all calls are
+    reported.
     """
     acting: list[asyncio.Task[None]] = []
     missing: BadRequest | None = None
@@ -132,11 +138,11 @@ async def play_actors(
         for actor in actors:
             log = CallLog(tell, actor.name) if verbose else None
             try:
-                line = await sign_up(dialect, host, port, actor, log)
+                connection = await sign_up(dialect, host, port, actor, log)
             except BadRequest as error:
                 missing = error
                 break
-            acting.append(asyncio.create_task(answer_calls(dialect, line, actor, tell, log)))
+            acting.append(asyncio.create_task(answer_calls(dialect, connection, actor, tell, log)))
             await asyncio.sleep(interval_s)
         await asyncio.gather(*acting)
         if missing is not None:

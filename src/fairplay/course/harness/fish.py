@@ -31,7 +31,7 @@ class BoardPosition(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class MoveResponse(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename={"start": "from"}):
-    """What xtree reads: a position, and a move of whoever is on turn."""
+    """What xtree reads: a position, and a move of the player on turn."""
 
     state: CourseState
     start: Position
@@ -94,7 +94,7 @@ def xref(plain: Any) -> list[str]:
     asked = read(plain, GameDescription, "a Game-Description of Fish")
     game = Fish(rows=asked.row, columns=asked.column, fish=asked.fish, cramped=True)
     names = tuple(name for name, _ in asked.players)
-    match = Match(game, game.deal(len(names), bytes(SEED_BYTES)), names)  # nothing is drawn: any seed will do
+    match = Match(game, game.deal(len(names), bytes(SEED_BYTES)), names)  # nothing is random, so any seed will do
     ranking = play(match, [LocalChannel(lookahead(depth), game) for _, depth in asked.players]).result.ranking
     return sorted(names[seat] for seat in ranking[0]) if ranking else []
 

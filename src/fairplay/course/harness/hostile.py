@@ -1,4 +1,4 @@
-"""Misbehave as a client of a course: play well up to a call, and then do what no client may do."""
+"""Misbehave as a client of a course: play well up to a call, then break its rules."""
 
 import json
 import socket
@@ -18,44 +18,44 @@ from fairplay.course.dialects.dialect import VOID, Call, Dialect
 from fairplay.referee.local_channel import LocalChannel
 from fairplay.transport.connector import MAX_HOST_LINE_BYTES
 
-HOSTILE_TIMEOUT_S = 60.0  # seconds, after which even the worst client goes home
-DRIP_INTERVAL_S = 0.05  # seconds in which an answer is taken and the next call may come
-VALID_ANSWER = "GOOD"  # where the answer stands that would be right
-BLOCK_BYTES = 64 * 1024  # bytes
+HOSTILE_TIMEOUT_S = 60.0  # ends every client
+DRIP_INTERVAL_S = 0.05  # enough for an answer and the next call
+VALID_ANSWER = "GOOD"  # placeholder for the correct answer
+BLOCK_BYTES = 64 * 1024
 
 
 class ReceivedCall(NamedTuple):
-    """A call that was made to a bad client, on its connection, and the right answer to it."""
+    """A call to a hostile client, with its connection and the correct answer."""
 
     connection: socket.socket
     reply: Any
 
     @property
     def valid_answer(self) -> bytes:
-        """The right answer."""
+        """The correct answer."""
         return msgspec.json.encode(self.reply)
 
     def send(self, text: bytes) -> None:
-        """Send some bytes."""
+        """Send bytes."""
         self.connection.sendall(text)
 
     def stay_silent(self) -> None:
-        """Say nothing more, until the server hangs up."""
+        """Send nothing more until the server disconnects."""
         while self.connection.recv(BLOCK_BYTES):
             pass
 
 
 class CourseMisbehaviour(NamedTuple):
-    """What a client can do instead of an answer, and the fault that it is ejected for."""
+    """What a client does instead of answering, and the fault that it is ejected for."""
 
     name: str
     fault: Fault
     do: Callable[[ReceivedCall], None]
-    at_next: bool = False  # nobody can know before the next call
+    at_next: bool = False  # it is noticed only at the next call
 
 
 def send_text(text: str | bytes) -> Callable[[ReceivedCall], None]:
-    """The deed of sending this, with a newline, and nothing more."""
+    """Make a misbehaviour that sends this text with a newline, and nothing more."""
     raw = text.encode() if isinstance(text, str) else text
 
     def do(called: ReceivedCall) -> None:
@@ -66,7 +66,7 @@ def send_text(text: str | bytes) -> Callable[[ReceivedCall], None]:
 
 
 def send_endlessly(begin: bytes, block: bytes) -> Callable[[ReceivedCall], None]:
-    """The deed of sending this for ever."""
+    """Make a misbehaviour that sends data without end."""
 
     def do(called: ReceivedCall) -> None:
         called.send(begin)
@@ -77,7 +77,7 @@ def send_endlessly(begin: bytes, block: bytes) -> Callable[[ReceivedCall], None]
 
 
 def send_slowly(begin: bytes, drop: bytes) -> Callable[[ReceivedCall], None]:
-    """The deed of sending this bit by bit, for ever."""
+    """Make a misbehaviour that sends data slowly, without end."""
 
     def do(called: ReceivedCall) -> None:
         called.send(begin)
@@ -89,19 +89,19 @@ def send_slowly(begin: bytes, drop: bytes) -> Callable[[ReceivedCall], None]:
 
 
 def send_incomplete(called: ReceivedCall) -> None:
-    """Send an answer but for its last byte, and nothing more."""
+    """Send an answer without its last byte, and nothing more."""
     called.send(called.valid_answer[:-1])
     called.stay_silent()
 
 
 def send_partial_number(called: ReceivedCall) -> None:
-    """Send a digit, and leave open whether it is the last one."""
+    """Send a digit, and leave open whether more follow."""
     called.send(b"7")
     called.stay_silent()
 
 
 def send_incomplete_and_close(called: ReceivedCall) -> None:
-    """Send an answer but for its last byte, and hang up."""
+    """Send an answer without its last byte, and disconnect."""
     called.send(called.valid_answer[:-1])
     called.connection.shutdown(socket.SHUT_WR)
     called.stay_silent()
@@ -114,7 +114,7 @@ def send_floats(called: ReceivedCall) -> None:
 
 
 def to_floats(plain: Any) -> Any:
-    """The same with a float for every number, or around a text if there is none."""
+    """Replace every number by a float."""
     if isinstance(plain, dict):
         return {key: to_floats(value) for key, value in plain.items()}
     if isinstance(plain, list | tuple):
@@ -123,7 +123,7 @@ def to_floats(plain: Any) -> Any:
 
 
 def send_extra_value(called: ReceivedCall) -> None:
-    """Answer, and say something that nobody asked for."""
+    """Answer, and send a second value."""
     called.send(called.valid_answer + b"\n")
     time.sleep(DRIP_INTERVAL_S)
     called.send(b'"early"\n')
@@ -131,13 +131,13 @@ def send_extra_value(called: ReceivedCall) -> None:
 
 
 def reset_connection(called: ReceivedCall) -> None:
-    """Hang up as if the cable had been cut."""
+    """Reset the connection, as if the cable were cut."""
     called.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     called.connection.close()
 
 
 def close_write_side(called: ReceivedCall) -> None:
-    """Close the line in one direction."""
+    """Close the connection in one direction."""
     called.connection.shutdown(socket.SHUT_WR)
     called.stay_silent()
 
@@ -188,7 +188,7 @@ COURSE_MISBEHAVIOURS: dict[str, CourseMisbehaviour] = {
         CourseMisbehaviour("sends a list without end", Fault.FLOOD, send_endlessly(b"[", b"0," * BLOCK_BYTES)),
     )
 }
-BAD_NAMES: dict[str, bytes] = {  # which nobody signs up with
+BAD_NAMES: dict[str, bytes] = {  # that cannot sign up
     "nothing": b"",
     "white space": b" " * 5000 + b"\n",
     "a number": b"42\n",
@@ -217,7 +217,7 @@ def misbehave(
     *,
     name: str = "mallory",
 ) -> bool:
-    """Connect, play well up to the first call of a method, do the deed, and come back when the server has hung up.
+    """Connect, play well up to the first call of a method, then misbehave until the server disconnects.
 
     Was the method called at all?
     """

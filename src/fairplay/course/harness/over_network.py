@@ -1,4 +1,4 @@
-"""Be the course's xserver and xclients of every game."""
+"""Run the course's xserver and xclients of each game."""
 
 import asyncio
 import socket
@@ -31,7 +31,7 @@ from fairplay.transport import event_loop
 
 LOOPBACK = "127.0.0.1"
 Q_METHODS = ("setup", "take-turn", "new-tiles", "win")
-BAD_ACTORS = {  # what the course's own clients do because they are called so
+BAD_ACTORS = {  # the course's clients with these names misbehave like this
     "nonSetup": Misbehaviour("setup", sent=b"void\n"),
     "illTT": Misbehaviour("take-turn", sent=b'["ill-formed"\x00\n'),
     "invTTBadString": Misbehaviour("take-turn", sent=b'"neither pass nor replace"\n'),
@@ -44,7 +44,7 @@ Seconds = Annotated[float, Meta(ge=0)]
 class RefereeConfig(
     msgspec.Struct, frozen=True, rename={"state": "state0", "per_turn": "per-turn", "bonus": "config-s"}
 ):
-    """How a game of Q is to be refereed."""
+    """The settings of a game of Q."""
 
     state: Any = None
     per_turn: Annotated[float, Meta(gt=0)] = 6.0
@@ -54,18 +54,23 @@ class RefereeConfig(
 class ServerConfig(
     msgspec.Struct,
     frozen=True,
-    rename={"tries": "server-tries", "wait": "server-wait", "signup": "wait-for-signup", "referee": "ref-spec"},
+    rename={
+        "waiting_periods": "server-tries",
+        "wait": "server-wait",
+        "signup": "wait-for-signup",
+        "referee": "ref-spec",
+    },
 ):
-    """What Q's xserver reads and heeds."""
+    """The configuration of Q's xserver."""
 
-    tries: Annotated[int, Meta(ge=1)] = 2
+    waiting_periods: Annotated[int, Meta(ge=1)] = 2
     wait: Seconds = 20.0
     signup: Seconds = 2.0
     referee: RefereeConfig = RefereeConfig()
 
 
 class ClientConfig(msgspec.Struct, frozen=True):
-    """What Q's xclients reads and heeds."""
+    """The configuration of Q's xclients."""
 
     players: Actors
     host: str = LOOPBACK
@@ -73,18 +78,18 @@ class ClientConfig(msgspec.Struct, frozen=True):
 
 
 def fish_server(port: int) -> Any:
-    """A tournament of Fish with whoever signs up."""
+    """Run a tournament of Fish with the clients that sign up."""
     return run_server("fish", SERVERS["fish"].rules, port)
 
 
 def fish_clients(count: int, port: int, host: str = LOOPBACK, *, verbose: bool = False) -> None:
-    """So many good players."""
+    """Run so many well-behaved clients."""
     actors = [Actor(letter_name(number), built_in_strategy("fish", "lookahead:2")) for number in range(count)]
     event_loop.run(play_actors(DIALECTS["fish"], host, port, actors, tell=print_message, verbose=verbose))
 
 
 def letter_name(number: int) -> str:
-    """A name that is made of letters only.
+    """A name of letters only.
 
     >>> letter_name(0), letter_name(27)
     ('playerA', 'playerAB')
@@ -93,32 +98,32 @@ def letter_name(number: int) -> str:
 
 
 def tsuro_server(port: int, *plain: Any) -> Any:
-    """A tournament of Tsuro; names are read for those who come, if there are any, in the order in which they come."""
+    """Run a tournament of Tsuro; the players' names are read, if given, in the order of their connections."""
     players: tuple[PlayerSpec, ...] = read(plain[0], tuple[PlayerSpec, ...], "a list of players") if plain else ()
     rules = SERVERS["tsuro"].rules
     return run_server("tsuro", replace(rules, most=len(players) or rules.most), port, [one.name for one in players])
 
 
 def tsuro_clients(host: str, port: int, plain: Any, *, verbose: bool = False) -> None:
-    """The players that are read, in their order."""
+    """Run clients for the players that are read, in their order."""
     players: tuple[PlayerSpec, ...] = read(plain, tuple[PlayerSpec, ...], "a list of players")
     actors = [Actor(one.name, built_in_strategy("tsuro", parse_strategy(one.strategy))) for one in players]
     event_loop.run(play_actors(DIALECTS["tsuro"], host, port, actors, tell=print_message, verbose=verbose))
 
 
 def q_server(port: int, plain: Any) -> Any:
-    """A game of Q as a configuration has it."""
+    """Run a game of Q with this configuration."""
     return event_loop.run(
         run_q_server(read(plain, ServerConfig, "a configuration of a server of Q"), port, print_message)
     )
 
 
 async def run_q_server(config: ServerConfig, port: int, tell: Callable[[str], None]) -> Any:
-    """The same, awaited."""
+    """Run a game of Q with this configuration."""
     bonus = {"q_bonus": config.referee.bonus.get("qbo", 8), "finish_bonus": config.referee.bonus.get("fbo", 4)}
     rules = replace(
         SERVERS["q"].rules,
-        waiting_periods=config.tries,
+        waiting_periods=config.waiting_periods,
         wait=config.wait,
         name_timeout=config.signup,
         turn=config.referee.per_turn,
@@ -132,7 +137,7 @@ async def run_q_server(config: ServerConfig, port: int, tell: Callable[[str], No
 
 
 def q_clients(port: int, plain: Any, *, verbose: bool = False) -> None:
-    """The actors of a configuration."""
+    """Run the actors of this configuration."""
     config = read(plain, ClientConfig, "a configuration of clients of Q")
     actors = [q_actor(actor) for actor in config.players]
     event_loop.run(
@@ -143,7 +148,7 @@ def q_clients(port: int, plain: Any, *, verbose: bool = False) -> None:
 
 
 def xserver_xclients(plain_server: Any, plain_clients: Any, *, scale: float = 0.05) -> Any:
-    """Both ends of a game of Q on this machine, with all times scaled; who is only in the state is silent."""
+    """Run server and clients of a game of Q, with all times scaled; players without an actor are silent."""
     server = read(plain_server, ServerConfig, "a configuration of a server of Q")
     clients = read(plain_clients, ClientConfig, "a configuration of clients of Q")
     named = read(server.referee.state, CourseState, "a state of Q").players
@@ -156,7 +161,7 @@ def xserver_xclients(plain_server: Any, plain_clients: Any, *, scale: float = 0.
     async def both() -> Any:
         port = free_port()
         serving = asyncio.create_task(run_q_server(scaled, port, ignore))
-        await asyncio.sleep(0)  # in which it opens its listener
+        await asyncio.sleep(0)  # opens its listener
         acting = asyncio.create_task(play_actors(DIALECTS["q"], LOOPBACK, port, actors))
         try:
             return await serving
@@ -168,7 +173,7 @@ def xserver_xclients(plain_server: Any, plain_clients: Any, *, scale: float = 0.
 
 
 def q_actor(plain: list[str | int]) -> Actor:
-    """The client that an actor of Q is."""
+    """The client for an actor of Q."""
     match plain:
         case [str(name), str(recipe)] if recipe in RECIPES:
             return Actor(name, RECIPES[recipe], BAD_ACTORS.get(name))
@@ -184,28 +189,28 @@ def q_actor(plain: list[str | int]) -> Actor:
 
 
 def run_server(game: str, rules: CourseServerSettings, port: int, labels: Sequence[str] = ()) -> Any:
-    """What the server of a course tells in the end."""
+    """Run the server of a course; return its result."""
     result = event_loop.run(serve(DIALECTS[game], rules, LOOPBACK, port, report=print_message, labels=labels))
     return SERVERS[game].result(result.ranks, result.out)
 
 
 def print_message(text: str) -> None:
-    """Say something to whoever runs one end; others may have chosen the words."""
+    """Print a message for the user, which may quote others."""
     print_warning(printable(text, MAX_PRINTED_CHARS))
 
 
 def free_port() -> int:
-    """A port that nobody listens at."""
+    """A free port."""
     with socket.socket() as one:
         one.bind((LOOPBACK, 0))
         return int(one.getsockname()[1])
 
 
 class CourseProgram(msgspec.Struct, frozen=True):
-    """One end of a line."""
+    """The server or the clients of a course, as a program."""
 
-    run: Callable[..., Any]  # with the arguments, and then with what it reads
-    arguments: tuple[str, ...]  # as they are called; those in brackets may be left out
+    run: Callable[..., Any]  # called with the arguments, then with the values that it reads
+    arguments: tuple[str, ...]  # their names; those in brackets are optional
     reads_input: bool  # JSON values from standard input
 
 
@@ -226,10 +231,10 @@ PROGRAMS: Mapping[str, Mapping[str, CourseProgram]] = {
 
 
 def find_program(game: str, name: str, words: Sequence[str]) -> tuple[CourseProgram, list[Any]]:
-    """An end of a line by its name, and its arguments. Raises BadRequest unless they are what it takes."""
+    """Find a program by its name, and parse its arguments. Raises BadRequest if they do not fit."""
     program = PROGRAMS[game][name]
     least = sum(not one.startswith("[") for one in program.arguments)
-    usage = f"write: fairplay course {game} {name} {' '.join(program.arguments)}"
+    usage = f"usage: fairplay course {game} {name} {' '.join(program.arguments)}"
     if not least <= len(words) <= len(program.arguments):
         raise BadRequest(usage)
     arguments: list[Any] = []

@@ -36,7 +36,7 @@ Actors = list[Annotated[list[str | int], Meta(min_length=2, max_length=4)]]
 
 
 def xmap(plain_map: Any, plain_tile: Any) -> list[Any]:
-    """Where does a tile fit? In the order of rows and columns."""
+    """The places where a tile fits, by rows and columns."""
     on = read(plain_map, CourseMap, "a map of Q")
     kind = course.parse_kind(read(plain_tile, CourseTile, "a tile of Q"))
     frame = course.frame_for(on)
@@ -66,18 +66,18 @@ def xscore(plain_map: Any, plain_placements: Any, *, q_bonus: int = 6) -> int:
     placements: Placements = read(plain_placements, Placements, "placements of Q")
     frame = course.frame_for(on, placements)
     shown, cells = course.parse_map(on, frame), placed_cells(placements, frame)
-    if not shown.tiles.keys() >= set(cells):  # which tile it is does not matter: the map says so
-        raise BadRequest("not placements of Q that can be scored: the tiles have to lie on the map already")
+    if not shown.tiles.keys() >= set(cells):  # the map tells which tiles they are
+        raise BadRequest("not placements of Q that can be scored: the tiles must lie on the map already")
     return score_of(shown, cells, q_bonus)
 
 
 def placed_cells(placements: Placements, frame: Frame) -> list[int]:
-    """Where these tiles are placed."""
+    """The cells of these placements."""
     return [cell_at(frame.to_ours(one.coordinate.row, one.coordinate.column)) for one in placements]
 
 
 def xstrategy(one: Any, other: Any) -> Any:
-    """The first step of a strategy; the values come in either order."""
+    """The first placement of a strategy; the values come in either order."""
     name, plain = (one, other) if isinstance(one, str) else (other, one)
     if not isinstance(name, str) or name not in STEPS:
         raise BadRequest(f"there is no strategy {name!r} of Q; there is {', '.join(STEPS)}")
@@ -93,47 +93,49 @@ def xstrategy(one: Any, other: Any) -> Any:
 
 
 def xgames(plain_state: Any, plain_actors: Any, *, q_bonus: int = 6, finish_bonus: int = 6) -> list[list[str]]:
-    """Who wins a game from a given state, and who misbehaves, by the bonuses of its first editions."""
+    """The winners and misbehaving players of a game from a state, with the bonuses of the first editions."""
     return play_game(plain_state, plain_actors, q_bonus, finish_bonus)
 
 
 def xbaddies(plain_state: Any, plain_actors: Any, *, q_bonus: int = 8, finish_bonus: int = 4) -> list[list[str]]:
-    """The same, by the bonuses of later editions."""
+    """The winners and misbehaving players of a game from a state, with the bonuses of later editions."""
     return play_game(plain_state, plain_actors, q_bonus, finish_bonus)
 
 
 def xgames_with_observer(
     plain_state: Any, plain_actors: Any, *, q_bonus: int = 8, finish_bonus: int = 4, show: WriteFile | None = None
 ) -> list[list[str]]:
-    """The same, and every state of the game can be shown."""
+    """Like xbaddies; `show` writes every state of the game."""
     return play_game(plain_state, plain_actors, q_bonus, finish_bonus, show)
 
 
 def play_game(
     plain_state: Any, plain_actors: Any, q_bonus: int, finish_bonus: int, show: WriteFile | None = None
 ) -> list[list[str]]:
-    """The names of the winners, sorted, and of those who misbehaved, in the order of their ejection."""
+    """The sorted names of the winners, and those of misbehaving players in the order of their ejections."""
     rules = Q.with_parameters({"q_bonus": q_bonus, "finish_bonus": finish_bonus})
     asked: CourseState = read(plain_state, CourseState, "a state of Q")
     actors: list[list[str | int]] = read(plain_actors, Actors, "a list of actors of Q")
-    if len(actors) != len(asked.players) or not 1 <= len(actors) <= max(rules.seats):  # the course lets one play alone
+    if len(actors) != len(asked.players) or not 1 <= len(actors) <= max(
+        rules.seats
+    ):  # the course allows a single player
         raise BadRequest(
-            f"one to four play Q here: the state has {len(asked.players)} players, and {len(actors)} actors came"
+            f"expected one to four players and as many actors, not {len(asked.players)} players and {len(actors)} actors"
         )
     frame = course.frame_for(asked.map)
     names = tuple(str(actor[0]) for actor in actors)
     match = Match(rules, course.parse_state(asked, frame), names)
     table = [make_channel(actor, rules) for actor in actors]
-    gallery = Observers(
+    observers = Observers(
         [] if show is None else [Painter(show, lambda match, before: render_state(match, before, frame))], print_warning
     )
-    result = play(match, table, on_event=gallery.notify).result
+    result = play(match, table, on_event=observers.notify).result
     winners = result.ranking[0] if result.ranking else frozenset()
     return [sorted(names[seat] for seat in winners), [names[ejected.seat] for ejected in result.ejected]]
 
 
 def render_state(match: AnyMatch, before: AnyMatch | None, frame: Frame) -> dict[str, str]:
-    """The state of a match as the files that show it, by their endings."""
+    """Files that show the state of a match, by suffix."""
     last = None if before is None else before.view(None)
     picture = svg(match.view(None), match.names, before=last, hands=match.state.hands)
     return {
@@ -143,7 +145,7 @@ def render_state(match: AnyMatch, before: AnyMatch | None, frame: Frame) -> dict
 
 
 def make_channel(actor: list[str | int], rules: Q) -> Channel:
-    """The player that an actor is: good, or bad in one of the ways of the course."""
+    """A channel to the player of an actor, which may misbehave like those of the course."""
     match actor:
         case [str(), str(name)] if name in RECIPES:
             return LocalChannel(RECIPES[name], rules)

@@ -27,8 +27,8 @@ from fairplay.tournament.running.runners import inline_runner
 from fairplay.tournament.spec import TournamentSpec
 from fairplay.tournament.tournament_log import create_log
 
-STRATEGIES = ("first", "second", "third")  # of the server
-CYCLE_PARAMETERS = {"tiles": "cycle"}  # how the course deals
+STRATEGIES = ("first", "second", "third")  # built-in players
+CYCLE_PARAMETERS = {"tiles": "cycle"}  # the deal of the course
 Players = Annotated[tuple[str, ...], Meta(min_length=3, max_length=5)]
 
 
@@ -40,7 +40,7 @@ class PlayerSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def xtiles(*plain: Any) -> AnswerList:
-    """For each tile and entrance, the exit."""
+    """The exit for each tile and entrance."""
     answers = AnswerList()
     for one in plain:
         tile, degrees, port = read(one, tuple[Tile, Degrees, Port], "a tile with an entrance of Tsuro")
@@ -50,7 +50,7 @@ def xtiles(*plain: Any) -> AnswerList:
 
 
 def xboard(plain: Any, *actions: Any) -> Any:
-    """What becomes of red when tiles are laid, legally or not."""
+    """The fate of red when tiles are laid, legally or not."""
     table, seats = parse_table(plain)
     moves = [parse_action(action) for action in actions]
     if "red" not in seats:
@@ -73,7 +73,7 @@ def xboard(plain: Any, *actions: Any) -> Any:
 
 
 def meet(avatars: tuple[int, ...], pair: tuple[int, int]) -> bool:
-    """Do two avatars stand on one port?"""
+    """Do two avatars stand on the same port?"""
     one, other = pair
     return avatars[one] == avatars[other] != OUT
 
@@ -93,21 +93,21 @@ def xrules(plain: Any, turn: Any) -> str:
 
 
 def xref(plain: Any) -> dict[str, Any]:
-    """How a game of the first strategy comes out, whatever its players are called."""
+    """The result of a game in which all players use the first strategy."""
     names = read(plain, Players, "a list of three to five names of Tsuro")
     tournament = make_tournament([STRATEGIES[0]] * len(names))
     return format_report(names, *run_tournament(tournament))
 
 
 def xadmin(plain: Any) -> dict[str, Any]:
-    """How a tournament comes out."""
+    """The result of a tournament."""
     players = read(plain, tuple[PlayerSpec, ...], "a list of players of Tsuro")
     tournament = make_tournament([parse_strategy(player.strategy) for player in players])
     return format_report([player.name for player in players], *run_tournament(tournament))
 
 
 def parse_strategy(path: str) -> str:
-    """The strategy that the name of a program speaks of, as in Players/first-s.rkt."""
+    """The strategy in the name of a program, as in Players/first-s.rkt."""
     file = path.rpartition("/")[2].lower()
     for name in STRATEGIES:
         if name in file:
@@ -116,7 +116,7 @@ def parse_strategy(path: str) -> str:
 
 
 def make_tournament(addresses: Sequence[str]) -> TournamentSpec:
-    """A tournament of the course. People may have the same name there, so players are called by their age."""
+    """A tournament of the course. Names may repeat there, so players are named by their age."""
     players = tuple(Entrant(address, str(age)) for age, address in enumerate(addresses))
     return TournamentSpec(
         game="tsuro", parameters=CYCLE_PARAMETERS, players=players, format=TsuroCourse(), seed=bytes(SEED_BYTES)
@@ -124,14 +124,14 @@ def make_tournament(addresses: Sequence[str]) -> TournamentSpec:
 
 
 def run_tournament(tournament: TournamentSpec) -> tuple[Ranking, Names]:
-    """The winners by rank, and who was expelled; nothing is drawn, so any seed will do."""
+    """The winners by rank, and the expelled players; nothing is random, so any seed will do."""
     with TemporaryDirectory() as name, create_log(Path(name), tournament) as log, inline_runner() as runner:
         ranking = Manager(tournament, Path(name), log, runner, TournamentObservers([])).run()
         return ranking, tuple(player for one in log.counted.values() for player in one.expelled)
 
 
 def format_report(names: Sequence[str], ranks: Ranking, expelled: Names) -> dict[str, Any]:
-    """The names by rank, and of those who cheated; what is empty is left out."""
+    """The names by rank, and those of cheaters, without empty parts."""
     winners = [sorted(names[int(age)] for age in rank) for rank in ranks if rank]
     cheaters = sorted(names[int(age)] for age in expelled)
     return {key: found for key, found in (("winners", winners), ("cheaters", cheaters)) if found}

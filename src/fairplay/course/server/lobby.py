@@ -1,4 +1,4 @@
-"""Wait for clients as a course has it, and tell whoever runs the server who came and how long it still waits."""
+"""Wait for the clients of a course, and report the sign-ups and the remaining time."""
 
 import time
 from collections.abc import Callable
@@ -9,44 +9,46 @@ from fairplay.course.dialects.servers import CourseServerSettings
 from fairplay.course.server.sign_up import CourseSignUp
 
 Report = Callable[[str], None]
-MAX_REPORTED_REFUSALS = 20  # of those who did not sign up; the others are counted
-ShowStatus = Callable[[Callable[[], str]], AbstractContextManager[object]]  # what shows a line that changes, meanwhile
+MAX_REPORTED_REFUSALS = 20  # further refusals are only counted
+ShowStatus = Callable[
+    [Callable[[], str]], AbstractContextManager[object]
+]  # shows a changing line within a `with` block
 
 
 def show_nothing(line: Callable[[], str]) -> AbstractContextManager[object]:
-    """Nobody looks."""
+    """Show no status."""
     return nullcontext()
 
 
 class CourseLobby:
-    """Where clients wait until it begins."""
+    """The clients that wait for the start, with reports."""
 
-    def __init__(self, rules: CourseServerSettings, tell: Report) -> None:
+    def __init__(self, rules: CourseServerSettings, report: Report) -> None:
         self._rules = rules
-        self._report = tell
+        self._report = report
         self._clients = 0
         self._refused = 0
-        self._deadline = time.monotonic() + rules.wait  # of this period
+        self._deadline = time.monotonic() + rules.wait  # of this waiting period
 
     def add(self, client: CourseClient) -> None:
-        """Somebody has signed up."""
+        """Report a client that signed up."""
         self._clients += 1
         self._report(f"{client.name or client.place} has signed up: {self.status_line()}")
 
     def refuse(self, place: str, why: str) -> None:
-        """Somebody came and did not sign up; a crowd of strangers does not flood the log."""
+        """Report a connection that did not sign up, up to a limit, so that the log is not flooded."""
         self._refused += 1
         if self._refused <= MAX_REPORTED_REFUSALS:
-            more = "; from now on these are only counted" if self._refused == MAX_REPORTED_REFUSALS else ""
+            more = "; further ones are only counted" if self._refused == MAX_REPORTED_REFUSALS else ""
             self._report(f"{place} did not sign up: {why}{more}")
 
     def status_line(self) -> str:
-        """How it stands."""
+        """The state of the sign-up as a line."""
         left = max(0.0, self._deadline - time.monotonic())
-        return f"{self._clients} here, it takes {describe_player_count(self._rules)}, {left:.0f} s left"
+        return f"{self._clients} of {describe_player_count(self._rules)} players, {left:.0f} s left"
 
     async def wait_for_clients(self, listener: CourseSignUp, show: ShowStatus = show_nothing) -> list[CourseClient]:
-        """Who has come when all waiting periods are over that it takes; nobody is let in any more."""
+        """Wait for all needed waiting periods, stop the sign-up, and return the clients."""
         rules = self._rules
         with show(self.status_line):
             for period in range(1, rules.waiting_periods + 1):
@@ -62,5 +64,5 @@ class CourseLobby:
 
 
 def describe_player_count(rules: CourseServerSettings) -> str:
-    """How many may play, in words."""
+    """The allowed number of players as text."""
     return f"{rules.least}" if rules.least == rules.most else f"{rules.least} to {rules.most}"

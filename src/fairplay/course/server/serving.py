@@ -1,4 +1,4 @@
-"""Play the role of a course's server: let clients sign up, play with them, and say what came of it."""
+"""Run the server of a course: sign up clients, play with them, and report the result."""
 
 import asyncio
 import secrets
@@ -47,13 +47,13 @@ Ranks = list[list[str]]  # names, best first
 
 
 class CourseResult(msgspec.Struct, frozen=True):
-    """What came of it: the ranks, and who misbehaved."""
+    """The result of a course's server: the ranks, and the misbehaving clients."""
 
     ranks: Ranks
     out: list[str]
 
 
-NO_RESULT = CourseResult([], [])  # was played
+NO_RESULT = CourseResult([], [])  # of too few clients
 
 
 async def serve(
@@ -63,12 +63,12 @@ async def serve(
     port: int,
     *,
     report: Report,
-    show: ShowStatus = show_nothing,  # how it stands, while clients are waited for
+    show: ShowStatus = show_nothing,  # of the sign-up
     journal: str | None = None,
-    state: Any = None,  # of the game, to begin with; None: it is dealt
-    labels: Sequence[str] = (),  # what those who come are called, where they say no names
+    state: Any = None,  # to start from; None: it is dealt
+    labels: Sequence[str] = (),  # names for clients of courses without names
 ) -> CourseResult:
-    """Let clients sign up, play a tournament or a game with them, and tell them who has won."""
+    """Let clients sign up, and play a tournament or a game with them."""
     check_settings(dialect, rules)
     if journal is not None:
         check_journal_directory(Path(journal))
@@ -83,54 +83,53 @@ async def serve(
         on_signed_up=lobby.add,
         on_refused=lobby.refuse,
     ) as listener:
-        report(
-            f"waiting {rules.wait:g} s for {describe_player_count(rules)} at {listener.address}{describe_reach(listener.host)}"
-        )
+        where = f"{listener.address}{describe_reach(listener.host)}"
+        report(f"waiting {rules.wait:g} s for {describe_player_count(rules)} players at {where}")
         clients = await lobby.wait_for_clients(listener, show)
         if len(clients) < rules.least:
-            report(f"only {len(clients)} came, and it takes {rules.least}")
+            report(f"not enough players: {len(clients)} signed up, {rules.least} are needed")
             return NO_RESULT
         numbered = (f"player{number}" for number in range(len(labels) + 1, len(clients) + 1))
         wanted = [client.name or label for client, label in zip(clients, [*labels, *numbered], strict=False)]
-        company = CoursePlayers(dialect, dict(zip(distinct_names(wanted), clients, strict=True)), rules, report)
-        if state is not None and (seats := company.seat_count(state)) != len(clients):
-            report(f"{len(clients)} came, and the state is for {seats}")
+        players = CoursePlayers(dialect, dict(zip(distinct_names(wanted), clients, strict=True)), rules, report)
+        if state is not None and (seats := players.seat_count(state)) != len(clients):
+            report(f"{len(clients)} players signed up, but the state is for {seats}")
             return NO_RESULT
-        report(f"playing with {', '.join(company.display_names)}")
-        playing = company.play_tournament(journal) if dialect.game in COURSES else company.play_match(journal, state)
+        report(f"playing with {', '.join(players.display_names)}")
+        playing = players.play_tournament(journal) if dialect.game in COURSES else players.play_match(journal, state)
         served = await playing
         report(f"won: {format_names(served.ranks[0] if served.ranks else [])}; misbehaved: {format_names(served.out)}")
         return served
 
 
 def format_names(names: Sequence[str]) -> str:
-    """Names as people read them; some courses tell only how many they are."""
-    return ", ".join(names) or "nobody"
+    """Names as text."""
+    return ", ".join(names) or "none"
 
 
 def describe_reach(host: str) -> str:
-    """Who can come in, if that is not everybody.
+    """A note if only this machine can connect.
 
     >>> describe_reach("127.0.0.1"), describe_reach("0.0.0.0")
-    (' (this machine only; serve --host 0.0.0.0 lets others in)', '')
+    (' (this machine only; for others: --host 0.0.0.0)', '')
     """
-    return " (this machine only; serve --host 0.0.0.0 lets others in)" if ip_address(host).is_loopback else ""
+    return " (this machine only; for others: --host 0.0.0.0)" if ip_address(host).is_loopback else ""
 
 
 def check_settings(dialect: Dialect, rules: CourseServerSettings) -> None:
-    """Raise BadRequest if so many could not play."""
+    """Raise BadRequest if the game does not allow these numbers of players."""
     seats = make_game(dialect.game, rules.parameters).seats
     if dialect.game not in COURSES and not (rules.least in seats and rules.most in seats):
         raise BadRequest(
-            f"{dialect.game} is one game of {seats[0]} to {seats[-1]} players, not of {describe_player_count(rules)}"
+            f"{dialect.game} is for {seats[0]} to {seats[-1]} players, not for {describe_player_count(rules)}"
         )
 
 
 def check_journal_directory(directory: Path) -> None:
-    """Raise BadRequest unless matches can be recorded in a directory, which is made if it is not there."""
+    """Create a directory for journals. Raises BadRequest if they cannot be written there."""
     try:
         if tournament_log.log_exists(directory):
-            raise BadRequest(f"there is a tournament in {directory} already; name another directory")
+            raise BadRequest(f"there is a tournament in {directory} already; choose another directory")
         directory.mkdir(parents=True, exist_ok=True)
         with TemporaryFile(dir=directory):
             pass
@@ -139,26 +138,26 @@ def check_journal_directory(directory: Path) -> None:
 
 
 class CoursePlayers:
-    """Those who have signed up, by the names that they have here."""
+    """The clients that signed up, by their unique names."""
 
     def __init__(
-        self, dialect: Dialect, clients: Mapping[str, CourseClient], rules: CourseServerSettings, tell: Report
+        self, dialect: Dialect, clients: Mapping[str, CourseClient], rules: CourseServerSettings, report: Report
     ) -> None:
         self.names = tuple(clients)
         self._dialect = dialect
         self._clients = clients
-        self._report = tell
+        self._report = report
         self._game: Game[Any, Any, Any] = make_game(dialect.game, rules.parameters)
         self._limits = Limits(move=rules.turn)
         self._entrants = tuple(Entrant(f"client:{name}", name) for name in clients)
 
     @property
     def display_names(self) -> list[str]:
-        """The names; where they are not what a client said, with where it came from."""
+        """The names; with the client's address where it chose another one."""
         return [name if client.name == name else f"{name} ({client.place})" for name, client in self._clients.items()]
 
     async def play_tournament(self, directory: str | None) -> CourseResult:
-        """A knock-out by the rules of the course, with its first and its last call."""
+        """Play the knock-out tournament of the course, with its first and last call."""
         failed = await self._call_all(dict.fromkeys(self._clients, self._dialect.opening))
         tournament = TournamentSpec(
             game=self._dialect.game,
@@ -173,23 +172,23 @@ class CoursePlayers:
         out = [*failed, *expelled]
         winners = ranks[0] if ranks else []
         closing = self._dialect.closing
-        told = {name: None if closing is None else Call(closing, (name in winners,)) for name in self._clients}
-        late = await self._call_all({name: call for name, call in told.items() if name not in out})
+        calls = {name: None if closing is None else Call(closing, (name in winners,)) for name in self._clients}
+        late = await self._call_all({name: call for name, call in calls.items() if name not in out})
         return CourseResult([[name for name in rank if name not in late] for rank in ranks], [*out, *late])
 
     async def _run_tournament(self, tournament: TournamentSpec, directory: Path) -> tuple[Ranks, list[str]]:
-        """What comes of a tournament."""
+        """The ranks of a tournament, and the expelled players."""
         executor = LoopExecutor(asyncio.get_running_loop(), self._play)
         return await run_manager(
             executor, partial(run_tournament, tournament, directory, executor, EjectionReporter(self._report))
         )
 
     def seat_count(self, state: Any) -> int:
-        """For how many a state is."""
+        """The number of players of a state."""
         return len(self._game.order(state))
 
     async def play_match(self, directory: str | None, state: Any) -> CourseResult:
-        """One match, from a state or from a deal."""
+        """Play one match, from a state or a deal."""
         names = self.names
         prepared = (
             new_match(self._spec(directory)) if state is None else self._prepare_from_state(state, names, directory)
@@ -211,7 +210,7 @@ class CoursePlayers:
         )
 
     def _prepare_from_state(self, state: Any, names: tuple[str, ...], directory: str | None) -> PreparedMatch:
-        """A match that begins with a state."""
+        """Prepare a match that starts from a state."""
         match, conditions = Match(self._game, state, names), MatchConditions(self._limits, None)
         addresses = tuple(entrant.address for entrant in self._entrants)
         begin: Callable[[AnyMatch], Record] = begin_unrecorded
@@ -225,7 +224,7 @@ class CoursePlayers:
         return await run_async(spec, channels=self._channels(spec))
 
     def _channels(self, spec: MatchSpec) -> dict[Seat, AsyncChannel]:
-        """The channels to those who play a match."""
+        """The channels to the players of a match."""
         game, channels = spec.load_game(), dict[Seat, AsyncChannel]()
         for seat, entrant in enumerate(spec.entrants):
             callee = self._dialect.callee(game, entrant.name)
@@ -233,7 +232,7 @@ class CoursePlayers:
         return channels
 
     async def _call_all(self, calls: Mapping[str, Call | None]) -> list[str]:
-        """Make a call to each of these at once; who fails, in their order."""
+        """Call these clients at once; return the names of those that failed."""
         made = {name: call for name, call in calls.items() if call is not None}
         answers = await asyncio.gather(
             *(self._clients[name].call(call, self._limits.move) for name, call in made.items())
@@ -246,10 +245,10 @@ class CoursePlayers:
 
 
 class EjectionReporter:
-    """An observer that tells whoever runs the server who was ejected."""
+    """An observer that reports ejections."""
 
-    def __init__(self, tell: Report) -> None:
-        self._report = tell
+    def __init__(self, report: Report) -> None:
+        self._report = report
 
     def observe(self, event: TournamentEvent) -> None:
         if isinstance(event, PlayerEjected):
@@ -257,14 +256,14 @@ class EjectionReporter:
 
 
 def describe_failure(failed: Ejected | Failed) -> str:
-    """What somebody has done."""
+    """A fault and its reason as text."""
     return f"{failed.fault.value.replace('_', ' ')}, {failed.why}"
 
 
 def run_tournament(
     tournament: TournamentSpec, directory: Path, executor: LoopExecutor, observer: TournamentObserver
 ) -> tuple[Ranks, list[str]]:
-    """The ranks of a tournament and who was expelled; to be run in a thread of its own, as it waits."""
+    """Run a tournament; return its ranks and the expelled players. It blocks, so run it in a thread."""
     with (
         tournament_log.create_log(directory, tournament) as steps,
         Runner([WorkerQueue(lambda: executor, len(tournament.players))]) as runner,

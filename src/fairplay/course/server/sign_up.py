@@ -1,4 +1,4 @@
-"""Let the clients of a course sign up: whoever connects, and says its name where the course has names."""
+"""Sign up the clients of a course: accept connections, and read names where the course has them."""
 
 import asyncio
 import re
@@ -21,21 +21,21 @@ from fairplay.transport.endpoint import format_endpoint
 from fairplay.transport.pending import PendingConnections
 from fairplay.transport.timer import Timer
 
-NAME_TIMEOUT_S = 3.0  # seconds from the connection to the name
-MAX_REFUSED_NAME_BYTES = 4096  # bytes of what is no name
-MAX_REFUSED_NAME_CHARS = 40  # signs of it
+NAME_TIMEOUT_S = 3.0
+MAX_REFUSED_NAME_BYTES = 4096
+MAX_REFUSED_NAME_CHARS = 40
 
 
 class SignUpRefused(Exception):
-    """Somebody does not sign up, and why."""
+    """A connection did not sign up, and why."""
 
 
 class CourseSignUp:
-    """A listener for at most so many clients, which is open within an `async with` statement until it is shut.
+    """A listener for a limited number of clients, open within an `async with` block until `stop_accepting`.
 
-    Their order is that in which they connected, however slowly each says its name. Who is silent, or says what is no
-    name, is cut off and holds up nobody. Who leaves after it has signed up stays on the list, and fails at its first
-    call. All who signed up are hung up on at the end of the statement.
+    The clients are in the order of their connections, even if some send their names slowly. A connection that is silent
+    or sends an invalid name is closed, and delays no other. A client that leaves after its sign-up stays on the list,
+    and fails at its first call. All clients are disconnected at the end of the block.
     """
 
     def __init__(
@@ -57,9 +57,9 @@ class CourseSignUp:
         self._dialect = dialect
         self._most = most
         self._name_timeout = name_timeout
-        self._distinct = distinct  # is a name that somebody has no name for another?
-        self._on_signed_up = on_signed_up  # whoever wants to know that somebody has signed up
-        self._on_refused = on_refused  # or has not: from where, and why
+        self._distinct = distinct  # must names be unique?
+        self._on_signed_up = on_signed_up  # is called for each new client
+        self._on_refused = on_refused  # is called for each refusal, with the address and the reason
         self._numbers = count()
         self._signed: dict[int, CourseClient] = {}  # by the order of connection
         self._full = asyncio.Event()
@@ -68,23 +68,23 @@ class CourseSignUp:
 
     @property
     def address(self) -> str:
-        """Where to come in, as HOST:PORT."""
+        """The address of the listener, as HOST:PORT."""
         return format_endpoint(self.host, self.port)
 
     @property
     def clients(self) -> list[CourseClient]:
-        """Who has signed up by now."""
+        """The clients that signed up so far."""
         return [self._signed[number] for number in sorted(self._signed)]
 
     async def wait(self, within: float) -> list[CourseClient]:
-        """Wait so many seconds, or until there can be no more of them; can be called again, for another period."""
+        """Wait so many seconds, or until no more clients are allowed; call it again for another period."""
         with suppress(TimeoutError):
             async with asyncio.timeout(within):
                 await self._full.wait()
         return self.clients
 
     async def stop_accepting(self) -> None:
-        """Let nobody in any more."""
+        """Accept no more connections."""
         if self._is_open:
             self._is_open = False
             try:
@@ -102,19 +102,19 @@ class CourseSignUp:
         finally:
             await finish_all([client.close() for client in self.clients])
 
-    async def _handle_connection(self, connection: socket.socket, place: str) -> None:
-        """Sign somebody up, or cut it off."""
+    async def _handle_connection(self, accepted: socket.socket, place: str) -> None:
+        """Sign up a client, or close its connection."""
         number = next(self._numbers)
-        _, line = await asyncio.get_running_loop().create_connection(CourseConnection, sock=connection)
-        why = "it had said no name when it had to go"
+        _, connection = await asyncio.get_running_loop().create_connection(CourseConnection, sock=accepted)
+        why = "the sign-up ended before it sent a name"
         try:
-            name = None if self._dialect.name is None else await self._receive_name(line, self._dialect.name)
+            name = None if self._dialect.name is None else await self._receive_name(connection, self._dialect.name)
             if self._full.is_set():
-                raise SignUpRefused("there are enough")
+                raise SignUpRefused("the maximum number of players is reached")
             if self._distinct and any(client.name == name for client in self._signed.values()):
-                raise SignUpRefused(f"somebody else is called {name}")
+                raise SignUpRefused(f"the name {name} is taken")
             why = ""
-            self._signed[number] = CourseClient(line, name, place)
+            self._signed[number] = CourseClient(connection, name, place)
             if len(self._signed) == self._most:
                 self._full.set()
             self._on_signed_up(self._signed[number])
@@ -123,25 +123,25 @@ class CourseSignUp:
         finally:
             if why:
                 self._on_refused(place, why)
-                await line.close(b"", 0)
+                await connection.close(b"", 0)
 
-    async def _receive_name(self, line: CourseConnection, pattern: str) -> str:
-        """The name that somebody says. What follows it is looked at when the client is first called."""
+    async def _receive_name(self, connection: CourseConnection, pattern: str) -> str:
+        """Read a name. What follows it is read when the client is first called."""
         try:
             with Timer(self._name_timeout):
-                said = await receive(line)
-            name = values.decode(said)
+                received = await receive(connection)
+            name = values.decode(received)
         except TimeoutError:
-            raise SignUpRefused(f"it said no name within {self._name_timeout:g} s") from None
+            raise SignUpRefused(f"it sent no name within {self._name_timeout:g} s") from None
         except (TooMuchData, IllFormed) as wrong:
             raise SignUpRefused(self._describe_invalid_name(wrong.text)) from None
         except ConnectionClosed:
-            raise SignUpRefused("it left without a name") from None
+            raise SignUpRefused("it disconnected without a name") from None
         if not (isinstance(name, str) and re.fullmatch(pattern, name)):
-            raise SignUpRefused(self._describe_invalid_name(said))
+            raise SignUpRefused(self._describe_invalid_name(received))
         return name
 
-    def _describe_invalid_name(self, said: bytes) -> str:
-        """What to say of what was said."""
-        shown = printable(said[:MAX_REFUSED_NAME_BYTES].decode(errors="replace").strip(), MAX_REFUSED_NAME_CHARS)
-        return f"{shown} is no name ({self._dialect.name_in_words})"
+    def _describe_invalid_name(self, received: bytes) -> str:
+        """The error about an invalid name."""
+        shown = printable(received[:MAX_REFUSED_NAME_BYTES].decode(errors="replace").strip(), MAX_REFUSED_NAME_CHARS)
+        return f"{shown} is not a valid name ({self._dialect.name_rule})"
