@@ -134,7 +134,9 @@ def test_a_rule_checker_that_returns_something_instead_of_raising_is_refused(ver
         def check_place(self, view: View, place: Place) -> None:
             return verdict  # type: ignore[return-value]  # which is the mistake
 
-    with pytest.raises(HostFault, match=f"a rule checker returned {verdict}: it returns None, or raises IllegalAction"):
+    with pytest.raises(
+        HostFault, match=f"a rule checker returned {verdict}: it must return None or raise IllegalAction"
+    ):
         run(players(3), game=Tsuro(size=6, rules=SaysByValue()))
 
 
