@@ -1,8 +1,8 @@
-"""Play Fish: always go where the most fish are.
+"""Play Fish: always choose the action that ends on the most fish.
 
     fairplay play fish ./examples/a_player.py random
 
-A player is a class with these methods, or just a function take_turn(view); only take_turn is needed.
+A player is a class with these methods, or just a function take_turn(view); only take_turn is required.
 """
 
 from fairplay.core.events import Result
@@ -12,10 +12,10 @@ RULES = Fish()
 
 
 class Player:
-    """Sits down once for each match."""
+    """Plays one match."""
 
     def start(self, seat: int, names: tuple[str, ...], view: View) -> None:
-        """Learn where you sit, and with whom."""
+        """Learn your seat and the names of all players."""
         self.name = names[seat]
 
     def take_turn(self, view: View) -> Action:
@@ -24,9 +24,9 @@ class Player:
         return max(options, key=lambda action: fish_under(view, action))
 
     def end(self, result: Result) -> None:
-        """Learn how it came out."""
+        """Learn the result."""
 
 
 def fish_under(view: View, action: Action) -> int:
-    """How many fish are on the tile that the penguin will stand on."""
+    """The fish on the tile where the penguin will stand."""
     return view.board[action.to if isinstance(action, Move) else action.at]

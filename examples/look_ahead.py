@@ -6,15 +6,15 @@ FISH = Fish()
 
 
 def take_turn(view: View) -> Action:
-    """Try every action on the position as it is, and choose the one after which it is worth most."""
+    """Try every action, and choose the one with the best position after it."""
     state = FISH.imagine(view)
     return max(FISH.actions(view), key=lambda action: worth(FISH.view(FISH.apply(state, action), view.seat)))
 
 
 def worth(view: View) -> float:
-    """What I have and hope for, less that of the best of the others: fish, tiles to stand on, and ways to go."""
-    hopes = [
+    """My prospects minus those of the best opponent: fish, tiles under penguins, and tiles in reach."""
+    prospects = [
         player.score + sum(0.5 * view.board[at] + 0.2 * len(view.reach(at)) for at in player.penguins)
         for player in (view.me, *view.opponents)
     ]
-    return hopes[0] - max(hopes[1:], default=0)
+    return prospects[0] - max(prospects[1:], default=0)

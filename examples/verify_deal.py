@@ -1,9 +1,9 @@
 """Prove that the deal of a recorded match was fair: `python verify_deal.py FILE [--commitment HEX]`.
 
-FILE is a journal or a stream of events. Before anybody sat down the host published a commitment, the SHA-256 of a seed
-(32 bytes) followed by the match's id in ASCII; at the end, the seed. If they fit, it was fixed all the time; the deal
-follows from it, and is made anew here. A file is its writer's word: hold it against the commitment that you were told,
-and the deal against what you saw. Nobody can prove that the seed was drawn blindly, and kept secret until the end.
+FILE is a journal or a stream of events. Before the match the host published a commitment, the SHA-256 of a seed (32
+bytes) followed by the match's id in ASCII; at the end, the seed. If they fit, the seed did not change; the deal follows
+from it, and is made again here. The writer of a file may lie: compare it with the commitment that you got before the
+match, and the deal with what you saw. It cannot be proved that the seed was random, and kept secret until the end.
 """
 
 import argparse
@@ -21,14 +21,14 @@ class Dealer:
         self.bytes = chain.from_iterable(shake_256(seed + n.to_bytes(8, "big")).digest(136) for n in count())
 
     def below(self, limit: int) -> int:
-        """A number from 0 to limit - 1, each as likely as the others: what does not divide evenly is drawn again."""
+        """A number from 0 to limit - 1, all equally likely: numbers beyond the last multiple are drawn again."""
         width = max(1, ((limit - 1).bit_length() + 7) // 8)  # in bytes
         while (number := int.from_bytes(islice(self.bytes, width), "big")) >= 256**width // limit * limit:
             pass
         return number % limit
 
     def shuffled(self, items: Any) -> list[Any]:
-        """The items in an order drawn from all orders (Fisher and Yates)."""
+        """The items in a random order (Fisher and Yates)."""
         order = list(items)
         for last in range(len(order) - 1, 0, -1):
             other = self.below(last + 1)
@@ -38,7 +38,7 @@ class Dealer:
     def fish(self, seats: int, rows: int, columns: int, fish: Any, holes: Any, colours: str, cramped: bool) -> Any:
         """The fish on each tile, row by row, 0 for a hole; and the colours. (`cramped` only allows small boards.)"""
         tiles = [1 + self.below(5) if fish == "random" else fish for _ in range(rows * columns)]
-        if holes == "random":  # at most so many that each of n players has tiles for 6 - n penguins
+        if holes == "random":  # each of n players needs tiles for 6 - n penguins
             holes = self.below(max(0, rows * columns - seats * (6 - seats)) + 1)
         for cell in self.shuffled(range(rows * columns))[:holes] if holes else ():
             tiles[cell] = 0

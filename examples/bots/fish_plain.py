@@ -1,8 +1,8 @@
-"""Play Fish with nothing but Python's standard library: one JSON object comes in per line, and one goes out.
+"""Play Fish with only Python's standard library: read one JSON object per line, and write one.
 
     fairplay play fish exec:"python3 fish_plain.py" greedy
 
-It goes wherever the most fish are. What is said to it is described in docs/protocol.md, the game in its RULES.md.
+It chooses the action that ends on the most fish. docs/protocol.md describes the messages, RULES.md the game.
 """
 
 import json
@@ -20,7 +20,7 @@ def choose(view: dict[str, Any]) -> dict[str, Any]:
     board = view["board"]  # rows of tiles with 1 to 5 fish; 0: a hole
     taken = [penguin for player in view["players"] for penguin in player["penguins"]]
 
-    def fish(at: list[int]) -> int:  # 0 where no penguin can go
+    def fish(at: list[int]) -> int:  # 0: no penguin can go there
         row, column = at
         on_board = row in range(len(board)) and column in range(len(board[0]))
         return board[row][column] if on_board and at not in taken else 0
@@ -32,24 +32,26 @@ def choose(view: dict[str, Any]) -> dict[str, Any]:
     for penguin in view["players"][view["seat"]]["penguins"]:
         for direction in range(6):
             to = penguin
-            while True:  # on and on in a straight line, as far as tiles are free
+            while True:  # in a straight line, as far as tiles are free
                 down, right = STEPS[to[0] % 2][direction]
                 to = [to[0] + down, to[1] + right]
                 if not fish(to):
                     break
                 moves.append((fish(to), penguin, to))
-    _, start, end = max(moves)  # whoever has to move can move
+    _, start, end = max(moves)  # a player on turn can always move
     return {"type": "move", "from": start, "to": end}
 
 
 def main() -> None:
-    """Answer each message with its own nonce: an action to take_turn, null to all others; nothing after a goodbye."""
+    """Answer each message with its nonce: an action to take_turn, null to all others; nothing after a goodbye."""
     for line in sys.stdin:
         message = json.loads(line)
         if message["type"] == "goodbye":
             break
         answer = choose(message["view"]) if message["type"] == "take_turn" else None
-        print(json.dumps({"nonce": message["nonce"], "answer": answer}), flush=True)  # not flushed, it is never read
+        print(
+            json.dumps({"nonce": message["nonce"], "answer": answer}), flush=True
+        )  # without a flush, it would stay in the buffer
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Play Fish with the kit of fairplay, which does the talking: any legal action will do, and this takes a random one.
+"""Play Fish at random with `fairplay.bot.run`, which speaks the protocol.
 
 fairplay play fish exec:"python3 fish_sdk.py" greedy
 """
@@ -10,7 +10,7 @@ from fairplay.games.fish import Action, Fish, View
 
 
 def take_turn(view: View) -> Action:
-    """Answer with an action. What is printed in here goes to stderr."""
+    """Answer with a random legal action. What this function prints goes to stderr."""
     return random.choice(list(Fish().actions(view)))
 
 

@@ -1,9 +1,9 @@
 """Four discs in a row, where discs fall to the bottom.
 
-- **1** The board stands upright: seven columns of six squares, or as many as the parameters say.
-- **2** In its turn a player drops a disc into a column that is not full. It falls on top of those that lie there.
-- **3** Whoever has four discs in a row has won: side by side, on top of one another, or in a diagonal.
-- **4** If the board is full and nobody has won, it is a draw.
+- **1** The board stands upright: seven columns of six squares, or other numbers set by the parameters.
+- **2** On its turn a player drops a disc into a column that is not full. It falls on top of the discs there.
+- **3** A player that has four discs in a row has won: side by side, on top of one another, or in a diagonal.
+- **4** If the board is full and no player has won, it is a draw.
 """
 
 from collections.abc import Iterator
@@ -47,12 +47,12 @@ class ConnectFour(BoardGame[Board, Drop], frozen=True):
         return (Drop(column) for column, discs in enumerate(position) if len(discs) < self.height)
 
     def after(self, position: Board, seat: int, action: Drop) -> Board:
-        """§2: one disc more in this column."""
+        """§2: one more disc in this column."""
         column = action.column
         return (*position[:column], position[column] + self.signs[seat], *position[column + 1 :])
 
     def winner(self, position: Board) -> int | None:
-        """§3: whoever has a row through the top disc of a column; the last one that was dropped is among these."""
+        """§3: the player with a row through the top disc of a column, which includes the last disc dropped."""
         for column, discs in enumerate(position):
             if discs and self.wins(position, column, len(discs) - 1):
                 return self.signs.index(discs[-1])
@@ -63,7 +63,7 @@ class ConnectFour(BoardGame[Board, Drop], frozen=True):
         sign = position[column][level]
 
         def alike(right: int, up: int) -> int:
-            """How many of the same lie next to it in a direction."""
+            """How many discs of the same player lie next to it in a direction."""
             for steps in range(1, IN_A_ROW):
                 x, y = column + steps * right, level + steps * up
                 if not (0 <= x < len(position) and 0 <= y < len(position[x]) and position[x][y] == sign):

@@ -255,7 +255,7 @@ def test_without_the_extra_a_png_is_refused_and_an_svg_is_not(tmp_path: Path, mo
 
     done = run_fairplay("draw", str(path), "-o", str(picture))
 
-    assert refusal_line(done) == "pyvips is missing, which PNG and GIF need: pip install 'fairplay[images]'"
+    assert refusal_line(done) == "PNG and GIF need pyvips, which is missing: pip install 'fairplay[images]'"
     assert not picture.exists()
     assert run_fairplay("draw", str(path), "-o", str(tmp_path / "board.svg")).code == 0
 

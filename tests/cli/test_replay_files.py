@@ -147,9 +147,9 @@ def test_a_person_sees_no_bar_for_a_short_match(tmp_path: Path) -> None:
         (("-o", "-"), "-: the suffix for replays must be .html or .gif"),
         (("-o", "nowhere/match.gif"), "nowhere/match.gif cannot be written: No such file or directory"),
         (("-o", "directory.gif"), "Invalid value for '-o' / '--output': File 'directory.gif' is a directory."),
-        (("-o", "match.gif", "--seconds", "0"), "a picture is shown for 0.02 to 60 seconds, not for 0.0"),
-        (("-o", "match.gif", "--seconds", "nan"), "a picture is shown for 0.02 to 60 seconds, not for nan"),
-        (("-o", "match.gif", "--seconds", "1e9"), "a picture is shown for 0.02 to 60 seconds, not for 1000000000.0"),
+        (("-o", "match.gif", "--seconds", "0"), "a picture can be shown for 0.02 to 60 seconds, not 0.0"),
+        (("-o", "match.gif", "--seconds", "nan"), "a picture can be shown for 0.02 to 60 seconds, not nan"),
+        (("-o", "match.gif", "--seconds", "1e9"), "a picture can be shown for 0.02 to 60 seconds, not 1000000000.0"),
         (("-o", "match.gif", "--seconds", "soon"), "Invalid value for '--seconds': 'soon' is not a valid float"),
         (("-o", "match.gif", "--width", "20000"), " pixels are too many; choose a smaller width"),
         (("-o", "match.gif", "--at", "0"), "--at is for a position on the terminal; a file shows all positions"),
@@ -193,5 +193,5 @@ def test_without_the_extra_it_is_refused(tmp_path: Path, monkeypatch: pytest.Mon
 
     done = run_fairplay("replay", str(path), "-o", str(film))
 
-    assert refusal_line(done) == "pyvips is missing, which PNG and GIF need: pip install 'fairplay[images]'"
+    assert refusal_line(done) == "PNG and GIF need pyvips, which is missing: pip install 'fairplay[images]'"
     assert not film.exists()

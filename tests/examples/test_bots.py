@@ -204,7 +204,7 @@ def test_a_bot_that_is_shut_in_plays_whole_matches_and_ends_by_itself(bot: str, 
 
         assert guilty(final.result.ejected, number) == []
         assert final.turn is None
-        assert fate == "the program ended with exit code 0; it said nothing on stderr"
+        assert fate == "the program ended with exit code 0; its stderr is empty"
 
 
 def said_in(text: str) -> list[str]:

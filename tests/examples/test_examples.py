@@ -115,7 +115,7 @@ def test_a_tournament_of_players_in_a_script_comes_to_standings_and_a_report(tmp
     assert report == f"report: {tmp_path}/cup/report.html" and Path(report.removeprefix("report: ")).is_file()
 
 
-def test_the_observer_counts_whatever_it_hears() -> None:
+def test_the_observer_counts_all_events() -> None:
     module = load("an_observer")
     counting, referee = module.Counting(), Referee()
     referee.subscribe(counting)
@@ -123,4 +123,4 @@ def test_the_observer_counts_whatever_it_hears() -> None:
 
     referee.run(Fish(rows=3, columns=4), table, seed=bytes(32))
 
-    assert (counting.seen["Started"], counting.seen["Ejected"], counting.seen["Ended"]) == (1, 1, 1)
+    assert (counting.counts["Started"], counting.counts["Ejected"], counting.counts["Ended"]) == (1, 1, 1)

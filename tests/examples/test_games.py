@@ -119,7 +119,7 @@ def test_its_rule_book_is_printed_and_says_how_to_play_it(game: str) -> None:
     book = command("rules", GAMES[game]).out
 
     assert book.startswith(f"The rules of {game}\n")
-    assert re.search(r"^  2     In its turn a player ", book, re.MULTILINE)
+    assert re.search(r"^  2     On its turn a player ", book, re.MULTILINE)
     assert book.endswith(f"Try it: fairplay play {game} human random --game {GAMES[game]}\n")
 
 
@@ -242,7 +242,7 @@ def test_whoever_cheats_is_out_and_hears_why(game: str, tmp_path: Path) -> None:
     why = command("why", str(path), *handed(game)).out
 
     assert "ann is out: illegal (turn), rule 0.2: it cannot be done now: " in played.out
-    assert "A seat does one of the things that the rules offer to it then, and nothing else." in why
+    assert "On its turn a player does one thing that the rules allow, and nothing else." in why
     asked, again = re.findall("fairplay (?:why-not|debug) .*", why)[::-1]
     assert command(*shlex.split(asked)[1:]).code == 1
     assert "the same as in the record" in command(*shlex.split(again)[1:]).out
@@ -267,7 +267,7 @@ def test_a_tournament_is_played_in_processes_of_its_own(game: str, tmp_path: Pat
     assert f'game = "{game}"' in text
     assert text.splitlines()[0].endswith(f":  fairplay tournament FILE --game {GAMES[game]}")
     text = text.replace("games = 60", "games = 6").replace(
-        '# directories = ["./bots/*.py"]', 'directories = ["./last.py"]'
+        '# player_files = ["./bots/*.py"]', 'player_files = ["./last.py"]'
     )
     (tmp_path / "cup.toml").write_text(f'sandbox = "{"auto" if not BEST_SANDBOX else "none"}"\n{text}')
 

@@ -1,4 +1,4 @@
-"""Build the kernels: into a wheel where there is a compiler, and not at all where there is none, which is said."""
+"""Test the build of the kernels: a wheel contains them if there is a compiler, and a warning says if there is none."""
 
 import subprocess
 import sys
@@ -12,10 +12,13 @@ from tests.wheels import build_wheel, needs_compiler
 
 
 @needs_compiler
-def test_a_wheel_carries_the_kernels(tmp_path: Path) -> None:
+def test_a_wheel_contains_the_compiled_kernels_without_their_sources(tmp_path: Path) -> None:
     wheel = build_wheel(tmp_path)
 
     assert "-cp311-abi3-" in wheel.name
+    names = ZipFile(wheel).namelist()
+    assert "fairplay/games/fish/bots/bot.c" in names
+    assert [name for name in names if name.startswith("fairplay/kernels/") and name.endswith((".c", ".h"))] == []
     ZipFile(wheel).extract("fairplay/_kernels.abi3.so", tmp_path)
     code = "import _kernels; print(_kernels.fish_best_move(1, 1, bytes(1), 0, ((0,),), 1))"
     done = subprocess.run(
@@ -24,7 +27,7 @@ def test_a_wheel_carries_the_kernels(tmp_path: Path) -> None:
     assert (done.stdout, done.stderr) == ("None\n", "")
 
 
-def test_without_a_compiler_a_wheel_fits_everywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wheel_built_without_a_compiler_is_pure_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CC", "no-such-compiler")
 
     wheel = build_wheel(tmp_path)
@@ -33,20 +36,22 @@ def test_without_a_compiler_a_wheel_fits_everywhere(tmp_path: Path, monkeypatch:
     assert [name for name in ZipFile(wheel).namelist() if name.endswith(".so")] == []
 
 
-def test_that_there_is_no_compiler_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_build_without_a_compiler_fails_and_removes_old_kernels(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("CC", "no-such-compiler")
     library = tmp_path / "_kernels.so"
     library.write_bytes(b"of yesterday")
 
-    why_not = hatch_build.build(library)
+    error = hatch_build.build(library)
 
-    assert why_not == "no-such-compiler: No such file or directory"
-    assert hatch_build.told(why_not).startswith("without the kernels in C, which would be faster (no-such-compiler: ")
+    assert error == "no-such-compiler: No such file or directory"
+    assert hatch_build.describe_build(error).startswith("without the faster kernels in C (no-such-compiler: ")
     assert list(tmp_path.iterdir()) == []
 
 
 @needs_compiler
-def test_what_cannot_be_compiled_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_compilation_error_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source = tmp_path / "broken.c"
     source.write_text("int main(void) { return nothing; }\n")
     monkeypatch.setattr(hatch_build, "SOURCES", [source])
@@ -56,5 +61,5 @@ def test_what_cannot_be_compiled_is_said(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 @needs_compiler
-def test_the_compiler_has_nothing_to_say(tmp_path: Path) -> None:
+def test_the_kernels_compile_without_warnings(tmp_path: Path) -> None:
     assert hatch_build.build(tmp_path / "_kernels.so", ["-Werror", "-pedantic"]) == ""

@@ -95,7 +95,7 @@ def test_three_conspire_and_points_count() -> None:
 
 
 def test_a_parameter_that_makes_no_sense_is_refused() -> None:
-    with pytest.raises(BadRequest, match="lookahead weighs 1 to 1000000 positions"):
+    with pytest.raises(BadRequest, match="lookahead evaluates 1 to 1000000 positions"):
         player("lookahead:many")
 
 

@@ -55,8 +55,8 @@ def test_the_rule_book_has_the_clauses_of_the_module_and_of_all() -> None:
     book = rule_book(TicTacToe)
 
     assert book.startswith("# The rules of tic-tac-toe\n\nVersion 1.\n\nThree in a row")
-    assert "- **2** In its turn a player marks a square that is free." in book
-    assert "- **0.2** A seat does one of the things" in book
+    assert "- **2** On its turn a player marks a square that is free." in book
+    assert "- **0.2** On its turn a player does one thing" in book
 
 
 def test_the_rule_book_of_a_game_that_is_not_of_the_kit_has_its_own_clauses_alone() -> None:

@@ -180,4 +180,4 @@ def test_without_the_extra_there_is_one_clear_line(missing: str, monkeypatch: py
     with pytest.raises(BadRequest) as refused:
         raster.gif([split("#f00", "#00f")], 80, 0.1)
 
-    assert str(refused.value) == f"{missing} is missing, which PNG and GIF need: pip install 'fairplay[images]'"
+    assert str(refused.value) == f"PNG and GIF need {missing}, which is missing: pip install 'fairplay[images]'"

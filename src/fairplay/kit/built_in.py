@@ -1,4 +1,4 @@
-"""Play any game of the kit for the server: at random, or looking ahead."""
+"""Define the built-in players of any game of the kit: random and lookahead."""
 
 from collections.abc import Mapping
 from hashlib import sha256
@@ -9,9 +9,9 @@ from fairplay.core.game import Seat
 from fairplay.core.roles import AnyStrategy, BuiltInPlayer, built_in_player, built_in_player_with_number
 from fairplay.kit.game import BoardGame, State, View
 
-POSITIONS = range(1, 1_000_001)  # how many may be weighed in a turn
+POSITIONS = range(1, 1_000_001)  # how many may be evaluated in a turn
 DEFAULT_POSITIONS = 2000
-WIN_VALUE = 10**6  # what a victory is worth, less the turns that it takes; points are worth themselves
+WIN_VALUE = 10**6  # the value of a win, minus the turns that it takes; in games with points, these are the value
 
 
 def random_strategy(key: bytes) -> AnyStrategy:
@@ -19,38 +19,38 @@ def random_strategy(key: bytes) -> AnyStrategy:
 
     def choose(view: View[Any]) -> Any:
         options = list(view.game.actions(view))
-        return options[dice_for(view, key).below(len(options))]
+        return options[position_dice(view, key).below(len(options))]
 
     return choose
 
 
 def lookahead(positions: int, key: bytes) -> AnyStrategy:
-    """The action after which a seat stands best if all others conspire, as far ahead as so many positions reach."""
+    """The best action if all others play against the seat, as far ahead as so many positions allow."""
 
     def choose(view: View[Any]) -> Any:
         options = list(view.game.actions(view))
-        shuffle(options, dice_for(view, key))  # of equal ones, not always the first
+        shuffle(options, position_dice(view, key))  # so that it is not always the first of equal ones
         return Search(view, positions).best(options)
 
     return choose
 
 
 class BudgetExhausted(Exception):
-    """So many positions were weighed."""
+    """No more positions may be evaluated."""
 
 
 class Search:
-    """Looks one turn ahead, then two, and so on, as long as there are positions left to weigh."""
+    """Looks one turn ahead, then two, and so on, as long as more positions may be evaluated."""
 
     def __init__(self, view: View[Any], positions: int) -> None:
         self._game: BoardGame[Any, Any] = view.game
         self._state = view.game.imagine(view)
         self._seat: Seat = self._state.order[0]
         self._left = positions
-        self._cut = False  # was there anything that was not looked into?
+        self._cut = False  # did the depth cut off anything?
 
     def best(self, options: list[Any]) -> Any:
-        """One of the options: the first of the best of the last depth that was reached."""
+        """The best option at the last depth that was completed, the first of equal ones."""
         depth, best = 0, options[0]
         try:
             while len(options) > 1:
@@ -72,7 +72,7 @@ class Search:
         return best
 
     def _value(self, state: State[Any], depth: int, turns: int, low: float, high: float) -> float:
-        """What a state is worth, if it is between these two; beyond them nobody would let it come to that."""
+        """The value of a state, if it is between these bounds; beyond them alpha-beta cuts off."""
         self._left -= 1
         if self._left < 0:
             raise BudgetExhausted
@@ -94,7 +94,7 @@ class Search:
         return value
 
     def _standing(self, state: State[Any], turns: int, *, over: bool) -> float:
-        """How we stand: by points, or by who has won, rather soon than late."""
+        """The value by points, or by the winner: a win soon is better than a win late."""
         points = self._game.points(state.position)
         if points is not None:
             return points[self._seat] - max((points[seat] for seat in state.order if seat != self._seat), default=0)
@@ -104,13 +104,13 @@ class Search:
         return WIN_VALUE - turns if self._seat in first else turns - WIN_VALUE
 
 
-def dice_for(view: View[Any], key: bytes) -> Dice:
-    """What a seat draws from in a position."""
+def position_dice(view: View[Any], key: bytes) -> Dice:
+    """The dice of a seat in a position."""
     return Dice(sha256(key + view.game.pack_text(view)).digest(), 0)
 
 
 def shuffle(items: list[Any], dice: Dice) -> None:
-    """Put the items into an order drawn from all orders."""
+    """Put the items into a random order."""
     for last in range(len(items) - 1, 0, -1):
         other = dice.below(last + 1)
         items[last], items[other] = items[other], items[last]
@@ -120,8 +120,8 @@ BUILT_IN: Mapping[str, BuiltInPlayer] = {
     "random": built_in_player("random", "any legal action, drawn from the seat's own key", random_strategy),
     "lookahead": built_in_player_with_number(
         "lookahead",
-        "stands best after weighing N positions ahead, if all others conspire",
-        "weighs {} positions",
+        "the best action after evaluating N positions, if all others play against it",
+        "evaluates {} positions",
         POSITIONS,
         DEFAULT_POSITIONS,
         lookahead,

@@ -1,4 +1,4 @@
-"""Think of illegal actions in any game of the kit: something that is not there, and something that is not offered."""
+"""Make illegal actions in any game of the kit: one far off the board, and one that is legal in another position."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -15,18 +15,18 @@ FAR_NUMBER = 10**6
 MAX_CHEAT_CANDIDATES = 1000
 
 
-def far_away(view: View[Any]) -> Any:
-    """§0.2: with a number that is far beyond any board."""
+def action_far_away(view: View[Any]) -> Any:
+    """§0.2: an action with a number that is far beyond any board."""
     for action in islice(view.game.actions(view), MAX_CHEAT_CANDIDATES):
-        changed = with_far_number(msgspec.to_builtins(action))
-        with suppress(msgspec.ValidationError):  # if its type does not allow that
+        changed = replace_first_number(msgspec.to_builtins(action))
+        with suppress(msgspec.ValidationError):  # if its type does not allow the number
             if changed is not None:
                 return msgspec.convert(changed, view.game.action)
     return None
 
 
-def not_offered(view: View[Any]) -> Any:
-    """§0.2: what could be done in another position, and not in this one."""
+def action_not_offered(view: View[Any]) -> Any:
+    """§0.2: an action that is legal in another position, but not in this one."""
     offered = list(islice(view.game.actions(view), MAX_CHEAT_CANDIDATES))
     for state in random_match(view.game):
         if (seat := view.game.turn(state)) is not None:
@@ -36,16 +36,16 @@ def not_offered(view: View[Any]) -> Any:
     return None
 
 
-def with_far_number(plain: Any) -> Any:
-    """Plain JSON with its first number far beyond; None: there is none in it."""
+def replace_first_number(plain: Any) -> Any:
+    """Plain JSON with FAR_NUMBER for its first number; None: it has no number."""
     match plain:
         case dict():
             for key, value in plain.items():
-                if (changed := with_far_number(value)) is not None:
+                if (changed := replace_first_number(value)) is not None:
                     return {**plain, key: changed}
         case list() | tuple():
             for index, value in enumerate(plain):
-                if (changed := with_far_number(value)) is not None:
+                if (changed := replace_first_number(value)) is not None:
                     return [*plain[:index], changed, *plain[index + 1 :]]
         case bool():
             return None
@@ -55,11 +55,14 @@ def with_far_number(plain: Any) -> Any:
 
 
 def cheats_of(rules: type[BoardGame[Any, Any]]) -> Mapping[str, Cheat]:
-    """Both, by names that no other game has."""
-    return {f"goes far away in {rules.name}": far_away, f"does what is not offered in {rules.name}": not_offered}
+    """Both illegal actions, by names that no other game has."""
+    return {
+        f"goes far away in {rules.name}": action_far_away,
+        f"does what is not offered in {rules.name}": action_not_offered,
+    }
 
 
 def rare_cheats_of(rules: type[BoardGame[Any, Any]]) -> frozenset[str]:
-    """Those that are not possible from the start on."""
+    """The names of the illegal actions that are not possible at the start."""
     view = rules().view(rules().deal(rules.seats[0], bytes(32)), 0)
     return frozenset(name for name, cheat in cheats_of(rules).items() if cheat(view) is None)

@@ -1,4 +1,4 @@
-"""List what comes for free with a game of the kit, by what a title calls it; each file is loaded when it is needed."""
+"""List the parts that any game of the kit has by default; each file is imported when it is needed."""
 
 from importlib import import_module
 from typing import Any
@@ -18,11 +18,11 @@ DEFAULTS = {
     "cheats": ("cheats", "cheats_of"),
     "rare_cheats": ("cheats", "rare_cheats_of"),
 }
-PER_GAME = {"help", "examples", "cheats", "rare_cheats"}  # what is other for each game
+PER_GAME = {"help", "examples", "cheats", "rare_cheats"}  # parts that are made for each game
 
 
 def default_part(rules: type[BoardGame[Any, Any]], name: str) -> Any:
-    """What comes with a game by this name."""
+    """The default of a part of a game."""
     file, inside = DEFAULTS[name]
     found = getattr(import_module(f"fairplay.kit.{file}"), inside)
     return found(rules) if name in PER_GAME else found

@@ -1,18 +1,18 @@
-"""Draw what a seat sees of any game of the kit, as SVG: a grid of signs."""
+"""Draw a view of any game of the kit as SVG: a grid of signs."""
 
 from collections.abc import Iterator, Sequence
 from math import ceil
 from typing import Any
 
 from fairplay.kit.game import View
-from fairplay.kit.roster import looks, owners_in, players_of
+from fairplay.kit.roster import looks, players_of, sign_owners
 from fairplay.kit.terminal import Place, changed_places, grid
 from fairplay.render.colours import letter_colour
 from fairplay.render.panel import EDGE, Board, Header, Skin, picture, units_per_pixel
 from fairplay.render.roster import Look
 from fairplay.render.svg import LETTER_STYLE, Value, circle, element, gradient, group, rectangle, text, use
 
-NOTHING = ". "  # signs of a place where nothing is, and of none at all
+NOTHING = ". "  # the signs of an empty place, and of no place
 LIGHT = Skin(
     ground="#f4f1ea",
     panel="#e6dfd2",
@@ -48,9 +48,9 @@ def svg(
     dark: bool = False,
     small: bool = False,
 ) -> str:
-    """A picture of the board and the players, as a document of its own; what changed since `before` is marked.
+    """A picture of the board and the players, as an SVG document; what changed since `before` is marked.
 
-    The board never grows, so that there is always room for `around`.
+    The board never grows, so there is always room for `around`.
     """
     signs, players = grid(view), players_of(view, names)
     rows, columns = len(signs), max(map(len, signs), default=0)
@@ -66,7 +66,7 @@ def svg(
         *(() if small else [_labels(rows, columns, label)]),
     ]
     beside = 0.0 if small else max(0.0, shore - EDGE + 8)
-    said = ", ".join(f"{player.display_name} {player.score or player.mark}".strip() for player in players)
+    summary = ", ".join(f"{player.display_name} {player.score or player.mark}".strip() for player in players)
     return picture(
         Board(content, width + 2 * beside, height + 2 * shore, origin=(beside, shore)),
         players,
@@ -79,19 +79,19 @@ def svg(
         ),
         skin=DARK if dark else LIGHT,
         definitions=_definitions(looks(view), dark=dark),
-        label=f"{view.game.name}, {STAGES[over]}: {said}",
+        label=f"{view.game.name}, {STAGES[over]}: {summary}",
         ids=f"{view.game.name}{view.state.seats}",
         unit="point",
         small=small,
     )
 
 
-def _definitions(seen: Sequence[Look], *, dark: bool) -> Iterator[str]:
+def _definitions(looks: Sequence[Look], *, dark: bool) -> Iterator[str]:
     yield gradient("field", *FIELD[dark])
     yield rectangle(-SIDE / 2 + 1.5, -SIDE / 2 + 1.5, SIDE - 3, SIDE - 3, rx=4.0, fill=SQUARE[dark], id="square")
     yield circle(0, 0, 7.0, fill=MARK, stroke=INK, stroke_width=1.5, id="point")
     rim: dict[str, Value] = {"stroke": INK, "stroke_width": 2.0}
-    for seat, look in enumerate(seen):
+    for seat, look in enumerate(looks):
         disc = circle(0, 0, RADIUS, fill=look.paint, **rim)
         sign = text(0, 8.5, look.letter, font_size=24.0, fill=letter_colour(look.paint), **LETTER_STYLE)
         yield element("g", disc, sign, id=f"piece{seat}")
@@ -109,7 +109,7 @@ def _corner(place: Place) -> tuple[float, float]:
 
 
 def _squares(view: View[Any], signs: Sequence[str]) -> Iterator[str]:
-    owners = owners_in(view)
+    owners = sign_owners(view)
     for row, line in enumerate(signs):
         for column, sign in enumerate(line):
             x, y = _corner((row, column))
@@ -122,7 +122,7 @@ def _squares(view: View[Any], signs: Sequence[str]) -> Iterator[str]:
 
 
 def _labels(rows: int, columns: int, size: float) -> str:
-    """The numbers of the rows on the left, and of the columns on top, as many as there is room for."""
+    """The numbers of the rows on the left and of the columns on top, as many as fit."""
     step = ceil(size * 1.5 / SIDE)
     left = (text(-size * 0.9, (row + 0.5) * SIDE + size / 3, str(row)) for row in range(0, rows, step))
     top = (text((column + 0.5) * SIDE, -size * 0.6, str(column)) for column in range(0, columns, step))

@@ -1,4 +1,4 @@
-"""Find positions of any game of the kit worth a name: its beginning, its middle, and shortly before its end."""
+"""Make example positions of any game of the kit: from its start, its middle, and shortly before its end."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,21 +7,21 @@ from fairplay.core.chance import Dice, seed_from_text
 from fairplay.kit.game import BoardGame, State
 
 SEED = seed_from_text("examples")
-MAX_TURNS = 10_000  # of a match, which may never end
+MAX_TURNS = 10_000  # of a match, which might never end
 
 
 def examples_of(rules: type[BoardGame[Any, Any]]) -> Mapping[str, State[Any]]:
-    """Three positions of a match that is played at random, always the same."""
-    story = random_match(rules())
-    return {"start": story[0], "in the middle": story[len(story) // 2], "near the end": story[-2:][0]}
+    """Three positions of a random match, which is always the same."""
+    states = random_match(rules())
+    return {"start": states[0], "in the middle": states[len(states) // 2], "near the end": states[-2:][0]}
 
 
 def random_match(game: BoardGame[Any, Any]) -> list[State[Any]]:
-    """Every state of a match between as few as possible."""
+    """All states of a random match between as few players as possible."""
     dice, state = Dice(SEED, 0), game.deal(game.seats[0], SEED)
-    story = [state]
-    while (seat := game.turn(state)) is not None and len(story) < MAX_TURNS:
+    states = [state]
+    while (seat := game.turn(state)) is not None and len(states) < MAX_TURNS:
         options = list(game.moves(state.position, seat))
         state = game.apply(state, options[dice.below(len(options))])
-        story.append(state)
-    return story
+        states.append(state)
+    return states

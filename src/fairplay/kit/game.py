@@ -1,7 +1,7 @@
-"""Be the base of simple games, in which everything is public and seats take turns: answer what can be answered for all.
+"""Define the base class of simple games, in which everything is public and seats take turns.
 
-A game says how a position begins, what a seat can do in it, what comes of that, who has won and what it looks like.
-Whose turn it is and who is still in is kept here, beside the position.
+A game defines how a position starts, what a seat can do in it, the position after that, who has won and what the board
+looks like. The turn and the seats still in are kept here, beside the position.
 """
 
 from abc import abstractmethod
@@ -16,13 +16,13 @@ from fairplay.core.game import Game, Moment, Ranking, Seat, check_seat
 
 P = TypeVar("P")  # a position: any type that msgspec reads and writes
 A = TypeVar("A")  # an action
-MAX_CHECKED_MOVES = 1000  # moves in a position that somebody else wrote down
-COLOURS = ("red", "blue", "yellow", "green", "white", "black", "pink", "grey")  # that pieces can have
-NOT_ON_TURN, NOT_OFFERED = "0.1", "0.2"  # clauses that hold in all of these games; see book.py
+MAX_CHECKED_MOVES = 1000  # moves that are tried in a position from outside
+COLOURS = ("red", "blue", "yellow", "green", "white", "black", "pink", "grey")  # of pieces
+NOT_ON_TURN, NOT_OFFERED = "0.1", "0.2"  # clauses that hold in all of these games; see rule_book.py
 
 
 class Action(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag=str.lower):
-    """What a player can do. Its fields are its details; in JSON its name is the type, and so it is for people.
+    """What a player can do. Its fields are its details; its name is the type in JSON, and the verb for people.
 
     >>> class Drop(Action, frozen=True):
     ...     column: int
@@ -41,16 +41,16 @@ class State(msgspec.Struct, Generic[P], frozen=True, forbid_unknown_fields=True)
 
     position: P
     order: tuple[Seat, ...]  # the seats still in, starting with the next to move
-    seats: int  # how many sat down
+    seats: int  # the number of seats at the start
 
 
 class Player(msgspec.Struct, frozen=True):
-    """Who sits somewhere."""
+    """A player, even if it was ejected."""
 
     seat: Seat
     colour: str
-    sign: str  # what stands for its pieces on the board
-    score: int | None  # None: there are none in this game
+    sign: str  # for its pieces on the board
+    score: int | None  # None: this game has no scores
 
 
 class Board(Mapping[tuple[int, int], str]):
@@ -76,7 +76,7 @@ class Board(Mapping[tuple[int, int], str]):
 
 
 class View(msgspec.Struct, Generic[P], frozen=True):
-    """What a seat sees; None: a spectator. It knows its game, with the parameters that it is played with."""
+    """What a seat sees (None: a spectator), with the game and its parameters."""
 
     seat: Seat | None
     state: State[P]
@@ -84,12 +84,12 @@ class View(msgspec.Struct, Generic[P], frozen=True):
 
     @property
     def position(self) -> P:
-        """The position, as the game has it."""
+        """The position, as the game defines it."""
         return self.state.position
 
     @property
     def me(self) -> Player:
-        """Whose view it is. Raises BadRequest for spectators."""
+        """The player that this view is for. Raises BadRequest for spectators."""
         if self.seat is None:
             raise BadRequest("this is the view of a spectator, which has no player")
         return self.players[self.seat]
@@ -108,7 +108,7 @@ class View(msgspec.Struct, Generic[P], frozen=True):
 
     @property
     def scores(self) -> dict[Seat, int]:
-        """The points of each seat; empty if there are none in this game."""
+        """The points of each seat; empty if this game has none."""
         return dict(enumerate(self.game.points(self.state.position) or ()))
 
     @property
@@ -118,7 +118,7 @@ class View(msgspec.Struct, Generic[P], frozen=True):
 
     @property
     def board(self) -> Board:
-        """The board, as it is drawn."""
+        """The signs on the board."""
         return Board(self.game.rows(self.state.position))
 
     def __str__(self) -> str:
@@ -134,7 +134,7 @@ class View(msgspec.Struct, Generic[P], frozen=True):
 
 
 class PackedView(msgspec.Struct, Generic[P], frozen=True, forbid_unknown_fields=True):
-    """A view as it is written down."""
+    """A view in JSON."""
 
     seat: Seat | None
     position: P
@@ -143,12 +143,12 @@ class PackedView(msgspec.Struct, Generic[P], frozen=True, forbid_unknown_fields=
 
 
 class BoardGame(Game[State[P], View[P], A], Generic[P, A], frozen=True, forbid_unknown_fields=True):
-    """A game of positions and actions of these two types: class TicTacToe(BoardGame[Board, Mark], frozen=True)."""
+    """A game with positions and actions of these two types: class TicTacToe(BoardGame[Board, Mark], frozen=True)."""
 
     version: ClassVar[str] = "1"
     seats: ClassVar[range] = range(2, 3)
     youngest_first: ClassVar[bool] = True
-    signs: ClassVar[str] = "XO"  # by seat: what stands for its pieces in `rows`
+    signs: ClassVar[str] = "XO"  # by seat: the sign of its pieces in `rows`
     colours: ClassVar[tuple[str, ...]] = COLOURS  # by seat, in pictures
     position: ClassVar[Any]  # the type of positions, for decoders
 
@@ -158,47 +158,47 @@ class BoardGame(Game[State[P], View[P], A], Generic[P, A], frozen=True, forbid_u
             if get_origin(base) is BoardGame:
                 cls.position, cls.action = get_args(base)
         if len({*cls.signs}) < len(cls.signs) or {*cls.signs} & {*". "}:
-            raise TypeError(f"the signs {cls.signs!r} of {cls.__name__} have to differ, also from a dot and a blank")
+            raise TypeError(f"the signs {cls.signs!r} of {cls.__name__} must differ, also from a dot and a blank")
         if not cls.colours:
-            raise TypeError(f"there have to be colours of {cls.__name__}")
+            raise TypeError(f"{cls.__name__} must have colours")
 
-    # What a game says.
+    # What a game defines.
 
     @abstractmethod
     def start(self, seats: int) -> P:
-        """The position in which so many begin. Raises BadRequest if they cannot."""
+        """The first position, for so many seats. Raises BadRequest if there is none."""
 
     @abstractmethod
     def moves(self, position: P, seat: Seat) -> Iterable[A]:
-        """What this seat can do, if it is on turn. If it can do nothing the game is over."""
+        """What this seat can do on its turn. If it can do nothing, the game is over."""
 
     @abstractmethod
     def after(self, position: P, seat: Seat, action: A) -> P:
-        """The position after one of these moves."""
+        """The position after a move of this seat."""
 
     def winner(self, position: P) -> Seat | None:
-        """Who has won? Then the game is over. None: nobody so far."""
+        """The seat that has won, which ends the game; None: no seat has won yet."""
         return None
 
     def points(self, position: P) -> tuple[int, ...] | None:
-        """The points of all seats, if these decide; most first. None: there is a winner, or nobody has won."""
+        """The points of all seats, if the ranking depends on points; None: it depends on the winner."""
         return None
 
     @abstractmethod
     def rows(self, position: P) -> Sequence[str]:
-        """The board, row by row, all of one length: a seat's sign where it has a piece, a dot where nothing is."""
+        """The rows of the board, all of one length: a seat's sign where it has a piece, a dot on an empty place."""
 
-    # What is worked out from that.
+    # What follows from that.
 
     @classmethod
     def parameter_descriptions(cls) -> dict[str, str]:
-        """What each parameter means; of one without a description, its type."""
+        """The description of each parameter, or else its type."""
         types = get_type_hints(cls)
         kinds = {name: getattr(kind, "__name__", str(kind)) for name, kind in types.items()}
         return {name: about or kinds[name] for name, about in super().parameter_descriptions().items()}
 
     def sign_of(self, seat: Seat) -> str:
-        """What stands for the pieces of a seat; its number, if there are not enough signs."""
+        """The sign of a seat's pieces; its number, if there are too few signs."""
         return self.signs[seat] if seat < len(self.signs) else str(seat % 10)
 
     def colour_of(self, seat: Seat) -> str:
@@ -206,18 +206,18 @@ class BoardGame(Game[State[P], View[P], A], Generic[P, A], frozen=True, forbid_u
         return self.colours[seat % len(self.colours)]
 
     def deal(self, seats: int, seed: bytes) -> State[P]:
-        """As they begin; nothing is drawn by lot."""
+        """The first state; nothing is random."""
         return State(self.start(seats), tuple(range(seats)), seats)
 
     def turn(self, state: State[P]) -> Seat | None:
-        """§0.1: whoever is first in the order, until somebody has won, nothing can be done, or one is left of many."""
+        """§0.1, §0.3, §0.4: the first seat in the order; None: a seat has won, the next cannot act, or one is left."""
         order, position = state.order, state.position
         if len(order) < min(2, state.seats) or self.winner(position) is not None:
             return None
         return order[0] if any(True for _ in self.moves(position, order[0])) else None
 
     def order(self, state: State[P]) -> tuple[Seat, ...]:
-        """§0.1: one after the other, whoever leaves."""
+        """§0.1: one after the other, even when a player leaves."""
         return state.order
 
     def view(self, state: State[P], seat: Seat | None) -> View[P]:
@@ -229,7 +229,7 @@ class BoardGame(Game[State[P], View[P], A], Generic[P, A], frozen=True, forbid_u
         return view.state
 
     def actions(self, view: View[P]) -> Iterator[A]:
-        """§0.2: what the game offers to whoever is on turn."""
+        """§0.2: the moves of the seat on turn."""
         seat, turn = view.seat, self.turn(view.state)
         if seat is None or seat != turn:
             raise NotOnTurn(seat, turn)
@@ -244,17 +244,17 @@ class BoardGame(Game[State[P], View[P], A], Generic[P, A], frozen=True, forbid_u
             raise IllegalAction(NOT_OFFERED, f"it cannot be done now: {action}")
 
     def apply(self, state: State[P], action: A) -> State[P]:
-        """§0.1: then it is the turn of the next. A game with another order of turns has an `apply` of its own."""
+        """§0.1: the next seat is on turn. A game with another order of turns overrides `apply`."""
         seat, *others = state.order
         return State(self.after(state.position, seat, action), (*others, seat), state.seats)
 
     def eject(self, state: State[P], seat: Seat, moment: Moment) -> State[P]:
-        """§0.3: whatever the moment, the position stays as it is."""
+        """§0.3: at every moment, the position stays as it is."""
         check_seat(seat, state.seats)
         return State(state.position, tuple(other for other in state.order if other != seat), state.seats)
 
     def fits(self, state: State[P]) -> bool:
-        """Is the board as large as the one that they begin with?"""
+        """Has the board the size of the first position?"""
         try:
             self._check_state(state)
         except BadRequest:
@@ -262,10 +262,10 @@ class BoardGame(Game[State[P], View[P], A], Generic[P, A], frozen=True, forbid_u
         return True
 
     def ranking(self, state: State[P]) -> Ranking:
-        """§0.3, §0.4: by points; or the winner, and then all others."""
+        """§0.3, §0.4: by points; or the winner, then all others."""
         points, won = self.points(state.position), self.winner(state.position)
         if won is not None and (type(won) is not int or won not in range(state.seats)):
-            raise TypeError(f"{won!r}, the winner of {self.name}, is no seat: these are 0 to {state.seats - 1}")
+            raise TypeError(f"{won!r}, the winner of {self.name}, is not a seat: these are 0 to {state.seats - 1}")
 
         def worth(seat: Seat) -> int:
             return (seat == won) if points is None else points[seat]
@@ -274,16 +274,16 @@ class BoardGame(Game[State[P], View[P], A], Generic[P, A], frozen=True, forbid_u
         return tuple(frozenset(group) for _, group in groupby(best_first, key=worth))
 
     def scores(self, state: State[P]) -> tuple[int, ...] | None:
-        """The points, if there are any."""
+        """The points, if this game has any."""
         return self.points(state.position)
 
     def pack(self, view: View[P]) -> Any:
-        """A view as plain JSON: the seat, and the state."""
+        """A view as plain JSON: the seat and the state."""
         return {"seat": view.seat, **self.pack_state(view.state)}
 
     def unpack(self, plain: Any) -> View[P]:
-        seen = self._read(plain, PackedView)
-        return View(seen.seat, self._check_state(State(seen.position, seen.order, seen.seats)), self)
+        view = self._read(plain, PackedView)
+        return View(view.seat, self._check_state(State(view.position, view.order, view.seats)), self)
 
     def pack_state(self, state: State[P]) -> Any:
         return msgspec.to_builtins(state)
@@ -295,22 +295,22 @@ class BoardGame(Game[State[P], View[P], A], Generic[P, A], frozen=True, forbid_u
         try:
             return msgspec.convert(plain, kind[self.position])
         except msgspec.ValidationError as error:
-            raise BadRequest(f"this is no position of {self.name}: {error}") from None
+            raise BadRequest(f"not a position of {self.name}: {error}") from None
 
     def _check_state(self, state: State[P]) -> State[P]:
-        """A state that somebody wrote down, if all questions have an answer: it may be of another board, or of none."""
+        """A state from outside, if the game can handle it: it may be of another board, or invalid."""
         order, seats = state.order, state.seats
         if seats not in self.seats or len({*order}) < len(order) or not {*order} <= {*range(seats)}:
-            raise BadRequest(f"this is no position of {self.name}: the seats {list(order)} of {seats}")
+            raise BadRequest(f"not a position of {self.name}: the seats {list(order)} of {seats}")
         try:
             sizes = [[len(row) for row in self.rows(one)] for one in (state.position, self.start(seats))]
             for seat in order:
                 list(islice(self.moves(state.position, seat), MAX_CHECKED_MOVES))
             self.ranking(state)
         except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
-            raise BadRequest(f"this is no position of {self.name}: {type(error).__name__}") from None
+            raise BadRequest(f"not a position of {self.name}: {type(error).__name__}") from None
         if sizes[0] != sizes[1]:
-            raise BadRequest(f"this is no position of {self.name}: its board has another size")
+            raise BadRequest(f"not a position of {self.name}: its board has another size")
         if len({*sizes[0]}) > 1:
-            raise BadRequest(f"this is no position of {self.name}: its rows differ in length")
+            raise BadRequest(f"not a position of {self.name}: its rows differ in length")
         return state

@@ -1,4 +1,4 @@
-"""Say an action of any game in a few words, read what a person typed, and foresee what comes of it."""
+"""Format, parse and preview actions of any game, as people type them."""
 
 import re
 from collections.abc import Iterator
@@ -12,12 +12,12 @@ from fairplay.core.errors import BadRequest
 from fairplay.core.game import Game
 from fairplay.kit.game import View
 
-MAX_MATCHED_ACTIONS = 3000  # of the actions among which one is looked for
+MAX_MATCHED_ACTIONS = 3000  # actions that are compared with typed words
 MAX_SUGGESTIONS = 3
 
 
 def format_action(action: Any) -> str:
-    """An action as a person says it: what it is, and its details.
+    """An action as a person types it: its name and its details.
 
     >>> from fairplay.kit import Action
     >>> class Mark(Action, frozen=True):
@@ -29,7 +29,7 @@ def format_action(action: Any) -> str:
 
 
 def flat_words(plain: Any) -> Iterator[str]:
-    """What is in plain JSON, one after the other."""
+    """The values in plain JSON as words."""
     match plain:
         case dict():
             for value in plain.values():
@@ -47,24 +47,24 @@ def flat_words(plain: Any) -> Iterator[str]:
 
 def parse_action(view: View[Any], words: str) -> Any:
     """The action that a person typed. Raises BadRequest if it is unclear."""
-    game, said = view.game, [word for word in re.split(r"[\s,()\[\]]+", words.lower()) if word]
+    game, typed = view.game, [word for word in re.split(r"[\s,()\[\]]+", words.lower()) if word]
     offered = list(islice(game.actions(view), MAX_MATCHED_ACTIONS))
     for action in offered:
         known = format_action(action).lower().split()
-        if said in (known, known[1:]):
+        if typed in (known, known[1:]):
             return action
-    for kind in action_types(game.action):  # so that the rules can say why not
-        if (action := build_action(kind, said)) is not None:
+    for kind in action_types(game.action):  # an illegal action, so that the rules can say why
+        if (action := build_action(kind, typed)) is not None:
             return action
-    like = ", or ".join(format_action(action) for action in offered[:MAX_SUGGESTIONS])
-    raise BadRequest(f"{words!r} is nothing that can be done; write {like}")
+    hints = ", or ".join(format_action(action) for action in offered[:MAX_SUGGESTIONS])
+    raise BadRequest(f"{words!r} is not an action; write {hints}")
 
 
-def build_action(kind: Any, said: list[str]) -> Any:
-    """The action of this kind that words make, a word for each field; None: they make none."""
+def build_action(kind: Any, words: list[str]) -> Any:
+    """The action of this kind from words, one for each field; None: they do not fit."""
     fields = [field.encode_name for field in msgspec.structs.fields(kind)] if is_struct(kind) else []
     tag = str(kind.__struct_config__.tag).lower() if is_struct(kind) else ""
-    details = said[1:] if said[:1] == [tag] else said
+    details = words[1:] if words[:1] == [tag] else words
     if not fields or len(details) != len(fields):
         return None
     try:
@@ -81,7 +81,7 @@ def action_types(action: Any) -> tuple[Any, ...]:
 
 
 def is_struct(kind: Any) -> bool:
-    """Is it a type with fields?"""
+    """Is this a type with fields?"""
     return isinstance(kind, type) and issubclass(kind, msgspec.Struct)
 
 

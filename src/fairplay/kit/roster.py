@@ -1,4 +1,4 @@
-"""Say who plays a game of the kit, for pictures and terminals: what everybody looks like, and how it stands."""
+"""List the players of a game of the kit with signs, scores and status, for pictures and terminals."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -7,7 +7,7 @@ from fairplay.core.game import Seat
 from fairplay.kit.game import State, View
 from fairplay.render.roster import Look, Player, seat_name
 
-HUES = {  # all of different brightness; the signs help as well
+HUES = {  # they all differ in brightness; the signs help as well
     "red": ("97;41", "#c8323c"),
     "blue": ("97;44", "#2a78c8"),
     "yellow": ("30;103", "#ffd23f"),
@@ -17,16 +17,16 @@ HUES = {  # all of different brightness; the signs help as well
     "pink": ("30;48;5;218", "#f7a8c4"),
     "grey": ("30;47", "#93a0ab"),
 }
-PLAIN = ("7", "#93a0ab")  # what is of no colour that is known
+PLAIN = ("7", "#93a0ab")  # for an unknown colour
 
 
 def looks(view: View[Any]) -> list[Look]:
-    """What everybody's pieces look like, by seat."""
+    """The look of each seat's pieces."""
     return [Look(player.sign, *HUES.get(player.colour, PLAIN)) for player in view.players]
 
 
-def owners_in(view: View[Any]) -> Mapping[str, Seat]:
-    """Whose pieces each sign stands for."""
+def sign_owners(view: View[Any]) -> Mapping[str, Seat]:
+    """The seat of each sign."""
     return {player.sign: player.seat for player in view.players}
 
 

@@ -1,10 +1,10 @@
-"""Sketch what a seat sees of any game of the kit for a terminal: a grid of signs."""
+"""Draw a view of any game of the kit as text for a terminal: a grid of signs."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from fairplay.kit.game import View
-from fairplay.kit.roster import looks, owners_in, players_of
+from fairplay.kit.roster import looks, players_of, sign_owners
 from fairplay.render.fit import Part, Scale, Space, format_hidden_part, visible_part
 from fairplay.render.roster import roster
 from fairplay.render.text import CHANGED_COLOUR, add_colour, printable
@@ -37,12 +37,12 @@ def text(
 
 
 def grid(view: View[Any]) -> list[str]:
-    """The signs of the board, row by row; nothing in them can hurt a terminal."""
+    """The signs of the board, row by row, safe for a terminal."""
     return [printable(row, max(1, len(row))) for row in view.game.rows(view.state.position)]
 
 
 def changed_places(view: View[Any], before: View[Any] | None) -> set[Place]:
-    """Where another sign is than before."""
+    """The places where the sign has changed."""
     if before is None:
         return set()
     pairs = enumerate(zip(grid(view), grid(before), strict=False))
@@ -57,17 +57,17 @@ def changed_places(view: View[Any], before: View[Any] | None) -> set[Place]:
 def _lines(
     view: View[Any], signs: Sequence[str], part: Part, new: set[Place], margin: int, *, colour: bool
 ) -> Iterator[str]:
-    owners, codes, wide = owners_in(view), [look.code for look in looks(view)], part.scale.wide - 2
+    owners, codes, wide = sign_owners(view), [look.code for look in looks(view)], part.scale.wide - 2
     yield (" " * margin + "".join(f" {column:>{wide}} " for column in part.columns)).rstrip()
     for row in part.rows:
         line = f"{row:>{margin - 1}} "
         for column, sign in enumerate(signs[row]):
             if column in part.columns:
-                shown, owner = sign.replace(".", "·"), owners.get(sign)
+                cell, owner = sign.replace(".", "·"), owners.get(sign)
                 if colour and owner is not None:
-                    shown = add_colour(shown, codes[owner])
+                    cell = add_colour(cell, codes[owner])
                 left, right = "[]" if (row, column) in new else "  "
                 if colour and (row, column) in new:
                     left, right = add_colour(left, CHANGED_COLOUR), add_colour(right, CHANGED_COLOUR)
-                line += f"{' ' * (wide - 1)}{left}{shown}{right}"
+                line += f"{' ' * (wide - 1)}{left}{cell}{right}"
         yield line.rstrip()

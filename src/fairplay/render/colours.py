@@ -1,8 +1,8 @@
-"""Tell how well colours can be told apart, as WCAG 2 measures it."""
+"""Measure the contrast of colours as WCAG 2 does."""
 
 from functools import cache
 
-INK, CHALK = "#14181d", "#ffffff"  # to write with on any paint
+INK, CHALK = "#14181d", "#ffffff"  # for letters on any paint
 
 
 def linear_rgb(paint: str) -> tuple[float, float, float]:
@@ -22,7 +22,7 @@ def luminance(paint: str) -> float:
 
 
 def contrast(one: str, other: str) -> float:
-    """From 1, which is none, to 21; texts need 4.5.
+    """The contrast ratio, from 1 (none) to 21; texts need 4.5.
 
     >>> round(contrast("#767676", "#ffffff"), 2)
     4.54
@@ -33,7 +33,7 @@ def contrast(one: str, other: str) -> float:
 
 @cache
 def letter_colour(paint: str) -> str:
-    """The paint for letters on this one."""
+    """The colour for letters on this paint."""
     return max(INK, CHALK, key=lambda letters: contrast(letters, paint))
 
 

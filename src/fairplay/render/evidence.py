@@ -1,4 +1,4 @@
-"""Put into words what is known of an answer that was refused, or did not come."""
+"""Describe the evidence of an answer that was refused, or did not come."""
 
 from fairplay.core.messages import Evidence
 
@@ -6,7 +6,7 @@ SIGNALS = range(1, 65)
 
 
 def describe_evidence(evidence: Evidence) -> list[str]:
-    """What is known, line by line; nothing, if nothing is.
+    """The evidence, line by line; empty, if there is none.
 
     >>> print(*describe_evidence(Evidence(limit=5.0, taken=5.0, exit_code=1, stderr="oh")), sep="\\n")
     limit 5.000 s, taken 5.000 s, delays of the host 0.000 s
@@ -21,15 +21,15 @@ def describe_evidence(evidence: Evidence) -> list[str]:
         clocks = f"limit {evidence.limit:.3f} s, taken {taken:.3f} s, delays of the host {host_delay:.3f} s"
         lines.append(clocks)
     if evidence.stderr is not None:
-        said = "its stderr ends with:" if evidence.stderr else "it said nothing on stderr"
-        lines += [f"the program {describe_exit_code(evidence.exit_code)}; {said}", *evidence.stderr.splitlines()]
+        stderr = "its stderr ends with:" if evidence.stderr else "its stderr is empty"
+        lines += [f"the program {describe_exit_code(evidence.exit_code)}; {stderr}", *evidence.stderr.splitlines()]
     if evidence.disconnected is not None:
         lines.append(f"the connection was lost {evidence.disconnected:.3f} s before")
     return lines
 
 
 def describe_exit_code(code: int | None) -> str:
-    """What an exit code says; above 128 it stands for a signal, as in shells."""
+    """What an exit code means; above 128 it stands for a signal, as in shells."""
     if code is None:
         return "is still running"
     number = exit_signal(code)

@@ -1,4 +1,4 @@
-"""Measure words in a picture, rather too wide than too narrow: nobody knows in which font they will be seen."""
+"""Estimate the width of words in a picture, rather too wide than too narrow, as the font is unknown."""
 
 from unicodedata import combining, east_asian_width
 
@@ -7,7 +7,7 @@ ELLIPSIS = "…"
 
 
 def text_width(words: str) -> float:
-    """How wide words are when they are bold, in units of the font's size.
+    """The width of bold words, in units of the font's size.
 
     >>> text_width("ill") < text_width("Ann") < text_width("WWW")
     True
@@ -16,7 +16,7 @@ def text_width(words: str) -> float:
 
 
 def truncate_to_width(words: str, room: float) -> str:
-    """As many of the words as have room, in units of the font's size; where some are cut, they end in an ellipsis.
+    """The words, cut to the room in units of the font's size; an ellipsis stands for what is cut.
 
     >>> truncate_to_width("Bartholomew", 9.0), truncate_to_width("Bartholomew", 5.0)
     ('Bartholomew', 'Barth…')
@@ -34,7 +34,7 @@ def _em(sign: str) -> float:
     if combining(sign):
         return 0.0
     if east_asian_width(sign) in "WF":
-        return 1.3 if sign > "\U0001f000" else 1.05  # the former are pictures
+        return 1.3 if sign > "\U0001f000" else 1.05  # the former are emoji
     if sign in NARROW:
         return 0.5
     if sign in BROAD:

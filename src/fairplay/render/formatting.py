@@ -1,4 +1,4 @@
-"""Put things into words: paragraphs, times, values as JSON, and texts that a shell takes."""
+"""Format paragraphs, times, numbers, values as JSON, and texts for a shell."""
 
 import shlex
 from collections.abc import Iterable, Iterator
@@ -27,9 +27,9 @@ def format_paragraph(heading: str, *texts: str) -> Iterator[str]:
 
 
 def shell_quote(text: str) -> str:
-    r"""A text as a shell takes it; what is not printable is spelled out, as bash and others have it.
+    r"""A text quoted for a shell; characters that are not printable are escaped as in bash.
 
-    There is no quote within the quotes: a shell that does not know $'...' takes it for another text, and runs nothing.
+    There is no quote within the quotes: a shell that does not know $'...' reads another text, and runs nothing.
 
     >>> print(shell_quote("my bot.py"), shell_quote("it's\x1b[2J"))
     'my bot.py' $'it\x27s\x1b[2J'
@@ -45,7 +45,7 @@ def escape_character(sign: str) -> str:
 
 
 def suggestion(word: str, known: Iterable[str]) -> str:
-    """What to say behind a word that nobody knows: the one that may have been meant, or else all that are known.
+    """The hint after an unknown word: the closest known word, or else all known words.
 
     >>> suggestion("gamse", ["games", "table"]), suggestion("x", ["games", "table"])
     (": did you mean 'games'?", '; there is games, table')
@@ -58,7 +58,7 @@ def suggestion(word: str, known: Iterable[str]) -> str:
 
 
 def format_interval(low: float | None, high: float | None) -> str:
-    """Where a figure may be: between two whole numbers, or on one side of one.
+    """An interval in whole numbers; None: it is open on that side.
 
     >>> format_interval(-12.4, 30.0), format_interval(None, 34.0), format_interval(700.0, None)
     ('-12..30', '< 34', '> 700')
@@ -69,7 +69,7 @@ def format_interval(low: float | None, high: float | None) -> str:
 
 
 def format_rounded(figure: float | None) -> str:
-    """A figure as people read it.
+    """A number, rounded.
 
     >>> format_rounded(12.3), format_rounded(-0.4), format_rounded(None)
     ('12', '0', '-')
@@ -78,19 +78,19 @@ def format_rounded(figure: float | None) -> str:
 
 
 def format_time(at: float) -> str:
-    """A time as people write it.
+    """A date and a time in UTC.
 
     >>> format_time(0.0), format_time(1e300)
-    ('1970-01-01 00:00:00 UTC', 'at a time that no calendar has')
+    ('1970-01-01 00:00:00 UTC', 'at an invalid time')
     """
     try:
         return f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M:%S} UTC"
     except (OverflowError, ValueError, OSError):
-        return "at a time that no calendar has"
+        return "at an invalid time"
 
 
 def format_duration(seconds: float) -> str:
-    """How long something took, in a unit that fits.
+    """A duration in a fitting unit.
 
     >>> format_duration(2.0), format_duration(0.0123456), format_duration(0.000042)
     ('2.00 s', '12.3 ms', '42 µs')
@@ -102,6 +102,6 @@ def format_duration(seconds: float) -> str:
 
 def format_json(value: Any) -> str:
     """A value as one line of JSON that any terminal can show."""
-    import json  # which takes longer to load than most values to write
+    import json  # start-up: it takes longer to load than most values to write
 
     return json.dumps(msgspec.to_builtins(value), separators=(",", ":"))

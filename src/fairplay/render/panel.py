@@ -1,4 +1,4 @@
-"""Draw what every game has around its board: a header, and a card or a line for each player."""
+"""Draw the frame of every game's picture: a header, and a card or a line for each player."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from math import ceil
@@ -16,14 +16,14 @@ class Skin(NamedTuple):
     ground: str
     panel: str
     card: str
-    lit: str  # the card of whoever is to be looked at
+    lit: str  # the card of the player on turn, or of a winner
     letters: str
-    pale: str  # for what is less important
-    gold: str  # for what is more
+    pale: str  # for less important text
+    gold: str  # for more important text
 
     @property
     def definitions(self) -> Iterator[str]:
-        """All of them."""
+        """The definitions of all colours."""
         return (colour_definition(name, colour) for name, colour in self._asdict().items())
 
 
@@ -31,7 +31,7 @@ GROUND, PANEL_PAINT, CARD_PAINT, LIT, LETTERS, PALE, GOLD = (f"url(#{name})" for
 
 
 class Board(NamedTuple):
-    """A drawn board, in units of its own; its origin is so far from its upper left corner."""
+    """A drawn board, in its own units; `origin` is relative to its upper left corner."""
 
     content: Iterable[str]
     width: float
@@ -40,7 +40,7 @@ class Board(NamedTuple):
 
 
 class Header(NamedTuple):
-    """What is said above the board: the title beside its icon, and the stages, one of which it is now."""
+    """The header above the board: the title beside its icon, and the stages with the current one."""
 
     icon: str
     title: str
@@ -49,28 +49,28 @@ class Header(NamedTuple):
 
 
 class Tray(NamedTuple):
-    """What lies above the cards, in units of the panel."""
+    """The drawing above the cards, in units of the panel."""
 
     content: Iterable[str]
     height: float
 
 
 NO_TRAY = Tray((), 0.0)
-VIEWED, SMALL = 1200.0, 300.0  # how wide a picture is looked at, about, and a small one
+VIEWED, SMALL = 1200.0, 300.0  # the usual width of a picture on a screen, and of a small one, in pixels
 EDGE = 40.0  # around the board, with room for the labels
 HEADER = 46.0
 CARD = 66.0  # the height of a player's card
 CARD_WIDTHS = (196.0, 360.0)
 NAME_AT = 66.0  # from the left of the card, with the figure before it
-LETTER = 6.2  # the width of one below the name, nearly
+LETTER = 6.2  # the approximate width of a letter below the name
 GAP = 12.0
 CORNER = 14.0
-PANEL = 1500.0  # a picture wider than this has a larger panel, to be read from further away
+PANEL = 1500.0  # a picture wider than this has a larger panel, as it is scaled down on a screen
 SLIM_EDGE, SLIM_HEADER, LINE = 6.0, 30.0, 26.0  # of a small picture
 
 
 def units_per_pixel(board: float, *, small: bool) -> float:
-    """How many units of a board so wide are a pixel, when its picture is looked at."""
+    """How many units of a board of this width are one pixel on a screen."""
     return board / (SMALL - 2 * SLIM_EDGE) if small else (board + 2 * EDGE) / VIEWED
 
 
@@ -88,10 +88,10 @@ def picture(
     tray: Tray = NO_TRAY,
     small: bool = False,
 ) -> str:
-    """A board with a header above it and a panel below, as a document of its own.
+    """A board with a header above it and a panel below, as an SVG document.
 
     Each player has a figure, at most 80 wide and high, around the origin; the unit is the shape behind scores. Pictures
-    with the same `ids` have the same definitions, so that they can stand on the same page; but not light and dark ones.
+    with the same `ids` have the same definitions, so that they can be on the same page; except light and dark ones.
     """
     if small:
         scale = units_per_pixel(max(board.width, board.height * 0.75), small=True)
@@ -121,7 +121,7 @@ def picture(
         ],
         label=label,
         ids=f"{ids}_small" if small else ids,
-        shown=SMALL if small else None,
+        display_width=SMALL if small else None,
     )
 
 
@@ -144,7 +144,7 @@ def _slim_header(header: Header) -> Iterator[str]:
 def _cards(
     players: Sequence[Player], figures: Sequence[Sequence[str]], width: float, unit: str, tray: Tray
 ) -> tuple[list[str], float]:
-    """A card for each player, in as many lines as they need, and the height of it all."""
+    """A card for each player, in as many lines as they need, and the total height."""
     if not players:
         return [], 0.0
     least, most = CARD_WIDTHS
@@ -165,26 +165,26 @@ def _cards(
 def _card(player: Player, figure: Sequence[str], width: float, unit: str) -> Iterator[str]:
     taken = len(player.score) * 15 + 46 if player.score else 12
     room = max(20.0, width - NAME_AT - taken)
-    said = (
+    caption = (
         " · ".join(filter(None, (printable(player.colour, MAX_ROSTER_NAME_CHARS), player.mark)))
         if player.name
         else player.mark
     )
-    if len(said) * LETTER > width - NAME_AT and player.mark:
-        said = player.mark  # the figure has the colour too
+    if len(caption) * LETTER > width - NAME_AT and player.mark:
+        caption = player.mark  # the figure has the colour too
     yield rectangle(0, 0, width, CARD, rx=10.0, fill=LIT if player.lit else CARD_PAINT)
     if player.lit:
         yield rectangle(1, 1, width - 2, CARD - 2, rx=9.0, fill="none", stroke=GOLD, stroke_width=2.0)
     yield element("g", *figure, transform=f"translate(35 {CARD / 2 - 1:.2f}) scale(.68)", opacity=_dim(player))
     yield clip(NAME_AT, 8, room, 30, _name(player, room, 16.0, 21.0))
-    yield text(NAME_AT, 50, said, font_size=12.0, fill=GOLD if player.lit else PALE)
+    yield text(NAME_AT, 50, caption, font_size=12.0, fill=GOLD if player.lit else PALE)
     if player.score:
         yield text(width - 38, 31, player.score, font_size=22.0, font_weight="bold", text_anchor="end")
         yield element("use", href=f"#{unit}", transform=f"translate({width - 22:.2f} 23.5)")
 
 
 def _lines(players: Sequence[Player], figures: Sequence[Sequence[str]], tray: Tray) -> tuple[list[str], float]:
-    """A line for each player of a small picture, and the height of it all."""
+    """A line for each player of a small picture, and the total height."""
     height = tray.height + len(players) * LINE + (2 * SLIM_EDGE if players else 0.0)
     panel = [rectangle(0, 0, SMALL, height, rx=CORNER, fill=PANEL_PAINT), *tray.content]
     for seat, (player, figure) in enumerate(zip(players, figures, strict=True)):
@@ -209,7 +209,7 @@ def _line(player: Player, figure: Sequence[str]) -> Iterator[str]:
 
 
 def _name(player: Player, room: float, size: float, down: float) -> str:
-    """What a player is called, with an ellipsis where there is no room for all of it; struck out if it is out."""
+    """A player's name, cut with an ellipsis if there is no room; struck out if the player is out."""
     strike = {"text_decoration": "line-through"} if player.out else {}
     return text(
         0, down, truncate_to_width(player.display_name, room / size), font_size=size, font_weight="bold", **strike

@@ -1,4 +1,4 @@
-"""Write a rule book for people at a terminal: headings, paragraphs, and clauses with their numbers beside them."""
+"""Format a rule book for a terminal: headings, paragraphs, and clauses with their numbers."""
 
 import re
 from collections.abc import Iterator
@@ -8,13 +8,13 @@ from fairplay.render.formatting import PARAGRAPH_COLUMNS
 from fairplay.render.text import add_colour
 
 BOLD = "1"
-MIN_TEXT_COLUMNS = 20  # columns that a text has, however narrow the terminal is
+MIN_TEXT_COLUMNS = 20  # even on a narrower terminal
 NUMBERED = re.compile(r"\*\*([^*]+)\*\* (.+)")  # a clause
-MARKED = re.compile(r"(\*\*|`)(.+?)\1")  # words that are marked in the middle of a text
+MARKED = re.compile(r"(\*\*|`)(.+?)\1")  # marked words in a text
 
 
 def format_rule_book(text: str, *, width: int | None = None, colour: bool = False) -> Iterator[str]:
-    r"""The lines of a rule book in Markdown, without its marks and as wide as there is room.
+    r"""The lines of a rule book in Markdown, without its marks, wrapped to the width.
 
     >>> for line in format_rule_book("# The rules\n\n## 1 The end\n\n- **1.1** It ends\n  soon.\n", width=40):
     ...     print(line)
@@ -35,20 +35,20 @@ def format_rule_book(text: str, *, width: int | None = None, colour: bool = Fals
             heading = strip_markdown(part.lstrip("# "))
             yield add_colour(heading, BOLD) if colour else heading
             continue
-        number, said = "", part
+        number, paragraph = "", part
         if kind == "-":
-            said = part[2:]
-            clause = NUMBERED.fullmatch(said)
-            number, said = clause.groups() if clause else ("-", said)
+            paragraph = part[2:]
+            clause = NUMBERED.fullmatch(paragraph)
+            number, paragraph = clause.groups() if clause else ("-", paragraph)
             number = f"  {number:<6}"
-        shown = add_colour(number, BOLD) if colour and number else number
-        for line in wrap(strip_markdown(said), room - len(number), break_long_words=False, break_on_hyphens=False):
-            yield f"{shown}{line}"
-            shown = " " * len(number)
+        prefix = add_colour(number, BOLD) if colour and number else number
+        for line in wrap(strip_markdown(paragraph), room - len(number), break_long_words=False, break_on_hyphens=False):
+            yield f"{prefix}{line}"
+            prefix = " " * len(number)
 
 
 def markdown_blocks(text: str) -> Iterator[str]:
-    """Headings, items of lists and paragraphs, each on one line however it was broken."""
+    """Headings, items of lists and paragraphs, each on one line."""
     for block in re.split(r"\n(?:\s*\n)+|\n(?=- |#)", text.strip()):
         yield " ".join(block.split())
 

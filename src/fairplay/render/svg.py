@@ -9,19 +9,19 @@ LETTER_STYLE: dict[str, Value] = {
     "font_family": "sans-serif",
     "font_weight": "bold",
     "text_anchor": "middle",
-}  # in a shape
+}  # of letters in a shape
 
-cached = lru_cache(4096)  # the pictures of a match have most of their parts in common
+cached = lru_cache(4096)  # the pictures of a match share most of their parts
 ESCAPES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&apos;"}
 SPECIAL = re.compile(r"""[&<>"']""")
 SIZE = re.compile(r'(?<= )width="([0-9.]+)" height="([0-9.]+)"')  # of a document; it is the first one
-INVALID_XML = "[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"  # compiled when it is used, for it takes long
-IDS = (' id="', ' href="#', '="url(#')  # before one; escaped texts have no quotes, and so nothing like this
+INVALID_XML = "[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"  # compiled on first use, as that is slow
+IDS = (' id="', ' href="#', '="url(#')  # the text before an id; escaped texts have no quotes, so they cannot contain it
 
 
 @cached
 def escape(words: str) -> str:
-    """Any words as a part of an SVG; what XML does not allow at all is replaced.
+    """Any words as a part of an SVG; characters that XML does not allow are replaced.
 
     >>> escape("<Ann & Bob>")
     '&lt;Ann &amp; Bob&gt;'
@@ -53,13 +53,13 @@ def element(tag: str, *content: str, **attributes: Value) -> str:
 
 
 def group(content: Iterable[str], **attributes: Value) -> str:
-    """Elements that belong together, one on a line."""
+    """A group of elements, one per line."""
     return element("g", "\n", *(f"{part}\n" for part in content), **attributes)
 
 
 @cached
 def use(shape: str, x: float, y: float, **attributes: Value) -> str:
-    """A shape of the document's definitions, put somewhere."""
+    """A copy of a shape of the document's definitions at a point."""
     return element("use", href=f"#{shape}", x=x, y=y, **attributes)
 
 
@@ -76,7 +76,7 @@ def polygon(points: Iterable[tuple[float, float]], **attributes: Value) -> str:
 
 @cached
 def path(line: str, **attributes: Value) -> str:
-    """A path, in SVG's own letters."""
+    """A path, in SVG's path syntax."""
     return element("path", d=line, **attributes)
 
 
@@ -87,9 +87,9 @@ def rectangle(x: float, y: float, width: float, height: float, **attributes: Val
 
 
 @cached
-def text(x: float, y: float, said: str, **attributes: Value) -> str:
-    """A line of text; nobody needs to have looked at what it says."""
-    return element("text", escape(said), x=x, y=y, **attributes)
+def text(x: float, y: float, words: str, **attributes: Value) -> str:
+    """A line of text, which is escaped."""
+    return element("text", escape(words), x=x, y=y, **attributes)
 
 
 def gradient(name: str, top: str, bottom: str) -> str:
@@ -99,12 +99,12 @@ def gradient(name: str, top: str, bottom: str) -> str:
 
 
 def colour_definition(name: str, colour: str) -> str:
-    """A definition of a colour by a name, so that one line says what it is wherever it is used."""
+    """A definition of a colour by a name."""
     return element("linearGradient", element("stop", stop_color=colour), id=name, gradientUnits="userSpaceOnUse")
 
 
 def clip(x: float, y: float, width: float, height: float, content: str) -> str:
-    """Content of which nothing shows outside; what is inside counts from the upper left corner."""
+    """Content clipped to a rectangle, with coordinates from its upper left corner."""
     return element("svg", content, x=x, y=y, width=width, height=height)
 
 
@@ -116,13 +116,13 @@ def document(
     *,
     label: str,
     ids: str,
-    shown: float | None = None,
+    display_width: float | None = None,
 ) -> str:
-    """A picture that stands alone; its label is for people who listen to it.
+    """An SVG document; its label is for screen readers.
 
-    All its ids begin alike, so that it can stand beside others. It is shown that wide, or else as wide as it is.
+    All its ids start with `ids`, so that it can be on a page with others. `display_width` defaults to its width.
     """
-    scale = 1.0 if shown is None else shown / width
+    scale = 1.0 if display_width is None else display_width / width
     whole = element(
         "svg",
         "\n",
@@ -152,7 +152,7 @@ def document_size(picture: str) -> tuple[float, float]:
 
 
 def resize(picture: str, width: float) -> str:
-    """A document of another width, and of the height that goes with it.
+    """A document with another width and the corresponding height.
 
     >>> resize('<svg xmlns="..." width="80" height="40.5" viewBox="0 0 80 40.5"></svg>', 40)
     '<svg xmlns="..." width="40" height="20.25" viewBox="0 0 80 40.5"></svg>'

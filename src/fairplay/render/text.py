@@ -1,10 +1,10 @@
-"""Write for terminals: nothing that a stranger says reaches them unread."""
+"""Format text for terminals: replace unsafe characters, align, truncate and colour."""
 
 import re
 from collections.abc import Container, Iterable, Sequence
 from unicodedata import combining, east_asian_width, normalize
 
-# What is most like a sign of ours among those that every encoding has; as wide, so that boards stay boards.
+# For each sign that boards use, the most similar ASCII characters; of the same width, so that boards stay aligned.
 LOOKALIKES = dict(
     zip("✦✸■●♣◆·┊⋮…§×–—‘’“”�", "*8socd.::~#x--''\"\"?", strict=True)
 )  # the shapes of Q, and what texts have
@@ -15,24 +15,24 @@ CHANGED_COLOUR = "1;35"  # the colour of what has changed, on a terminal that is
 
 
 def printable(words: str, most: int) -> str:
-    """Words cut to a length; whatever is not printable (control codes, escapes, marks of direction) is replaced.
+    """Words cut to a length, with a replacement for unprintable characters (control codes, escapes, direction marks).
 
     >>> printable("Ann\\x1b[2J", 20)
     'Ann�[2J'
     >>> printable("Bartholomew", 8)
     'Barthol…'
     """
-    shown = words if len(words) <= most else f"{words[: most - 1]}…"
-    return "".join(sign if sign.isprintable() else "�" for sign in shown)
+    cut = words if len(words) <= most else f"{words[: most - 1]}…"
+    return "".join(sign if sign.isprintable() else "�" for sign in cut)
 
 
 def pad(words: str, width: int) -> str:
-    """Words filled up with blanks to a width; a Chinese sign takes two columns, an accent on its own none."""
+    """Words padded with blanks to a width; a Chinese character takes two columns, a combining accent none."""
     return words + " " * (width - display_width(words))
 
 
 def display_width(words: str) -> int:
-    """How wide words are on a terminal.
+    """The width of words on a terminal.
 
     >>> display_width("Ann"), display_width("安")
     (3, 2)
@@ -43,7 +43,7 @@ def display_width(words: str) -> int:
 
 
 def align_columns(rows: Sequence[Sequence[str]], right: Container[int] = ()) -> list[str]:
-    """The lines of a table, each column as wide as it has to be; in some columns, words stand to the right.
+    """The lines of a table, each column as wide as needed; the columns of `right` are aligned to the right.
 
     >>> align_columns([["#", "name", "games"], ["1", "安", "12"]], right=[2])
     ['#  name  games', '1  安       12']
@@ -59,7 +59,7 @@ def align_columns(rows: Sequence[Sequence[str]], right: Container[int] = ()) -> 
 
 
 def truncate(words: str, width: int) -> str:
-    """Words as far as there is room for them.
+    """Words cut to a width, with an ellipsis.
 
     >>> truncate("Bartholomew", 8), truncate("安安", 3), truncate("Ann", 8)
     ('Barthol…', '安…', 'Ann')
@@ -72,7 +72,7 @@ def truncate(words: str, width: int) -> str:
 
 
 def wrap_items(items: Iterable[str], width: int | None, between: str = "  ") -> list[str]:
-    """Items one after another, on as many lines as it takes; one that is too wide is cut.
+    """Items one after another, on as many lines as needed; an item that is too wide is cut.
 
     >>> wrap_items(["r red", "g green", "b blue"], 14)
     ['r red  g green', 'b blue']
@@ -107,7 +107,7 @@ def strip_colours(words: str) -> str:
 
 
 def replacement(sign: str) -> str:
-    """What is written instead of a sign that cannot be: one that is like it, its letter without accents, or "?".
+    """The replacement of a character that cannot be encoded: a similar one, its letter without accents, or "?".
 
     >>> [replacement(sign) for sign in "✦│é安"]
     ['*', '|', 'e', '??']

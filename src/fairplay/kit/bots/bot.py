@@ -2,8 +2,7 @@
 
     $commands
 
-Change `take_turn`, right below: it is asked for an action on each of your turns. Print what you like, and
-`--bot-logs DIR` keeps it.
+Change `take_turn` below: it is called for an action on each of your turns. `--bot-logs DIR` keeps what you print.
 """
 
 from typing import Any
@@ -12,13 +11,13 @@ from fairplay.kit import Action, View
 
 
 def take_turn(view: View[Any]) -> Action:
-    """Change this function: it takes the action after which I have most points, or have won, or else the first one."""
+    """Change this function: it takes the action after which I have won or have the most points."""
     actions: list[Action] = list(view.game.actions(view))
     return max(actions, key=lambda action: worth(view, action))
 
 
 def worth(view: View[Any], action: Action) -> tuple[bool, int]:
-    """Whether I am first and the game is over, and my points."""
+    """Have I won? And my points."""
     game = view.game
     after = game.apply(game.imagine(view), action)
     first = game.turn(after) is None and game.ranking(after)[0] == {view.me.seat}
