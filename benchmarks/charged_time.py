@@ -1,7 +1,7 @@
-"""Measure what a busy server charges players that answer at once: many rooms, each of which makes work for the others.
+"""Measure the time that a busy server charges to players that answer at once, with many rooms that make work.
 
-The server is the command in one process, with so much more work for each fact that is observed, and the players are in
-this process. What they are charged is in the journals: the time of each turn. What this process is late counts, too.
+The server is the command in one process, with extra work for each observed fact, and the players are in this process.
+The journals have the charged time of each turn, which includes delays of this process.
 """
 
 import argparse
@@ -21,7 +21,7 @@ GAME = Fish(rows=6, columns=6, fish=2)
 
 
 class Figure(NamedTuple):
-    """What was charged for a turn, in milliseconds."""
+    """The time that was charged for a turn, in milliseconds."""
 
     rooms: int
     turns: int
@@ -38,15 +38,15 @@ def turn_seconds(matches: Path) -> list[float]:
 
 
 async def play_turns(server: RunningServer, rooms: int, turns: int) -> None:
-    """Play so many turns, each as soon as it is asked for."""
-    crowd = PlayerPool(GAME, server.port, 0.0)
-    await crowd.connect(["honest"] * 2 * rooms)
-    await wait_until(lambda: len(crowd.overheads) >= turns)
-    await crowd.disconnect_all()
+    """Play so many turns, each at once."""
+    pool = PlayerPool(GAME, server.port, 0.0)
+    await pool.connect(["honest"] * 2 * rooms)
+    await wait_until(lambda: len(pool.overheads) >= turns)
+    await pool.disconnect_all()
 
 
 def measure(rooms: int, turns: int) -> Figure:
-    """A server of its own, with so many rooms."""
+    """Run a server with so many rooms, and measure it."""
     with run_server(GAME, WORK_S) as server:
         event_loop.run(play_turns(server, rooms, turns))
         times = turn_seconds(server.matches)
@@ -58,8 +58,8 @@ def main() -> None:
     """Print the figures as a table, or as one JSON object."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.add_argument("--rooms", type=int, default=ROOMS, help=f"at once; {ROOMS} if nothing is said")
-    parser.add_argument("--turns", type=int, default=TURNS, help=f"at least; {TURNS} if nothing is said")
+    parser.add_argument("--rooms", type=int, default=ROOMS, help=f"at once (default: {ROOMS})")
+    parser.add_argument("--turns", type=int, default=TURNS, help=f"at least (default: {TURNS})")
     chosen = parser.parse_args()
     figure = measure(chosen.rooms, chosen.turns)
     if chosen.json:

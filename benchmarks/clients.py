@@ -1,4 +1,4 @@
-"""Keep a server in a process of its own, and be many players in this one who come there, honest and faulty ones."""
+"""Run a server in its own process, and connect many players from this one, honest and faulty."""
 
 import asyncio
 import json
@@ -25,10 +25,10 @@ from fairplay.journal.replay import read_journal
 SHARED_MEMORY_DIR = Path("/dev/shm")  # journals go there if it exists, as in the other benchmarks
 FAULTS = ("silent", "drip", "deaf", "leaves", "garbage")
 HONEST = "honest"
-GOOD_TURNS = 12  # after fewer than so many a faulty player shows what it is
-DRIP_INTERVAL_S = 0.5  # seconds between two bytes of a drip
-RETURN_DELAY_S = 1.0  # seconds until somebody who is out comes again
-TIMEOUT_S = 60.0  # seconds, for whatever has to happen
+GOOD_TURNS = 12  # before which a faulty player begins to fail
+DRIP_INTERVAL_S = 0.5  # between two bytes
+RETURN_DELAY_S = 1.0  # until a player that is out connects again
+TIMEOUT_S = 60.0  # of any wait
 SERVER_WITH_LOAD = """
 import time
 from fairplay.server.spectating.hub import Hub
@@ -48,7 +48,7 @@ main()
 
 
 class Question(msgspec.Struct):
-    """What a player looks at of a line."""
+    """The fields of a message that a player reads."""
 
     type: str
     match: str = ""
@@ -61,19 +61,19 @@ encode = msgspec.json.encode
 
 
 class RunningServer(NamedTuple):
-    """A server that is open."""
+    """A running server."""
 
     process: "subprocess.Popen[bytes]"
     port: int
     matches: Path  # the directory of its journals
 
     def memory_kb(self) -> int:
-        """The memory that it has now."""
+        """Its memory now, in kilobytes."""
         status = Path(f"/proc/{self.process.pid}/status").read_text()
         return int(re.findall(r"VmRSS:\s*(\d+) kB", status)[0])
 
     def ejections(self) -> Counter[str]:
-        """How many of each kind of players were, as the journals say."""
+        """How many of each kind of players were ejected, by the journals."""
         found: Counter[str] = Counter()
         for path in self.matches.glob("*.jsonl"):
             if b'"ejected"' in path.read_bytes():
@@ -85,14 +85,15 @@ class RunningServer(NamedTuple):
 
 @contextmanager
 def run_server(game: Fish, work_s: float = 0.0) -> Iterator[RunningServer]:
-    """A server where the game is played by two, as the command runs it; at the end it has to stop in good order.
+    """Run the command as a server for matches of two, and check that it stops in good order.
 
-    It may have more to do for each fact that a hub observes, for so many seconds.
+    `work_s`: seconds of extra work for each fact that a hub observes.
     """
     with tempfile.TemporaryDirectory(dir=SHARED_MEMORY_DIR if SHARED_MEMORY_DIR.is_dir() else None) as directory:
         parameters = ", ".join(f"{name} = {json.dumps(value)}" for name, value in game.parameters().items())
         Path(directory, "server.toml").write_text(
-            f'port = 0\ndirectory = "kept"\n[connection_limits]\nconnections_per_address = 4096\nspectators_per_address = 2048\n'
+            'port = 0\ndirectory = "kept"\n'
+            "[connection_limits]\nconnections_per_address = 4096\nspectators_per_address = 2048\n"
             f'[[games]]\ngame = "{game.name}"\nmax = 2\nparameters = {{ {parameters} }}\n'
         )
         log = Path(directory, "log")
@@ -110,7 +111,7 @@ def run_server(game: Fish, work_s: float = 0.0) -> Iterator[RunningServer]:
 
 
 def read_port(log: Path, process: "subprocess.Popen[bytes]") -> int:
-    """Where players come in, as soon as the server says so."""
+    """The port for players, as soon as the server prints it."""
     until = time.monotonic() + TIMEOUT_S
     while not (found := re.search(r'"address":"127\.0\.0\.1:(\d+)"', log.read_text())):
         assert process.poll() is None and time.monotonic() < until, log.read_text()
@@ -119,21 +120,21 @@ def read_port(log: Path, process: "subprocess.Popen[bytes]") -> int:
 
 
 class PlayerPool:
-    """Many players, and how long the server took from one's answer to the next one's question."""
+    """Many players, and the times of the server from an answer to the next question."""
 
     def __init__(self, game: Fish, port: int, thinking: float) -> None:
         self.game = game
-        self.thinking = thinking  # seconds, about
+        self.thinking = thinking  # mean seconds
         self.overheads: list[float] = []  # seconds
-        self.sent: dict[str, float] = {}  # when the last answer was, by match
-        self.playing: set[str] = set()  # the matches that go on
+        self.sent: dict[str, float] = {}  # the time of the last answer, by match
+        self.playing: set[str] = set()  # the running matches
         self._port = port
         self._players: dict[Player, None] = {}
         self._coming: set[asyncio.Task[None]] = set()
         self._is_over = False
 
     async def connect(self, kinds: list[str]) -> None:
-        """Let one of each of these come, some at a time."""
+        """Connect a player of each of these kinds, some at a time."""
         for number, kind in enumerate(kinds):
             await self._connect_player(kind, number)
 
@@ -144,7 +145,7 @@ class PlayerPool:
         self._players[made[1]] = None
 
     def player_left(self, player: "Player") -> None:
-        """Somebody was cut off, or went; it comes again as a new guest."""
+        """Connect a player that was disconnected again, as a new guest."""
         if self._players.pop(player, self) is None and not self._is_over:
             asyncio.get_running_loop().call_later(RETURN_DELAY_S, self._reconnect, player.kind, player.number)
 
@@ -155,7 +156,7 @@ class PlayerPool:
             task.add_done_callback(self._coming.discard)
 
     async def disconnect_all(self) -> None:
-        """Everybody goes home."""
+        """Disconnect all players."""
         self._is_over = True
         if self._coming:
             await asyncio.wait(self._coming, timeout=TIMEOUT_S)
@@ -165,54 +166,54 @@ class PlayerPool:
 
 
 class Player(asyncio.Protocol):
-    """One of them, at the end of its line."""
+    """A player at its end of a connection."""
 
     transport: asyncio.Transport
 
-    def __init__(self, crowd: PlayerPool, kind: str, number: int) -> None:
+    def __init__(self, pool: PlayerPool, kind: str, number: int) -> None:
         self.kind = kind
         self.number = number
-        self._crowd = crowd
+        self._pool = pool
         self._rest = b""
-        self._good = None if kind == HONEST else random.randrange(GOOD_TURNS)  # turns that are left
+        self._good = None if kind == HONEST else random.randrange(GOOD_TURNS)  # turns before it fails
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Be there."""
+        """The connection is open."""
         self.transport = cast(asyncio.Transport, transport)
         line: socket.socket = transport.get_extra_info("socket")
         line.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, True)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Be out."""
-        self._crowd.player_left(self)
+        """The connection is lost."""
+        self._pool.player_left(self)
 
     def data_received(self, data: bytes) -> None:
-        """Hear something."""
+        """Read messages."""
         now = time.perf_counter()
         *lines, self._rest = (self._rest + data).split(b"\n")
         for line in lines:
             self._handle(decode(line), now)
 
     def _handle(self, asked: Question, now: float) -> None:
-        crowd = self._crowd
+        pool = self._pool
         match asked.type:
             case "take_turn":
-                if (since := crowd.sent.pop(asked.match, None)) is not None:
-                    crowd.overheads.append(now - since)
-                pause = crowd.thinking * random.uniform(0.5, 1.5)
+                if (since := pool.sent.pop(asked.match, None)) is not None:
+                    pool.overheads.append(now - since)
+                pause = pool.thinking * random.uniform(0.5, 1.5)
                 asyncio.get_running_loop().call_later(pause, self._take_turn, asked)
             case "hello" if not asked.match:
                 self._answer(asked, {"name": f"{self.kind}-{self.number}", "changes": self.kind == "deaf"})
             case "hello" | "start" | "end":
-                (crowd.playing.discard if asked.type == "end" else crowd.playing.add)(asked.match)
-                crowd.sent.pop(asked.match, None)
+                (pool.playing.discard if asked.type == "end" else pool.playing.add)(asked.match)
+                pool.sent.pop(asked.match, None)
                 self._answer(asked, None)
 
     def _answer(self, asked: Question, answer: object) -> None:
         self.transport.write(encode({"nonce": asked.nonce, "answer": answer}) + b"\n")
 
     def _take_turn(self, asked: Question) -> None:
-        """The first action that is legal; or what a faulty player does instead."""
+        """Answer with the first legal action, or as a faulty player does."""
         if self.transport.is_closing():
             return
         if self._good == 0:
@@ -220,9 +221,9 @@ class Player(asyncio.Protocol):
             return
         if self._good is not None:
             self._good -= 1
-        game = self._crowd.game
+        game = self._pool.game
         action = next(iter(game.actions(game.unpack(msgspec.json.decode(asked.view)))))
-        self._crowd.sent[asked.match] = time.perf_counter()
+        self._pool.sent[asked.match] = time.perf_counter()
         self._answer(asked, action)
 
     def _fail(self, asked: Question) -> None:
@@ -243,12 +244,12 @@ class Player(asyncio.Protocol):
 
 
 def percentile(times: list[float], share: float) -> float:
-    """The time below which so large a share of them is, in milliseconds."""
+    """A quantile of times, in milliseconds."""
     return sorted(times)[int(share * (len(times) - 1))] * 1000
 
 
 async def wait_until(done: Callable[[], bool]) -> None:
-    """Come back when that is so."""
+    """Wait until a condition is true."""
     async with asyncio.timeout(TIMEOUT_S):
         while not done():
             await asyncio.sleep(0.02)

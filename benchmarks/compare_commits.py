@@ -1,12 +1,12 @@
-"""Measure this tree against another commit, by turns, and show how many times as long each benchmark takes here.
+"""Compare the benchmarks of this tree with those of another commit, run in turns, as ratios of time.
 
 Each side runs its own benchmark files on its own sources, both with the same options. A benchmark that the other commit
 does not have is run by this tree's file on both sources; what cannot be run there is left out, and named. A file that
 cannot list its benchmarks is older than these options: then both sides run all of theirs, and what was not asked for is
 left out.
 
-All of it runs on one core: where two processes talk to each other, it makes more of a difference on which cores they
-happen to be than what they are made of.
+All benchmarks run on one core: for two processes that exchange messages, their cores make more difference than their
+code.
 """
 
 import argparse
@@ -24,18 +24,18 @@ from typing import NamedTuple, NoReturn
 ROOT = Path(__file__).resolve().parent.parent
 FILES = ("run.py", "distances.py")
 RUN_PAIRS = 6
-ROUNDS = 10  # of each benchmark in one run: the best counts there, and the best run of all in the end
-RATIO_BENCHMARKS = ("q.growth",)  # no time, but a ratio of two
+ROUNDS = 10  # of each benchmark in a run; the best round of a run counts, and the best run
+RATIO_BENCHMARKS = ("q.growth",)  # ratios of two times
 
 Times = dict[str, float]  # of each benchmark, in microseconds
 
 
 class CannotMeasure(Exception):
-    """Why nothing can be measured."""
+    """The reason why nothing can be measured."""
 
 
 class Ratio(NamedTuple):
-    """A benchmark here and there, in microseconds: the best runs, and what single pairs of runs made of it."""
+    """A benchmark on both sides, in microseconds: the best runs, and the ratios of single pairs of runs."""
 
     here: float
     there: float
@@ -50,7 +50,7 @@ class Ratio(NamedTuple):
 
 @contextmanager
 def checked_out_commit(commit: str) -> Iterator[tuple[Path, Path]]:
-    """This tree and that of another commit, in a place that is taken away afterwards, whatever happens.
+    """This tree, and that of another commit in a temporary worktree.
 
     Their paths are equally long: where strings are in memory depends on that, and with it the speed of a turn, by half.
     """
@@ -66,14 +66,14 @@ def checked_out_commit(commit: str) -> Iterator[tuple[Path, Path]]:
 
 
 def resolve_commit(revision: str) -> str:
-    """The whole name of a commit."""
+    """The full hash of a commit."""
     command = ["git", "-C", str(ROOT), "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}"]
     return run_command(command, f"there is no commit {revision!r}").strip()
 
 
 def run_command(command: Sequence[str], otherwise: str, tree: Path = ROOT, pair: int = 0) -> str:
-    """What a command prints. Where it fails, that is said with the last thing that it complained of."""
-    env = {**os.environ, "PYTHONPATH": str(tree / "src"), "PYTHONHASHSEED": str(pair)}  # equal orders of sets
+    """The output of a command. If it fails, raises Unable with its last line of stderr."""
+    env = {**os.environ, "PYTHONPATH": str(tree / "src"), "PYTHONHASHSEED": str(pair)}  # the same order of sets
     done = subprocess.run(command, cwd=tree, env=env, capture_output=True, text=True, check=False)
     if done.returncode:
         raise CannotMeasure(": ".join([otherwise, *done.stderr.strip().splitlines()[-1:]]))
@@ -89,7 +89,7 @@ def list_benchmarks(tree: Path, file: str) -> list[str] | None:
 
 
 def run_benchmarks(tree: Path, file: Path, options: Sequence[str], pair: int) -> Times:
-    """What a benchmark file says of the sources in a tree; the barest code beside a turn is a benchmark of its own."""
+    """The times of a benchmark file on the sources of a tree; bare code counts as a benchmark."""
     command = [sys.executable, str(file), "--json", *options]
     times: Times = {}
     for name, figure in json.loads(run_command(command, f"{tree}: {file.name} fails", tree, pair)).items():
@@ -101,7 +101,7 @@ def run_benchmarks(tree: Path, file: Path, options: Sequence[str], pair: int) ->
 
 
 def can_run(tree: Path, file: Path, name: str) -> bool:
-    """Can a benchmark of another tree be run on the sources of this one?"""
+    """Whether a benchmark of another tree runs on the sources of this one."""
     try:
         return name in run_benchmarks(tree, file, ["--rounds", "1", name], 0)
     except CannotMeasure:
@@ -109,7 +109,7 @@ def can_run(tree: Path, file: Path, name: str) -> bool:
 
 
 class Plan(NamedTuple):
-    """What is measured by one benchmark file: which names, by whose file on each side, and with which options."""
+    """A plan for one benchmark file: names, the file of each side, and options."""
 
     names: list[str]
     files: dict[Path, Path]  # by tree: here, and there
@@ -117,7 +117,7 @@ class Plan(NamedTuple):
 
 
 def make_plan(here: Path, other: Path, file: str, names: Sequence[str]) -> list[Plan]:
-    """How both sides are measured by one benchmark file, as far as they can be."""
+    """The plan that measures both sides with one benchmark file, as far as possible."""
     ours, theirs = here / "benchmarks" / file, other / "benchmarks" / file
     files = {here: ours, other: theirs}
     there = list_benchmarks(other, file) if theirs.is_file() else []
@@ -131,7 +131,7 @@ def make_plan(here: Path, other: Path, file: str, names: Sequence[str]) -> list[
 
 
 def run_pairs(here: Path, other: Path, plan: Plan, pairs: int) -> list[tuple[Times, Times]]:
-    """Runs of one benchmark file here and there, in the order A B B A, so that no side is always the first."""
+    """Runs of one benchmark file on both sides, in the order A B B A, so that no side is always first."""
     found = []
     for pair in range(pairs):
         trees = (here, other) if pair % 2 == 0 else (other, here)
@@ -141,7 +141,7 @@ def run_pairs(here: Path, other: Path, plan: Plan, pairs: int) -> list[tuple[Tim
 
 
 def compute_ratios(pairs: Sequence[tuple[Times, Times]], names: Sequence[str]) -> dict[str, Ratio]:
-    """The ratios of what was asked for and both sides have; calls and bare code show how steady the machine is."""
+    """The ratios of the requested benchmarks that both sides have; calls and bare code show how steady it is."""
     ratios = {}
     for name in pairs[0][0].keys() & pairs[0][1].keys() if pairs else ():
         if name in names or name == "call" or name.removesuffix(".bare") in names:
@@ -152,7 +152,7 @@ def compute_ratios(pairs: Sequence[tuple[Times, Times]], names: Sequence[str]) -
 
 
 def measure(revision: str, names: Sequence[str], pairs: int) -> tuple[dict[str, Ratio], list[str]]:
-    """The ratios of the benchmarks with these names, or of all that there are; and which ones had to be left out."""
+    """The ratios of the benchmarks with these names, or of all; and the names that were left out."""
     known = {file: list_benchmarks(ROOT, file) or [] for file in FILES}
     unknown = set(names) - {name for some in known.values() for name in some}
     if unknown:
@@ -174,19 +174,19 @@ def measure(revision: str, names: Sequence[str], pairs: int) -> tuple[dict[str, 
 
 
 def check_complete(found: Container[str], names: Sequence[str], revision: str) -> None:
-    """Raise Unable if something that was asked for is not there."""
+    """Raise Unable if a requested benchmark does not exist."""
     if missing := [name for name in names if name not in found]:
         raise CannotMeasure(f"{revision} has no benchmark {', '.join(missing)}")
 
 
 def stay_on_one_core() -> None:
-    """Run there from now on, with whatever is started from here, where the system lets us choose."""
+    """Pin this process and its children to one core, where the system supports it."""
     if sys.platform == "linux":
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
 
 
 def raise_interrupt(*_: object) -> NoReturn:
-    """End as Ctrl-C does, so that the worktree is taken away."""
+    """Exit as after Ctrl-C, so that the worktree is removed."""
     raise KeyboardInterrupt
 
 
@@ -194,7 +194,7 @@ def main() -> None:
     """Print the ratios as a table, or as one JSON object."""
     parser = argparse.ArgumentParser(description="Measure this tree against another commit.")
     parser.add_argument("revision", metavar="REV", help="another commit, as git names it")
-    parser.add_argument("names", nargs="*", metavar="NAME", help="a benchmark; all if none is given")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="a benchmark (default: all)")
     parser.add_argument("--pairs", type=int, default=RUN_PAIRS, metavar="N", help="how often both sides are run")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     asked = parser.parse_args()

@@ -1,9 +1,9 @@
-"""Measure what many matches cost that are played at once in one event loop.
+"""Measure the cost of many concurrent matches in one event loop.
 
-`waiting`: every match waits for a player that does not answer. The lines are in memory, so that what is measured is
-ours alone: the conversations, the channels, and the measuring of lag.
-`thinking`: rooms in which built-in players think hard, one match after the other; they do so in other processes, and the
-loop has to stay free.
+`waiting`: every match waits for a player that does not answer. Connections are in memory, so that only fairplay is
+measured: the conversations, the channels, and the measuring of loop delays.
+`thinking`: rooms in which built-in players think hard, one match after the other; they do so in other processes, and
+the loop has to stay free.
 `journalled`: matches that are recorded on a disk while players take their time; every journal is verified afterwards.
 """
 
@@ -41,16 +41,16 @@ SEATS = 2
 GAME = Fish(rows=5, columns=5)
 LARGE_GAME = Fish()
 TURNS = 20  # in the shortest of these matches
-SAMPLE_INTERVAL_S = 0.02  # seconds between two looks at the lag
+SAMPLE_INTERVAL_S = 0.02  # between two samples of the loop delay
 
 
 class Figure(NamedTuple):
-    """What so many matches cost while they were watched."""
+    """The cost of so many matches while they were measured."""
 
     matches: int
     seats: int
-    core: float  # share of one core, without other processes
-    loop_delay: float  # milliseconds by which the loop was late, but for one time in a hundred
+    core: float  # the share of a core, without other processes
+    loop_delay: float  # milliseconds, the 99th percentile
     kilobytes: float  # per match
     threads: int
 
@@ -59,28 +59,28 @@ Part = Callable[[int, float], Awaitable[Figure]]
 
 
 class InMemoryConnection(Connection):
-    """A line to a player that acknowledges everything, but never takes its turn."""
+    """A connection to a player that acknowledges all messages, but never takes its turn."""
 
     def __init__(self) -> None:
         self._asked: wire.WireMessage
 
     def send(self, text: bytes) -> None:
-        """Hear a question."""
+        """Get a question."""
         self._asked = wire.decode_line(text)
 
     def on_receive(self, callback: OnReceive | None) -> None:
-        """Say something to that, unless it is about a turn."""
+        """Acknowledge the question, unless it asks for a turn."""
         assert isinstance(self._asked, wire.Question)
         if callback is not None and not isinstance(self._asked, wire.TakeTurn):
             reply = wire.encode({"nonce": self._asked.nonce, "answer": None})
             asyncio.get_running_loop().call_soon(callback, reply)
 
     async def close(self, last: bytes, within: float) -> None:
-        """There is nothing to cut."""
+        """Nothing to close."""
 
 
 async def measure_waiting(matches: int, seconds: float) -> Figure:
-    """Players that do not answer for so long."""
+    """Matches with players that do not answer."""
     limits = Limits(move=10 * seconds + 60)
 
     async def one(number: int) -> None:
@@ -91,7 +91,7 @@ async def measure_waiting(matches: int, seconds: float) -> Figure:
     tasks = [asyncio.create_task(one(number)) for number in range(matches)]
     await asyncio.sleep(1.0)  # until all of them wait
     figure = await measure_loop(matches, seconds, before)
-    assert not any(task.done() for task in tasks), "somebody did not wait"
+    assert not any(task.done() for task in tasks), "a match did not wait"
     for task in tasks:
         task.cancel()
     await asyncio.wait(tasks)
@@ -99,7 +99,7 @@ async def measure_waiting(matches: int, seconds: float) -> Figure:
 
 
 async def measure_thinking(matches: int, seconds: float) -> Figure:
-    """Built-in players that look three moves ahead."""
+    """Matches of built-in players that look three moves ahead."""
 
     async def room(number: int) -> None:
         while True:
@@ -112,7 +112,7 @@ async def measure_thinking(matches: int, seconds: float) -> Figure:
 
     before = memory_bytes()
     tasks = [asyncio.create_task(room(number)) for number in range(matches)]
-    await asyncio.sleep(1.0)  # until all of them are at it
+    await asyncio.sleep(1.0)  # until all of them think
     figure = await measure_loop(matches, seconds, before)
     for task in tasks:
         task.cancel()
@@ -121,13 +121,13 @@ async def measure_thinking(matches: int, seconds: float) -> Figure:
 
 
 class SlowConnection(InMemoryConnection):
-    """A line to a player that takes the first action there is, after a while."""
+    """A connection to a player that takes the first action after a pause."""
 
     def __init__(self, pause: float) -> None:
         self._pause = pause
 
     async def receive(self) -> bytes:
-        """Say something to the last question."""
+        """Answer the last question."""
         asked, answer = self._asked, None
         if isinstance(asked, wire.TakeTurn):
             await asyncio.sleep(self._pause)
@@ -137,7 +137,7 @@ class SlowConnection(InMemoryConnection):
 
 
 async def measure_journalled(matches: int, seconds: float) -> Figure:
-    """Recorded matches that last a little longer than they are watched."""
+    """Recorded matches that last a little longer than the measurement."""
     pause = 1.2 * seconds / TURNS
 
     async def one(journal: Journal, number: int) -> None:
@@ -159,7 +159,7 @@ async def measure_journalled(matches: int, seconds: float) -> Figure:
 
 
 async def measure_loop(matches: int, seconds: float, before: int) -> Figure:
-    """What everything on this loop costs from now on, for so long; the memory of before is not counted."""
+    """Measure the cost of this loop for so many seconds, without memory from before."""
     since, computed = time.perf_counter(), time.process_time()
     lags = []
     while (now := time.perf_counter()) < since + seconds:
@@ -178,7 +178,7 @@ def memory_bytes() -> int:
     return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE")
 
 
-# What is measured, and with how many matches if nothing is said.
+# The parts, with their default numbers of matches.
 PARTS: dict[str, tuple[Part, int]] = {
     "waiting": (measure_waiting, 1000),
     "thinking": (measure_thinking, 20),
@@ -200,11 +200,9 @@ def main() -> None:
     """Print the figures as a table, or as one JSON object."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.add_argument("--matches", type=int, help="at once; if nothing is said, each part has a number of its own")
-    parser.add_argument(
-        "--seconds", type=float, default=MEASURED_S, help=f"to watch them; {MEASURED_S:g} if nothing is said"
-    )
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(PARTS)}; all if none is given")
+    parser.add_argument("--matches", type=int, help="number of concurrent matches (default: a number for each part)")
+    parser.add_argument("--seconds", type=float, default=MEASURED_S, help=f"to watch them (default: {MEASURED_S:g})")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(PARTS)} (default: all)")
     chosen = parser.parse_args()
     figures = {}
     with ProcessPoolExecutor(1, mp_context=get_context("spawn"), max_tasks_per_child=1) as alone:  # for the memory
@@ -214,7 +212,7 @@ def main() -> None:
         json.dump({name: figure._asdict() for name, figure in figures.items()}, sys.stdout)
         print()
         return
-    print(f"{'':<12}{'matches':>9}{'seats':>9}{'of a core':>11}{'lag, ms':>9}{'kB a match':>12}{'threads':>9}")
+    print(f"{'':<12}{'matches':>9}{'seats':>9}{'of a core':>11}{'delay, ms':>10}{'kB a match':>12}{'threads':>9}")
     for name, figure in figures.items():
         print(
             f"{name:<12}{figure.matches:>9}{figure.seats:>9}{figure.core:>11.1%}"

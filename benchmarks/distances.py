@@ -1,7 +1,7 @@
-"""Measure what a turn costs a player at some distance, beside the barest code that says the same.
+"""Measure the cost of a turn over pipes, TCP and WebSockets, beside bare code that exchanges the same messages.
 
-A turn is a question to a player that answers at once, and its answer, decoded. The bare code is what one would write
-with asyncio alone: it encodes, sends, waits for a line with a time-out, and decodes; it checks nothing else. For
+A turn is a question to a player that answers at once, and its decoded answer. The bare code uses asyncio alone: it
+encodes, sends, waits for a line with a timeout, and decodes; it checks nothing else. For
 a client of a course it is a turn of our own protocol, of which a turn of the course may cost at most 1.3 times as much:
 the first turn of a match, and the late ones, when there is most to show.
 """
@@ -46,7 +46,7 @@ from fairplay.transport import event_loop
 
 ROUNDS = 15
 TURNS = 200  # in a round
-MOVE_LIMIT_S = 5.0  # seconds
+MOVE_LIMIT_S = 5.0
 GAME = Fish(rows=5, columns=5)
 MESSAGE = TakeTurn(GAME.view(GAME.deal(2, bytes(32)), 0))
 BOT = r"""
@@ -89,7 +89,7 @@ PLAYERS = {"fish": "greedy", "tsuro": "second", "q": "dag"}
 
 
 class Figure(NamedTuple):
-    """Seconds per turn: ours, and of the barest code."""
+    """Seconds per turn: of fairplay, and of bare code."""
 
     ours: float
     bare: float
@@ -137,7 +137,7 @@ class RecordedTurn(NamedTuple):
 
 
 class RecordingChannel(LocalChannel):
-    """A player that keeps its turns as a client of the course would have had them."""
+    """A player that keeps its turns as messages to a client of the course."""
 
     def __init__(self, game: AnyGame, strategy: AnyStrategy) -> None:
         super().__init__(strategy, game)
@@ -191,7 +191,7 @@ async def course_turn(name: str, late: bool, rounds: int) -> Figure:
 
 
 async def compare_over_network(listener: Listener, bot: str, rounds: int, bare_turn_over: BareTurn) -> Figure:
-    """A bot that comes in through a listener, beside another one with bare code on streams."""
+    """A bot that connects to a listener, beside another one with bare code on streams."""
     came: asyncio.Future[tuple[asyncio.StreamReader, asyncio.StreamWriter]] = asyncio.Future()
     server = await asyncio.start_server(lambda *streams: came.set_result(streams), "127.0.0.1", 0)
     bare_port = server.sockets[0].getsockname()[1]
@@ -209,7 +209,7 @@ async def compare_over_network(listener: Listener, bot: str, rounds: int, bare_t
 
 
 def ask_repeatedly(remote: AsyncChannel, *messages: TakeTurn) -> Turn:
-    """A turn of ours; what is asked are these, over and over again."""
+    """A turn of fairplay, with these questions in a cycle."""
     asked = cycle(messages or (MESSAGE,))
 
     async def turn() -> None:
@@ -219,7 +219,7 @@ def ask_repeatedly(remote: AsyncChannel, *messages: TakeTurn) -> Turn:
 
 
 async def bare_turn(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> Turn:
-    """A turn as the barest code has it, over streams."""
+    """A turn of bare code over streams."""
     decode = wire.action_decoder(Fish)
 
     async def turn() -> None:
@@ -232,7 +232,7 @@ async def bare_turn(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) 
 
 
 async def bare_websocket_turn(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> Turn:
-    """A turn as the barest code has it, over a WebSocket."""
+    """A turn of bare code over a WebSocket."""
     protocol, decode = ServerProtocol(), wire.action_decoder(Fish)
 
     async def events() -> list[Event]:
@@ -256,7 +256,7 @@ async def bare_websocket_turn(reader: asyncio.StreamReader, writer: asyncio.Stre
 
 
 async def best_of_rounds(ours: Turn, bare: Turn, rounds: int) -> Figure:
-    """The best rounds of both, by turns, so that both have the same weather."""
+    """The best rounds of both, in turns, so that both sides run under the same conditions."""
     best = [float("inf"), float("inf")]
     for _ in range(rounds):
         for place, turn in enumerate((ours, bare)):
@@ -286,7 +286,7 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--list", action="store_true", help="print only the names of those that this machine can run")
     parser.add_argument("--rounds", type=int, default=ROUNDS, metavar="N", help="how often each is measured")
-    parser.add_argument("names", nargs="*", metavar="NAME", help="of those in the list; all if none is given")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="of those in the list (default: all)")
     chosen = parser.parse_args()
     known = [name for name in BENCHMARKS if "strict" not in name or not why_not_strict()]
     if chosen.list:

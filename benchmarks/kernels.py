@@ -1,4 +1,4 @@
-"""Measure how many times as fast the kernels in C are as the same functions in Python, and what playouts cost."""
+"""Compare the kernels in C with the same functions in Python, and measure the cost of playouts."""
 
 import argparse
 import json
@@ -25,18 +25,18 @@ from fairplay.games.tsuro.board import prospect
 from fairplay.games.tsuro.state import PLACING
 from fairplay.kernels import kernels, unavailable_reason
 
-ROUNDS = 5  # each side is measured so often, by turns; the best round counts
-POSITIONS, POSITION_INTERVAL = 60, 7  # of each game, and how far they are apart
-REPEATS = 20  # times in a round what takes so little that a pause of the machine would show
+ROUNDS = 5  # of each side, in turns; the best round counts
+POSITIONS, POSITION_INTERVAL = 60, 7  # of each game, and turns between them
+REPEATS = 20  # in a round, of calls that are so short that a pause of the machine would show
 PLAYOUTS = 20_000
-COUNTED_PLAYOUTS = 200  # playouts, to know how many moves there are in one
+COUNTED_PLAYOUTS = 200  # to count the moves of a playout
 
 AnyGame = Game[Any, Any, Any]
 Answer = Callable[[Any], object]
 
 
 class Pair(NamedTuple):
-    """One function in Python and in C, and the views that they are asked about."""
+    """A function in Python and in C, and views as arguments."""
 
     in_python: Answer
     in_c: Answer
@@ -44,7 +44,7 @@ class Pair(NamedTuple):
 
 
 def sample_views(game: AnyGame, seats: int, asked: Callable[[Any], bool]) -> list[Any]:
-    """Views of matches among random players in which the question makes sense, from all of a match."""
+    """Views from whole matches of random players, in which the question applies."""
     choose, views, number = game_info(game.name).built_in["random"].make("", seed_from_text("key")), list[Any](), 0
     while len(views) < POSITION_INTERVAL * POSITIONS:
         state = game.deal(seats, seed_from_text(f"{number}"))
@@ -60,18 +60,18 @@ def sample_views(game: AnyGame, seats: int, asked: Callable[[Any], bool]) -> lis
 
 
 def lay_uncached(view: Any) -> object:
-    """What Python finds that has not just been asked the same."""
+    """The answer of Python without its cache."""
     prospect.cache_clear()
     return outlook.best_lay(view)
 
 
 def search(best_move: Callable[[Any, int, int], object], turns: int, view: Any) -> object:
-    """What one of the searches of Fish finds."""
+    """The answer of a search of Fish."""
     return best_move(view.state, view.seat, turns)
 
 
 def function_pairs() -> dict[str, Pair]:
-    """What is there twice."""
+    """The functions that exist in both languages."""
     fish = sample_views(Fish(), 2, lambda view: view.state.stage is PLAYING)
     tsuro = sample_views(Tsuro(), 4, lambda view: view.table.stage is not PLACING)
     q = sample_views(Q(), 2, lambda view: True)
@@ -92,7 +92,7 @@ def function_pairs() -> dict[str, Pair]:
 
 
 def time_answers(answer: Answer, views: Sequence[Any]) -> float:
-    """What an answer costs, in seconds of a processor."""
+    """The processor time of an answer, in seconds."""
     since = time.process_time()
     for view in views:
         answer(view)
@@ -113,7 +113,7 @@ def compare_functions(rounds: int) -> dict[str, dict[str, float]]:
 
 
 def run_batch(game: AnyGame, threads: int) -> Callable[[], int]:
-    """Random playouts from the start, many at once, on so many threads; it says how many moves those were, about."""
+    """Run random playouts from the start on so many threads, and return about how many moves they had."""
     state, seed = game.deal(2, bytes(32)), bytes(32)
     moves = sum(
         count_moves(game, state, Dice(derive_seed(seed, "playouts"), number)) for number in range(COUNTED_PLAYOUTS)
@@ -139,7 +139,7 @@ def time_playouts(game: AnyGame, rounds: int) -> dict[str, float]:
 
 
 def count_moves(game: AnyGame, state: Any, dice: Dice) -> int:
-    """How many moves a playout has."""
+    """The mean number of moves of a playout."""
     moves = 0
     while (seat := game.turn(state)) is not None:
         state = game.apply(state, game.random_action(game.view(state, seat), dice))

@@ -1,7 +1,7 @@
-"""Rate the built-in players: put a game's ladder into its tournament, and what came of the tournament into the package and the docs.
+"""Rate the built-in players: write tournament files before their tournaments, and the ratings after them.
 
-`make ratings` does one, plays the tournaments by `fairplay tournament`, and does the other. Whatever is interrupted goes on by
-the same command again; once everything is over, it plays all of it anew.
+`make ratings` does the one, runs `fairplay tournament` with each file, and does the other. After an interruption, the
+same command resumes; when all ratings are written, it plays all tournaments again.
 """
 
 import argparse
@@ -22,15 +22,15 @@ from tools.page_sections import replace_section
 from tools.readme_tables import ROOT
 
 TOURNAMENT_FILES_DIR = ROOT / "benchmarks" / "ladders"
-RESULTS_DIR = ROOT / ".ladders"  # where they are played
-WRITTEN_MARKER = "written"  # a file in it, once all ratings are
+RESULTS_DIR = ROOT / ".ladders"  # of the tournaments
+WRITTEN_MARKER = "written"  # a file that says that all ratings are written
 PACKAGE = ROOT / "src" / "fairplay" / "games"
 PAGE = ROOT / "docs" / "built_in_players.md"
 PLAYERS = re.compile(r"^players = \[\n.*?^\]\n", re.DOTALL | re.MULTILINE)  # in a tournament
 
 
 class ResultsRow(msgspec.Struct, frozen=True):
-    """What results.json says of a player; the best comes first."""
+    """A player in results.json, best first."""
 
     address: str
     rating: float | None
@@ -40,7 +40,7 @@ class ResultsRow(msgspec.Struct, frozen=True):
 
 
 class Results(msgspec.Struct, frozen=True):
-    """What results.json says of a tournament."""
+    """A tournament in results.json."""
 
     standings: list[ResultsRow]
     game: str
@@ -50,22 +50,22 @@ class Results(msgspec.Struct, frozen=True):
 
 
 class CannotWrite(Exception):
-    """Why nothing can be written."""
+    """The reason why nothing can be written."""
 
 
 def write_tournament_files() -> None:
-    """Put the ladders into the tournaments, and forget tournaments whose ratings were written."""
+    """Write the ladders into the tournament files, and remove tournaments whose ratings are written."""
     for tournament in tournament_files():
         text = tournament.read_text(encoding="utf-8")
         tournament.write_text(replace_players(text, game_info(tournament.stem).ladder), encoding="utf-8")
     old = RESULTS_DIR.with_name(f"{RESULTS_DIR.name}.old")
     shutil.rmtree(old, ignore_errors=True)
     if (RESULTS_DIR / WRITTEN_MARKER).exists():
-        shutil.rmtree(RESULTS_DIR.rename(old))  # what is half removed in its own place would be gone on with
+        shutil.rmtree(RESULTS_DIR.rename(old))  # a directory that is half removed would be resumed
 
 
 def write_ratings() -> None:
-    """Put what came of all tournaments where players and people find it."""
+    """Write the ratings of all tournaments into the package and the docs."""
     day = datetime.now(UTC).date().isoformat()
     found = {
         tournament.stem: read_results(RESULTS_DIR / tournament.stem / "results.json")
@@ -105,7 +105,7 @@ def read_results(path: Path) -> Results:
 
 
 def ratings_by_address(results: Results) -> dict[str, Rated]:
-    """How strong everybody is who played, by address."""
+    """The ratings of all players, by address."""
     return {
         row.address: Rated(round(row.rating), round_or_none(row.rating_low), round_or_none(row.rating_high), row.games)
         for row in results.standings
@@ -119,7 +119,7 @@ def round_or_none(figure: float | None) -> int | None:
 
 
 def format_python(ratings: Mapping[str, Rated], day: str) -> str:
-    """Ratings as the file of a game."""
+    """Ratings as a module of a game."""
     entries = "".join(f'    "{address}": {one!r},\n' for address, one in ratings.items())
     return (
         '"""List the measured ratings of the built-in players; `make ratings` rewrites this file.\n\n'
@@ -145,7 +145,7 @@ def describe_ratings(results: Results, server: Mapping[str, BuiltInPlayer], day:
 
 
 def main() -> None:
-    """Do what has to be done before the tournaments, or after them."""
+    """Write files before the tournaments, or after them."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("when", choices=["before", "after"], help="of the tournaments")
     try:

@@ -1,9 +1,9 @@
 """Measure a server under load: hundreds of rooms with two players each, of whom some are faulty.
 
-The server is kept by the command in one process, and all players are in this one. The overhead of a turn is the time
-from one player's answer to the next one's question, so whatever this process is late counts, too. Faulty players are
-silent, say a byte now and then, never read, go away, or talk nonsense, after some good turns; they come again as soon
-as they are out. Memory is what the server has more than before anybody came.
+The command runs the server in one process, and all players are in this one. The overhead of a turn is the time
+from one player's answer to the next one's question, with delays of this process. Faulty players are
+silent, send single bytes, never read, disconnect, or send garbage, after some good turns; then they connect again.
+Memory is what the server uses in addition to its start.
 """
 
 import argparse
@@ -18,20 +18,20 @@ from fairplay.transport import event_loop
 
 ROOMS = 500
 MEASURED_S = 30.0
-WARM_UP_S = 20.0  # seconds
-THINKING_S = 0.43  # seconds, with which 500 rooms offer 1,000 turns a second
-FAULTY_INTERVAL = 10  # one of so many players
+WARM_UP_S = 20.0
+THINKING_S = 0.43  # with which 500 rooms have 1,000 turns a second
+FAULTY_INTERVAL = 10  # one of so many players is faulty
 GAME = Fish(rows=6, columns=6, fish=2)
 
 
 class Figure(NamedTuple):
-    """What came of it."""
+    """The results."""
 
     rooms: int
     turns: float  # a second
     p50: float  # milliseconds of overhead
     p99: float
-    honest_out: int  # players ejected that had done nothing wrong
+    honest_out: int  # ejected without a fault
     faulty_out: int
     warm: float  # megabytes after the warm-up
     end: float
@@ -47,18 +47,18 @@ def player_kinds(players: int) -> list[str]:
 
 
 async def measure_under_load(server: RunningServer, rooms: int, seconds: float, warm_up: float) -> Figure:
-    """Let them all come, and look for a while."""
+    """Connect all players, and measure for a while."""
     empty = server.memory_kb()
-    crowd = PlayerPool(GAME, server.port, THINKING_S)
-    await crowd.connect(player_kinds(2 * rooms))
-    await wait_until(lambda: bool(crowd.overheads))
+    pool = PlayerPool(GAME, server.port, THINKING_S)
+    await pool.connect(player_kinds(2 * rooms))
+    await wait_until(lambda: bool(pool.overheads))
     await asyncio.sleep(warm_up)
     warm = server.memory_kb()
-    crowd.overheads.clear()
+    pool.overheads.clear()
     await asyncio.sleep(seconds)
-    end, overheads = server.memory_kb(), list(crowd.overheads)
+    end, overheads = server.memory_kb(), list(pool.overheads)
     out = server.ejections()
-    await crowd.disconnect_all()
+    await pool.disconnect_all()
     return Figure(
         rooms,
         len(overheads) / seconds,
@@ -73,7 +73,7 @@ async def measure_under_load(server: RunningServer, rooms: int, seconds: float, 
 
 
 def measure(rooms: int, seconds: float, warm_up: float) -> Figure:
-    """A server of its own, under load."""
+    """Run a server under load, and measure it."""
     with run_server(GAME) as server:
         return event_loop.run(measure_under_load(server, rooms, seconds, warm_up))
 
@@ -82,9 +82,9 @@ def main() -> None:
     """Print the figures as a table, or as one JSON object."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.add_argument("--rooms", type=int, default=ROOMS, help=f"at once; {ROOMS} if nothing is said")
-    parser.add_argument("--seconds", type=float, default=MEASURED_S, help=f"{MEASURED_S:g} if nothing is said")
-    parser.add_argument("--warm-up", type=float, default=WARM_UP_S, help=f"seconds; {WARM_UP_S:g} if nothing is said")
+    parser.add_argument("--rooms", type=int, default=ROOMS, help=f"at once (default: {ROOMS})")
+    parser.add_argument("--seconds", type=float, default=MEASURED_S, help=f"(default: {MEASURED_S:g})")
+    parser.add_argument("--warm-up", type=float, default=WARM_UP_S, help=f"seconds (default: {WARM_UP_S:g})")
     chosen = parser.parse_args()
     figure = measure(chosen.rooms, chosen.seconds, chosen.warm_up)
     if chosen.json:

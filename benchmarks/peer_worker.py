@@ -1,7 +1,7 @@
-"""Play at random with other libraries, through the interface that their own documents show, a round when asked.
+"""Play random moves with another library, through its documented interface, one round for each line on stdin.
 
-Each peer is played in a process of its own, by the Python that has it installed: nothing of fairplay is there. A line
-on stdin asks for a round, and a line on stdout says how many moves that was; the first one names the version.
+Each library runs in its own process, in a Python environment without fairplay. A line on stdout has the number of moves
+of a round; the first line names the version.
 """
 
 import random
@@ -11,16 +11,14 @@ from collections.abc import Callable
 from contextlib import redirect_stdout
 from importlib.metadata import version
 
-MIN_ROUND_S = (
-    0.02  # seconds that a round takes at least, ours too: short ones are disturbed less, and would look better
-)
-BATCH_MATCHES = 10_000  # matches in a batch
+MIN_ROUND_S = 0.02  # also of fairplay: shorter rounds are disturbed less often, and would look better
+BATCH_MATCHES = 10_000
 
-Benchmark = Callable[[], int]  # does some work, and says how many moves that was
+Benchmark = Callable[[], int]  # works, and returns the number of moves
 
 
 def repeat_for_round(run: Benchmark) -> Benchmark:
-    """The same work again and again, for at least the time of a round."""
+    """Repeat the same work for at least the time of a round."""
 
     def runs() -> int:
         moves, until = 0, time.perf_counter() + MIN_ROUND_S
@@ -63,7 +61,7 @@ def open_spiel_bots() -> Benchmark:
 
 
 def textarena(name: str) -> Benchmark:
-    """TextArena's connect four; its usual wrappers keep all that was ever said, so each match has a new one."""
+    """TextArena's connect four; its usual wrappers keep all messages, so each match has a new one."""
     import textarena as arena
 
     def run() -> int:
@@ -154,7 +152,7 @@ def pgx_batch() -> Benchmark:
     return run
 
 
-PEERS: dict[str, tuple[str, Callable[[], Benchmark]]] = {  # the package of each, and how it is made ready
+PEERS: dict[str, tuple[str, Callable[[], Benchmark]]] = {  # the package of each, and its preparation
     "openspiel": ("open_spiel", open_spiel),
     "openspiel.bots": ("open_spiel", open_spiel_bots),
     "textarena.raw": ("textarena", lambda: textarena("ConnectFour-v0-raw")),
@@ -167,12 +165,12 @@ PEERS: dict[str, tuple[str, Callable[[], Benchmark]]] = {  # the package of each
 
 
 def main() -> None:
-    """Play a round for each line that comes in."""
+    """Play a round for each line on stdin."""
     package, make = PEERS[sys.argv[1]]
     answers = sys.stdout
-    with redirect_stdout(sys.stderr):  # some libraries greet whoever loads them
+    with redirect_stdout(sys.stderr):  # some libraries print on import
         run = repeat_for_round(make())
-        run()  # so that whatever is compiled or kept on the first time is
+        run()  # so that code is compiled and caches are filled
         print(version(package), file=answers, flush=True)
         for _ in sys.stdin:
             print(run(), file=answers, flush=True)

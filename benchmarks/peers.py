@@ -1,7 +1,6 @@
-"""Measure fairplay and other libraries for games side by side, and write docs/benchmarks.md with its plot.
+"""Compare fairplay with other libraries for games, and write docs/benchmarks.md with its plot.
 
-The others are installed into an environment of their own, .peers. What cannot be had there is left out, and the page
-says so.
+The others are installed into an environment of their own, .peers. Libraries that cannot be installed are left out.
 """
 
 import argparse
@@ -25,22 +24,22 @@ from fairplay.kernels import kernels
 from tools.page_sections import replace_section
 from tools.readme_tables import ROOT
 
-ROUNDS = 100  # each is measured so often, ours and theirs by turns; the best round counts
+ROUNDS = 100  # of each library, in turns; the best round counts
 PEERS = ROOT / ".peers"
 PYTHON = PEERS / "bin" / "python"
-SCRIPT = ROOT / "benchmarks" / "theirs.py"  # which plays there
+SCRIPT = ROOT / "benchmarks" / "peer_worker.py"
 PINNED = ROOT / "requirements" / "peers.txt"
 PAGE, PLOT = ROOT / "docs" / "benchmarks.md", ROOT / "docs" / "benchmarks.svg"
-EXTRA_PACKAGES = {"pettingzoo": ("pygame",)}  # what a package needs for connect four, and does not say
-INSTALL_TIMEOUT_S = 900.0  # seconds, for a package to be installed
+EXTRA_PACKAGES = {"pettingzoo": ("pygame",)}  # that a package needs for connect four without declaring it
+INSTALL_TIMEOUT_S = 900.0  # for a package
 
 
 class CannotMeasure(Exception):
-    """Why somebody cannot be measured."""
+    """The reason why a library cannot be measured."""
 
 
 class Peer:
-    """Another library, at play in a process of its own; to call it is to play a round."""
+    """Another library in its own process; calling it plays a round."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -49,27 +48,27 @@ class Peer:
         )
 
     def read_line(self) -> str:
-        """What it says next."""
+        """Its next line."""
         assert self._process.stdout is not None
         if not (said := self._process.stdout.readline().strip()):
             raise CannotMeasure(f"{self.name} has ended with exit code {self._process.wait()}")
         return said
 
     def __call__(self) -> int:
-        """Let it play a round, and say how many moves that was."""
+        """Play a round, and return the number of moves."""
         assert self._process.stdin is not None
         self._process.stdin.write("\n")
         self._process.stdin.flush()
         return int(self.read_line())
 
     def end(self) -> None:
-        """Let it be gone."""
+        """End its process."""
         self._process.kill()
         self._process.communicate()
 
 
 def install(package: str) -> None:
-    """Install a package in the version that is pinned, from wheels alone; Unable if that cannot be."""
+    """Install a package in its pinned version, only from wheels; raises Unable if that fails."""
     if not PYTHON.is_file():
         run_command(sys.executable, "-m", "venv", "--clear", str(PEERS))
     wheels = ("--quiet", "--disable-pip-version-check", "--only-binary", ":all:", "--constraint", str(PINNED))
@@ -77,7 +76,7 @@ def install(package: str) -> None:
 
 
 def run_command(*command: str) -> None:
-    """Run a command; where it fails, Unable has the last thing that it complained of."""
+    """Run a command; if it fails, raises Unable with its last line of stderr."""
     try:
         subprocess.run(command, capture_output=True, text=True, check=True, timeout=INSTALL_TIMEOUT_S)
     except subprocess.CalledProcessError as error:
@@ -88,13 +87,13 @@ def run_command(*command: str) -> None:
 
 @contextmanager
 def start_peers(names: Sequence[str]) -> Iterator[tuple[dict[str, Peer], dict[str, str]]]:
-    """All of these that can be had, and the versions of their packages; they end when this is over."""
+    """The libraries that can be installed, and the versions of their packages; they end with this context."""
     with ExitStack() as ends:
         ready: dict[str, Peer] = {}
         versions: dict[str, str] = {}
         for name in names:
             package, _ = peer_worker.PEERS[name]
-            print(f"peers: making {name} ready", file=sys.stderr)
+            print(f"peers: preparing {name}", file=sys.stderr)
             try:
                 install(package)
                 peer = Peer(name)
@@ -107,7 +106,7 @@ def start_peers(names: Sequence[str]) -> Iterator[tuple[dict[str, Peer], dict[st
 
 
 def fairplay_benchmarks(journals: Path) -> dict[str, Benchmark]:
-    """What is measured of fairplay; without the kernels in C there are no batches."""
+    """The benchmarks of fairplay; without the kernels in C there are no batches."""
     known: dict[str, Callable[[], Benchmark]] = {
         **run.make_benchmarks(journals),
         "fish.batch": lambda: run_batch(run.SMALL, 1),
@@ -119,7 +118,7 @@ def fairplay_benchmarks(journals: Path) -> dict[str, Benchmark]:
 
 
 def alternate(one: dict[str, Benchmark], other: dict[str, Benchmark]) -> dict[str, Benchmark]:
-    """Both together, in an order in which they take turns."""
+    """Both sides, in alternating order."""
     pairs = zip_longest(one.items(), other.items())
     return dict(entry for entry in chain.from_iterable(pairs) if entry is not None)
 
@@ -133,11 +132,11 @@ def measure_all(rounds: int) -> Run:
     ):
         if UNIT_BENCHMARK not in peers:
             raise CannotMeasure("there is nothing to compare with without OpenSpiel")
-        everybody = alternate(dict(peers), fairplay_benchmarks(Path(journals)))
+        benchmarks = alternate(dict(peers), fairplay_benchmarks(Path(journals)))
         print(f"peers: measuring; {load:.2f} processes wanted a core before", file=sys.stderr)
-        figures = measure(everybody, rounds)
+        figures = measure(benchmarks, rounds)
     return Run(
-        microseconds={name: figures[name]["us"] for name in everybody},
+        microseconds={name: figures[name]["us"] for name in benchmarks},
         versions={"fairplay": VERSION, **versions},
         rounds=rounds,
         cores=len(os.sched_getaffinity(0)),
@@ -148,7 +147,7 @@ def measure_all(rounds: int) -> Run:
 
 
 def main() -> None:
-    """Measure, and write the page and its plot anew."""
+    """Measure, and write the page and its plot."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=ROUNDS, metavar="N", help="how often each is measured")
     asked = parser.parse_args()

@@ -1,4 +1,4 @@
-"""Tell the figures of fairplay and of other libraries as tables, and draw them."""
+"""Format the figures of fairplay and other libraries as tables and as a plot."""
 
 from collections.abc import Iterator
 from math import ceil, floor, log10
@@ -8,7 +8,7 @@ import msgspec
 
 from fairplay.render import svg
 
-UNIT_BENCHMARK = "openspiel"  # what everything is a multiple of
+UNIT_BENCHMARK = "openspiel"  # the unit of all ratios
 
 WIDTH, ROW, TOP_MARGIN, BOTTOM = 860.0, 26.0, 62.0, 34.0
 LEFT, RIGHT = 300.0, 66.0  # for the names, and for the figures behind the dots
@@ -24,7 +24,7 @@ STYLE = """
 
 
 class Subject(NamedTuple):
-    """What is measured."""
+    """A row of the comparison."""
 
     package: str
     label: str  # in the plot
@@ -67,9 +67,9 @@ OURS = tuple(name for name, subject in SUBJECTS.items() if subject.package == FA
 
 
 class Run(msgspec.Struct, frozen=True):
-    """What came of measuring everybody in one run."""
+    """The results of one run."""
 
-    microseconds: dict[str, float]  # per move, of each subject that was there
+    microseconds: dict[str, float]  # per move, of each subject that was measured
     versions: dict[str, str]  # by package
     rounds: int
     cores: int
@@ -78,17 +78,17 @@ class Run(msgspec.Struct, frozen=True):
     day: str
 
     def ratio(self, name: str) -> float:
-        """How many times as long a move takes as one of the unit."""
+        """The time of a move as a multiple of the unit."""
         return self.microseconds[name] / self.microseconds[UNIT_BENCHMARK]
 
 
 def render_page(run: Run) -> str:
-    """The part of the page that a run decides."""
+    """The part of the page that holds the figures."""
     return "\n".join(["", *describe_run(run), ""])
 
 
 def describe_run(run: Run) -> Iterator[str]:
-    """What came of it, line by line."""
+    """The figures in Markdown, line by line."""
     yield f"Measured on {run.day} with Python {run.python} on {run.cores} cores; {run.load:.2f} other processes wanted"
     yield f"one of them when it began. The best of {run.rounds} rounds counts. In OpenSpiel a move of connect four took"
     yield f"{run.microseconds[UNIT_BENCHMARK]:.2f} µs from Python."
@@ -108,14 +108,14 @@ def describe_run(run: Run) -> Iterator[str]:
 
 
 def format_figure(figure: float) -> str:
-    """A figure in as many digits as another run might find again."""
+    """A figure with as many digits as are reproducible."""
     if figure >= 9.95:
         return f"{figure:,.0f}"
     return f"{figure:.{1 - floor(log10(figure))}f}"
 
 
 def draw_plot(run: Run) -> str:
-    """All figures on one logarithmic scale, the quickest on top; on dark pages it is dark."""
+    """All figures on one logarithmic scale, the quickest on top, with colours for light and dark pages."""
     ratios = {name: run.ratio(name) for name in sorted(run.microseconds, key=run.ratio)}
     first, last = floor(log10(min(ratios.values()))), ceil(log10(max(ratios.values())))
     height = TOP_MARGIN + ROW * len(ratios) + BOTTOM
@@ -140,7 +140,7 @@ def draw_plot(run: Run) -> str:
 
 
 def draw_legend() -> Iterator[str]:
-    """Whose dots are whose, and what the scale is."""
+    """The legend and the scale."""
     yield draw_text(20, 28, "Time of a move as a multiple of OpenSpiel's connect four, from Python", font_weight="bold")
     for at, whose, words in ((WIDTH - 232, "ours", "fairplay"), (WIDTH - 140, "theirs", "other libraries")):
         yield draw_dot(at, 24, whose)
@@ -148,17 +148,17 @@ def draw_legend() -> Iterator[str]:
 
 
 def draw_dot(x: float, y: float, whose: str) -> str:
-    """Where a figure is: a disc for ours and a diamond for theirs, so that nobody needs the colours."""
+    """The mark of a figure: a disc for fairplay and a diamond for others, so that colours are not needed."""
     if whose == "ours":
         return svg.circle(x, y, DOT_SIZE, **{"class": whose})
     return svg.polygon([(x - DOT_SIZE, y), (x, y - DOT_SIZE), (x + DOT_SIZE, y), (x, y + DOT_SIZE)], **{"class": whose})
 
 
 def draw_line(x: float, y: float, to_x: float, to_y: float, width: float, style: str) -> str:
-    """A line from here to there."""
+    """A line."""
     return svg.element("line", x1=x, y1=y, x2=to_x, y2=to_y, stroke_width=width, **{"class": style})
 
 
 def draw_text(x: float, y: float, text: str, **attributes: str) -> str:
-    """Some words in the picture."""
+    """A text in the picture."""
     return svg.text(x, y, text, font_family="sans-serif", font_size=13.5, **{"class": "ink"}, **attributes)

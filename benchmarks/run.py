@@ -1,4 +1,4 @@
-"""Measure what a move costs, in microseconds and in empty function calls of the same run."""
+"""Measure the cost of a move, in microseconds and in empty function calls of the same run."""
 
 import argparse
 import json
@@ -25,17 +25,15 @@ from fairplay.games.tsuro import Tsuro
 from fairplay.journal.record import Journal
 from fairplay.referee.referee import Referee
 
-ROUNDS = 40  # each benchmark is measured so often, by turns with the others; the best round counts
-SHARED_MEMORY_DIR = Path(
-    "/dev/shm"
-)  # journals go there if it exists: what a disk costs is its own, and differs by a factor of 20
+ROUNDS = 40  # of each benchmark, in turns; the best round counts
+SHARED_MEMORY_DIR = Path("/dev/shm")  # for journals, if it exists: the cost of disks differs by a factor of 20
 SMALL = Fish(rows=5, columns=5)
 LARGE = Fish(rows=8, columns=8)
 TSURO = Tsuro()
 QGAME = Q()
 
 AnyGame = Game[Any, Any, Any]
-Benchmark = Callable[[], int]  # does some work, and says how many moves that was
+Benchmark = Callable[[], int]  # works, and returns the number of moves
 
 
 class Watcher:
@@ -142,7 +140,7 @@ def q_position(tiles: int) -> State:
 
 
 def score_placement(tiles: int) -> Benchmark:
-    """The same turn again and again on a map of this size: check, apply and score one placement."""
+    """The same turn repeatedly on a map of this size: check, apply and score one placement."""
     state = q_position(tiles)
     view = QGAME.view(state, 0)
     action = next(action for action in QGAME.actions(view) if isinstance(action, QPlace))
@@ -169,19 +167,19 @@ def built_in_answers(player: str, tiles: int) -> Benchmark:
 
 
 def run_command(*arguments: str) -> Benchmark:
-    """Runs of the command from its start to its end; a move here is a run. What it loads was compiled before."""
+    """Runs of the command from its start to its end; a move here is a run. Its modules are compiled before."""
     env = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 
     def run() -> int:
         line = [sys.executable, "-m", "fairplay", *arguments]
-        subprocess.run(line, env=env, capture_output=True, check=True, timeout=60)  # who reads wakes up at its end
+        subprocess.run(line, env=env, capture_output=True, check=True, timeout=60)  # reading its output ends with it
         return 1
 
     return run
 
 
 def make_benchmarks(journals: Path) -> dict[str, Callable[[], Benchmark]]:
-    """How each benchmark is made ready, by its name."""
+    """The preparation of each benchmark, by its name."""
     return {
         "call": lambda: call_empty_function,
         "fish.raw": lambda: play_unrefereed(SMALL, 2),
@@ -225,7 +223,7 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--list", action="store_true", help="print only the names of all benchmarks")
     parser.add_argument("--rounds", type=int, default=ROUNDS, metavar="N", help="how often each is measured")
-    parser.add_argument("names", nargs="*", metavar="NAME", help="of those in the list; all if none is given")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="of those in the list (default: all)")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory(dir=SHARED_MEMORY_DIR if SHARED_MEMORY_DIR.is_dir() else None) as directory:
         known = make_benchmarks(Path(directory))

@@ -1,6 +1,6 @@
-"""Measure a server: saturated, under load with faulty players, what it charges instant ones, and with many spectators.
+"""Measure a server: saturated, under load with faulty players, its charges for instant bots, and with many spectators.
 
-Each part has a process of its own; `python -m benchmarks.load --help` and so on tell what can be chosen for one.
+Each part runs in its own process; `python -m benchmarks.load --help` and so on list its options.
 """
 
 import argparse
@@ -22,8 +22,10 @@ SHORT = {  # a few seconds each
 def main() -> None:
     """Print the figures of all parts, or of those that are named."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--short", action="store_true", help="a few seconds each, which show only that it works")
-    parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}; all if none is given")
+    parser.add_argument(
+        "--short", action="store_true", help="run each part for a few seconds, only to show that it works"
+    )
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)} (default: all)")
     chosen = parser.parse_args()
     for part in chosen.parts or PARTS:
         if part not in PARTS:

@@ -1,9 +1,9 @@
-"""Measure what spectators cost those who play: the same rooms with a hundred of them each, and with none.
+"""Measure what spectators cost the players: the same rooms with a hundred spectators each, and with none.
 
-The server is kept by the command in one process, the players are in this one, and the spectators in a third: once with
-the lowest priority, as elsewhere they would not share a core with players, and once with the same as everybody. Every
-tenth of them never reads, and is measured only when the server can say nothing more to it. The time of a turn is that
-from one player's answer to the next one's question.
+The command runs the server in one process, the players are in this one, and the spectators in a third: once with the
+lowest priority, as on other machines they would not share a core with players, and once with normal priority. Every
+tenth spectator never reads, and is measured when the server can send it nothing more. The time of a turn is that from
+one player's answer to the next one's question.
 """
 
 import argparse
@@ -18,15 +18,15 @@ from fairplay.games.fish import Fish
 from fairplay.transport import event_loop
 
 ROOMS = 10
-SPECTATORS_PER_ROOM = 100  # spectators in a room
+SPECTATORS_PER_ROOM = 100
 MEASURED_S = 8.0  # of each of four parts
-SETTLING_S = 0.5  # seconds in which nothing is measured
-THINKING_S = 0.2  # seconds
-HURRIED_THINKING_S = 0.01  # seconds: while what nobody reads piles up
-MAX_UNREAD_EVENTS = 200  # events that find room somewhere, if nobody reads them; and some more
-NICE_LEVELS = (19, 0)  # how much spectators leave to others
-MAX_SLOWDOWN_SHARE = 0.10  # by how much a turn may take longer
-MAX_SLOWDOWN_MS = 1.0  # milliseconds
+SETTLING_S = 0.5  # before a measurement
+THINKING_S = 0.2
+HURRIED_THINKING_S = 0.01  # while the buffers of spectators that do not read fill up
+MAX_UNREAD_EVENTS = 200  # more than fit into all buffers
+NICE_LEVELS = (19, 0)  # of the spectators
+MAX_SLOWDOWN_SHARE = 0.10  # of a turn
+MAX_SLOWDOWN_MS = 1.0  # of a turn
 GAME = Fish(rows=30, columns=30, fish=2)  # large enough that no match ends meanwhile
 WATCHERS = r"""
 import os, re, select, socket, sys, time
@@ -68,7 +68,7 @@ print(heard, behind)
 
 
 class Figure(NamedTuple):
-    """How long a turn takes, in milliseconds, with nobody and with many who watch."""
+    """The time of a turn in milliseconds, without spectators and with many."""
 
     nice: int
     rooms: int
@@ -78,31 +78,31 @@ class Figure(NamedTuple):
     p50_watched: float
     p99: float
     p99_watched: float
-    received: int  # lines, by all spectators who read
-    behind: int  # spectators who do not
+    received: int  # lines, by all spectators that read
+    behind: int  # spectators that do not read
 
     @property
     def is_acceptable(self) -> bool:
-        """Do they hold up nobody?"""
+        """Whether spectators slow down no player."""
         return self.p99_watched <= max(self.p99 * (1 + MAX_SLOWDOWN_SHARE), self.p99 + MAX_SLOWDOWN_MS)
 
 
 async def measure_with_spectators(
-    crowd: PlayerPool, port: int, each: int, seconds: float, nice: int
+    pool: PlayerPool, port: int, each: int, seconds: float, nice: int
 ) -> tuple[list[float], int, int]:
-    """How long turns take while there are spectators, how many lines those hear, and how many are behind."""
-    words = ("-I", "-S", "-c", WATCHERS, str(nice), str(port), str(each), *sorted(crowd.playing))
+    """The times of turns with spectators, how many lines these receive, and how many are behind."""
+    words = ("-I", "-S", "-c", WATCHERS, str(nice), str(port), str(each), *sorted(pool.playing))
     pipe = subprocess.PIPE
     watchers = await asyncio.create_subprocess_exec(sys.executable, *words, stdin=pipe, stdout=pipe)
     try:
         async with asyncio.timeout(TIMEOUT_S + seconds):
             assert watchers.stdin is not None and watchers.stdout is not None
             assert await watchers.stdout.readline() == b"ready\n"
-            crowd.thinking = HURRIED_THINKING_S
-            crowd.overheads.clear()
-            await wait_until(lambda: len(crowd.overheads) > MAX_UNREAD_EVENTS * len(crowd.playing))
-            crowd.thinking = THINKING_S
-            times = await measure_alone(crowd, seconds)
+            pool.thinking = HURRIED_THINKING_S
+            pool.overheads.clear()
+            await wait_until(lambda: len(pool.overheads) > MAX_UNREAD_EVENTS * len(pool.playing))
+            pool.thinking = THINKING_S
+            times = await measure_alone(pool, seconds)
             watchers.stdin.close()
             heard, behind = (await watchers.stdout.readline()).split()
             return times, int(heard), int(behind)
@@ -112,30 +112,30 @@ async def measure_with_spectators(
         await watchers.wait()
 
 
-async def measure_alone(crowd: PlayerPool, seconds: float) -> list[float]:
-    """How long turns take as things are."""
+async def measure_alone(pool: PlayerPool, seconds: float) -> list[float]:
+    """The times of turns now."""
     await asyncio.sleep(SETTLING_S)
-    crowd.overheads.clear()
+    pool.overheads.clear()
     await asyncio.sleep(seconds)
-    return list(crowd.overheads)
+    return list(pool.overheads)
 
 
 async def compare(server: RunningServer, rooms: int, each: int, seconds: float, nice: int) -> Figure:
-    """With none before and after, so that both have the same weather."""
-    crowd = PlayerPool(GAME, server.port, THINKING_S)
-    await crowd.connect([HONEST] * 2 * rooms)
-    await wait_until(lambda: len(crowd.playing) == rooms and len(crowd.overheads) > rooms)
-    bare = await measure_alone(crowd, seconds)
-    full, heard, behind = await measure_with_spectators(crowd, server.port, each, 2 * seconds, nice)
-    bare += await measure_alone(crowd, seconds)
-    assert len(crowd.playing) == rooms, "the matches were too short"
-    await crowd.disconnect_all()
+    """With spectators, and without before and after, so that both run under the same conditions."""
+    pool = PlayerPool(GAME, server.port, THINKING_S)
+    await pool.connect([HONEST] * 2 * rooms)
+    await wait_until(lambda: len(pool.playing) == rooms and len(pool.overheads) > rooms)
+    bare = await measure_alone(pool, seconds)
+    full, heard, behind = await measure_with_spectators(pool, server.port, each, 2 * seconds, nice)
+    bare += await measure_alone(pool, seconds)
+    assert len(pool.playing) == rooms, "the matches were too short"
+    await pool.disconnect_all()
     p50, p99 = [(percentile(bare, share), percentile(full, share)) for share in (0.5, 0.99)]
     return Figure(nice, rooms, each, len(full) / seconds / 2, *p50, *p99, heard, behind)
 
 
 def measure(rooms: int, each: int, seconds: float, nice: int) -> Figure:
-    """A server of its own, with spectators."""
+    """Run a server with spectators, and measure it."""
     with run_server(GAME) as server:
         return event_loop.run(compare(server, rooms, each, seconds, nice))
 
@@ -144,16 +144,14 @@ def main() -> None:
     """Print the figures as a table, or as JSON objects, one a line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", action="store_true", help="print JSON objects")
-    parser.add_argument("--rooms", type=int, default=ROOMS, help=f"at once; {ROOMS} if nothing is said")
+    parser.add_argument("--rooms", type=int, default=ROOMS, help=f"at once (default: {ROOMS})")
     parser.add_argument(
         "--each",
         type=int,
         default=SPECTATORS_PER_ROOM,
-        help=f"spectators in a room; {SPECTATORS_PER_ROOM} if nothing is said",
+        help=f"spectators in a room (default: {SPECTATORS_PER_ROOM})",
     )
-    parser.add_argument(
-        "--seconds", type=float, default=MEASURED_S, help=f"of a part; {MEASURED_S:g} if nothing is said"
-    )
+    parser.add_argument("--seconds", type=float, default=MEASURED_S, help=f"of a part (default: {MEASURED_S:g})")
     chosen = parser.parse_args()
     figures = [measure(chosen.rooms, chosen.each, chosen.seconds, nice) for nice in NICE_LEVELS]
     if chosen.json:

@@ -1,10 +1,9 @@
-"""Measure how fast a server can go that has all hands full, beside the barest code that says the same.
+"""Measure the throughput of a saturated server, beside bare code that exchanges the same messages.
 
-100 rooms of Fish with 200 clients who came in by its listener, with checks, hubs, and journals in batches, as fast as it
-goes. The bare code is an echo over asyncio's streams: it sends the same bytes, waits for the same replies, and looks at
-nothing. Both are in the same process, on the same event loop and by turns; and the same client, in a second process,
-answers both from a list. Turns a second count where the machine is quiet; microseconds are those that a core was busy
-with, and count where others use it, too.
+100 rooms of Fish with 200 clients over TCP, with checks, hubs, and journals in batches, as fast as possible. The bare
+code is an echo over asyncio's streams: it sends the same bytes, waits for the same replies, and checks nothing. Both
+run in the same process, on the same event loop and in turns; and the same client, in a second process, answers both
+from a list. Turns per second are valid on a quiet machine; microseconds of a busy core also on one that others use.
 """
 
 import argparse
@@ -42,10 +41,10 @@ GAME = Fish(fish=2)  # so that all deals are the same
 OFFER = make_offer(GAME.name, GAME.parameters(), max_players=2)
 SEED = bytes([7] * 32)
 NAMES = ("ann", "bob")
-# Bytes: once so many were freed, the C library keeps what asyncio's streams read into, which helps them.
+# Bytes: after so many were freed, the C library keeps the read buffers of asyncio's streams, which makes them faster.
 READ_BUFFER_BYTES = 1 << 20
-TIMEOUT_S = 60.0  # seconds, for whatever has to happen
-MAX_CHECKED_JOURNALS = 100  # journals
+TIMEOUT_S = 60.0  # of any wait
+MAX_CHECKED_JOURNALS = 100
 SHARED_MEMORY_DIR = Path("/dev/shm")  # journals go there if it exists, as in the other benchmarks
 CLIENT = r"""
 import json, re, select, socket, sys
@@ -83,7 +82,7 @@ while lines:
 
 
 class RecordedQuestion(NamedTuple):
-    """What is said to a seat, and its answer."""
+    """A message to a seat, and its answer."""
 
     seat: int
     question: bytes
@@ -92,7 +91,7 @@ class RecordedQuestion(NamedTuple):
 
 
 class RecordingChannel(LocalChannel):
-    """A player that writes down what it was asked, and what it said."""
+    """A player that keeps its questions and answers."""
 
     def __init__(self, seat: int, script: list[RecordedQuestion]) -> None:
         super().__init__(built_in_strategy(GAME.name, "greedy"), GAME)
@@ -110,14 +109,14 @@ class RecordingChannel(LocalChannel):
 
 
 def record_match_script() -> list[RecordedQuestion]:
-    """All that is said in one match."""
+    """All messages of one match."""
     script: list[RecordedQuestion] = []
     play(deal_match(GAME, NAMES, SEED), [RecordingChannel(seat, script) for seat in range(len(NAMES))])
     return script
 
 
 class RoundLobby:
-    """Where all clients wait until everybody is back; then they play the next match in pairs."""
+    """A lobby in which clients wait for all others; then they play the next match in pairs."""
 
     def __init__(self, server: GameServer, clients: int) -> None:
         self._server = server
@@ -126,32 +125,32 @@ class RoundLobby:
         self._all_here = asyncio.Event()
 
     def refusal(self, client: Client) -> str:
-        """Everybody may play."""
+        """Admit every client."""
         return ""
 
     def add(self, client: Client) -> None:
-        """Let somebody wait."""
+        """Add a client."""
         self._here.append(client)
         if len(self._here) == self._clients:
             self._all_here.set()
 
     def remove(self, client: Client) -> None:
-        """Let somebody go."""
+        """Remove a client."""
         self._here = [one for one in self._here if one is not client]
 
     def __iter__(self) -> Iterator[Client]:
         return iter(self._here)
 
     def close(self) -> None:
-        """There is nothing to close."""
+        """Nothing to close."""
 
     async def gather(self) -> None:
-        """Come back when everybody waits."""
+        """Wait until all clients wait."""
         async with asyncio.timeout(TIMEOUT_S):
             await self._all_here.wait()
 
     async def play_all(self) -> None:
-        """A match in every room."""
+        """Play a match in every room."""
         here, self._here = self._here, []
         self._all_here.clear()
         for pair in zip(here[::2], here[1::2], strict=True):
@@ -160,14 +159,14 @@ class RoundLobby:
 
 
 class Throughput(NamedTuple):
-    """How fast it went."""
+    """The throughput."""
 
     turns: float  # a second
     busy: float  # microseconds of a core, for a turn
 
 
 class Figure(NamedTuple):
-    """The best of both, and how much of the bare pace is left: by turns a second, and by what a core had to do."""
+    """The best of both, and the ratios of turns per second and of busy time."""
 
     ours: Throughput
     bare: Throughput
@@ -179,7 +178,7 @@ Play = Callable[[], Awaitable[None]]
 
 
 async def measure_throughput(rooms: int, rounds: int) -> Figure:
-    """Rooms and bare echoes by turns, a match in every room each time."""
+    """Rooms and bare echoes in turns, with a match in every room each time."""
     script = record_match_script()
     turns, connections = rooms * sum(asked.is_turn for asked in script), len(NAMES) * rooms
     answers = [
@@ -198,8 +197,8 @@ async def measure_throughput(rooms: int, rounds: int) -> Figure:
         )
         server = GameServer(settings)
         server.lobby = lobby = RoundLobby(server, connections)
-        async with SignIn(server, settings) as reception:
-            ports = (reception.addresses[0].rpartition(":")[2], str(listener.getsockname()[1]))
+        async with SignIn(server, settings) as sign_in:
+            ports = (sign_in.addresses[0].rpartition(":")[2], str(listener.getsockname()[1]))
             words = ("-I", "-S", "-c", CLIENT, str(connections), *ports, *answers)
             client = subprocess.Popen([sys.executable, *words])
             try:
@@ -228,7 +227,7 @@ Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
 def echo_server(streams: list[Streams], script: list[RecordedQuestion]) -> Play:
-    """What is said in a match, in every room, without a thought."""
+    """The messages of a match in every room, from a list."""
 
     async def room(pair: tuple[Streams, Streams]) -> None:
         for asked in script:
@@ -244,7 +243,7 @@ def echo_server(streams: list[Streams], script: list[RecordedQuestion]) -> Play:
 
 
 async def best_of_rounds(ours: Play, bare: Play, turns: int, rounds: int) -> Figure:
-    """The best of both, by turns, so that both have the same weather."""
+    """The best of both, in turns, so that both sides run under the same conditions."""
     del bytearray(READ_BUFFER_BYTES)[:]
     took: tuple[tuple[list[float], list[float]], ...] = (([], []), ([], []))
     for _ in range(rounds):
@@ -264,7 +263,7 @@ async def best_of_rounds(ours: Play, bare: Play, turns: int, rounds: int) -> Fig
 
 
 def check_journals(directory: Path, matches: int) -> None:
-    """Raise unless there are whole journals of so many matches, in which nobody was ejected."""
+    """Raise unless there are complete journals of so many matches without ejections."""
     paths = list(directory.iterdir())
     assert len(paths) == matches
     for path in paths[:MAX_CHECKED_JOURNALS]:
@@ -277,8 +276,8 @@ def main() -> None:
     """Print the figures as a table, or as one JSON object."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.add_argument("--rooms", type=int, default=ROOMS, help=f"at once; {ROOMS} if nothing is said")
-    parser.add_argument("--rounds", type=int, default=ROUNDS, help=f"of both; {ROUNDS} if nothing is said")
+    parser.add_argument("--rooms", type=int, default=ROOMS, help=f"at once (default: {ROOMS})")
+    parser.add_argument("--rounds", type=int, default=ROUNDS, help=f"of both (default: {ROUNDS})")
     chosen = parser.parse_args()
     reduce_garbage_collection()
     figures = ours, bare, ratio, busy = event_loop.run(measure_throughput(chosen.rooms, chosen.rounds))

@@ -1,4 +1,4 @@
-"""Measure how much quicker two workers are than one, and what a tournament costs beside the bare matches."""
+"""Compare two workers with one, and a tournament with its bare matches."""
 
 import argparse
 import asyncio
@@ -31,7 +31,7 @@ from fairplay.tournament.settings import RoundRobin
 from fairplay.tournament.spec import TournamentSpec
 from fairplay.transport import event_loop
 
-ROUNDS = 5  # each side is measured so often, by turns; the best round counts
+ROUNDS = 5  # of each side, in turns; the best round counts
 SHARED_MEMORY_DIR = Path("/dev/shm")  # journals go there if it exists, as in the other benchmarks
 PLAYERS = ("random", "greedy", "lookahead:1")
 BOT = str(Path(__file__).parents[1] / "examples" / "bots" / "fish_plain.py")
@@ -39,7 +39,7 @@ MATCHES, PROGRAMS, SAMPLE = 400, 200, 20
 
 
 class Figure(NamedTuple):
-    """Seconds on one side and on the other, and what is to be said of them."""
+    """Seconds of both sides, and a label."""
 
     ours: float
     other: float
@@ -60,19 +60,19 @@ def make_spec(players: tuple[str, ...], games: int, sandbox: str | None = None) 
 
 
 def journal_directory() -> tempfile.TemporaryDirectory[str]:
-    """Where a round is recorded."""
+    """A directory for the journals of a round."""
     return tempfile.TemporaryDirectory(dir=SHARED_MEMORY_DIR if SHARED_MEMORY_DIR.is_dir() else None)
 
 
 def time_tournament(tournament: TournamentSpec, workers: int) -> float:
-    """Seconds for a whole tournament, once its workers are there."""
+    """Seconds for a whole tournament, after its workers have started."""
     with (
         journal_directory() as name,
         process_pool_runner(workers) as runner,
         tournament_log.create_log(Path(name), tournament) as steps,
     ):
-        for hand in runner.queues:  # until every worker has loaded what it needs
-            hand.executor.submit(run, make_spec(PLAYERS, 1).match_spec(tournament.players[:2], 0)).result(60)
+        for queue in runner.queues:  # until every worker has its modules loaded
+            queue.executor.submit(run, make_spec(PLAYERS, 1).match_spec(tournament.players[:2], 0)).result(60)
         since = time.perf_counter()
         Manager(tournament, Path(name), steps, runner, TournamentObservers([])).run()
         return time.perf_counter() - since
@@ -84,7 +84,7 @@ def time_bare_loop(tournament: TournamentSpec) -> float:
     seeds = [tournament.derive_seed(f"deal {number}") for number in range(MATCHES)]
     pairs = [(number % 3, (number + 1 + number // 3 % 2) % 3) for number in range(MATCHES)]
     with journal_directory() as name:
-        journal = Journal(name, key=bytes(KEY_BYTES))  # marked, as all that the command records
+        journal = Journal(name, key=bytes(KEY_BYTES))  # with a key, like all journals of the command
         since = time.perf_counter()
         for seed, pair in zip(seeds, pairs, strict=True):
             players = []
@@ -96,21 +96,21 @@ def time_bare_loop(tournament: TournamentSpec) -> float:
 
 
 def compare_workers(rounds: int) -> Figure:
-    """How many times as quick two workers are as one."""
+    """Two workers beside one."""
     tournament = make_spec(PLAYERS, MATCHES)
     two, one = best_of_rounds(lambda: time_tournament(tournament, 2), lambda: time_tournament(tournament, 1), rounds)
     return Figure(two, one, one / two, "times as quick as one worker; at least 1.7")
 
 
 def compare_with_bare_loop(rounds: int) -> Figure:
-    """How fast one worker is, beside a bare loop."""
+    """One worker beside a bare loop."""
     tournament = make_spec(PLAYERS, MATCHES)
     ours, bare = best_of_rounds(lambda: time_tournament(tournament, 1), lambda: time_bare_loop(tournament), rounds)
     return Figure(ours, bare, bare / ours, "of the speed of a bare loop; at least 0.8")
 
 
 def compare_programs(rounds: int) -> Figure:
-    """Two workers with matches of programs, beside what the matches themselves take."""
+    """Two workers with matches of programs, beside the time of the matches themselves."""
     tournament = make_spec((BOT, BOT), PROGRAMS, "strict")
     single = event_loop.run(time_match(tournament.match_spec(tournament.players, 0)))
     ours = min(time_tournament(tournament, 2) for _ in range(max(1, rounds // 3)))
@@ -119,7 +119,7 @@ def compare_programs(rounds: int) -> Figure:
 
 
 class NotedReady(asyncio.Event):
-    """Is set from the beginning, and notes when those who sat down asked for it."""
+    """An event that is set from the start, and notes the time when a match waits for it."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -133,7 +133,7 @@ class NotedReady(asyncio.Event):
 
 
 async def time_match(spec: MatchSpec) -> float:
-    """Seconds for a match of programs by itself on one core: until they sit, and for all their turns."""
+    """Seconds for a match of programs alone on one core: until they are ready, and for all their turns."""
     everywhere, seconds = os.sched_getaffinity(0), 0.0
     pin_to_cores(0, len(everywhere))
     try:
@@ -148,7 +148,7 @@ async def time_match(spec: MatchSpec) -> float:
 
 
 def best_of_rounds(ours: Callable[[], float], other: Callable[[], float], rounds: int) -> tuple[float, float]:
-    """The best rounds of both, by turns, so that both have the same weather."""
+    """The best rounds of both, in turns, so that both sides run under the same conditions."""
     pairs = [(ours(), other()) for _ in range(rounds)]
     return min(pair[0] for pair in pairs), min(pair[1] for pair in pairs)
 
@@ -165,7 +165,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--rounds", type=int, default=ROUNDS, metavar="N", help="how often each is measured")
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(BENCHMARKS)}; all if none is given")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(BENCHMARKS)} (default: all)")
     chosen = parser.parse_args()
     known = [name for name in BENCHMARKS if name != "tournament.programs" or not why_not_strict()]
     unknown = [name for name in chosen.names if name not in known]

@@ -1,4 +1,4 @@
-"""Make the GIF of a match for the docs: python -m tools.match_gif."""
+"""Write the GIF of a match for the docs: python -m tools.match_gif."""
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -17,7 +17,7 @@ WIDTH, SECONDS = 560, 0.6
 
 
 def main() -> None:
-    """Write it anew."""
+    """Write the GIF."""
     with TemporaryDirectory() as directory:
         spec = MatchSpec(
             game="fish",

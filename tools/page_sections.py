@@ -1,10 +1,10 @@
-"""Put what a tool has worked out into a page, between the marks that say where it goes."""
+"""Replace a generated section of a page, between its two markers."""
 
 from pathlib import Path
 
 
 def replace_section(page: Path, section: str, fresh: str) -> str:
-    """The text of a page with something fresh between two marks, and all the rest as it was."""
+    """The text of a page with new text between two markers."""
     first, last = f"<!-- {section} -->\n", f"<!-- end of {section} -->\n"
     before, begin, rest = page.read_text(encoding="utf-8").partition(first)
     _, end, after = rest.partition(last)

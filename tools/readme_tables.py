@@ -8,31 +8,31 @@ from pathlib import Path
 from tools.page_sections import replace_section
 
 ROOT = Path(__file__).parent.parent
-TABLE_DIRS = ("src/fairplay", "tests", "benchmarks", "docs", "examples", "tools")  # the directories with READMEs
+TABLE_DIRS = ("src/fairplay", "tests", "benchmarks", "docs", "examples", "tools")  # whose directories have READMEs
 CORPUS = ROOT / "tests/corpus/versions"  # written by older versions, and left as it is
 UNLISTED_FILES = ("README.md", "__init__.py", "py.typed")
 
 
 def main() -> None:
-    """Write all tables anew."""
+    """Write all tables."""
     for readme in readmes():
         readme.write_text(rewrite_readme(readme), encoding="utf-8")
 
 
 def readmes() -> list[Path]:
-    """The READMEs that hold a table: the root's, and that of every directory."""
+    """The READMEs with a table: that of the root, and of every directory."""
     return [ROOT / "README.md", *(directory / "README.md" for directory in directories())]
 
 
 def directories() -> Iterator[Path]:
-    """Every directory of the parts."""
+    """All directories below TABLE_DIRS."""
     for part in TABLE_DIRS:
         yield ROOT / part
         yield from (path for path in sorted((ROOT / part).rglob("*/")) if is_listed(path))
 
 
 def rewrite_readme(readme: Path) -> str:
-    """The text of a README with its table as it should be."""
+    """The text of a README with its current table."""
     return replace_section(readme, "table", file_table(readme.parent))
 
 
@@ -48,14 +48,14 @@ def file_table(directory: Path) -> str:
 
 
 def is_listed(path: Path) -> bool:
-    """Is this an entry for readers?"""
+    """Whether the table lists this file."""
     if path.name.startswith((".", "__pycache__")) or path.suffix == ".so":  # built here
         return False
     return not path.is_relative_to(CORPUS)
 
 
 def file_purpose(path: Path) -> str:
-    """What a file or directory is for, in its own words."""
+    """The purpose of a file or directory, from its first line or its README."""
     if path.is_dir():
         lines = (path / "README.md").read_text(encoding="utf-8").splitlines()
         return next(line for line in lines if line and not line.startswith("#"))
@@ -72,7 +72,7 @@ def file_purpose(path: Path) -> str:
 
 
 def picture_caption(name: str) -> str:
-    """What a picture is called where it is shown, if that is in the README or in the docs."""
+    """The title of a picture where it is shown, if that is in the README or in the docs."""
     for page in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))):
         if found := re.search(rf"!\[([^\]]+)\]\((?:docs/|\.\./)?{re.escape(name)}\)", page.read_text(encoding="utf-8")):
             return found[1]

@@ -1,4 +1,4 @@
-"""Write the JSON Schema of the protocol into docs/, from the types that speak it."""
+"""Write the JSON Schema of the protocol into docs/, from its types."""
 
 import json
 import re
@@ -18,7 +18,7 @@ Schema = dict[str, Any]
 
 
 class GameTypes(NamedTuple):
-    """What differs from game to game: the types of its actions, of what a seat sees, and of its news if it has any."""
+    """The types of a game: its actions, its views, and its news if it has any."""
 
     action: Any
     view: Any
@@ -26,29 +26,29 @@ class GameTypes(NamedTuple):
 
 
 def game_types(game: str) -> GameTypes:
-    """What the directory of a game says of itself."""
+    """The types of a game from its directory."""
     codec = import_module(f"fairplay.games.{game}.codec")
     return GameTypes(rules_of(game).action, codec.VIEW_SHEET, getattr(codec, "NEWS", None))
 
 
 def main() -> None:
-    """Write it anew."""
+    """Write the schema."""
     PATH.write_text(schema_text(), encoding="utf-8")
 
 
 def schema_text() -> str:
-    """The schema as it stands in its file: what holds nothing but plain values is on one line."""
+    """The schema as JSON, with objects of plain values on one line."""
     spread = json.dumps(schema(), indent=2)
     return re.sub(r"[\[{][^\]\[{}]*[\]}]", lambda found: re.sub(r"\n *", " ", found[0]), spread) + "\n"
 
 
 def schema() -> Schema:
-    """A line of the protocol is a message or a reply; whatever else there is has a name under $defs."""
+    """A line of the protocol is a message or a reply; all other types are under $defs."""
     (message, reply, introduction), parts = msgspec.json.schema_components(
         (wire.WireMessage, wire.Reply, wire.Introduction), ref_template="#/$defs/{name}"
     )
     for part in parts.values():
-        part["description"] = part["description"].partition("\n\n")[0]  # of fields their types say enough
+        part["description"] = part["description"].partition("\n\n")[0]  # without the fields, whose types say enough
     games = definitions()
     defs: Schema = {"message": message, "reply": reply, **parts, **games}
     for kind, field, choices in (
@@ -69,7 +69,7 @@ def schema() -> Schema:
 
 
 def definitions() -> Schema:
-    """The parts of all games, such as fish.action, and what these are made of, such as fish.Move."""
+    """The types of all games, such as fish.action, and their parts, such as fish.Move."""
     found: Schema = {}
     for game in GAMES:
         given = {name: part for name, part in game_types(game)._asdict().items() if part is not None}
@@ -80,7 +80,7 @@ def definitions() -> Schema:
 
 
 def references_by_suffix(ending: str, defs: Schema) -> list[Schema]:
-    """References to all definitions whose names end like this."""
+    """References to all definitions whose names have this suffix."""
     return [reference(name) for name in defs if name.endswith(ending)]
 
 

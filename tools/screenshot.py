@@ -1,4 +1,4 @@
-"""Take the picture of a replay that stands in docs/, with chromium and playwright."""
+"""Take the picture of a replay for docs/, with Chromium and Playwright."""
 
 import shutil
 from pathlib import Path
@@ -16,7 +16,7 @@ PLAYERS = {"ann": "survivor", "bob": "second", "cyd": "survivor"}
 
 
 def main() -> None:
-    """Play a match, open its replay, and keep what is to be seen."""
+    """Play a match, open its replay, and save a screenshot."""
     with TemporaryDirectory() as directory, sync_playwright() as playwright:
         page = Path(directory) / "game.html"
         page.write_text(render_replay(play_match(directory)), encoding="utf-8")
@@ -29,7 +29,7 @@ def main() -> None:
 
 
 def play_match(directory: str) -> Path:
-    """The journal of a match that comes out the same each time."""
+    """The journal of a match that is the same each time."""
     entrants = tuple(Entrant(player, name) for name, player in PLAYERS.items())
     run(MatchSpec(game="tsuro", entrants=entrants, seed=bytes(32), journal=directory))
     return next(Path(directory).glob("*.jsonl"))

@@ -1,4 +1,4 @@
-"""Draw a sequence diagram, as Mermaid writes them, as SVG: browsers would load a large library for that from elsewhere.
+"""Draw Mermaid sequence diagrams as SVG, so that browsers need not load a large library for them.
 
 Of Mermaid's language there is what our pages use: participants with names, messages there and back, and to oneself.
 """
@@ -14,7 +14,7 @@ LIFELINE_DISTANCE, STEP, TOP, MARGIN = (
     34,
     50,
     80,
-)  # from one participant to the next, from line to line, above and beside all
+)  # between participants, between lines, and margins
 
 
 def format_block(source: str, language: str, css_class: str, options: Any, md: Any, **kwargs: Any) -> str:
@@ -48,7 +48,7 @@ def render_svg(source: str) -> str:
                 )
             )
         else:
-            raise ValueError(f"this is no participant and no message: {line!r}")
+            raise ValueError(f"neither a participant nor a message: {line!r}")
     height += STEP
     lifelines = "".join(f'<path class="life" d="M{x} {TOP - 14}V{height}"/>' for x in places.values())
     width = 2 * MARGIN + LIFELINE_DISTANCE * (len(places) - 1)
@@ -66,7 +66,7 @@ def render_arrow(start: int, end: int, y: int, dashed: bool) -> str:
 
 
 def render_text(x: float, y: float, words: str, kind: str, beside: bool = False) -> str:
-    """Words, centred unless they stand beside something."""
+    """A text, centred unless it is beside a line."""
     return (
         f'<text class="{kind}" x="{x:g}" y="{y}" text-anchor="{"start" if beside else "middle"}">{escape(words)}</text>'
     )

@@ -21,7 +21,7 @@ from fairplay.sandbox.policy import SandboxPolicy
 from tests.misbehaviour.greedy_programs import start_program
 
 NOTES_PER_CHANNEL = 20
-CACHED_FILE = Path(os.__file__).with_name("pydoc_data") / "topics.py"  # which is there for all, and mapped by nobody
+CACHED_FILE = Path(os.__file__).with_name("pydoc_data") / "topics.py"  # which all can read, and none maps
 PROGRAM = """
 import ctypes, json, mmap, os, struct, sys, threading, time
 libc = ctypes.CDLL(None)
@@ -39,7 +39,7 @@ def eventfd():
     finally:
         os.close(number)
 
-def pipes(count):  # the numbers of their inodes are handed out by the thousand to each processor
+def pipes(count):  # each processor gets inode numbers by the thousand
     for _ in range(count):
         ends = os.pipe()
         found = os.fstat(ends[0]).st_ino
@@ -51,7 +51,7 @@ def bits(number):
 
 def page(at):
     file = os.open(FILE, os.O_RDONLY)
-    os.posix_fadvise(file, 0, 0, 1)  # RANDOM: nothing is read ahead
+    os.posix_fadvise(file, 0, 0, 1)  # RANDOM: no read-ahead
     return file, at * 2 * PAGE
 
 def mapped(at):
@@ -122,7 +122,7 @@ for line in sys.stdin:
 
 
 class SideChannel(msgspec.Struct, frozen=True):
-    """A way to pass a note: how many bits it has, and by how much one more is heard; 0: the note itself is heard."""
+    """A channel for notes: its bits, and the step of the reading for each; 0: the reading is the note itself."""
 
     name: str
     about: str
@@ -141,22 +141,22 @@ SIDE_CHANNELS = (
 
 
 class Measurement(msgspec.Struct, frozen=True):
-    """What came of some notes."""
+    """The results of some notes."""
 
     way: SideChannel
-    right: float  # of all notes, or of their bits where each is heard by itself
-    seconds: float  # for a note
+    right: float  # the share of correct notes, or bits
+    seconds: float  # of a note
 
 
 def start_endpoint(way: SideChannel, sandbox: SandboxPolicy | None) -> AbstractContextManager["subprocess.Popen[str]"]:
-    """A program that passes notes or hears them."""
+    """A program that sends or receives notes."""
     return start_program(
         [sys.executable, "-I", "-S", "-c", PROGRAM, way.name, str(CACHED_FILE), str(way.width)], sandbox
     )
 
 
 def ask_program(program: "subprocess.Popen[str]", number: int | None) -> str:
-    """What a program answers."""
+    """The answer of a program."""
     assert program.stdin is not None and program.stdout is not None
     program.stdin.write(json.dumps(number) + "\n")
     program.stdin.flush()
@@ -166,7 +166,7 @@ def ask_program(program: "subprocess.Popen[str]", number: int | None) -> str:
 def measure_channel(
     way: SideChannel, notes: int = NOTES_PER_CHANNEL, sandbox: SandboxPolicy | None = None
 ) -> Measurement:
-    """Pass some notes."""
+    """Send some notes, and compare what arrives."""
     with start_endpoint(way, sandbox) as sender, start_endpoint(way, sandbox) as receiver:
         ask_program(sender, 0), ask_program(receiver, None)
         right, since = 0.0, time.monotonic()
@@ -177,7 +177,7 @@ def measure_channel(
             first, second = (int(ask_program(receiver, None)) if way.step else 0 for _ in range(2))
             ask_program(sender, note)
             heard = int(ask_program(receiver, None))
-            if way.step:  # what changes without a note is taken off
+            if way.step:  # subtract the change without a note
                 right += round((heard - 2 * second + first) / way.step) == note
             else:
                 right += 1 - (heard ^ note).bit_count() / way.width
@@ -185,7 +185,7 @@ def measure_channel(
 
 
 def drop_from_page_cache(path: Path) -> None:
-    """Take a file out of the page cache, as it is when nobody has read it for long."""
+    """Drop a file from the page cache, as if it had not been read for long."""
     with path.open("rb") as file:
         os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
 

@@ -1,4 +1,4 @@
-"""Record a match on a terminal for the docs, as an SVG that moves: python -m tools.terminal_recording."""
+"""Record a match on a terminal for the docs, as an animated SVG: python -m tools.terminal_recording."""
 
 import tempfile
 from collections.abc import Iterator
@@ -14,30 +14,30 @@ PATH = Path(__file__).parent.parent / "docs" / "terminal.svg"
 PLAY_COMMAND = "fairplay play fish greedy lookahead:2 --seed 7 --journal games"
 REPLAY_COMMAND = "fairplay replay games/*.jsonl"
 COLUMNS, ROWS = 80, 24
-BLANK = "\u00a0"  # which nobody takes for less than it is
-CELL_WIDTH, CELL_HEIGHT, EDGE = 8.4, 17.0, 12.0  # of a sign, and around all of them
+BLANK = "\u00a0"  # which is not collapsed
+CELL_WIDTH, CELL_HEIGHT, EDGE = 8.4, 17.0, 12.0  # of a character, and the margin
 GROUND, INK = "#1b1f27", "#d7dce4"
 COLOURS = {"red": "#d64550", "brown": "#d9a520", "magenta": "#d06fd0", "black": "#000000", "brightwhite": "#ffffff"}
 
-Row = tuple[tuple[int, str, str, str, bool], ...]  # runs: where they begin, signs, ink, ground, bold
+Row = tuple[tuple[int, str, str, str, bool], ...]  # runs: column, text, foreground, background, bold
 
 
 class Frame(NamedTuple):
-    """What is on the screen for so many seconds."""
+    """A screen that is shown for so many seconds."""
 
     rows: tuple[Row, ...]
     seconds: float
 
 
 def main() -> None:
-    """Write it anew."""
+    """Write the recording."""
     with tempfile.TemporaryDirectory() as directory:
         frames = list(record_frames(Path(directory)))
     PATH.write_text(render_svg(frames), encoding="utf-8")
 
 
 def record_frames(directory: Path) -> Iterator[Frame]:
-    """A match as it is played, and again step by step; prompts are ours, all else is what the command draws."""
+    """A match as it is played, and its replay step by step; all but the prompts is output of the command."""
     yield prompt_screen(PLAY_COMMAND)
     with Terminal(*PLAY_COMMAND.split()[1:], columns=COLUMNS, rows=ROWS, directory=directory) as terminal:
         terminal.wait_for("fish ")
@@ -57,12 +57,12 @@ def record_frames(directory: Path) -> Iterator[Frame]:
 
 
 def prompt_screen(command: str) -> Frame:
-    """A screen on which somebody has typed a command."""
+    """A screen with a typed command."""
     return Frame((((0, f"$ {command}", INK, GROUND, False),), *((),) * (ROWS - 1)), 1.6)
 
 
 def screen_rows(terminal: Terminal) -> tuple[Row, ...]:
-    """What is on a screen, as runs of signs that look alike."""
+    """The text of a screen, as runs of equal style."""
     rows = []
     for line in range(ROWS):
         signs = [terminal.screen.buffer[line][column] for column in range(COLUMNS)]
@@ -81,12 +81,12 @@ def screen_rows(terminal: Terminal) -> tuple[Row, ...]:
 
 
 def cell_background(name: str) -> str:
-    """The paint behind a sign."""
+    """The background of a character."""
     return GROUND if name == "default" else COLOURS.get(name, f"#{name}")
 
 
 def render_svg(frames: list[Frame]) -> str:
-    """The frames one below the other, as on a film that is drawn through behind the window; each row is there once."""
+    """The frames one below the other, like a film that moves behind the window; equal rows are defined once."""
     width, height = COLUMNS * CELL_WIDTH + 2 * EDGE, ROWS * CELL_HEIGHT + 2 * EDGE
     rows = {
         row: f"r{number}" for number, row in enumerate(dict.fromkeys(row for frame in frames for row in frame.rows))
@@ -117,7 +117,7 @@ def render_svg(frames: list[Frame]) -> str:
 
 
 def render_row(row: Row, name: str) -> str:
-    """A row of signs."""
+    """A row of text."""
     parts = []
     for column, said, ink, ground, bold in row:
         left, long = EDGE + column * CELL_WIDTH, len(said) * CELL_WIDTH

@@ -69,15 +69,15 @@ def make_entrants(
 def resolve_address(address: str, base: Path) -> str:
     """The address with its paths resolved from the directory of the file.
 
-    >>> resolve_address("./bob.py", Path("/cups")), resolve_address("exec:../bot --fast", Path("/cups"))
-    ('/cups/bob.py', 'exec:/bot --fast')
+    >>> resolve_address("./bob.py", Path("/games")), resolve_address("exec:../bot --fast", Path("/games"))
+    ('/games/bob.py', 'exec:/bot --fast')
     """
     scheme, colon, rest = address.partition(":")
     if colon and scheme == "exec":
-        program, *words = split_command(rest)
+        program, *arguments = split_command(rest)
         program = resolve_path(program, base) if "/" in program else program  # without a slash it is on the PATH
-        words = [resolve_path(word, base) if is_path(word, base) else word for word in words]
-        return f"exec:{shlex.join([program, *words])}"
+        arguments = [resolve_path(one, base) if is_path(one, base) else one for one in arguments]
+        return f"exec:{shlex.join([program, *arguments])}"
     if colon and scheme in ("tcp", "ws", "py"):
         return address
     return resolve_path(address, base) if address.endswith(".py") or "/" in address else address
@@ -141,13 +141,13 @@ def check_name(name: str) -> str:
 def derive_name(address: str) -> str:
     """A name for a player without one: from the file that plays, or else from the address.
 
-    >>> derive_name("/cups/bob.py"), derive_name("exec:node /cups/bots/ann/bot.js --fast"), derive_name("lookahead:2")
+    >>> derive_name("/games/bob.py"), derive_name("exec:node /games/bots/ann/bot.js --fast"), derive_name("lookahead:2")
     ('bob', 'ann', 'lookahead:2')
     """
     name = address
     if address.startswith("exec:"):
-        program, *words = split_command(address.removeprefix("exec:"))
-        name = file_stem(next((word for word in words if word.startswith("/")), program))
+        program, *arguments = split_command(address.removeprefix("exec:"))
+        name = file_stem(next((one for one in arguments if one.startswith("/")), program))
     elif address.startswith("/"):
         name = file_stem(address)
     return check_name(name if len(name) <= MAX_DERIVED_NAME_CHARS else f"{name[: MAX_DERIVED_NAME_CHARS - 1]}…")
