@@ -15,10 +15,10 @@ LATER = {"draw", "terminal", "roster", "strategies", "search", "tree", "examples
 DRAWING = {"draw", "shapes", "svg", "panel", "letters"}  # of a game, or of render: loaded when there is a picture
 SHOWN = """
 from fairplay.games import game_info
-shelf = game_info({game!r})
-state = next(iter(shelf.examples.values()))
-rules = shelf.fitting(shelf.rules(), state)
-shelf.{how}(rules.view(state, None), ("Ann", "Bob"))"""
+info = game_info({game!r})
+state = next(iter(info.examples.values()))
+rules = info.game_for_state(info.rules(), state)
+info.{how}(rules.view(state, None), ("Ann", "Bob"))"""
 SHOWN_BY_THE_KIT = """
 from examples.games.tic_tac_toe import TicTacToe
 from fairplay.kit.defaults import default_part
@@ -99,7 +99,7 @@ def test_a_match_of_built_in_players_loads_no_code_for_remote_players_or_termina
     assert loaded & {*HEAVY, "socket", "ssl", "threading"} == {"click", "threading"}
     assert loaded & {"fairplay.sandbox.protections", "fairplay.players.remote", "fairplay.hosting.table"} == set()
     assert loaded & {"fairplay.terminal.live", "fairplay.games.fish.cheats", "fairplay.games.tsuro"} == set()
-    assert loaded & {"fairplay.games.elsewhere", "fairplay.kit", "importlib.metadata"} == set()
+    assert loaded & {"fairplay.games.registry", "fairplay.kit", "importlib.metadata"} == set()
 
 
 def test_a_match_loads_the_code_for_journals_only_if_recorded(tmp_path: Path) -> None:

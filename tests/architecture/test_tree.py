@@ -24,18 +24,18 @@ PURE_OF_COURSES = ("course/formats", "course/dialects")
 PURE = ("core", "referee", "render", "kit", "games", "protocol", "tournament/formats", *PURE_OF_COURSES)
 IMPURE_MODULES = {"asyncio", "socket", "subprocess", "threading", "time", "os", "pathlib", "logging"}
 CHANCE_MODULES = {"random", "secrets", "uuid"}
-DRAWS_A_SEED = "referee/host.py"  # where nobody gave one
-GUARDS = "protocol/nonces.py"  # questions, by what players cannot guess
-CLOSES = "referee/closing.py"  # which holds off a cancellation, and that takes an event loop
-WAKES = "referee/dialogue.py"  # which wakes whoever drives a conversation, and so does that
-ATTACKS = "testing/escapes/attack.py"  # which plays many matches at once
-WORKS = "tournament/running/worker.py"  # which starts the programs of one match while it plays another
-ENDS = ("course/harness/clients.py", "course/harness/over_network.py")  # of the lines of the courses
+DRAWS_A_SEED = "referee/referee.py"  # if the caller gives none
+GUARDS = "protocol/nonces.py"  # draws the unguessable part of nonces
+CLOSES = "referee/closing.py"  # holds off a cancellation, which takes an event loop
+WAKES = "referee/callback_driver.py"  # wakes the task that drives a conversation, by a future
+ATTACKS = "testing/escapes/runner.py"  # plays many matches at once
+WORKS = "tournament/running/worker.py"  # starts the programs of one match while it plays another
+ENDS = ("course/harness/clients.py", "course/harness/over_network.py")  # of connections to the courses
 MAY_AWAIT = ("referee/drivers.py", CLOSES, WAKES, "core/roles.py", "app/", "testing/scripted.py", ATTACKS, WORKS, *ENDS)
 IO_OF_COURSES = ("course/channel/", "course/server/")
-IO_OF_VERBS = ("cli/client/", *IO_OF_COURSES)
-DOES_IO = ("sandbox/", "transport/", "players/", "journal/", "hosting/", "diagnosis/", "server/", *IO_OF_VERBS)
-USES_LOTS = (
+IO_OF_COMMANDS = ("cli/client/", *IO_OF_COURSES)
+DOES_IO = ("sandbox/", "transport/", "players/", "journal/", "hosting/", "diagnosis/", "server/", *IO_OF_COMMANDS)
+USES_RANDOMNESS = (
     "core/chance.py",
     "tournament/formats/",
     *(f"games/{game}/{file}.py" for game in GAMES for file in ("game", "imagine")),
@@ -43,7 +43,7 @@ USES_LOTS = (
 )
 PER_GAME = ("games/", "course/", "tournament/courses.py", "tournament/formats/courses.py")
 OF_COURSES = ("course/", "games/", "tournament/")  # their knock-outs are formats like any other
-LONGEST_FILE = 400
+MAX_FILE_LINES = 400
 parsed = cache(ast.parse)  # many tests look at the same files
 
 
@@ -158,7 +158,7 @@ def test_the_test_of_purity_detects_an_impure_import() -> None:
 def test_randomness_is_used_only_in_the_listed_places(path: Path) -> None:
     draws = any(isinstance(node, ast.Name) and node.id == "SeededRandom" for node in ast.walk(parsed(path.read_text())))
 
-    assert not draws or short(path).startswith(USES_LOTS)
+    assert not draws or short(path).startswith(USES_RANDOMNESS)
 
 
 @pytest.mark.parametrize("path", sources(), ids=short)
@@ -208,7 +208,7 @@ def test_every_file_says_its_purpose_and_is_short(path: Path) -> None:
     text = path.read_text()
     purpose = (ast.get_docstring(parsed(text)) or "").partition("\n")[0]
 
-    assert text.count("\n") <= LONGEST_FILE
+    assert text.count("\n") <= MAX_FILE_LINES
     assert path.name == "__init__.py" or (purpose.endswith((".", "!")) and not purpose.startswith("This"))
 
 

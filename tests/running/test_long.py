@@ -26,5 +26,5 @@ def test_each_file_is_imported_by_its_run_and_left_out_by_the_other() -> None:
 
 
 def test_each_test_belongs_to_one_run(request: pytest.FixtureRequest) -> None:
-    for item in request.session.items:
+    for item in nonempty(request.session.items):
         assert {mark.name for mark in item.iter_markers()} & {"quick", "long", "nightly"} == {kind_of(item)}

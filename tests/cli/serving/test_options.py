@@ -76,7 +76,13 @@ def test_options_of_a_game_say_when_a_room_of_it_opens() -> None:
 def test_without_options_a_game_is_played_as_usual_by_as_many_as_it_is_for() -> None:
     found = offer_from_options("fish", given())
 
-    assert (found.min_players, found.max_players, found.wait, found.policy, found.fill) == (2, 4, 10.0, "first-come", "")
+    assert (found.min_players, found.max_players, found.wait, found.policy, found.fill) == (
+        2,
+        4,
+        10.0,
+        "first-come",
+        "",
+    )
     assert found.limits == Limits()
 
 

@@ -19,7 +19,7 @@ from fairplay.sandbox.process_tree import descendants
 from fairplay.testing import cheats
 from fairplay.testing.hostile import CHEATING_PLAYERS, REMOTE_PLAYERS, Distance, HostilePlayer
 from fairplay.testing.hostile_programs import GOOD_REPLY, START, TURN, Question
-from tests.misbehaviour import test_here as here
+from tests.misbehaviour import test_local as here
 from tests.misbehaviour.remote_players import (
     AMPLE_S,
     CaseOutcome,

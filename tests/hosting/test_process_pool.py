@@ -268,7 +268,7 @@ def test_ctrl_c_does_not_reach_processes_of_the_pool() -> None:
 
 HOST = """
 import asyncio, sys, os
-from tests.hosting.test_thinking import *
+from tests.hosting.test_process_pool import *
 mode = sys.argv[1]
 
 async def main():
