@@ -87,7 +87,7 @@ def test_what_is_slower_here_than_there_has_a_ratio_above_one(tree: Path) -> Non
     assert leavings(tree) == []
 
 
-def test_and_what_is_quicker_here_has_one_below(tree: Path) -> None:
+def test_a_benchmark_that_is_quicker_here_has_a_ratio_below_one(tree: Path) -> None:
     file = tree / "src/fairplay/games/fish/game.py"
     quick = file.read_text()
     file.write_text(quick + SLOW)
@@ -147,7 +147,7 @@ def test_a_new_benchmark_that_the_sources_there_cannot_run_is_left_out_and_named
     assert (by_name.returncode, by_name.stderr) == (2, "against: HEAD has no benchmark fish.deal\n")
 
 
-def test_what_cannot_be_measured_is_refused_in_one_line(tree: Path) -> None:
+def test_a_comparison_that_cannot_be_measured_is_refused_in_one_line(tree: Path) -> None:
     (tree / "src/fairplay/__init__.py").write_text("raise RuntimeError('a slip')\n")
     commit(tree)
     git(tree, "checkout", "--quiet", "HEAD~1", "--", ".")
@@ -169,7 +169,7 @@ def test_what_cannot_be_measured_is_refused_in_one_line(tree: Path) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_whoever_is_interrupted_leaves_no_worktree(tree: Path, number: signal.Signals) -> None:
+def test_an_interrupted_comparison_leaves_no_worktree(tree: Path, number: signal.Signals) -> None:
     (tree / "benchmarks/run.py").write_text(f"import os\nos.kill(os.getppid(), {int(number)})\ninput()\n")
     commit(tree)
     git(tree, "checkout", "--quiet", "HEAD~1", "--", ".")
@@ -191,7 +191,7 @@ def test_whoever_is_interrupted_leaves_no_worktree(tree: Path, number: signal.Si
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux lets us choose a core")
-def test_all_of_it_runs_on_one_core(tree: Path) -> None:
+def test_a_comparison_runs_on_one_core(tree: Path) -> None:
     (tree / "benchmarks/run.py").write_text(
         f"import sys\nif '--list' in sys.argv: sys.exit(print('fish.deal'))\n{CORES}"
     )

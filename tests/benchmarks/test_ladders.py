@@ -75,7 +75,7 @@ def test_what_came_of_a_tournament_is_put_into_the_package_and_on_the_page(tree:
     assert "12 matches with 2 at a table, rows = 3, columns = 4," in page
 
 
-def test_what_was_played_is_kept_until_it_is_written_and_then_played_anew(tree: Path) -> None:
+def test_played_tournaments_are_kept_until_their_ratings_are_written(tree: Path) -> None:
     play(tree)
 
     ladders.write_tournament_files()
@@ -86,7 +86,7 @@ def test_what_was_played_is_kept_until_it_is_written_and_then_played_anew(tree: 
     assert {path.name for path in tree.iterdir()} == {"cups", "games", "page.md"}
 
 
-def test_what_is_half_removed_is_not_gone_on_with(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_half_removed_tournament_is_not_resumed(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(path: Path, ignore_errors: bool = False) -> None:
         if path.exists():
             raise KeyboardInterrupt
@@ -119,7 +119,7 @@ def test_a_tournament_without_a_place_for_players_is_refused() -> None:
         ladders.replace_players('game = "fish"\nplayers = [{ player = "random" }]\n', ["greedy"])
 
 
-def test_whoever_never_played_has_no_rating() -> None:
+def test_a_player_that_never_played_has_no_rating() -> None:
     assert ladders.ratings_by_address(RESULTS) == RATED
 
 

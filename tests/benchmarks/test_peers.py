@@ -40,7 +40,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 A_PEER = "import sys\nprint('1.2', flush=True)\nfor number, _ in enumerate(sys.stdin): print(number + 5, flush=True)\n"
 
 
-def test_figures_are_multiples_of_one_of_them() -> None:
+def test_figures_are_multiples_of_the_unit() -> None:
     rows = [
         line.split(" | ") for line in render_page(RUN).splitlines() if line.startswith(("| **", "| open", "| petting"))
     ]
@@ -54,7 +54,7 @@ def test_figures_are_multiples_of_one_of_them() -> None:
     ]
 
 
-def test_the_page_says_how_it_was_measured_and_who_is_not_there() -> None:
+def test_the_page_names_the_measurement_and_missing_libraries() -> None:
     text = render_page(RUN)
 
     for words in ("2026-01-02", "Python 3.11.0", "2 cores", "0.25 other processes", "best of 7 rounds", "2.00 µs"):
@@ -63,7 +63,7 @@ def test_the_page_says_how_it_was_measured_and_who_is_not_there() -> None:
     assert missing == [subject.label for name, subject in SUBJECTS.items() if name not in TIMES]
 
 
-def test_nobody_is_missing_who_was_measured() -> None:
+def test_every_measured_library_is_on_the_page() -> None:
     everybody = Run(
         dict.fromkeys(SUBJECTS, 1.0), {it.package: "1" for it in SUBJECTS.values()}, 1, 2, 0.0, "3", "today"
     )
@@ -89,7 +89,7 @@ def dots(root: ElementTree.Element) -> Iterator[tuple[float, float, str]]:
             yield corners[0][1], corners[1][0], it.attrib["class"]
 
 
-def test_the_plot_has_a_dot_for_everybody_on_a_logarithmic_scale() -> None:
+def test_the_plot_has_a_dot_for_each_library_on_a_logarithmic_scale() -> None:
     root = ElementTree.fromstring(draw_plot(RUN))
 
     found = sorted(dots(root))[2:]  # the legend has two
@@ -182,7 +182,7 @@ def test_a_peer_says_its_version_and_then_the_moves_of_each_round(
 
 
 @pytest.mark.usefixtures("here")
-def test_whoever_cannot_be_installed_or_loaded_is_left_out(
+def test_a_library_that_cannot_be_installed_or_loaded_is_left_out(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     def install(package: str) -> None:
@@ -200,7 +200,7 @@ def test_whoever_cannot_be_installed_or_loaded_is_left_out(
     assert "peers: without easyai: easyai has ended with exit code 1\n" in told
 
 
-def test_what_cannot_be_done_is_told_by_its_last_words() -> None:
+def test_a_failed_command_is_reported_with_its_last_line() -> None:
     with pytest.raises(peers.CannotMeasure, match=r"^the last words$"):
         peers.run_command(sys.executable, "-c", "import sys; sys.exit('some\\nthe last words')")
     with pytest.raises(peers.CannotMeasure, match="no such program"):

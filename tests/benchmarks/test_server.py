@@ -19,7 +19,7 @@ def test_every_tenth_player_is_faulty_in_one_of_all_ways() -> None:
     assert kinds == {clients.HONEST: 900, **dict.fromkeys(clients.FAULTS, 20)}
 
 
-def test_turns_are_timed_and_nobody_is_ejected_for_nothing() -> None:
+def test_turns_are_timed_and_no_honest_player_is_ejected() -> None:
     figure = load.measure(4, 1.0, 0.0)
 
     assert figure.turns > 0 and 0 < figure.p50 <= figure.p99
@@ -27,7 +27,7 @@ def test_turns_are_timed_and_nobody_is_ejected_for_nothing() -> None:
 
 
 @pytest.mark.parametrize("kind", clients.FAULTS)
-def test_whoever_is_faulty_is_counted_and_the_others_are_not(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_faulty_players_are_counted_as_ejected(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(clients, "GOOD_TURNS", 1)
 
     async def play(server: clients.RunningServer) -> Counter[str]:
@@ -62,7 +62,7 @@ def test_a_saturated_server_is_measured() -> None:
     assert min(figure.ratio, figure.ratio_busy) > 0
 
 
-def test_all_figures_are_printed_wherever_it_is_started(tmp_path: Path) -> None:
+def test_the_server_benchmark_runs_from_any_directory(tmp_path: Path) -> None:
     command = [sys.executable, str(ROOT / "benchmarks" / "server.py"), "--short"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=110)
 

@@ -19,7 +19,7 @@ def test_a_recording_shows_one_frame_and_nothing_around_it() -> None:
             assert window.get(side) == root.get(side)
 
 
-def test_a_picture_is_called_in_tables_what_it_is_called_where_it_is_shown() -> None:
+def test_a_picture_has_the_same_title_in_tables_and_where_it_is_shown() -> None:
     assert file_purpose(PATH) == "A game of Fish on a terminal"
     assert picture_caption("nowhere.png") == ""
     assert file_purpose(Path("nowhere.png")) == "png file"

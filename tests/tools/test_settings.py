@@ -76,7 +76,7 @@ def test_the_example_with_all_settings_in_force_is_read(tmp_path: Path) -> None:
     assert read_settings(tmp_path / "server.toml").websocket == 4001
 
 
-def test_a_field_is_all_that_a_new_setting_takes() -> None:
+def test_a_new_setting_takes_only_a_field() -> None:
     new = msgspec.defstruct("New", [("port_of_mine", ServerSettings.__annotations__["port"], 7)])
     [(field, setting)] = declared_settings(new)
 

@@ -40,7 +40,7 @@ from tests.tournament.format_runs import make_spec
         ("chess", 4, RoundRobin(), "chess"),
     ],
 )
-def test_what_cannot_be_played_is_refused_in_one_line(
+def test_a_tournament_that_cannot_be_played_is_refused_in_one_line(
     game: str, players: int, settings: FormatSettings, says: str
 ) -> None:
     with pytest.raises(BadRequest) as refused:
@@ -50,7 +50,7 @@ def test_what_cannot_be_played_is_refused_in_one_line(
     assert "\n" not in str(refused.value)
 
 
-def test_a_board_on_which_so_many_find_no_place_is_refused() -> None:
+def test_a_board_too_small_for_the_players_is_refused() -> None:
     small = {"rows": 2, "columns": 4}
     check_format(make_spec(4, RoundRobin(table=2), parameters=small))
     for settings in (RoundRobin(table=3), FishCourse()):
@@ -62,7 +62,7 @@ def test_a_board_on_which_so_many_find_no_place_is_refused() -> None:
     "address", ["tcp:4000", "ws:4000", "client:7", "human", "in-process:tests.tournament.players:FirstActionPlayer"]
 )
 @pytest.mark.parametrize("settings", [Duplicate(), Versus()])
-def test_a_player_that_is_not_started_afresh_may_not_see_a_hidden_deal_twice(address: str, settings: Any) -> None:
+def test_a_player_that_is_not_restarted_may_not_see_a_hidden_deal_twice(address: str, settings: Any) -> None:
     tournament = make_spec(2, settings, game="q")
     guest = replace(tournament, players=(tournament.players[0], Entrant(address, "ann")))
 
@@ -74,7 +74,7 @@ def test_a_player_that_is_not_started_afresh_may_not_see_a_hidden_deal_twice(add
     assert "\n" not in str(refused.value)
 
 
-def test_a_program_that_is_started_afresh_may_play_a_hidden_deal_twice(tmp_path: Path) -> None:
+def test_a_program_that_is_restarted_may_play_a_hidden_deal_twice(tmp_path: Path) -> None:
     bot = tmp_path / "bot.py"
     bot.touch()
     tournament = make_spec(2, Duplicate(), game="q")

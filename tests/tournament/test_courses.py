@@ -110,7 +110,7 @@ def test_the_sizes_that_the_courses_write_down() -> None:
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("players", range(2, 9))
 @pytest.mark.parametrize("course", ["fish", "tsuro"])
-def test_whoever_is_kicked_whenever_it_ends_as_the_course_says(course: str, players: int, rule: str) -> None:
+def test_with_ejections_at_any_time_the_tournament_ends_as_in_the_course(course: str, players: int, rule: str) -> None:
     rounds = 3 if players < 7 else 2  # in which somebody may be kicked
     settings: Course = FishCourse() if course == "fish" else TsuroCourse()
     everybody = tuple(f"p{number:02}" for number in range(players))
@@ -139,7 +139,7 @@ def test_two_rounds_with_the_same_winners_end_fish(players: int) -> None:
 
 
 @pytest.mark.parametrize("players", [*range(6, 12), 40])
-def test_a_round_that_removes_nobody_ends_tsuro(players: int) -> None:
+def test_a_round_that_removes_no_player_ends_tsuro(players: int) -> None:
     for judge in (all_tie, void_match):
         rounds, ranking = run_format(make_spec(players, TsuroCourse(), game="tsuro"), judge)
 
@@ -148,7 +148,7 @@ def test_a_round_that_removes_nobody_ends_tsuro(players: int) -> None:
 
 
 @pytest.mark.parametrize("players", range(3, 41))
-def test_if_everybody_is_kicked_nobody_wins(players: int) -> None:
+def test_if_all_players_are_ejected_none_wins(players: int) -> None:
     courses: list[tuple[Course, str]] = [(FishCourse(), "fish"), (TsuroCourse(), "tsuro")]
     for course, game in nonempty(courses):
         rounds, ranking = run_format(make_spec(players, course, game=game), expel_all)
@@ -157,7 +157,7 @@ def test_if_everybody_is_kicked_nobody_wins(players: int) -> None:
         assert ranking == ((),)
 
 
-def test_of_fish_everybody_is_ranked_by_how_far_they_came() -> None:
+def test_players_of_fish_are_ranked_by_the_round_they_reached() -> None:
     _, ranking = run_format(make_spec(10, FishCourse()), lower_number_wins)
 
     assert ranking == (("p00",), ("p04", "p08"), ("p01", "p02", "p03", "p05", "p06", "p07", "p09"))

@@ -48,7 +48,7 @@ def at_random(seed: str) -> Judge:
 
 
 @pytest.mark.parametrize(("game", "players", "settings"), FORMATS)
-def test_whatever_comes_back_it_ends(game: str, players: int, settings: FormatSettings) -> None:
+def test_every_format_ends_for_any_results(game: str, players: int, settings: FormatSettings) -> None:
     tournament = make_spec(players, settings, game=game)
     judges = [void_match, all_tie, expel_all, lower_number_wins, *map(at_random, "abcdefgh")]
 
@@ -69,7 +69,7 @@ def test_whatever_comes_back_it_ends(game: str, players: int, settings: FormatSe
 
 
 @pytest.mark.parametrize(("game", "players", "settings"), FORMATS)
-def test_who_is_expelled_is_not_ranked(game: str, players: int, settings: FormatSettings) -> None:
+def test_an_expelled_player_is_not_ranked(game: str, players: int, settings: FormatSettings) -> None:
     rounds, ranking = run_format(make_spec(players, settings, game=game), expel_all)
 
     seated = {name for matches in rounds for spec in matches for name in entrant_names(spec)}

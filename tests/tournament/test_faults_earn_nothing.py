@@ -46,7 +46,7 @@ def test_a_fault_earns_no_more_than_playing_and_losing(game: str, players: int, 
 
 
 @pytest.mark.parametrize("settings", [RoundRobin(60), Duplicate(30), Swiss(3), KnockOut(2, 2), Ladder(8)])
-def test_two_who_are_always_ejected_stand_behind_all_who_play(settings: FormatSettings) -> None:
+def test_two_players_that_are_always_ejected_are_behind_all_that_play(settings: FormatSettings) -> None:
     tournament, counted = make_spec(4, settings), list[CountedMatch]()
 
     _, ranking = run_format(tournament, judged(CRASHING), stored=counted)
@@ -56,13 +56,13 @@ def test_two_who_are_always_ejected_stand_behind_all_who_play(settings: FormatSe
     assert all(row.points == 0 for row in rows[2:])
 
 
-def test_nobody_goes_on_from_a_table_whose_players_are_always_ejected() -> None:
+def test_no_player_advances_from_a_table_whose_players_are_always_ejected() -> None:
     _, ranking = run_format(make_spec(4, KnockOut(2, 2)), judged({"p00", "p03"}))
 
     assert ranking == (("p01",), ("p00", "p02", "p03"))
 
 
-def test_who_was_ranked_once_goes_on_though_both_are_ejected_from_the_play_off() -> None:
+def test_a_player_that_was_ranked_once_advances_though_both_are_ejected_from_the_play_off() -> None:
     games = iter([(1, 2), (1, 2)])  # each wins from the first seat, and then both are always ejected
 
     _, ranking = run_format(make_spec(2, KnockOut(2, 2)), lambda seats, turn: (next(games, (2, 2)), ()))
@@ -81,7 +81,7 @@ def test_a_deal_from_which_both_were_ejected_decides_nothing_in_versus() -> None
 
 
 @pytest.mark.parametrize("penalty", [Penalty.EJECT, Penalty.FORFEIT])
-def test_who_leaves_before_it_loses_earns_no_more_than_by_playing_on(penalty: Penalty, tmp_path: Path) -> None:
+def test_a_player_that_crashes_before_losing_earns_no_more_than_by_playing_on(penalty: Penalty, tmp_path: Path) -> None:
     points = []
     for player in ("LeavesBeforeLosing", "FirstActionPlayer"):
         tournament = small_tournament(

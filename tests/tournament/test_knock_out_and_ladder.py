@@ -48,7 +48,7 @@ def test_byes_go_to_the_first_and_only_in_the_first_round() -> None:
 
 
 @pytest.mark.parametrize("table", [2, 3, 4])
-def test_one_is_left_in_the_end_and_nobody_is_lost(table: int) -> None:
+def test_a_knock_out_has_one_winner_and_ranks_all_players(table: int) -> None:
     for players in nonempty(range(table, 41)):
         rounds, ranking = run_format(make_spec(players, KnockOut(table, 1)), lower_number_wins)
 
@@ -67,7 +67,7 @@ def test_where_two_cannot_play_they_are_not_what_is_left(table: int) -> None:
         assert sum(draw_tables(players, table, range(3, 6))) <= players
 
 
-def test_a_round_is_played_though_those_who_are_left_are_too_few_for_another() -> None:
+def test_a_round_is_played_though_its_winners_are_too_few_for_another() -> None:
     assert draw_tables(5, 4, [4]) == (4,)
     assert draw_tables(4, 3, [3]) == (3,)
 
@@ -77,7 +77,7 @@ def test_a_smaller_table_is_better_than_a_larger_one() -> None:
     assert draw_tables(8, 3, range(2, 5)) == (3, 3, 2)
 
 
-def test_who_is_left_and_cannot_play_shares_the_first_place() -> None:
+def test_winners_that_are_too_few_for_a_game_share_the_first_place() -> None:
     def third_table_expelled(seats: tuple[str, ...], turn: int) -> MatchVerdict:
         return lower_number_wins(seats, turn)[0], seats if "p02" in seats else ()
 
@@ -86,7 +86,7 @@ def test_who_is_left_and_cannot_play_shares_the_first_place() -> None:
     assert ranking == (("p00", "p01"), ("p04", "p05", "p06", "p07"))
 
 
-def test_of_equals_who_are_too_few_for_a_game_the_file_decides() -> None:
+def test_the_order_of_the_file_decides_between_equals_that_are_too_few_for_a_game() -> None:
     def third_expelled(seats: tuple[str, ...], turn: int) -> MatchVerdict:
         return (1,) * len(seats), [name for name in seats if name == "p02"]
 
@@ -134,7 +134,7 @@ def test_an_expelled_player_goes_nowhere() -> None:
     assert ranking == (("p01",), ("p03",), ("p02",))
 
 
-def test_who_is_gone_has_no_bye() -> None:
+def test_a_player_that_left_has_no_bye() -> None:
     def first_gone(seats: tuple[str, ...], turn: int) -> MatchVerdict:
         return lower_number_wins(seats, turn)[0], ["p00"]
 
@@ -143,7 +143,7 @@ def test_who_is_gone_has_no_bye() -> None:
     assert ranking == (("p01",), ("p02",))
 
 
-def test_from_the_bottom_of_a_ladder_one_can_climb_to_the_top() -> None:
+def test_a_player_can_climb_from_the_bottom_to_the_top_of_a_ladder() -> None:
     def by_number_backwards(seats: tuple[str, ...], turn: int) -> MatchVerdict:
         return tuple(len(seats) + 1 - place for place in lower_number_wins(seats, turn)[0]), ()
 
@@ -174,7 +174,7 @@ def test_only_neighbours_challenge_each_other() -> None:
     assert [entrant_names(spec) for spec in rounds[0][:2]] == [("p00", "p01"), ("p01", "p00")]
 
 
-def test_everybody_stands_in_one_group() -> None:
+def test_each_player_of_a_ladder_is_in_one_group() -> None:
     for players in range(1, 30):
         for size in (2, 3, 4, 5):
             for turn in (0, 1):
@@ -184,7 +184,7 @@ def test_everybody_stands_in_one_group() -> None:
                 assert any(len(group) == size for group in groups) or players < size
 
 
-def test_newcomers_enter_a_ladder_at_the_bottom_and_who_is_gone_is_gone() -> None:
+def test_new_players_enter_a_ladder_at_the_bottom_and_others_may_leave() -> None:
     def second_expelled(seats: tuple[str, ...], turn: int) -> MatchVerdict:
         return lower_number_wins(seats, turn)[0], ["p01"] if "p01" in seats else []
 

@@ -47,7 +47,7 @@ def seat_spread(matches: Sequence[tuple[str, ...]]) -> int:
 @pytest.mark.parametrize(
     ("players", "table"), [(players, table) for table in (2, 3, 4, 5) for players in (*range(table, 10), 11, 15, 20)]
 )
-def test_everybody_plays_and_sits_everywhere_as_often_as_everybody_else(players: int, table: int) -> None:
+def test_all_players_have_equally_many_games_and_each_seat_equally_often(players: int, table: int) -> None:
     for games in GAMES:
         matches = schedule(players, table, games)
 
@@ -79,7 +79,7 @@ def test_at_larger_tables_opponents_are_nearly_even(table: int) -> None:
 @given(
     st.integers(2, 5).flatmap(lambda size: st.lists(st.permutations(range(size + 3)).map(lambda p: tuple(p[:size]))))
 )
-def test_whoever_meets_whom_everybody_sits_in_each_seat_once_in_a_block(drawn: list[tuple[int, ...]]) -> None:
+def test_at_any_tables_each_player_has_each_seat_once_in_a_block(drawn: list[tuple[int, ...]]) -> None:
     seatings = assign_seats(drawn)
 
     assert [sorted(seats) for seats in seatings] == [sorted(table) for table in drawn]
@@ -99,7 +99,7 @@ def test_ten_thousand_matches_are_soon_scheduled_and_even() -> None:
 
 
 @pytest.mark.parametrize("size", [2, 3, 4, 5])
-def test_a_square_has_everybody_in_each_seat_once_and_neighbours_evenly(size: int) -> None:
+def test_seat_orders_have_each_player_in_each_seat_once_and_neighbours_evenly(size: int) -> None:
     behind: Counter[tuple[int, int]] = Counter()
     for mirrored in (False, True):
         orders = seat_orders(size, mirrored=mirrored)
@@ -113,13 +113,13 @@ def test_a_square_has_everybody_in_each_seat_once_and_neighbours_evenly(size: in
 
 
 @pytest.mark.parametrize("size", [2, 4])
-def test_at_an_even_table_each_sits_directly_behind_each_other_once(size: int) -> None:
+def test_at_an_even_table_each_player_directly_follows_each_other_once(size: int) -> None:
     behind = [(order[seat], order[seat + 1]) for order in seat_orders(size) for seat in range(size - 1)]
 
     assert sorted(behind) == sorted(permutations(range(size), 2))
 
 
-def test_where_everybody_sits_at_each_table_seats_rotate() -> None:
+def test_seats_rotate_if_all_players_sit_at_each_table() -> None:
     assert schedule(3, 3, 4) == [rotate_seats(("p00", "p01", "p02"), game) for game in range(4)]
     assert [rotate_seats("ab", game) for game in range(4)] == [("a", "b"), ("b", "a"), ("b", "a"), ("a", "b")]
 
@@ -174,7 +174,7 @@ def test_a_round_robin_is_open_about_its_seeds() -> None:
     assert len({spec.seed for spec in matches}) == 30
 
 
-def test_who_plays_more_is_drawn_and_not_taken_from_the_file() -> None:
+def test_players_with_an_extra_game_are_drawn_by_lot() -> None:
     firsts = {
         entrant_names(spec)
         for seed in "abcdefgh"

@@ -36,7 +36,7 @@ OTHERS: dict[str, tuple[Any, list[str]]] = {
 }
 
 
-def test_nobody_notices_that_nothing_was_edited() -> None:
+def test_an_unchanged_tournament_has_no_changes() -> None:
     assert spec_changes(TOURNAMENT, TOURNAMENT) == []
     assert {*OTHERS, "guessable"} == {
         field.name for field in fields(TournamentSpec)
@@ -44,13 +44,13 @@ def test_nobody_notices_that_nothing_was_edited() -> None:
 
 
 @pytest.mark.parametrize("name", OTHERS)
-def test_every_edit_is_told(name: str) -> None:
+def test_every_edit_is_described(name: str) -> None:
     value, told = OTHERS[name]
 
     assert spec_changes(TOURNAMENT, replace(TOURNAMENT, **{name: value})) == told
 
 
-def test_what_is_said_now_and_was_so_before_is_no_edit() -> None:
+def test_writing_a_default_is_not_a_change() -> None:
     said = replace(
         TOURNAMENT,
         limits=Limits(),
@@ -63,7 +63,7 @@ def test_what_is_said_now_and_was_so_before_is_no_edit() -> None:
     assert spec_changes(TOURNAMENT, said) == spec_changes(said, TOURNAMENT) == []
 
 
-def test_in_a_course_everybody_who_misbehaves_is_out_whatever_is_said_of_faults() -> None:
+def test_in_the_format_of_a_course_penalties_change_nothing() -> None:
     course = replace(TOURNAMENT, format=FishCourse())
 
     assert spec_changes(course, replace(course, default_penalty=Penalty.REPLAY)) == []
@@ -77,7 +77,7 @@ def test_another_format_is_another_tournament() -> None:
 
 
 @pytest.mark.parametrize("settings", [Swiss(), Ladder()], ids=lambda one: type(one).__name__)
-def test_between_rounds_players_come_and_go_but_nobody_takes_over_a_name(settings: Any) -> None:
+def test_players_may_come_and_go_between_rounds_but_keep_their_names(settings: Any) -> None:
     tournament = replace(TOURNAMENT, format=settings)
     two = replace(TOURNAMENT, players=(BOB, ANN))
 

@@ -79,7 +79,7 @@ def players(tournament: TournamentSpec, directory: Path) -> list[tuple[str, str]
 # What can be said.
 
 
-def test_all_that_a_file_says_is_in_the_tournament(shed: Path) -> None:
+def test_every_setting_of_a_file_is_in_the_tournament(shed: Path) -> None:
     bots = shed.resolve() / "bots"
 
     tournament = tournament_of(shed, WHOLE)
@@ -171,7 +171,7 @@ players = [
         assert players(read_tournament(Path(name)), shed) == expected
 
 
-def test_who_is_listed_does_not_play_a_second_time_from_its_directory(shed: Path) -> None:
+def test_a_listed_player_is_not_added_again_by_player_files(shed: Path) -> None:
     text = f'{TWO}player_files = ["bots/*.py", "bots/c*", "./teams/*/bot*"]\n'.replace('"random"', '"bots/cyd.py"')
 
     tournament = tournament_of(shed, text)
@@ -211,7 +211,7 @@ def test_signs_of_globs_in_the_name_of_the_directory_mean_nothing(tmp_path: Path
     assert len(tournament_of(tmp_path / "[ab]*", f'{TWO}player_files = ["bots/*"]').players) == 3
 
 
-def test_guessed_names_give_way_to_given_ones_and_fit_in_any_case(shed: Path) -> None:
+def test_derived_names_differ_from_given_ones_and_are_not_too_long(shed: Path) -> None:
     long = "b" * 60
     write(shed / f"{long}.py", PLAYER)
     text = f"""
@@ -387,7 +387,7 @@ PLAYERS = {
 
 
 @pytest.mark.parametrize(("text", "why"), REFUSED.values(), ids=REFUSED)
-def test_what_is_wrong_is_said_in_one_line_with_its_place(text: str, why: str, shed: Path) -> None:
+def test_an_error_is_one_line_with_its_place(text: str, why: str, shed: Path) -> None:
     assert refusal(shed, text).startswith(why)
 
 

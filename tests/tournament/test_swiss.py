@@ -38,7 +38,9 @@ SMALL = {"rows": 2, "columns": 4}  # a board for two or four, as three have nine
     small=st.booleans(),
     random=st.randoms(use_true_random=False),
 )
-def test_whoever_wins_goes_and_comes(players: int, table: int, rounds: int, small: bool, random: Random) -> None:
+def test_players_may_leave_and_come_between_rounds(
+    players: int, table: int, rounds: int, small: bool, random: Random
+) -> None:
     points: defaultdict[str, Fraction] = defaultdict(Fraction)
     gone, come = defaultdict[int, set[str]](set), defaultdict[int, set[str]](set)
 
@@ -79,7 +81,7 @@ def test_whoever_wins_goes_and_comes(players: int, table: int, rounds: int, smal
 
 
 @pytest.mark.parametrize("table", [2, 3, 4])
-def test_nobody_has_a_bye_where_tables_of_another_size_do(table: int) -> None:
+def test_no_player_has_a_bye_if_tables_of_another_size_fit(table: int) -> None:
     for players in range(2, 41):
         rounds, _ = run_format(make_spec(players, Swiss(3, table)), all_tie)
 
@@ -100,7 +102,7 @@ def test_tables_are_near_the_size_that_is_wanted() -> None:
             )
 
 
-def test_nobody_has_two_byes_before_everybody_had_one() -> None:
+def test_no_player_has_two_byes_before_each_had_one() -> None:
     for players in (3, 5, 9):
         tournament = make_spec(players, Swiss(3 * players, 2), parameters=SMALL)
         everybody = {one.name for one in tournament.players}
@@ -124,7 +126,7 @@ def test_a_bye_goes_to_the_last() -> None:
     assert first != second
 
 
-def test_who_has_no_match_has_half_a_point() -> None:
+def test_a_player_without_a_match_gets_half_a_point() -> None:
     rounds, ranking = run_format(make_spec(3, Swiss(1, 2), parameters=SMALL), lower_number_wins)
     first, second = entrant_names(rounds[0][0])
     (idle,) = {"p00", "p01", "p02"} - {first, second}
@@ -138,7 +140,7 @@ def test_the_best_is_first_and_the_worst_is_last() -> None:
     assert (ranking[0], ranking[-1], len(rounds)) == (("p00",), ("p07",), 3)
 
 
-def test_of_equals_whoever_met_stronger_ones_is_first() -> None:
+def test_of_equals_the_player_with_stronger_opponents_is_first() -> None:
     score = SwissScores()
     for seats in ("ab", "cd", "ac", "bd"):
         score.add([], [CountedMatch(match=seats, deal=0, names=tuple(seats), places=(1, 2))])
@@ -249,7 +251,7 @@ def test_pairs_change_tables_only_to_avoid_meetings() -> None:
     assert pair_by_standing(order, [2] * 4, {frozenset(pair): 3 for pair in combinations(order, 2)})[0] == ("a", "b")
 
 
-def test_who_had_a_match_that_does_not_count_has_not_met_the_other() -> None:
+def test_players_of_a_match_that_does_not_count_have_not_met() -> None:
     score = SwissScores()
 
     score.add((), [CountedMatch(match="1", deal=0, names=("a", "b"), void="a fault of the host")])

@@ -27,7 +27,7 @@ def read(directory: Path, text: str) -> TournamentSpec:
 
 
 @pytest.mark.parametrize("game", GAMES)
-def test_it_can_be_run_as_it_stands(game: str, tmp_path: Path) -> None:
+def test_a_tournament_template_can_be_run_as_it_is(game: str, tmp_path: Path) -> None:
     tournament = read(tmp_path, tournament_template(game))
 
     assert tournament.game == game
@@ -64,10 +64,10 @@ def test_all_keys_are_shown_and_whatever_is_suggested_can_be_said(
     assert [RoundRobin.__struct_config__.tag, *kinds] == list(FORMATS)
 
 
-def test_it_fits_in_a_window_but_for_the_remarks() -> None:
+def test_a_tournament_template_fits_in_a_window_except_comments() -> None:
     assert tournament_template("fish").count("\n") < 60
 
 
-def test_there_is_none_for_a_game_that_nobody_knows() -> None:
+def test_an_unknown_game_has_no_tournament_template() -> None:
     with pytest.raises(BadRequest, match="there is no game 'chess'"):
         tournament_template("chess")

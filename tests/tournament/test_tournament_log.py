@@ -54,7 +54,7 @@ def known(log: tournament_log.TournamentLog) -> object:
     )
 
 
-def test_all_steps_are_known_again(tmp_path: Path) -> None:
+def test_all_steps_of_a_log_are_read_back(tmp_path: Path) -> None:
     written(tmp_path)
 
     for log in (tournament_log.read_log(tmp_path), tournament_log.reopen_log(tmp_path)):
@@ -66,13 +66,13 @@ def test_all_steps_are_known_again(tmp_path: Path) -> None:
             )
 
 
-def test_it_is_private(tmp_path: Path) -> None:
+def test_the_log_file_is_private(tmp_path: Path) -> None:
     written(tmp_path)
 
     assert (tmp_path / LOG_FILE).stat().st_mode & 0o777 == 0o600  # the seed is in it
 
 
-def test_wherever_it_was_torn_it_goes_on_behind_its_last_whole_line(tmp_path: Path) -> None:
+def test_a_log_that_was_torn_anywhere_is_resumed_after_its_last_whole_line(tmp_path: Path) -> None:
     whole = written(tmp_path)
     ends = {at + one for at, byte in enumerate(whole, 1) if byte == ord("\n") for one in (-2, -1, 0, 1, 2)}
     inside = range(whole.index(b"\n") + 1, len(whole))
@@ -90,7 +90,7 @@ def test_wherever_it_was_torn_it_goes_on_behind_its_last_whole_line(tmp_path: Pa
         assert (tmp_path / LOG_FILE).read_bytes().startswith(whole[: whole.rindex(b"\n", 0, size) + 1])
 
 
-def test_one_without_a_whole_first_line_was_never_begun(tmp_path: Path) -> None:
+def test_a_log_without_a_whole_first_line_does_not_exist(tmp_path: Path) -> None:
     whole = written(tmp_path)
     (tmp_path / LOG_FILE).write_bytes(whole[: whole.index(b"\n")])
 
@@ -100,7 +100,7 @@ def test_one_without_a_whole_first_line_was_never_begun(tmp_path: Path) -> None:
     assert tournament_log.log_exists(tmp_path)
 
 
-def test_no_line_can_be_changed_left_out_or_moved(tmp_path: Path) -> None:
+def test_a_log_with_changed_missing_or_moved_lines_is_refused(tmp_path: Path) -> None:
     lines = written(tmp_path).splitlines(keepends=True)
     for number in nonempty(range(len(lines))):
         flipped = lines[number].replace(b"a", b"e", 1)
@@ -133,7 +133,7 @@ STRANGE = {
 
 
 @pytest.mark.parametrize("body", STRANGE.values(), ids=STRANGE)
-def test_a_line_that_is_no_step_is_refused_though_it_is_chained(body: bytes, tmp_path: Path) -> None:
+def test_a_chained_line_that_is_not_a_step_is_refused(body: bytes, tmp_path: Path) -> None:
     first = written(tmp_path).partition(b',"hash":')[0]
     (tmp_path / LOG_FILE).write_bytes(chained(first, body))
 
@@ -162,7 +162,7 @@ def test_a_log_of_another_format_is_refused_in_one_line(format: int, tmp_path: P
         )
 
 
-def test_a_damaged_log_is_let_go_of(tmp_path: Path) -> None:
+def test_a_damaged_log_is_closed_when_it_is_refused(tmp_path: Path) -> None:
     whole = written(tmp_path)
     (tmp_path / LOG_FILE).write_bytes(whole.replace(b'"end"', b'"fin"'))
     with pytest.raises(BadRequest, match="was changed"):
@@ -203,7 +203,7 @@ def test_two_processes_cannot_run_one_tournament(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("make", [lambda path: path.mkdir(), lambda path: None], ids=["a directory", "nothing"])
-def test_where_there_is_none_one_line_says_so(make: object, tmp_path: Path) -> None:
+def test_a_missing_log_is_refused_in_one_line(make: object, tmp_path: Path) -> None:
     assert callable(make)
     make(tmp_path / LOG_FILE)
 

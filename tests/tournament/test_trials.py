@@ -69,7 +69,7 @@ def test_a_file_may_be_edited_as_long_as_only_trials_were_made(tmp_path: Path) -
         run_in_directory(tournament, tmp_path, inline_runner)
 
 
-def test_a_bot_that_was_refused_is_tried_again_and_leaves_nothing_behind(tmp_path: Path) -> None:
+def test_a_refused_bot_is_checked_again_and_leaves_no_files(tmp_path: Path) -> None:
     tournament = tournament_with(f"ann={STEADY}", f"bob={MISBEHAVING_PLAYERS}Crasher", bot_check=BotCheckPolicy.REFUSE)
     directory = tmp_path / "cups" / "cup"
 
@@ -94,14 +94,14 @@ def test_a_bot_that_failed_before_an_interruption_is_refused_when_the_tournament
         run_in_directory(tournament, tmp_path, inline_runner)
 
 
-def test_each_trial_is_told_before_the_next_is_made() -> None:
+def test_each_bot_check_is_reported_before_the_next_one() -> None:
     tried: list[str] = []
 
     for done in nonempty(inline_runner().map(tried.append, "abc")):
         assert done is None or done[0] == tried[-1]
 
 
-def test_one_slow_bot_holds_up_no_other() -> None:
+def test_a_slow_bot_delays_no_other_bot_check() -> None:
     others, done = Event(), list[str]()
 
     def tried(bot: str) -> str:
@@ -119,7 +119,7 @@ def test_one_slow_bot_holds_up_no_other() -> None:
     assert done[-1] == "slow"
 
 
-def test_what_was_ejected_before_an_interruption_is_told_with_the_round(tmp_path: Path) -> None:
+def test_ejections_before_an_interruption_are_counted_in_the_resumed_round(tmp_path: Path) -> None:
     tournament, noting = (
         make_tournament(f"bad={MISBEHAVING_PLAYERS}Cheat", "random", format=RoundRobin(games=4)),
         EventCollector(),
@@ -149,7 +149,7 @@ def test_ejections_from_void_attempts_before_an_interruption_are_counted_too(tmp
     assert (began.counted, began.discarded_attempts, began.ejections) == ((), 2, 2)
 
 
-def test_a_program_that_cannot_start_is_told_with_its_error(tmp_path: Path) -> None:
+def test_a_program_that_cannot_start_is_reported_with_its_error(tmp_path: Path) -> None:
     (tmp_path / "bot.py").write_text("def take_turn(view:\n")
     tournament, noting = (
         make_tournament(f"bad={tmp_path}/bot.py", "random", format=RoundRobin(games=1), sandbox="none"),
@@ -164,9 +164,7 @@ def test_a_program_that_cannot_start_is_told_with_its_error(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("was_drawn", [True, False])
-def test_a_tournament_whose_seed_was_chosen_does_not_go_on_with_one_that_is_drawn(
-    was_drawn: bool, tmp_path: Path
-) -> None:
+def test_a_tournament_with_a_chosen_seed_is_not_resumed_without_it(was_drawn: bool, tmp_path: Path) -> None:
     tournament = make_tournament("random", "greedy", format=RoundRobin(games=1))
     drawn, chosen = replace(tournament, seed=None), replace(tournament, seed=bytes(32))
     run_in_directory(drawn if was_drawn else tournament, tmp_path, inline_runner)

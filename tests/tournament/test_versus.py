@@ -34,7 +34,7 @@ def often(share: float) -> Judge:
 
 
 @pytest.mark.parametrize(("share", "decided"), [(0.75, "elo1"), (0.25, "elo0")])
-def test_it_stops_when_the_test_decides(share: float, decided: str) -> None:
+def test_versus_stops_when_the_test_decides(share: float, decided: str) -> None:
     settings, counted = Versus(elo0=0, elo1=50), list[CountedMatch]()
     tournament = make_spec(2, settings)
 
@@ -61,14 +61,14 @@ def test_what_was_decided_stays_decided() -> None:
 
 
 @pytest.mark.parametrize("judge", [void_match, all_tie, often(0.525)])
-def test_it_stops_when_the_games_are_over(judge: Judge) -> None:
+def test_versus_stops_after_the_maximal_number_of_games(judge: Judge) -> None:
     rounds, _ = run_format(make_spec(2, Versus(elo0=0, elo1=30, games=185)), judge)
 
     assert [len(matches) for matches in rounds] == [40, 40, 40, 40, 24]
 
 
 @pytest.mark.parametrize("players", [2, 3, 4])
-def test_each_deal_has_everybody_in_each_seat_once(players: int) -> None:
+def test_each_deal_of_versus_has_each_player_in_each_seat_once(players: int) -> None:
     (matches,), _ = run_format(make_spec(players, Versus(games=10 * players, table=players)), all_tie)
 
     groups = [matches[at : at + players] for at in range(0, len(matches), players)]
@@ -96,7 +96,7 @@ def test_the_errors_that_are_asked_for_are_those_of_the_test() -> None:
     assert (verdict.lower_bound, verdict.upper_bound) == SequentialTest(settings.elo0, settings.elo1, 0.01, 0.2).bounds
 
 
-def test_who_fills_the_table_decides_nothing() -> None:
+def test_players_that_fill_the_table_do_not_change_the_verdict() -> None:
     def filler_differs(seats: tuple[str, ...], turn: int) -> MatchVerdict:
         return tuple(1 if name == "p02" else 2 for name in seats), ()
 
@@ -108,7 +108,7 @@ def test_who_fills_the_table_decides_nothing() -> None:
     assert (verdict.deals, verdict.accepted) == (200, None)
 
 
-def test_it_stops_when_one_of_them_is_expelled() -> None:
+def test_versus_stops_when_a_player_is_expelled() -> None:
     for name in nonempty(["p00", "p01", "p02"]):
 
         def expelled(seats: tuple[str, ...], turn: int, name: str = name) -> MatchVerdict:

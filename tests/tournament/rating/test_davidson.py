@@ -48,7 +48,7 @@ def numerical_slope(function: Callable[[Floats], float], at: Floats, step: float
     return np.array([(function(at + way) - function(at - way)) / (2 * step) for way in eye])
 
 
-def test_it_agrees_with_a_plain_fit_and_numerical_derivatives() -> None:
+def test_the_fit_agrees_with_a_plain_fit_and_numerical_derivatives() -> None:
     from scipy.optimize import minimize  # these take a second to load, and every worker reads this file
     from scipy.stats import t as student
 
@@ -112,7 +112,7 @@ def test_the_order_of_games_does_not_change_a_bit_of_the_fit() -> None:
     )
 
 
-def test_two_who_were_both_ejected_say_nothing_of_one_another() -> None:
+def test_a_pair_of_ejected_players_is_left_out_of_the_fit() -> None:
     seats = np.array([[0, 1, 2]] * 4)
     ejected, tied = (np.array([places] * 4) for places in ([1, 3, 3], [1, 2, 2]))
 
@@ -122,7 +122,7 @@ def test_two_who_were_both_ejected_say_nothing_of_one_another() -> None:
     assert len(pairwise_results([Tables(np.arange(4), seats, tied)], 3).group) == 3 * 4
 
 
-def test_the_fit_finds_its_top_though_nearly_all_games_were_tied() -> None:
+def test_the_fit_converges_though_nearly_all_games_were_tied() -> None:
     seats, places = np.array([[0, 1]] * 11), np.array([[1, 2], *[[1, 1]] * 10])
     pairs = pairwise_results([Tables(np.arange(11), seats, places)], 2)
 

@@ -37,7 +37,7 @@ def test_equal_results_are_equal_ratings() -> None:
     assert found.significant_pairs == ()
 
 
-def test_the_first_seat_is_better_if_it_always_wins() -> None:
+def test_a_first_seat_that_always_wins_has_an_advantage() -> None:
     counted = [
         CountedMatch(match="", deal=deal, names=("ann", "bob")[:: (-1) ** deal], places=(1, 2)) for deal in range(40)
     ]
@@ -76,7 +76,7 @@ def test_the_order_of_games_does_not_change_a_bit(seed: int) -> None:
     assert rate_players(reversed(counted)) == found
 
 
-def test_another_process_with_one_thread_finds_the_same() -> None:
+def test_ratings_are_the_same_in_another_process_with_one_thread() -> None:
     script = (
         "from random import Random; from fairplay.tournament.rating.ratings import rate_players;"
         "from tests.tournament.example_matches import random_matches;"
@@ -103,7 +103,7 @@ def test_deals_need_not_be_numbered_from_nought() -> None:
     assert rate_players(others) == rate_players(counted)
 
 
-def test_who_always_ties_is_level_but_hardly_known() -> None:
+def test_players_that_always_tie_are_level_with_wide_intervals() -> None:
     found = rate_players([tied_match("ann", "bob", deal=deal) for deal in range(30)])
 
     for one in nonempty(found.players):
@@ -123,7 +123,7 @@ def test_games_of_one_deal_say_less_than_games_of_many() -> None:
     assert (copied.games, copied.groups) == (200, 40)
 
 
-def test_who_never_scored_has_no_lower_bound() -> None:
+def test_a_player_that_never_scored_has_no_lower_bound() -> None:
     counted = [
         *duel_matches(30, 30, "ann", "bob"),
         *duel_matches(30, 0, "ann", "zoe", deal=100),
@@ -140,7 +140,7 @@ def test_who_never_scored_has_no_lower_bound() -> None:
     assert (found["ann"].one_sided, found["bob"].one_sided) == ("", "")
 
 
-def test_who_never_lost_has_no_upper_bound() -> None:
+def test_a_player_that_never_lost_has_no_upper_bound() -> None:
     counted = [
         *duel_matches(20, 20, "ann", "bob"),
         *duel_matches(30, 0, "top", "ann", deal=100),
@@ -154,12 +154,12 @@ def test_who_never_lost_has_no_upper_bound() -> None:
 
 
 @pytest.mark.parametrize(("wins", "are_told_apart"), [(5, False), (6, True), (20, True)])
-def test_who_won_all_of_six_games_is_better(wins: int, are_told_apart: bool) -> None:
+def test_a_player_that_won_all_of_six_games_is_significantly_better(wins: int, are_told_apart: bool) -> None:
     """2 / 2^6 is 0.03, and 2 / 2^5 is 0.06."""
     assert bool(rate_players(duel_matches(wins, 0, "ann", "bob")).significant_pairs) == are_told_apart
 
 
-def test_who_lost_everything_is_last_beyond_doubt() -> None:
+def test_a_player_that_lost_all_games_is_significantly_last() -> None:
     crowd = [f"p{number}" for number in range(8)]
     counted = [
         one
@@ -217,7 +217,7 @@ def test_a_player_between_two_that_are_one_sided_has_an_interval() -> None:
     assert bob.low < bob.rating - 1 and bob.high > bob.rating + 1
 
 
-def test_who_won_everything_is_not_told_apart_from_one_of_whom_little_is_known() -> None:
+def test_a_player_that_won_all_games_does_not_differ_significantly_from_one_with_few_games() -> None:
     found = rate_players([*duel_matches(5, 0, "ann", "cyd"), *duel_matches(1, 2, "bob", "cyd", deal=50)])
 
     assert ratings_by_name(found)["ann"].one_sided == "never lost"
@@ -244,7 +244,7 @@ def test_the_probability_of_being_best_is_that_of_students_t() -> None:
     assert ann.best_probability == pytest.approx(stdtr(9, ann.rating / error), abs=0.005)
 
 
-def test_those_who_never_met_are_not_told_apart() -> None:
+def test_players_that_never_met_are_not_significantly_different() -> None:
     found = rate_players([*duel_matches(300, 100, "ann", "bob"), *duel_matches(350, 50, "cyd", "dan", deal=1000)])
 
     assert set(found.significant_pairs) == {("ann", "bob"), ("cyd", "dan")}
@@ -252,7 +252,7 @@ def test_those_who_never_met_are_not_told_apart() -> None:
     assert 0.2 < ratings_by_name(found)["ann"].best_probability < 0.5
 
 
-def test_ranks_count_who_is_told_apart() -> None:
+def test_ranks_count_significant_differences() -> None:
     found = rate_players(random_matches(Random(7), 600, players=6))
     better = {one.name: sum(pair[1] == one.name for pair in found.significant_pairs) for one in found.players}
     worse = {one.name: sum(pair[0] == one.name for pair in found.significant_pairs) for one in found.players}
@@ -285,7 +285,7 @@ def apart(strengths: list[float], groups: list[int]) -> list[list[int]]:
     ).tolist()
 
 
-def test_holm_asks_less_after_each_pair_that_is_told_apart() -> None:
+def test_holm_relaxes_the_level_after_each_significant_pair() -> None:
     """Two errors are p = 0.0455, enough for the last of three pairs, but not for the first (0.05 / 3)."""
     many = [10**6] * 3
 
@@ -295,12 +295,12 @@ def test_holm_asks_less_after_each_pair_that_is_told_apart() -> None:
     assert apart([0.0, 9.0, 0.1], many) == [[1, 0], [1, 2]]
 
 
-def test_holm_ends_with_the_first_pair_that_is_not_told_apart() -> None:
+def test_holm_ends_with_the_first_pair_that_is_not_significant() -> None:
     """2.3 errors are p = 0.0214, too much for the first of three pairs (0.05 / 3); 2.29 would do for the second."""
     assert apart([2.3, 0.01, 0.0], [10**6] * 3) == []
 
 
-def test_the_rarer_player_of_a_pair_says_how_sure_one_may_be() -> None:
+def test_the_player_with_fewer_groups_sets_the_degrees_of_freedom_of_a_pair() -> None:
     """Three errors are p = 0.0028 among many groups, but 0.058 with three degrees of freedom."""
     assert apart([3.0, 0.0], [1000, 1000]) == [[0, 1]]
     assert apart([3.0, 0.0], [1000, 4]) == []
@@ -315,7 +315,7 @@ def test_the_rarer_player_of_a_pair_says_how_sure_one_may_be() -> None:
     ],
     ids=["none", "void", "alone"],
 )
-def test_without_a_game_nobody_is_rated(counted: list[CountedMatch]) -> None:
+def test_without_games_no_player_is_rated(counted: list[CountedMatch]) -> None:
     assert rate_players(counted) == Ratings()
     assert Ratings().players == ()
 
@@ -327,7 +327,7 @@ def test_void_matches_do_not_count() -> None:
     assert rate_players([*counted, void]) == rate_players(counted)
 
 
-def test_after_one_game_little_is_known() -> None:
+def test_after_one_game_ratings_are_uncertain() -> None:
     found = ratings_by_name(rate_players(duel_matches(1, 0, "ann", "bob")))
 
     assert found["ann"].rating > 0 > found["bob"].rating
@@ -337,7 +337,7 @@ def test_after_one_game_little_is_known() -> None:
     assert rate_players(duel_matches(1, 0, "ann", "bob")).significant_pairs == ()
 
 
-def test_two_who_always_do_the_same_are_not_told_apart() -> None:
+def test_two_players_with_the_same_results_are_not_significantly_different() -> None:
     lots = Random(9)
     counted = []
     for deal in range(50):
@@ -395,7 +395,7 @@ def test_a_program_that_loses_everything_in_thousands_of_games_is_still_finite()
     assert all(isfinite(one.rating) for one in found.players)
 
 
-def test_who_never_lost_is_known_by_deals_and_not_by_games() -> None:
+def test_the_bound_of_a_player_that_never_lost_counts_deals_instead_of_games() -> None:
     others, once = duel_matches(30, 30, "cyd", "bob", deal=500), duel_matches(20, 0, "ann", "bob")
 
     alone, copied = (ratings_by_name(rate_players([*others, *once * times]))["ann"] for times in (1, 5))

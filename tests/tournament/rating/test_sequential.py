@@ -40,14 +40,14 @@ def test_the_ratio_of_likelihoods_can_be_checked_by_hand() -> None:
     assert (found.deals, found.accepted) == (4, None)
 
 
-def test_who_wins_all_is_better_after_some_twenty_groups() -> None:
+def test_a_player_that_wins_all_is_better_after_some_twenty_deals() -> None:
     found = sequential_status(EVEN, times(100, 1.0))
 
     # 10.5 ln(0.25 / 0.428537^2) = 3.239 at 21 groups, and 3.085 at 20
     assert (found.accepted, found.deals) == ("elo1", 21)
 
 
-def test_who_loses_all_is_not() -> None:
+def test_a_player_that_loses_all_is_not_better() -> None:
     assert sequential_status(EVEN, times(100, 0.0)).accepted == "elo0"
 
 
@@ -85,7 +85,7 @@ def test_what_is_decided_stays_so() -> None:
 
 
 @pytest.mark.parametrize(("mean", "factor"), [(0.5, 5.85), (0.64, 5.85), (0.57, 10.1)])
-def test_so_many_groups_are_expected_at_either_end_and_midway(mean: float, factor: float) -> None:
+def test_the_expected_deals_follow_wald_at_either_hypothesis_and_midway(mean: float, factor: float) -> None:
     elo1 = 400 * log(0.64 / 0.36, 10)
     found = sequential_status(SequentialTest(0, elo1), [mean - 0.36, mean + 0.36])
 
@@ -96,7 +96,7 @@ def test_at_least_twenty_groups_are_expected() -> None:
     assert sequential_status(EVEN, [0.9, 1.0]).expected_deals == 20
 
 
-def test_draws_make_it_longer() -> None:
+def test_draws_increase_the_expected_deals() -> None:
     found = sequential_status(EVEN, times(40, *(0.5,) * 39, 0.6))
 
     assert found.expected_deals == 10 * 40
@@ -133,7 +133,7 @@ def test_matches_that_do_not_count_are_left_out() -> None:
 
 
 @given(st.lists(st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0]), max_size=60))
-def test_the_other_way_round_it_says_the_opposite(scores: list[float]) -> None:
+def test_swapping_the_players_gives_the_opposite_verdict(scores: list[float]) -> None:
     test = SequentialTest(-30, 30)
     one, other = sequential_status(test, scores), sequential_status(test, [1 - score for score in scores])
 
@@ -142,7 +142,7 @@ def test_the_other_way_round_it_says_the_opposite(scores: list[float]) -> None:
 
 
 @given(st.lists(st.floats(0, 1), max_size=60))
-def test_one_by_one_or_all_at_once_is_the_same(scores: list[float]) -> None:
+def test_a_running_test_agrees_with_the_status_of_all_deals(scores: list[float]) -> None:
     running = RunningTest(EVEN)
     for score in scores:
         running.add(score)

@@ -81,7 +81,7 @@ def test_the_ranking_of_a_format_comes_before_ratings() -> None:
     assert [(row.place, row.name) for row in rows] == [(1, "cyd"), (2, "ann"), (2, "bob")]
 
 
-def test_of_those_who_share_a_rank_the_better_rated_is_told_first() -> None:
+def test_of_players_that_share_a_rank_the_better_rated_is_first() -> None:
     counted = random_matches(["cyd", "bob", "ann"], 100)
 
     rows = standings(PLAYERS, counted, (("ann", "bob", "cyd"),), rate_players(counted))
@@ -89,7 +89,7 @@ def test_of_those_who_share_a_rank_the_better_rated_is_told_first() -> None:
     assert [(row.place, row.name) for row in rows] == [(1, "cyd"), (1, "bob"), (1, "ann")]
 
 
-def test_whoever_a_ranking_leaves_out_is_last() -> None:
+def test_a_player_that_the_ranking_leaves_out_is_last() -> None:
     counted = random_matches(["ann", "bob", "cyd"], 100)
 
     rows = standings(PLAYERS, counted, (("bob",),), rate_players(counted))
@@ -97,7 +97,7 @@ def test_whoever_a_ranking_leaves_out_is_last() -> None:
     assert [(row.place, row.name) for row in rows] == [(1, "bob"), (2, "ann"), (2, "cyd")]
 
 
-def test_whoever_was_expelled_is_behind_everybody_else() -> None:
+def test_an_expelled_player_is_behind_all_others() -> None:
     counted = random_matches(["ann", "bob", "cyd"], 100)
     counted.append(CountedMatch(match="x", deal=100, names=("ann", "bob"), places=(1, 2), expelled=("ann",)))
 
@@ -135,7 +135,7 @@ def test_faults_are_counted_by_kind_even_if_the_match_is_not() -> None:
     assert (row.faults, row.games) == ({"illegal": 2, "timed_out": 1}, 2)
 
 
-def test_nobody_wins_if_all_are_ejected() -> None:
+def test_no_player_wins_if_all_are_ejected() -> None:
     row = row_of("ann", match("ann bob", 2, 2, faults=(Fault.CRASHED, Fault.GONE)))
 
     assert (row.games, row.points, row.wins, row.shared_wins, row.mean_place) == (1, 0.0, 0, 0, 2.0)
@@ -160,13 +160,13 @@ def test_how_many_matches_the_ratings_leave_out_is_said() -> None:
     assert rate_players([ranked, nothing]) == rate_players([ranked])
 
 
-def test_whoever_never_played_is_there_without_figures() -> None:
+def test_a_player_that_never_played_has_a_row_without_figures() -> None:
     row = row_of("cyd", match("ann bob", 1, 2))
 
     assert (row.place, row.games, row.rating, row.mean_place, row.note) == (3, 0, None, None, "never played")
 
 
-def test_whoever_left_the_tournament_is_still_there() -> None:
+def test_a_player_that_left_the_tournament_keeps_its_row() -> None:
     row = row_of("dan", match("dan bob", 1, 2))
 
     assert (row.games, row.address) == (1, "")
@@ -233,7 +233,7 @@ def test_a_table_explains_the_mark_of_a_single_player() -> None:
     assert lines[-1] == "? too few games to rely on"
 
 
-def test_there_is_a_table_before_anybody_played() -> None:
+def test_standings_can_be_shown_before_the_first_match() -> None:
     rows = standings(PLAYERS, (), (), Ratings())
 
     assert [line.split()[:2] for line in format_standings(rows)[1:]] == [["1", "ann"], ["1", "bob"], ["1", "cyd"]]
@@ -266,7 +266,7 @@ def test_there_is_a_table_before_anybody_played() -> None:
          "a is better than all others; b is better than 1 of 6 others"),
     ],
 )  # fmt: skip
-def test_who_is_told_apart_is_said_in_a_sentence(names: str, apart: str, said: str) -> None:
+def test_significant_differences_are_described_in_a_sentence(names: str, apart: str, said: str) -> None:
     pairs = [(better, worse) for better, _, worse in (pair.partition(">") for pair in apart.split())]
 
     assert describe_significance(names.split(), pairs) == said

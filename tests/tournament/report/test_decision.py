@@ -30,14 +30,14 @@ def deals(count: int, wins: int) -> list[CountedMatch]:
         ([], "no decision between ann and bob after 0 deals"),
     ],
 )
-def test_it_is_said_what_is_decided(matches: list[CountedMatch], said: str) -> None:
+def test_the_sentence_names_the_decision_of_the_test(matches: list[CountedMatch], said: str) -> None:
     decided = describe_verdict(TOURNAMENT, matches)
 
     assert decided is not None
     assert decided[0].startswith(said)
 
 
-def test_who_is_worse_is_not_better() -> None:
+def test_a_worse_player_is_not_called_better() -> None:
     mirrored = [
         CountedMatch(match=one.match, deal=one.deal, names=one.names, places=one.places[::-1]) for one in deals(40, 40)
     ]
@@ -48,7 +48,7 @@ def test_who_is_worse_is_not_better() -> None:
     assert decided[0].startswith("ann is not better than bob by 50 Elo, but by 0 at most: decided after 2")
 
 
-def test_what_is_expected_is_told_as_long_as_nothing_is_decided() -> None:
+def test_the_sentence_names_the_expected_deals_before_a_decision() -> None:
     decided = describe_verdict(TOURNAMENT, deals(12, 6))
 
     assert decided is not None

@@ -127,7 +127,9 @@ def tournament(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Tourname
     return directory, spec, counted
 
 
-def test_the_page_of_a_real_tournament_tells_all(tournament: tuple[Path, TournamentSpec, list[CountedMatch]]) -> None:
+def test_the_report_of_a_played_tournament_has_standings_and_ejections(
+    tournament: tuple[Path, TournamentSpec, list[CountedMatch]],
+) -> None:
     directory, spec, counted = tournament
 
     write_report(TournamentResult(spec, directory, tuple(counted)))
@@ -238,7 +240,7 @@ def test_a_match_is_no_way_out_of_the_directory(
     assert "pre" not in page.tags
 
 
-def test_the_attempt_that_counts_is_the_one_that_is_told_of(
+def test_an_ejection_is_explained_by_the_attempt_that_counts(
     tournament: tuple[Path, TournamentSpec, list[CountedMatch]],
 ) -> None:
     directory, spec, counted = tournament
@@ -269,7 +271,7 @@ def test_there_may_be_few_players_or_many(tmp_path: Path, count: int) -> None:
     assert "No player was ejected." in page.text
 
 
-def test_there_is_a_page_before_anybody_played(tmp_path: Path) -> None:
+def test_a_report_can_be_written_before_the_first_match(tmp_path: Path) -> None:
     page = read(page_of(tmp_path, [], make_spec(NAMES)))
 
     assert "svg" not in page.tags
@@ -363,7 +365,7 @@ def test_the_same_tournament_has_the_same_page(tournament: tuple[Path, Tournamen
     assert page_of(directory, counted, spec) == page_of(directory, counted, spec)
 
 
-def test_who_fails_often_hides_nobody() -> None:
+def test_a_player_that_fails_often_hides_no_other_ejections() -> None:
     often = [Ejection(f"m{it}", 0, "bob", Fault.CRASHED) for it in range(5000)]
     rarely = [Ejection(f"n{it}", 1, "bob", Fault.ILLEGAL) for it in range(3)]
     once = Ejection("last", 0, "ann", Fault.GONE)

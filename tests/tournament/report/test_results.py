@@ -75,7 +75,7 @@ def test_heads_are_counted_both_ways(tmp_path: Path) -> None:
     assert written(tmp_path, counted)["head_to_head"]["points"][0] == [0, 1, 2], "bob is last"
 
 
-def test_two_who_were_both_ejected_have_met_and_neither_has_points() -> None:
+def test_two_ejected_players_have_met_and_neither_has_points() -> None:
     counted = [CountedMatch(match="1", deal=0, names=("ann", "bob", "cyd"), places=(3, 1, 3))]
 
     met = head_to_head(NAMES, counted)
@@ -84,7 +84,7 @@ def test_two_who_were_both_ejected_have_met_and_neither_has_points() -> None:
     assert met.points == [[0, 0, 0], [1, 0, 1], [0, 0, 0]]
 
 
-def test_the_slowest_turn_of_all_is_told_and_the_mean_of_all() -> None:
+def test_thinking_times_have_the_slowest_turn_and_the_mean_of_all_matches() -> None:
     counted = [
         CountedMatch(
             match="1", deal=0, names=("ann", "bob"), turns=(4, 0), thinking_s=(6.0, 0.0), slowest_turn_s=(5.0, 0.0)
@@ -109,7 +109,7 @@ def test_times_are_in_a_section_of_their_own(tmp_path: Path) -> None:
     assert all(5 <= one["mean_s"] <= 6 for one in nonempty(times))
 
 
-def test_no_seed_is_in_it_and_nothing_hidden(tmp_path: Path) -> None:
+def test_results_have_no_seed_and_no_hidden_information(tmp_path: Path) -> None:
     tiles = list(range(20))
     tournament = replace(make_spec(NAMES), game="tsuro", parameters={"tiles": tiles, "size": 5})
 
@@ -123,7 +123,7 @@ def test_no_seed_is_in_it_and_nothing_hidden(tmp_path: Path) -> None:
     assert SEED.hex()[:16] not in text
 
 
-def test_it_can_be_written_before_anybody_played(tmp_path: Path) -> None:
+def test_results_can_be_written_before_the_first_match(tmp_path: Path) -> None:
     found = written(tmp_path, [])
 
     assert [row["rating"] for row in found["standings"]] == [None] * 3
@@ -138,7 +138,7 @@ def test_nothing_but_ascii_is_in_the_json(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "results.json").read_text()) == found
 
 
-def test_the_sheet_has_a_line_for_everybody(tmp_path: Path) -> None:
+def test_the_csv_has_a_line_for_each_player(tmp_path: Path) -> None:
     found = written(tmp_path, random_matches(NAMES, 90, bad="cyd"))
 
     rows = sheet(tmp_path)
@@ -194,7 +194,7 @@ def is_number(text: str) -> bool:
     return True
 
 
-def test_every_column_of_the_sheet_is_told_of_in_the_documentation(tmp_path: Path) -> None:
+def test_every_column_of_the_csv_is_documented(tmp_path: Path) -> None:
     written(tmp_path, random_matches(NAMES))
     page = (Path(__file__).parents[3] / "docs" / "tournaments.md").read_text()
     section = page.partition("### results.csv")[2].partition("\n## ")[0]
@@ -211,7 +211,7 @@ def test_a_negative_rating_is_still_a_number(tmp_path: Path) -> None:
     assert float(sheet(tmp_path)[2]["rating"]) < 0
 
 
-def test_a_file_is_replaced_as_a_whole(tmp_path: Path) -> None:
+def test_a_results_file_is_replaced_atomically(tmp_path: Path) -> None:
     path = tmp_path / "results.json"
     write_file_atomically(path, "old")
     with path.open() as reader:

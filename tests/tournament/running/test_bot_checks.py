@@ -46,7 +46,7 @@ def junk(directory: Path) -> Entrant:
     return Entrant(str(path), "a junk:bot")  # a name that NAME=PLAYER could not have
 
 
-def test_neither_the_server_is_tried_nor_whoever_joins(tmp_path: Path) -> None:
+def test_neither_built_in_players_nor_players_that_join_are_checked(tmp_path: Path) -> None:
     bot = junk(tmp_path)
 
     tournament = tournament_of(
@@ -56,7 +56,7 @@ def test_neither_the_server_is_tried_nor_whoever_joins(tmp_path: Path) -> None:
     assert [one.name for one in bots_to_check(tournament)] == [bot.name, "cyd", "ready"]
 
 
-def test_programs_are_tried_in_the_threads_of_a_pool(tmp_path: Path) -> None:
+def test_programs_are_checked_in_the_threads_of_a_pool(tmp_path: Path) -> None:
     bot, before = junk(tmp_path), current_holdings()
     tournament = tournament_of(READY, bot)
 
@@ -69,7 +69,7 @@ def test_programs_are_tried_in_the_threads_of_a_pool(tmp_path: Path) -> None:
     assert is_cleaned_up(before), new_holdings(before)
 
 
-def test_programs_are_tried_in_the_processes_of_a_pool() -> None:
+def test_programs_are_checked_in_the_processes_of_a_pool() -> None:
     bot = doing("exits with 1", "hello", "broken")
     tournament = tournament_of(READY, bot)
 
@@ -90,7 +90,7 @@ def test_the_limits_are_those_of_the_tournament() -> None:
 
 
 @pytest.mark.parametrize("pondering", [True, False])
-def test_so_is_the_sandbox(pondering: bool) -> None:
+def test_a_bot_is_checked_with_the_sandbox_of_the_tournament(pondering: bool) -> None:
     tournament = replace(tournament_of(READY), pondering=pondering)
 
     sandbox = make_bot(tournament, READY).conditions.sandbox
@@ -99,7 +99,7 @@ def test_so_is_the_sandbox(pondering: bool) -> None:
     assert (sandbox.level, sandbox.pondering) == (SandboxLevel.NONE, pondering)
 
 
-def test_who_is_not_there_cannot_be_tried(tmp_path: Path) -> None:
+def test_a_missing_program_cannot_be_checked(tmp_path: Path) -> None:
     gone = Entrant(f"{tmp_path}/nobody.py", "nobody")
 
     with pytest.raises(BadRequest, match="there is no Python file"):

@@ -65,7 +65,7 @@ def test_the_web_server_of_a_cluster_of_our_own_has_no_pages(cluster: LocalClust
             urlopen(f"http://127.0.0.1:{port}/{page}", timeout=30)
 
 
-def test_without_openssl_a_cluster_of_our_own_is_refused_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_openssl_a_local_cluster_is_refused_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
 
     with pytest.raises(BadRequest, match="--executor dask needs openssl"):
@@ -86,7 +86,7 @@ def test_a_cluster_without_workers_is_refused_in_one_line(monkeypatch: pytest.Mo
         default_client()
 
 
-def test_what_a_worker_of_a_cluster_died_of_is_tried_again_by_another(tmp_path: Path) -> None:
+def test_a_match_whose_cluster_worker_died_is_retried_by_another(tmp_path: Path) -> None:
     flag = tmp_path / "flag"
 
     with dask_config.set({"distributed.scheduler.allowed-failures": 0}), dask_runner("", 1) as workers:

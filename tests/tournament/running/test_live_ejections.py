@@ -17,7 +17,7 @@ from tests.tournament.small_tournaments import (
 )
 
 
-def test_an_ejection_is_told_once_though_its_match_is_resumed_by_another_worker(tmp_path: Path) -> None:
+def test_an_ejection_is_reported_once_though_another_worker_resumes_its_match(tmp_path: Path) -> None:
     tournament, noting = (
         make_tournament(f"bad={MISBEHAVING_PLAYERS}Cheat", "greedy", format=RoundRobin(games=1)),
         EventCollector(),
@@ -33,7 +33,7 @@ def test_an_ejection_is_told_once_though_its_match_is_resumed_by_another_worker(
     assert [event.name for event in noting.events_of(PlayerEjected)] == ["bad"]
 
 
-def test_an_ejection_whose_line_is_half_written_is_told_as_soon_as_the_line_is_whole(tmp_path: Path) -> None:
+def test_an_ejection_in_an_incomplete_line_is_reported_when_the_line_is_complete(tmp_path: Path) -> None:
     tournament, noting = (
         make_tournament(f"bad={MISBEHAVING_PLAYERS}Cheat", "greedy", format=RoundRobin(games=1)),
         EventCollector(),
@@ -60,7 +60,7 @@ NO_SEAT = b',"seat":2,"fault":"illegal","moment":"turn","why":""},"type":"fact",
     [b"", NO_SEAT, b',"seat":0,"why":"\xff"}}', b',"more":%b' % (b"[" * 10_000)],
     ids=["half of it", "a seat that there is not", "no text", "too deep"],
 )
-def test_nothing_is_told_by_a_damaged_line_of_a_journal_and_nothing_fails(rest: bytes, tmp_path: Path) -> None:
+def test_a_damaged_line_of_a_journal_reports_no_ejection_and_raises_nothing(rest: bytes, tmp_path: Path) -> None:
     tournament, noting = make_tournament("random", "greedy"), EventCollector()
     (tmp_path / "m00001.jsonl").write_bytes(b'{"fact":{"type":"ejected"%b\n' % rest)
     live = LiveEjections(TournamentObservers([noting]))
@@ -71,7 +71,7 @@ def test_nothing_is_told_by_a_damaged_line_of_a_journal_and_nothing_fails(rest: 
     assert noting.events == []
 
 
-def test_what_is_known_of_an_ejection_is_told_though_its_match_ended_meanwhile(tmp_path: Path) -> None:
+def test_an_ejection_is_reported_with_its_evidence_after_the_end_of_its_match(tmp_path: Path) -> None:
     tournament, noting = (
         make_tournament(f"bad={MISBEHAVING_PLAYERS}Crasher", "greedy", format=RoundRobin(games=1)),
         EventCollector(),

@@ -160,7 +160,7 @@ def test_deal_numbers_are_unique_across_rounds(tmp_path: Path) -> None:
     assert len({one.deal for one in counted}) == len(counted) > 4
 
 
-def test_who_is_expelled_is_in_no_later_round_and_nobody_is_paired_with_it(tmp_path: Path) -> None:
+def test_an_expelled_player_is_in_no_later_round(tmp_path: Path) -> None:
     players = (f"bad={MISBEHAVING_PLAYERS}Cheat", "random", "greedy", "lookahead:1")
     tournament = make_tournament(*players, format=Swiss(rounds=3), default_penalty=Penalty.EXPEL)
 

@@ -49,7 +49,7 @@ from tests.tournament.small_tournaments import (
 EJECT, EXPEL, FORFEIT, REPLAY = Penalty
 
 
-def test_who_is_out_of_the_match_is_last_in_it_and_plays_the_next(tmp_path: Path) -> None:
+def test_an_ejected_player_is_last_in_the_match_and_plays_the_next(tmp_path: Path) -> None:
     tournament = make_tournament(f"bad={MISBEHAVING_PLAYERS}Cheat", "random", "greedy", format=RoundRobin(games=6))
 
     counted, _ = run_small_tournament(tournament, tmp_path)
@@ -62,7 +62,7 @@ def test_who_is_out_of_the_match_is_last_in_it_and_plays_the_next(tmp_path: Path
         assert one.scores[seat] == 0
 
 
-def test_who_is_out_of_the_tournament_does_not_play_any_more(tmp_path: Path) -> None:
+def test_an_expelled_player_does_not_play_any_more(tmp_path: Path) -> None:
     faults = {Fault.CRASHED: EXPEL}
     tournament = make_tournament(
         f"bad={MISBEHAVING_PLAYERS}Crasher",
@@ -85,7 +85,7 @@ def test_who_is_out_of_the_tournament_does_not_play_any_more(tmp_path: Path) -> 
     assert sum(MISBEHAVING_PLAYERS + "Cheat" in one.names for one in counted) == 100  # whose fault has another penalty
 
 
-def test_the_ejected_share_the_last_place_and_who_forfeits_has_no_score(tmp_path: Path) -> None:
+def test_the_ejected_share_the_last_place_and_a_forfeit_has_no_score(tmp_path: Path) -> None:
     tournament = make_tournament(
         f"bad={MISBEHAVING_PLAYERS}Crasher",
         f"worse={MISBEHAVING_PLAYERS}Cheat",
@@ -104,7 +104,7 @@ def test_the_ejected_share_the_last_place_and_who_forfeits_has_no_score(tmp_path
 
 
 @pytest.mark.parametrize("penalty", [EJECT, FORFEIT, REPLAY])
-def test_two_who_are_both_ejected_are_both_last_without_points(penalty: Penalty, tmp_path: Path) -> None:
+def test_two_ejected_players_are_both_last_without_points(penalty: Penalty, tmp_path: Path) -> None:
     tournament = make_tournament(
         f"bad={MISBEHAVING_PLAYERS}Crasher",
         f"worse={MISBEHAVING_PLAYERS}Cheat",
@@ -118,7 +118,7 @@ def test_two_who_are_both_ejected_are_both_last_without_points(penalty: Penalty,
     assert [one.points() for one in counted] == [{"bad": 0.0, "worse": 0.0}] * 2
 
 
-def test_nobody_moves_into_an_empty_place_but_the_next(tmp_path: Path) -> None:
+def test_only_the_next_player_moves_into_an_empty_place(tmp_path: Path) -> None:
     tournament = make_tournament(
         f"bad={MISBEHAVING_PLAYERS}BadLoser", "random", "greedy", format=RoundRobin(games=6, table=3)
     )
@@ -129,7 +129,7 @@ def test_nobody_moves_into_an_empty_place_but_the_next(tmp_path: Path) -> None:
         assert min(places.values()) == 1
 
 
-def test_what_is_played_again_is_dealt_anew_and_one_outcome_counts(tmp_path: Path) -> None:
+def test_a_replayed_match_has_a_new_deal_and_one_outcome_counts(tmp_path: Path) -> None:
     tournament = make_tournament(
         f"bad={MISBEHAVING_PLAYERS}FailsOnSomeDeals", "greedy", format=RoundRobin(games=30), default_penalty=REPLAY
     )
@@ -147,7 +147,7 @@ def test_what_is_played_again_is_dealt_anew_and_one_outcome_counts(tmp_path: Pat
     assert any(one.faults for one in counted)
 
 
-def test_a_shared_deal_is_played_again_as_it_is(tmp_path: Path) -> None:
+def test_a_replayed_match_of_a_shared_deal_keeps_its_deal(tmp_path: Path) -> None:
     tournament = make_tournament(
         f"bad={MISBEHAVING_PLAYERS}FailsOnSomeDeals", "greedy", format=Duplicate(deals=8), default_penalty=REPLAY
     )
@@ -191,7 +191,7 @@ def test_a_resumed_round_reveals_each_shared_deal_once(kept: int, tmp_path: Path
     assert sorted(deals) == [0, 1]
 
 
-def test_a_match_that_always_kills_its_worker_is_void_and_hurts_nobody_else(tmp_path: Path) -> None:
+def test_a_match_that_always_kills_its_worker_is_void_and_the_others_count(tmp_path: Path) -> None:
     tournament = make_tournament(
         f"bad={MISBEHAVING_PLAYERS}KillsWorker", "random", "greedy", format=RoundRobin(games=3)
     )
@@ -208,7 +208,7 @@ def test_a_match_that_always_kills_its_worker_is_void_and_hurts_nobody_else(tmp_
     assert all(one.faults == () for one in counted)  # nobody is to blame
 
 
-def test_who_watches_is_told_everything_and_disturbs_nothing(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_observers_get_all_events_and_disturb_nothing(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     class Failing:
         def observe(self, event: object) -> None:
             raise RuntimeError("no")
@@ -244,7 +244,7 @@ def test_faults_in_attempts_that_do_not_count_are_not_forgotten(tmp_path: Path) 
     assert faults["greedy"] == {}
 
 
-def test_if_one_match_after_the_other_fails_the_tournament_stops_and_goes_on_later(
+def test_a_tournament_stops_when_matches_fail_in_a_row_and_can_be_resumed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tournament, create = make_tournament("random", "greedy", format=RoundRobin(games=30)), Disk.create

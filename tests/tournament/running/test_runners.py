@@ -75,7 +75,7 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> tuple[object, object]:
     [lambda: process_pool_runner(1), lambda: process_pool_runner(2), lambda: dask_runner("", 2)],
     ids=["1", "2", "dask"],
 )
-def test_everywhere_the_same_is_played(runner: object, alone: tuple[object, object], tmp_path: Path) -> None:
+def test_every_runner_plays_the_same_matches(runner: object, alone: tuple[object, object], tmp_path: Path) -> None:
     resource_tracker.ensure_running()  # for good
     before = current_holdings()
     assert callable(runner)
@@ -143,7 +143,7 @@ class Listed:
         return self._specs.popleft() if self._specs else None
 
 
-def test_who_is_slow_holds_nobody_up(flag: Path, tmp_path: Path) -> None:
+def test_a_slow_match_delays_no_other(flag: Path, tmp_path: Path) -> None:
     slow = make_spec("fish", f"{MISBEHAVING_PLAYERS}WaitsForFlag", "random", id="slow", journal=str(tmp_path))
     quick = [make_spec("fish", "random", "greedy", id=f"m{n}", journal=str(tmp_path)) for n in range(60)]
     ended = []
@@ -176,7 +176,7 @@ def test_the_programs_of_the_next_match_are_started_while_one_is_played(tmp_path
     assert is_cleaned_up(before)
 
 
-def test_what_another_worker_would_do_next_is_taken_over(flag: Path, tmp_path: Path) -> None:
+def test_an_idle_worker_takes_matches_that_another_has_not_begun(flag: Path, tmp_path: Path) -> None:
     slow, ended = make_spec("fish", f"{MISBEHAVING_PLAYERS}WaitsForFlag", BOT, id="slow", journal=str(tmp_path)), []
 
     with process_pool_runner(2) as workers:
@@ -189,7 +189,7 @@ def test_what_another_worker_would_do_next_is_taken_over(flag: Path, tmp_path: P
     assert ended[-1] == "slow"
 
 
-def test_a_worker_is_told_whose_programs_it_will_need_next(tmp_path: Path) -> None:
+def test_a_job_names_the_next_match_whose_programs_can_start(tmp_path: Path) -> None:
     runner = inline_runner()
     [hand] = runner.queues
 
@@ -209,7 +209,7 @@ def test_no_program_is_started_early_for_a_match_that_waits_for_a_guest(tmp_path
     desk.close()
 
 
-def test_no_program_sits_down_early_for_a_match_that_was_begun_before(tmp_path: Path) -> None:
+def test_no_program_starts_early_for_a_match_that_was_interrupted(tmp_path: Path) -> None:
     first, second = bots(tmp_path, 2)
     half_played = interrupted_journal(second)
     text = half_played.read_bytes()
@@ -233,7 +233,7 @@ def slow_program(directory: Path) -> str:
 
 
 @pytest.mark.parametrize("is_program", [False, True], ids=["in the worker", "a program"])
-def test_an_interrupted_tournament_leaves_nobody_behind_and_goes_on(is_program: bool, tmp_path: Path) -> None:
+def test_an_interrupted_tournament_leaves_no_process_and_is_resumed(is_program: bool, tmp_path: Path) -> None:
     resource_tracker.ensure_running()  # for good
     player = slow_program(tmp_path) if is_program else f"{MISBEHAVING_PLAYERS}Slow"
     tournament, before = make_tournament(f"a={player}", "random", format=RoundRobin(games=3)), current_holdings()
@@ -310,7 +310,7 @@ def test_the_manager_needs_no_more_memory_for_more_matches(tmp_path: Path, monke
     assert sizes[-1] - sizes[400] < 800 * 4000  # bytes for each match: what counts of it, and nothing else
 
 
-def test_who_cannot_be_interrupted_is_killed_and_what_was_queued_does_not_begin(tmp_path: Path) -> None:
+def test_a_worker_that_ignores_interrupts_is_killed_and_queued_matches_do_not_begin(tmp_path: Path) -> None:
     resource_tracker.ensure_running()  # for good
     before, players = current_holdings(), [f"{MISBEHAVING_PLAYERS}IgnoresInterrupt", f"{MISBEHAVING_PLAYERS}Slow"]
     specs = [make_spec("fish", *players, id=f"m{number}", journal=str(tmp_path)) for number in range(4)]
@@ -324,7 +324,7 @@ def test_who_cannot_be_interrupted_is_killed_and_what_was_queued_does_not_begin(
     assert at_last(lambda: new_holdings(before).children == 0)
 
 
-def test_one_who_is_interrupted_again_while_workers_end_leaves_none_of_them(tmp_path: Path) -> None:
+def test_interrupting_a_tournament_repeatedly_leaves_no_worker(tmp_path: Path) -> None:
     text = f"""
 import signal, threading
 from pathlib import Path
@@ -361,7 +361,7 @@ def die_once(flag: Path) -> int:
     return 0
 
 
-def test_what_else_is_done_in_workers_is_done_again_if_one_dies(tmp_path: Path) -> None:
+def test_a_call_in_a_worker_that_dies_is_repeated(tmp_path: Path) -> None:
     flags = [tmp_path / f"flag{number}" for number in range(3)]
 
     with process_pool_runner(2) as workers:
@@ -376,7 +376,7 @@ def test_workers_that_die_again_and_again_are_a_fault_of_the_host() -> None:
         list(workers.map(os._exit, [1]))
 
 
-def test_a_worker_of_a_manager_that_was_replaced_does_not_go_on(tmp_path: Path) -> None:
+def test_a_worker_of_a_replaced_manager_plays_no_match(tmp_path: Path) -> None:
     spec = make_spec("fish", id="m1", journal=str(tmp_path))
     (tmp_path / worker.TOKEN_FILE).write_text("another")
 
@@ -386,7 +386,7 @@ def test_a_worker_of_a_manager_that_was_replaced_does_not_go_on(tmp_path: Path) 
     assert not (tmp_path / "m1.jsonl").exists()
 
 
-def test_a_match_that_somebody_else_plays_is_waited_for_and_then_a_fault_of_the_host(
+def test_a_match_that_another_process_plays_is_waited_for_and_then_a_fault_of_the_host(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(worker, "JOURNAL_RELEASE_TIMEOUT_S", 0.2)
@@ -401,7 +401,7 @@ def test_a_match_that_somebody_else_plays_is_waited_for_and_then_a_fault_of_the_
     assert worker.play_match(make_spec("fish", id="m1", journal=str(tmp_path)), None, "").outcome.result is not None
 
 
-def test_of_all_that_a_dead_worker_had_to_do_the_match_that_it_played_is_to_blame() -> None:
+def test_only_the_match_that_a_dead_worker_played_fails() -> None:
     runner, hand = Runner([]), WorkerQueue(InlineExecutor)
     first, second = (make_spec("fish", "random", "random", id=id) for id in ("m1", "m2"))
 
@@ -411,7 +411,7 @@ def test_of_all_that_a_dead_worker_had_to_do_the_match_that_it_played_is_to_blam
     assert [spec.id for job in hand.jobs.values() for spec in job.specs] == ["m2"]
 
 
-def test_what_workers_play_is_interrupted_when_a_tournament_is(flag: Path, tmp_path: Path) -> None:
+def test_matches_in_workers_are_interrupted_with_their_tournament(flag: Path, tmp_path: Path) -> None:
     spec = make_spec(
         "fish",
         f"{MISBEHAVING_PLAYERS}NotesInterrupt",
@@ -460,7 +460,7 @@ def test_a_worker_that_was_interrupted_begins_nothing_else() -> None:
         assert isinstance(second.exception(20), KeyboardInterrupt)
 
 
-def test_programs_that_sat_down_for_the_next_match_are_sent_away_when_one_is_interrupted(tmp_path: Path) -> None:
+def test_programs_of_the_next_match_end_when_a_match_is_interrupted(tmp_path: Path) -> None:
     before, desk, [first, second] = current_holdings(), worker.MatchPipeline(), bots(tmp_path, 2)
     interrupting = replace(first, observers=("py:tests.tournament.players:InterruptingObserver",))
 
@@ -472,7 +472,7 @@ def test_programs_that_sat_down_for_the_next_match_are_sent_away_when_one_is_int
     assert is_cleaned_up(before)
 
 
-def test_a_tournament_that_was_started_with_sigint_blocked_keeps_it_so() -> None:
+def test_a_tournament_that_starts_with_sigint_blocked_keeps_it_blocked() -> None:
     script = (
         "import signal; from fairplay.tournament.running.runners import start_resource_tracker;"
         "signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT]); start_resource_tracker();"
@@ -494,17 +494,17 @@ class Deserted(Executor):
         return future
 
 
-def test_bots_that_cannot_be_tried_as_all_workers_have_gone_are_a_fault_of_the_host() -> None:
+def test_checking_bots_without_workers_is_a_fault_of_the_host() -> None:
     with pytest.raises(HostFault, match="gone"):
         list(Runner([WorkerQueue(Deserted)]).map(abs, [1]))
 
 
-def test_matches_that_cannot_be_played_as_all_workers_have_gone_are_a_fault_of_the_host() -> None:
+def test_playing_matches_without_workers_is_a_fault_of_the_host() -> None:
     with pytest.raises(HostFault, match="gone"):
         list(Runner([WorkerQueue(Deserted)]).play(Listed([make_spec("fish")])))
 
 
-def test_what_a_worker_has_not_begun_is_called_off_when_it_is_to_leave() -> None:
+def test_jobs_that_a_worker_has_not_begun_are_cancelled_when_it_exits() -> None:
     hand, over = WorkerQueue(lambda: ThreadPoolExecutor(1)), threading.Event()
     begun, queued = (hand.submit(over.wait, 20) for _ in range(2))
     hand.jobs = {begun: Job(()), queued: Job(())}
@@ -535,7 +535,7 @@ def test_a_worker_asks_one_program_at_a_time_however_many_cores_it_has() -> None
 
 
 @pytest.mark.parametrize(("raised", "told"), [("KeyboardInterrupt", False), ("ValueError", True)])
-def test_a_worker_says_what_could_not_be_raised_unless_it_is_an_interruption(raised: str, told: bool) -> None:
+def test_a_worker_prints_unraisable_exceptions_except_interruptions(raised: str, told: bool) -> None:
     script = (
         "import sys; from fairplay.tournament.running.worker import ignore_interrupts\n"
         "sys.unraisablehook = ignore_interrupts\n"

@@ -63,7 +63,7 @@ def test_however_many_play_at_once_and_in_whatever_order_they_end_the_same_are_p
         assert run(all_matches, lots.randint(2, 50), expelling, lots, can_expel) == expected
 
 
-def test_who_is_expelled_plays_until_the_window_is_over_and_no_longer() -> None:
+def test_an_expelled_player_plays_only_until_the_end_of_the_window() -> None:
     all_matches = matches(300)
     out = all_matches[10].spec.entrants[0].name
 
@@ -76,7 +76,7 @@ def test_who_is_expelled_plays_until_the_window_is_over_and_no_longer() -> None:
     assert any(number > 10 for number in theirs)
 
 
-def test_what_was_counted_before_is_not_played_again_and_what_is_tried_again_comes_last() -> None:
+def test_counted_matches_are_not_played_again_and_retries_come_last() -> None:
     all_matches = matches(20)
     counted = {m.spec.id: CountedMatch(match=m.spec.id, deal=m.deal, names=()) for m in all_matches[:15]}
     schedule = Schedule(all_matches, counted, expelled=(), can_expel=True, cancel=lambda match, out: None)
