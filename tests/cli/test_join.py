@@ -361,7 +361,9 @@ def test_a_host_that_falls_silent_is_given_up_when_patience_ends() -> None:
     done = told_by(hello(), stay=1.0, options=("--idle-timeout", "0.2"))
 
     assert done.code == 1
-    assert done.err.endswith("fairplay: the connection was lost: no message came for 0.2 s before the end of the match\n")
+    assert done.err.endswith(
+        "fairplay: the connection was lost: no message came for 0.2 s before the end of the match\n"
+    )
 
 
 def test_a_match_has_ended_even_if_the_host_does_not_hang_up() -> None:

@@ -258,9 +258,9 @@ seat  rank  score  name  player
 1     -     0      bob   -       ejected: crashed (turn), raised RuntimeError
 2     1     18     cyd   -
 
-to see it again                  fairplay replay {path}
+to replay it              fairplay replay {path}
 to explain the ejections  fairplay why {path}
-to check it                      fairplay verify {path}
+to check it               fairplay verify {path}
 """,
         "",
     )

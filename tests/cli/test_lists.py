@@ -128,7 +128,7 @@ def test_players_tells_how_strong_they_are(monkeypatch: pytest.MonkeyPatch) -> N
 
     *_, blank, heading, first, second = run_fairplay("players", "fish").out.splitlines()
 
-    assert (blank, heading.endswith("(95 %):")) == ("", True)
+    assert (blank, heading.endswith("95 % confidence intervals:")) == ("", True)
     assert first.split() == ["greedy", "99", ">", "50", "600", "matches"]
     assert second.split() == ["lookahead:2", "-99", "-120..-78", "1200", "matches"]
 

@@ -35,7 +35,7 @@ def test_those_of_a_tournament_that_is_over_are_what_it_said_at_its_end(ended: t
 
     table, _, _ = said.rpartition("\nresults: ")
     assert (done.code, done.err) == (0, "")
-    assert done.out == f"fish, round-robin: 6 matches, over\n\n{table}"
+    assert done.out == f"fish, round-robin: 6 matches, finished\n\n{table}"
 
 
 def test_those_of_a_tournament_that_is_not_over_are_of_the_matches_so_far(steps: Path) -> None:

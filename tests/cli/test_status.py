@@ -29,7 +29,7 @@ def test_a_table_tells_who_plays_and_what_is_over(server: RunningServer) -> None
 
     lines = done.out.splitlines()
     assert (done.code, done.err) == (0, "")
-    assert lines[0].startswith("A small server: fairplay 1, open for ")
+    assert lines[0].startswith("A small server: fairplay 1, up ")
     assert "waiting: dee (any game, 3 s)" in lines
     [row] = [line for line in lines if line.endswith(room)]
     assert row.split()[1:3] == ["tsuro", str(number)]
@@ -89,7 +89,7 @@ def test_the_host_of_a_single_match_is_no_server() -> None:
     with Script(hello(game="fish")) as host:
         done = run_fairplay("status", host.address)
 
-    assert refusal_line(done).startswith(f"{host.address} is no server")
+    assert refusal_line(done).startswith(f"{host.address} is not a fairplay server")
     assert host.heard == []
 
 

@@ -125,7 +125,7 @@ def test_without_a_room_the_server_chooses(server: RunningServer) -> None:
 
 
 def test_a_room_that_is_not_there_is_said_in_one_line(server: RunningServer) -> None:
-    assert "there is no room nowhere" in refusal_line(run_fairplay("watch", server.listener, "nowhere"))
+    assert "no room nowhere" in refusal_line(run_fairplay("watch", server.listener, "nowhere"))
     assert "there is no room" in refusal_line(run_fairplay("watch", server.listener, "x" * 100))
 
 

@@ -73,7 +73,9 @@ def test_an_interrupted_course_says_where_to_see_what_was_played(place: str, tmp
     (tmp_path / place / "new.jsonl").touch()
 
     assert nothing_new == ""
-    assert describe_new_journals(str(tmp_path), before).endswith(f"to see what was recorded: fairplay library list {tmp_path}")
+    assert describe_new_journals(str(tmp_path), before).endswith(
+        f"to see what was recorded: fairplay library list {tmp_path}"
+    )
 
 
 def test_a_course_may_be_served_for_an_exact_number_of_clients() -> None:

@@ -1,8 +1,8 @@
 """Split a stream of bytes into JSON values, with or without white space between them.
 
-Every byte is read once. The values of a course are strings, lists or objects, so any other value is refused at its first
-byte; the end of a bare number would be unknown. Invalid JSON is noticed at the first invalid byte; what JSON parsers
-disagree about (wire.find_strict_json_error), when the value is complete.
+Every byte is read once. The values of a course are strings, lists or objects, so any other value is refused at its
+first byte; the end of a bare number would be unknown. Invalid JSON is noticed at the first invalid byte; what JSON
+parsers disagree about (wire.find_strict_json_error), when the value is complete.
 """
 
 import codecs

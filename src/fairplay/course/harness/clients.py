@@ -88,9 +88,7 @@ async def answer_calls(
             if deed is None or call.method != deed.method or calls[call.method] < deed.count:
                 send_reply(connection, reply, log)
             elif deed.sent is None:
-                while (
-                    await receive_call(connection, ACTOR_IDLE_TIMEOUT_S, log) is not None
-                ):  # until the server disconnects
+                while await receive_call(connection, ACTOR_IDLE_TIMEOUT_S, log) is not None:
                     pass
                 return
             elif not deed.sent:

@@ -116,11 +116,10 @@ def play_game(
     rules = Q.with_parameters({"q_bonus": q_bonus, "finish_bonus": finish_bonus})
     asked: CourseState = read(plain_state, CourseState, "a state of Q")
     actors: list[list[str | int]] = read(plain_actors, Actors, "a list of actors of Q")
-    if len(actors) != len(asked.players) or not 1 <= len(actors) <= max(
-        rules.seats
-    ):  # the course allows a single player
+    count = len(actors)
+    if count != len(asked.players) or not 1 <= count <= max(rules.seats):  # the course allows a single player
         raise BadRequest(
-            f"expected one to four players and as many actors, not {len(asked.players)} players and {len(actors)} actors"
+            f"expected one to four players, each with an actor, not {len(asked.players)} with {count} actors"
         )
     frame = course.frame_for(asked.map)
     names = tuple(str(actor[0]) for actor in actors)

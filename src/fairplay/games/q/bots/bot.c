@@ -7,7 +7,7 @@
  *   left    how many tiles are in the pile
  *   order   the seats still in, starting with the next to move; scores are in that order; seat is yours
  */
-enum { TILES = 6 * 6 * 30, HAND = 6, MOST = 4 * TILES * HAND }; /* the most tiles on the map, tiles in a hand, placements */
+enum { TILES = 6 * 6 * 30, HAND = 6, MOST = 4 * TILES * HAND }; /* tiles on the map, in a hand; placements */
 
 typedef struct {
     char name[20]; /* as "red star" */

@@ -144,7 +144,7 @@ static int find_places(const Tile *options, int turned) {
     return count;
 }
 
-/* A tile may neither send an avatar into an endless loop nor drive its player off the board, unless every choice does. */
+/* A tile may neither send an avatar into a loop nor drive its player off the board, unless every choice does. */
 static int find_lays(const Tile *options, int turned) {
     int count = 0;
     for (int i = 0; i < turned; i++) {
