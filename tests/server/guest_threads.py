@@ -65,7 +65,7 @@ class TurnGate:
             assert self._changed.wait_for(lambda: state(self), TIMEOUT_S), f"{self.waiting} wait, {self.taken} turns"
 
     def open(self) -> None:
-        """Let everybody through, whatever its turn."""
+        """Let all players through, at any turn."""
         with self._changed:
             self._is_open = True
             self._changed.notify_all()

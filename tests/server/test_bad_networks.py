@@ -20,7 +20,7 @@ from fairplay.server.settings import ConnectionLimits, make_offer
 from tests.players.test_listener import run
 from tests.server.faulty_network import CUT, LOOPBACK, Carry, ProxyLink, forward_unchanged, run_proxy
 from tests.server.guest_threads import GuestThread, TurnGate, check_undisturbed
-from tests.server.test_server import AMPLE, Open, Visit, fish, opened
+from tests.server.test_server import AMPLE, OpenServer, Visit, fish, open_server
 
 SHORT = Limits(move=3.0, first_move=3.0, start_up=60.0)
 RECONNECT_AFTER_S = 2.0  # without a message
@@ -118,10 +118,12 @@ SLOW = {"repeats": repeats, "cuts in slices": cuts_in_slices, "has latency": has
 
 
 @asynccontextmanager
-async def serving_another_match(directory: Path, limits: Limits, **terms: Any) -> AsyncIterator[Open]:
+async def serving_another_match(directory: Path, limits: Limits, **terms: Any) -> AsyncIterator[OpenServer]:
     """A server where another match is played all the time; at the end, that match is undisturbed."""
     offers = fish(limits=limits), make_offer("q", {}, min_players=2, max_players=2, limits=AMPLE)
-    async with opened(directory, *offers, connection_limits=ConnectionLimits(matches_per_client=1), **terms) as server:
+    async with open_server(
+        directory, *offers, connection_limits=ConnectionLimits(matches_per_client=1), **terms
+    ) as server:
         gate = TurnGate(0)
         names = ("ann", "bob")
         guests = [GuestThread(f"{LOOPBACK}:{server.port}", name, lambda: gate, game="q") for name in names]
@@ -136,7 +138,7 @@ async def serving_another_match(directory: Path, limits: Limits, **terms: Any) -
     check_undisturbed(path)
 
 
-def journal_of(server: Open, name: str) -> Path:
+def journal_of(server: OpenServer, name: str) -> Path:
     """The journal of the match of a player."""
     [path] = [path for path in server.journals().values() if name in read_journal(path).names]
     return path
@@ -195,7 +197,7 @@ def test_a_client_that_does_not_reconnect_from_a_silent_connection_gets_no_extra
 ) -> None:
     async def host() -> None:
         async with serving_another_match(tmp_path, SHORT) as server, run_proxy(server.port, once(fault)) as proxy:
-            away = Open(server.server, server.directory, proxy.port)
+            away = OpenServer(server.server, server.directory, proxy.port)
             cyd, dee = await away.come("cyd"), await server.come("dee")
             playing = asyncio.create_task(plays_on(cyd))
             await dee.play("suspended")
@@ -219,7 +221,7 @@ async def plays_on(visit: Visit) -> None:
 def test_a_spectator_that_vanished_is_disconnected_at_the_end_and_delays_no_player(tmp_path: Path) -> None:
     async def host() -> None:
         async with serving_another_match(tmp_path, AMPLE) as server, run_proxy(server.port) as proxy:
-            away = Open(server.server, server.directory, proxy.port)
+            away = OpenServer(server.server, server.directory, proxy.port)
             cyd, dee = await server.come("cyd", game="fish"), await server.come("dee", game="fish")
             other = asyncio.create_task(dee.play("suspended"))
             await cyd.play("take_turn")

@@ -15,7 +15,7 @@ from tests.games.external_games import forget_external_games
 from tests.kit import countdown
 from tests.kit.countdown import EXPECTED_ERROR, FIXED_NEXT, GAME_ADDRESS
 from tests.players.test_listener import run
-from tests.server.test_server import Open, Visit, fish, opened, the_rest
+from tests.server.test_server import OpenServer, Visit, fish, open_server, the_rest
 
 __all__ = ["forget_external_games"]
 pytestmark = pytest.mark.usefixtures("forget_external_games")
@@ -28,7 +28,7 @@ def countdown_offer() -> Offer:
     )
 
 
-async def come(server: Open) -> list[Visit]:
+async def come(server: OpenServer) -> list[Visit]:
     return [await server.come(name, game="countdown") for name in ("ann", "bob")]
 
 
@@ -43,7 +43,7 @@ def test_players_and_spectators_are_disconnected_when_the_rules_raise(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def visits() -> None:
-        async with opened(tmp_path, countdown_offer(), fish()) as server:
+        async with open_server(tmp_path, countdown_offer(), fish()) as server:
             players = await come(server)
             await server.until(lambda: server.server.rooms)
             [room] = server.server.rooms
@@ -68,7 +68,7 @@ def test_a_player_that_left_a_match_stays_in_its_next_one_when_the_first_one_fai
     token = make_token(tmp_path, "ann")
 
     async def visits() -> list[str]:
-        async with opened(tmp_path, countdown_offer(), fish()) as server:
+        async with open_server(tmp_path, countdown_offer(), fish()) as server:
             bob, ann = (
                 await server.come("bob", game="countdown"),
                 await server.come("ann", token=token, game="countdown"),
@@ -94,7 +94,7 @@ def test_a_player_that_left_a_match_stays_in_its_next_one_when_the_first_one_fai
 
 def test_clients_are_disconnected_when_the_rules_cannot_deal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def visits() -> None:
-        async with opened(tmp_path, countdown_offer()) as server:
+        async with open_server(tmp_path, countdown_offer()) as server:
             monkeypatch.setattr(countdown, "NEXT", {})
             callers = [await server.call({"name": name}) for name in ("ann", "bob")]
 
@@ -109,21 +109,21 @@ def test_a_match_whose_rules_raise_is_left_alone_and_resumed_once_they_are_mende
     tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def visits() -> None:
-        async with opened(tmp_path, countdown_offer()) as server:
+        async with open_server(tmp_path, countdown_offer()) as server:
             first = await come(server)
             await asyncio.gather(*(player.play("suspended") for player in first))
             tokens = [player.heard[0]["reconnect_token"] for player in first]
             [path] = server.journals().values()
         monkeypatch.setattr(countdown, "NEXT", {5: 4})
         caplog.clear()
-        async with opened(tmp_path, countdown_offer()) as server:
+        async with open_server(tmp_path, countdown_offer()) as server:
             server.server.resume_matches()
             assert server.server.rooms == {}
             assert warned(caplog) == [
                 ("cannot resume a match", f"{path}: line 4: the match cannot continue here: {at(4)}")
             ]
         monkeypatch.setattr(countdown, "NEXT", FIXED_NEXT)
-        async with opened(tmp_path, countdown_offer()) as server:
+        async with open_server(tmp_path, countdown_offer()) as server:
             server.server.resume_matches()
             assert list(server.server.rooms) == [path.stem]
             again = [Visit(await server.call({"token": token})) for token in tokens]

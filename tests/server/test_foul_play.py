@@ -8,12 +8,12 @@ from fairplay.core.events import Fault
 from fairplay.journal.replay import read_journal
 from fairplay.journal.verification import verify
 from fairplay.protocol.limits import Limits
-from tests.server.test_server import Open, Visit, fish, server_test
+from tests.server.test_server import OpenServer, Visit, fish, server_test
 
 BANK = Limits(move=0.25, bank=0.4, start_up=60.0)
 
 
-async def first_ejection(server: Open) -> tuple[str, Fault, str]:
+async def first_ejection(server: OpenServer) -> tuple[str, Fault, str]:
     """The name, fault and reason of the only ejection from the only match."""
     await server.until(lambda: server.server.finished)
     [path] = server.journals().values()
@@ -32,7 +32,7 @@ async def stall(visit: Visit, seconds: float) -> None:
 
 
 @server_test(fish(limits=BANK))
-async def test_a_client_that_stalls_in_every_turn_runs_out_of_its_bank(server: Open) -> None:
+async def test_a_client_that_stalls_in_every_turn_runs_out_of_its_bank(server: OpenServer) -> None:
     honest = asyncio.create_task((await server.come("ann")).play())
 
     await stall(await server.come("eve"), 0.15)
@@ -44,7 +44,7 @@ async def test_a_client_that_stalls_in_every_turn_runs_out_of_its_bank(server: O
 
 
 @server_test(fish())
-async def test_a_client_that_leaves_when_it_is_losing_loses(server: Open) -> None:
+async def test_a_client_that_leaves_when_it_is_losing_loses(server: OpenServer) -> None:
     honest = asyncio.create_task((await server.come("ann")).play())
     eve = await server.come("eve")
     await eve.play("take_turn", times=2)
@@ -57,7 +57,7 @@ async def test_a_client_that_leaves_when_it_is_losing_loses(server: Open) -> Non
 
 
 @server_test(fish())
-async def test_a_client_that_guesses_the_nonce_of_a_question_is_ejected_alone(server: Open) -> None:
+async def test_a_client_that_guesses_the_nonce_of_a_question_is_ejected_alone(server: OpenServer) -> None:
     honest = asyncio.create_task((await server.come("ann")).play())
     eve = await server.come("eve")
     asked = await eve.play("take_turn")

@@ -25,7 +25,7 @@ from tests.misbehaviour.q_players import TRICKS, HonestPlayer
 from tests.nonempty import nonempty
 from tests.players.test_listener import run
 from tests.server.sign_in.test_sign_in import Caller
-from tests.server.test_server import Open, Visit, opened
+from tests.server.test_server import OpenServer, Visit, open_server
 
 TILES = 40  # in the pile, so that a match is soon over
 LIMITS = Limits(move=60.0, first_move=60.0, start_up=60.0, goodbye=1.0)
@@ -74,7 +74,7 @@ class RecordingCounts(ServerCounts):
 class Player(Visit):
     """A client that plays Q; on its first turn it may do something else."""
 
-    def __init__(self, server: Open, caller: Caller, number: int, way: str) -> None:
+    def __init__(self, server: OpenServer, caller: Caller, number: int, way: str) -> None:
         super().__init__(caller)
         self.way = way
         self._server = server
@@ -168,7 +168,7 @@ def player_lines(player: Player) -> Iterator[tuple[str, int, str]]:
             yield message["match"], seats[message["match"]], str(message)
 
 
-async def watch(server: Open, output: ServerOutput, room: str) -> None:
+async def watch(server: OpenServer, output: ServerOutput, room: str) -> None:
     """Watch to the end."""
     caller = await server.watch(room)
     while (message := await caller.hear()) is not None:
@@ -193,7 +193,7 @@ async def play_all(directory: Path, output: ServerOutput, ways: Sequence[str]) -
     """Open a server, and let all play there at once: each bad client with a good one."""
     settings: Any = {"reconnect_window": 3.0, "web": 0, "connection_limits": ConnectionLimits(matches_per_client=1)}
     token = make_token(directory, "ann")
-    async with opened(
+    async with open_server(
         directory, make_offer("q", {}, min_players=2, max_players=2, limits=LIMITS), **settings
     ) as server:
         server.server.counts = output.noted

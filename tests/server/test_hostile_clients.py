@@ -91,7 +91,7 @@ def inside(do: Behaviour) -> Behaviour:
 
 
 class Bad(threading.Thread):
-    """Somebody who misbehaves at a server."""
+    """A client that misbehaves at a server."""
 
     def __init__(self, server: ServerProcess, case: MisbehaviourCase, *, seated: bool) -> None:
         super().__init__(daemon=True, name=str(case))
@@ -124,7 +124,7 @@ def matches(directory: Path, *, slow: bool) -> dict[MisbehaviourCase, Match[Any,
             assert honest.wait_until_done().lost == "", case
             assert len(honest.results) == 1, case
             bad.join(TIMEOUT_S)
-            assert not bad.is_alive(), f"nobody hung up: {case}"
+            assert not bad.is_alive(), f"still connected: {case}"
         gate.open()
         for guest in beside:
             assert guest.wait_until_done().lost == ""

@@ -19,7 +19,7 @@ from tests.nonempty import nonempty
 from tests.players.test_listener import run
 from tests.server.guest_threads import check_undisturbed
 from tests.server.sign_in.test_sign_in import Caller
-from tests.server.test_server import AMPLE, Open, Visit, fish, opened
+from tests.server.test_server import AMPLE, OpenServer, Visit, fish, open_server
 
 LOOPBACK, OTHER_ADDRESS = "127.0.0.1", "127.0.0.2"
 RACES, AT_ONCE = 1000, 3
@@ -54,7 +54,7 @@ class Recorder(Caller):
         super().say(text)
 
 
-async def arrival(server: Open, answer: Any, source: str = LOOPBACK) -> Recorder:
+async def arrival(server: OpenServer, answer: Any, source: str = LOOPBACK) -> Recorder:
     """A caller from an address of this machine that has answered hello."""
     reader, writer = await asyncio.open_connection(LOOPBACK, server.port, local_addr=(source, 0))
     caller = Recorder(reader, writer)
@@ -66,7 +66,7 @@ async def arrival(server: Open, answer: Any, source: str = LOOPBACK) -> Recorder
 class Table(NamedTuple):
     """A match of ann, which has a token and is on turn, and bob, a guest."""
 
-    server: Open
+    server: OpenServer
     ann: Visit
     token: str
     bob: Visit
@@ -78,7 +78,7 @@ async def a_match(directory: Path) -> AsyncIterator[Table]:
     """A match at a server that waits for ann; at the end they play on, and the match is undisturbed."""
     token = make_token(directory, "ann")
     offers = fish(), make_offer("tsuro", {}, min_players=5, max_players=5, wait=3600.0, limits=AMPLE)
-    async with opened(directory, *offers, connection_limits=ConnectionLimits(matches_per_client=1)) as server:
+    async with open_server(directory, *offers, connection_limits=ConnectionLimits(matches_per_client=1)) as server:
         caller = await arrival(server, {"name": "ann", "token": token})
         ann, bob = Visit(caller), await server.come("bob")
         playing = asyncio.create_task(bob.play("suspended"))
@@ -91,7 +91,7 @@ async def a_match(directory: Path) -> AsyncIterator[Table]:
     check_undisturbed(path)
 
 
-async def replay_messages(server: Open, said: list[bytes]) -> None:
+async def replay_messages(server: OpenServer, said: list[bytes]) -> None:
     """Send all recorded messages, at once and one by one, and be refused."""
     for pieces in ([b"".join(said)], said):
         refused = server.server.counts.refused["malformed"]
@@ -242,7 +242,7 @@ def test_a_client_gets_a_name_even_if_all_its_likely_names_are_taken(tmp_path: P
     run(host())
 
 
-async def guest_name(server: Open, name: str) -> str:
+async def guest_name(server: OpenServer, name: str) -> str:
     """The name that a guest gets for this one."""
     return (await server.come(name, game="tsuro")).name
 
@@ -255,7 +255,7 @@ def test_a_thousand_races_with_one_token_lose_nothing_and_double_nothing(tmp_pat
 
     async def host() -> None:
         token = make_token(tmp_path, "ann")
-        async with opened(tmp_path, make_offer("fish", {}, min_players=2, max_players=2, limits=AMPLE)) as server:
+        async with open_server(tmp_path, make_offer("fish", {}, min_players=2, max_players=2, limits=AMPLE)) as server:
 
             async def come(answers: int) -> Visit:
                 """Connect as ann, and answer so many questions, unless another connection takes over."""

@@ -11,12 +11,12 @@ from fairplay.core.events import Fault
 from fairplay.hosting.spec import Entrant, MatchSpec, Outcome
 from fairplay.server.sign_in.tokens import make_token
 from tests.players.test_listener import run
-from tests.server.test_server import FISH, Open, Visit, fish, opened, server_test
+from tests.server.test_server import FISH, OpenServer, Visit, fish, open_server, server_test
 
 FOREVER_S = 3600.0
 
 
-def a_match(server: Open, **terms: Any) -> "asyncio.Task[Outcome]":
+def a_match(server: OpenServer, **terms: Any) -> "asyncio.Task[Outcome]":
     """A match of a tournament, between ann and bob."""
     entrants = (Entrant("client:ann", "ann"), Entrant("client:bob", "bob"))
     journal = str(server.directory / "matches")
@@ -24,11 +24,11 @@ def a_match(server: Open, **terms: Any) -> "asyncio.Task[Outcome]":
     return asyncio.create_task(server.server.play(spec))
 
 
-def set_restart_window(server: Open, seconds: float) -> None:
+def set_restart_window(server: OpenServer, seconds: float) -> None:
     server.server.settings = msgspec.structs.replace(server.server.settings, restart_window=seconds)
 
 
-async def come(server: Open, name: str) -> Visit:
+async def come(server: OpenServer, name: str) -> Visit:
     return await server.come(name, token=make_token(server.directory, name), game="fish")
 
 
@@ -38,7 +38,7 @@ def faults(outcome: Outcome) -> list[Fault]:
 
 
 @server_test(fish(wait=FOREVER_S, min_players=2, max_players=4), restart_window=0.2)
-async def test_a_player_that_is_absent_is_waited_for_in_one_match_and_not_in_the_next(server: Open) -> None:
+async def test_a_player_that_is_absent_is_waited_for_in_one_match_and_not_in_the_next(server: OpenServer) -> None:
     playing = asyncio.create_task((await come(server, "ann")).play(times=3))
     assert faults(await a_match(server)) == [Fault.GONE]
     set_restart_window(server, FOREVER_S)
@@ -49,7 +49,7 @@ async def test_a_player_that_is_absent_is_waited_for_in_one_match_and_not_in_the
 
 
 @server_test(fish(wait=FOREVER_S, min_players=2, max_players=4), restart_window=0.2)
-async def test_a_player_that_came_back_and_left_again_is_waited_for_again(server: Open) -> None:
+async def test_a_player_that_came_back_and_left_again_is_waited_for_again(server: OpenServer) -> None:
     playing = asyncio.create_task((await come(server, "ann")).play(times=3))
     assert faults(await a_match(server)) == [Fault.GONE]
     set_restart_window(server, FOREVER_S)
@@ -67,7 +67,7 @@ async def test_a_player_that_came_back_and_left_again_is_waited_for_again(server
 
 
 @server_test(fish(wait=FOREVER_S, min_players=2, max_players=4))
-async def test_a_player_does_not_wait_for_another_match_while_it_plays_in_a_tournament(server: Open) -> None:
+async def test_a_player_does_not_wait_for_another_match_while_it_plays_in_a_tournament(server: OpenServer) -> None:
     ann, bob = [await come(server, name) for name in ("ann", "bob")]
     match = a_match(server)
     playing = asyncio.create_task(bob.play())
@@ -80,7 +80,7 @@ async def test_a_player_does_not_wait_for_another_match_while_it_plays_in_a_tour
 
 
 @server_test(fish())
-async def test_a_client_that_fails_at_hello_is_disconnected_though_its_match_does_not_begin(server: Open) -> None:
+async def test_a_client_that_fails_at_hello_is_disconnected_though_its_match_does_not_begin(server: OpenServer) -> None:
     ann, bob = await server.come("ann"), await server.come("bob")
     await bob.hear()
     bob.caller.say(b"rubbish\n")
@@ -92,7 +92,7 @@ async def test_a_client_that_fails_at_hello_is_disconnected_though_its_match_doe
 
 
 @server_test(fish())
-async def test_a_client_with_a_malformed_answer_to_hello_is_ejected_and_its_opponent_wins(server: Open) -> None:
+async def test_a_client_with_a_malformed_answer_to_hello_is_ejected_and_its_opponent_wins(server: OpenServer) -> None:
     ann, bob = await server.come("ann"), await server.come("bob")
     await bob.hear()
 
@@ -105,7 +105,7 @@ async def test_a_client_with_a_malformed_answer_to_hello_is_ejected_and_its_oppo
 @pytest.mark.parametrize("sealed", [False, True])
 def test_a_finished_match_has_a_replay_unless_its_deal_is_sealed(sealed: bool, tmp_path: Path) -> None:
     async def replays() -> tuple[list[bool], list[bool]]:
-        async with opened(tmp_path, fish(wait=FOREVER_S, min_players=2, max_players=4)) as server:
+        async with open_server(tmp_path, fish(wait=FOREVER_S, min_players=2, max_players=4)) as server:
             ann, bob = [await come(server, name) for name in ("ann", "bob")]
             await asyncio.gather(ann.play(), bob.play(), a_match(server, sealed=sealed))
             over = server.server.finished

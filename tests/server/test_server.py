@@ -82,7 +82,7 @@ class Visit:
         return [(one["match"], tuple(one["names"])) for one in self.heard if one["type"] == "start"]
 
 
-class Open:
+class OpenServer:
     """An open server and its callers."""
 
     def __init__(self, server: GameServer, directory: Path, port: int) -> None:
@@ -144,7 +144,7 @@ class Open:
 
 
 @asynccontextmanager
-async def opened(directory: Path, *offers: Offer, **options: Any) -> AsyncIterator[Open]:
+async def open_server(directory: Path, *offers: Offer, **options: Any) -> AsyncIterator[OpenServer]:
     """A server with these offers; afterwards it is closed, and all callers leave."""
     created: list[SignIn] = []
 
@@ -159,7 +159,7 @@ async def opened(directory: Path, *offers: Offer, **options: Any) -> AsyncIterat
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(serving, "SignIn", RecordedSignIn)
         async with serving.open_listeners(server):
-            opened_server = Open(server, directory, int(created[0].addresses[0].rpartition(":")[2]))
+            opened_server = OpenServer(server, directory, int(created[0].addresses[0].rpartition(":")[2]))
             try:
                 yield opened_server
             finally:
@@ -169,13 +169,13 @@ async def opened(directory: Path, *offers: Offer, **options: Any) -> AsyncIterat
 
 def server_test(
     *offers: Offer, **options: Any
-) -> Callable[[Callable[[Open], Awaitable[None]]], Callable[[Path], None]]:
+) -> Callable[[Callable[[OpenServer], Awaitable[None]]], Callable[[Path], None]]:
     """Run a test in a server with these offers."""
 
-    def decorate(scenario: Callable[[Open], Awaitable[None]]) -> Callable[[Path], None]:
+    def decorate(scenario: Callable[[OpenServer], Awaitable[None]]) -> Callable[[Path], None]:
         def test(tmp_path: Path) -> None:
             async def run_scenario() -> None:
-                async with opened(tmp_path, *offers, **options) as server:
+                async with open_server(tmp_path, *offers, **options) as server:
                     await scenario(server)
 
             run(run_scenario())
@@ -189,7 +189,7 @@ def server_test(
 
 
 @server_test(fish(max_players=3, wait=3600.0))
-async def test_a_room_opens_as_soon_as_a_table_is_full_in_the_order_of_sign_in(server: Open) -> None:
+async def test_a_room_opens_as_soon_as_a_table_is_full_in_the_order_of_sign_in(server: OpenServer) -> None:
     visits = [await server.come(name) for name in ("ann", "bob")]
     assert (server.waiting, server.server.rooms) == (["ann", "bob"], {})
     visits.append(await server.come("cyd"))
@@ -205,7 +205,7 @@ async def test_a_room_opens_as_soon_as_a_table_is_full_in_the_order_of_sign_in(s
 
 
 @server_test(fish(max_players=4, wait=0.2))
-async def test_a_room_opens_for_fewer_players_when_the_time_is_up(server: Open) -> None:
+async def test_a_room_opens_for_fewer_players_when_the_time_is_up(server: OpenServer) -> None:
     visits = [await server.come(name) for name in ("ann", "bob", "cyd")]
 
     await asyncio.gather(*(visit.play() for visit in visits))
@@ -214,7 +214,7 @@ async def test_a_room_opens_for_fewer_players_when_the_time_is_up(server: Open) 
 
 
 @server_test(fish(wait=0.05))
-async def test_a_client_that_is_alone_waits_until_another_comes(server: Open) -> None:
+async def test_a_client_that_is_alone_waits_until_another_comes(server: OpenServer) -> None:
     ann = await server.come("ann")
     await asyncio.sleep(0.2)
     assert (server.waiting, server.server.rooms) == (["ann"], {})
@@ -227,7 +227,7 @@ async def test_a_client_that_is_alone_waits_until_another_comes(server: Open) ->
 
 def test_a_built_in_player_takes_the_seat_that_stays_free(tmp_path: Path) -> None:
     async def once(directory: Path) -> None:
-        async with opened(directory, fish(wait=0.05, fill="greedy")) as server:
+        async with open_server(directory, fish(wait=0.05, fill="greedy")) as server:
             ann = await server.come("ann")
             await ann.play()
             [end] = [message for message in ann.heard if message["type"] == "end"]
@@ -239,7 +239,7 @@ def test_a_built_in_player_takes_the_seat_that_stays_free(tmp_path: Path) -> Non
 
 
 @server_test(fish(), make_offer("q", {}, min_players=3, max_players=3, limits=AMPLE))
-async def test_clients_play_the_game_that_they_name_or_the_next_one(server: Open) -> None:
+async def test_clients_play_the_game_that_they_name_or_the_next_one(server: OpenServer) -> None:
     ann, bob = await server.come("ann", game="q"), await server.come("bob", game="fish")
     cyd = await server.come("cyd", game="q")
     assert server.waiting == ["bob", "ann", "cyd"]
@@ -255,7 +255,7 @@ async def test_clients_play_the_game_that_they_name_or_the_next_one(server: Open
 
 
 @server_test(fish(), make_offer("q", {}, min_players=2, max_players=2, limits=AMPLE))
-async def test_a_client_that_comes_back_for_another_game_waits_in_one_queue(server: Open) -> None:
+async def test_a_client_that_comes_back_for_another_game_waits_in_one_queue(server: OpenServer) -> None:
     eve = await server.come("eve", game="fish")
     eve = Visit(await server.call({"token": eve.heard[0]["reconnect_token"], "game": "q"}))
     await server.until(lambda: eve_wants(server) == "q")
@@ -268,14 +268,14 @@ async def test_a_client_that_comes_back_for_another_game_waits_in_one_queue(serv
     assert ann.count("hello") == 0
 
 
-def eve_wants(server: Open) -> str:
+def eve_wants(server: OpenServer) -> str:
     """The game that eve wants to play."""
     [wanted] = [one.game for one in server.server.clients.values() if one.name == "eve"]
     return wanted
 
 
 @server_test(fish())
-async def test_a_client_that_comes_back_to_its_seat_keeps_it_whatever_game_it_names(server: Open) -> None:
+async def test_a_client_that_comes_back_to_its_seat_keeps_it_whatever_game_it_names(server: OpenServer) -> None:
     ann, bob = await server.come("ann"), await server.come("bob")
     playing = asyncio.create_task(bob.play())
     asked = await ann.play("take_turn")
@@ -293,7 +293,7 @@ async def test_a_client_that_comes_back_to_its_seat_keeps_it_whatever_game_it_na
 
 
 @server_test(fish())
-async def test_a_client_that_names_a_game_that_is_not_offered_is_refused(server: Open) -> None:
+async def test_a_client_that_names_a_game_that_is_not_offered_is_refused(server: OpenServer) -> None:
     assert await server.refusal(name="ann", game="chess") == "chess is not played here"
     assert server.waiting == []
 
@@ -302,7 +302,7 @@ async def test_a_client_that_names_a_game_that_is_not_offered_is_refused(server:
 
 
 @server_test(fish())
-async def test_players_stay_from_match_to_match(server: Open) -> None:
+async def test_players_stay_from_match_to_match(server: OpenServer) -> None:
     visits = [await server.come(name) for name in ("ann", "bob")]
 
     await asyncio.gather(*(visit.play(times=3) for visit in visits))
@@ -315,7 +315,7 @@ async def test_players_stay_from_match_to_match(server: Open) -> None:
 
 
 @server_test(fish(), connection_limits=ConnectionLimits(matches_per_client=2))
-async def test_a_status_tells_the_newest_match_first(server: Open) -> None:
+async def test_a_status_tells_the_newest_match_first(server: OpenServer) -> None:
     visits = [await server.come(name) for name in ("ann", "bob")]
 
     await asyncio.gather(*(visit.play("suspended") for visit in visits))
@@ -326,7 +326,7 @@ async def test_a_status_tells_the_newest_match_first(server: Open) -> None:
 
 
 @server_test(fish())
-async def test_a_player_whose_connection_is_lost_is_not_listed_as_connected(server: Open) -> None:
+async def test_a_player_whose_connection_is_lost_is_not_listed_as_connected(server: OpenServer) -> None:
     ann, bob = [await server.come(name) for name in ("ann", "bob")]
     playing = asyncio.create_task(bob.play())
     await ann.play("take_turn")
@@ -339,7 +339,7 @@ async def test_a_player_whose_connection_is_lost_is_not_listed_as_connected(serv
 
 
 @server_test(fish(), connection_limits=ConnectionLimits(matches_per_client=2))
-async def test_a_client_is_disconnected_after_its_last_allowed_match(server: Open) -> None:
+async def test_a_client_is_disconnected_after_its_last_allowed_match(server: OpenServer) -> None:
     visits = [await server.come(name) for name in ("ann", "bob")]
 
     last = await asyncio.gather(*(visit.play("suspended") for visit in visits))
@@ -352,7 +352,7 @@ async def test_a_client_is_disconnected_after_its_last_allowed_match(server: Ope
 
 @pytest.mark.parametrize("broken", ["key", "directory"])
 def test_clients_are_disconnected_when_nothing_can_be_recorded_and_may_come_again(broken: str, tmp_path: Path) -> None:
-    async def break_records(server: Open) -> None:
+    async def break_records(server: OpenServer) -> None:
         key, matches = tmp_path / "key", tmp_path / "matches"
         if broken == "key":
             key.chmod(0o644)  # so that others may know it
@@ -370,7 +370,7 @@ def test_clients_are_disconnected_when_nothing_can_be_recorded_and_may_come_agai
 
 
 @server_test(fish(), connection_limits=ConnectionLimits(idle_timeout=0.2))
-async def test_a_client_that_waits_too_long_is_disconnected(server: Open) -> None:
+async def test_a_client_that_waits_too_long_is_disconnected(server: OpenServer) -> None:
     ann = await server.come("ann")
 
     last = await ann.play("suspended")
@@ -381,7 +381,7 @@ async def test_a_client_that_waits_too_long_is_disconnected(server: Open) -> Non
 
 
 @server_test(fish())
-async def test_a_client_that_leaves_the_queue_is_not_seated(server: Open) -> None:
+async def test_a_client_that_leaves_the_queue_is_not_seated(server: OpenServer) -> None:
     ann = await server.come("ann")
     ann.caller.leave()
     await server.until(lambda: server.waiting == [])
@@ -393,7 +393,7 @@ async def test_a_client_that_leaves_the_queue_is_not_seated(server: Open) -> Non
 
 
 @server_test(fish(), reconnect_window=3600.0)
-async def test_a_client_that_says_that_it_leaves_is_out_of_its_match_at_once(server: Open) -> None:
+async def test_a_client_that_says_that_it_leaves_is_out_of_its_match_at_once(server: OpenServer) -> None:
     ann, bob = [await server.come(name) for name in ("ann", "bob")]
     hears = asyncio.create_task(bob.play())
     await ann.play("take_turn")
@@ -412,7 +412,7 @@ async def test_a_client_that_says_that_it_leaves_is_out_of_its_match_at_once(ser
 
 
 @server_test(fish())
-async def test_a_waiting_client_that_says_that_it_leaves_waits_no_more(server: Open) -> None:
+async def test_a_waiting_client_that_says_that_it_leaves_waits_no_more(server: OpenServer) -> None:
     ann = await server.come("ann")
 
     leaves = await server.call({"purpose": "leave", "token": ann.heard[0]["reconnect_token"]})
@@ -422,7 +422,7 @@ async def test_a_waiting_client_that_says_that_it_leaves_waits_no_more(server: O
 
 
 @server_test(fish())
-async def test_a_client_that_comes_back_and_leaves_at_once_is_gone(server: Open) -> None:
+async def test_a_client_that_comes_back_and_leaves_at_once_is_gone(server: OpenServer) -> None:
     ann = await server.come("ann")
     again = await server.call({"token": ann.heard[0]["reconnect_token"]})
     again.writer.write_eof()
@@ -442,7 +442,7 @@ def test_a_player_that_left_a_match_and_plays_another_one_waits_for_no_third_whe
     token = make_token(tmp_path, "ann")
 
     async def waiting() -> list[str]:
-        async with opened(tmp_path, fish()) as server:
+        async with open_server(tmp_path, fish()) as server:
             ann, bob = await server.come("ann", token=token), await server.come("bob")
             playing = asyncio.create_task(ann.play("end"))
             await bob.play("take_turn")
@@ -464,7 +464,7 @@ def test_a_player_that_left_a_match_and_plays_another_one_waits_for_no_third_whe
 
 
 @server_test(fish())
-async def test_a_client_that_leaves_right_after_a_match_is_not_in_the_next_one(server: Open) -> None:
+async def test_a_client_that_leaves_right_after_a_match_is_not_in_the_next_one(server: OpenServer) -> None:
     ann, bob, cyd = [await server.come(name) for name in ("ann", "bob", "cyd")]
     await asyncio.gather(ann.play(), bob.play())
     hello = await cyd.play("hello")  # from a room for cyd and the first of the two
@@ -484,7 +484,7 @@ async def test_a_client_that_leaves_right_after_a_match_is_not_in_the_next_one(s
 
 
 @server_test(fish(), connection_limits=ConnectionLimits(matches_per_client=1))
-async def test_spectators_see_a_room_by_name_or_id_to_its_end_and_are_disconnected(server: Open) -> None:
+async def test_spectators_see_a_room_by_name_or_id_to_its_end_and_are_disconnected(server: OpenServer) -> None:
     visits = [await server.come(name) for name in ("ann", "bob")]
     await server.until(lambda: server.server.rooms)
     [room] = server.server.rooms.values()
@@ -517,14 +517,14 @@ async def acknowledged(caller: Caller) -> list[str]:
 
 
 @server_test(fish())
-async def test_a_spectator_of_a_missing_room_is_told_so(server: Open) -> None:
+async def test_a_spectator_of_a_missing_room_is_told_so(server: OpenServer) -> None:
     caller = await server.watch("fish-77")
 
     assert [message["why"] async for message in the_rest(caller)] == ["no room 'fish-77': see fairplay status"]
 
 
 @server_test(fish())
-async def test_a_roaming_spectator_goes_on_to_the_next_room(server: Open) -> None:
+async def test_a_roaming_spectator_goes_on_to_the_next_room(server: OpenServer) -> None:
     roaming = await server.watch()
     assert await roaming.hear() == {"type": "idle"}
     visits = [await server.come(name) for name in ("ann", "bob")]
@@ -542,7 +542,7 @@ async def test_a_roaming_spectator_goes_on_to_the_next_room(server: Open) -> Non
 
 
 @server_test(fish(), connection_limits=ConnectionLimits(matches_per_client=1))
-async def test_a_roaming_spectator_goes_on_to_a_room_that_was_there_before(server: Open) -> None:
+async def test_a_roaming_spectator_goes_on_to_a_room_that_was_there_before(server: OpenServer) -> None:
     ann, bob, cyd, dan = [await server.come(name) for name in ("ann", "bob", "cyd", "dan")]
     others = asyncio.gather(bob.play())
     await ann.play("take_turn")
@@ -564,7 +564,7 @@ async def test_a_roaming_spectator_goes_on_to_a_room_that_was_there_before(serve
 
 
 @server_test(fish())
-async def test_the_status_is_cached_for_a_moment(server: Open) -> None:
+async def test_the_status_is_cached_for_a_moment(server: OpenServer) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("fairplay.server.server.STATUS_LINE_CACHE_S", 3600.0)
         first, second = [await (await server.call({"purpose": "status"})).hear() for _ in range(2)]
@@ -582,7 +582,9 @@ def test_browser_viewers_from_one_address_are_limited_by_the_settings(
     caplog.set_level("INFO", LOG.name)
 
     async def statuses() -> list[bytes]:
-        async with opened(tmp_path, fish(), web=0, connection_limits=ConnectionLimits(viewers_per_address=1)) as server:
+        async with open_server(
+            tmp_path, fish(), web=0, connection_limits=ConnectionLimits(viewers_per_address=1)
+        ) as server:
             [address] = [log_fields(one)["address"] for one in caplog.records if one.message == "serving web pages"]
             for name in ("ann", "bob"):
                 await server.come(name)
@@ -606,7 +608,7 @@ def test_a_server_answers_browsers_by_the_names_in_its_settings(
     caplog.set_level("INFO", LOG.name)
 
     async def status() -> bytes:
-        async with opened(tmp_path, fish(), web=0, web_names=("board.example",)):
+        async with open_server(tmp_path, fish(), web=0, web_names=("board.example",)):
             [address] = [log_fields(one)["address"] for one in caplog.records if one.message == "serving web pages"]
             reader, writer = await asyncio.open_connection(LOOPBACK, int(address.rpartition(":")[2]))
             writer.write(b"GET /healthz HTTP/1.1\r\nHost: board.example\r\n\r\n")
@@ -621,14 +623,14 @@ def test_a_server_answers_browsers_by_the_names_in_its_settings(
 
 
 @server_test(fish(), reconnect_window=7.0)
-async def test_a_seat_is_reserved_as_long_as_the_settings_say(server: Open) -> None:
+async def test_a_seat_is_reserved_as_long_as_the_settings_say(server: OpenServer) -> None:
     ann = await server.come("ann")
 
     assert ann.heard[0]["reconnect_window"] == 7.0
 
 
 @server_test(fish(), connection_limits=ConnectionLimits(hello_timeout=7.0))
-async def test_the_hello_timeout_is_set_by_the_settings(server: Open) -> None:
+async def test_the_hello_timeout_is_set_by_the_settings(server: OpenServer) -> None:
     caller = await server.connect()
 
     assert ((await caller.hear()) or {})["limit"] == 7.0
@@ -641,7 +643,7 @@ async def test_the_hello_timeout_is_set_by_the_settings(server: Open) -> None:
 )
 def test_connections_are_limited_by_the_settings(limits: ConnectionLimits, tmp_path: Path) -> None:
     async def heard() -> list[Any]:
-        async with opened(tmp_path, fish(), connection_limits=limits) as server:
+        async with open_server(tmp_path, fish(), connection_limits=limits) as server:
             return [await (await server.connect()).hear() for _ in range(2)]
 
     first, second = run(heard())
@@ -663,7 +665,7 @@ def test_a_new_directory_stays_with_what_is_in_it_when_a_server_cannot_open(tmp_
 
 
 @server_test(fish())
-async def test_a_server_stops_as_soon_as_the_open_question_is_answered(server: Open) -> None:
+async def test_a_server_stops_as_soon_as_the_open_question_is_answered(server: OpenServer) -> None:
     ann, bob = [await server.come(name) for name in ("ann", "bob")]
     hears = asyncio.create_task(bob.play("suspended"))
     await ann.play("take_turn")
@@ -681,7 +683,7 @@ async def test_a_server_stops_as_soon_as_the_open_question_is_answered(server: O
 
 
 @server_test(fish())
-async def test_a_stopping_server_does_not_wait_for_a_client_whose_connection_is_lost(server: Open) -> None:
+async def test_a_stopping_server_does_not_wait_for_a_client_whose_connection_is_lost(server: OpenServer) -> None:
     ann, bob = [await server.come(name) for name in ("ann", "bob")]
     hears = asyncio.create_task(bob.play("suspended"))
     await ann.play("take_turn")
@@ -699,7 +701,7 @@ async def test_a_stopping_server_does_not_wait_for_a_client_whose_connection_is_
 
 
 @server_test(fish())
-async def test_no_room_opens_while_a_server_stops(server: Open) -> None:
+async def test_no_room_opens_while_a_server_stops(server: OpenServer) -> None:
     ann, bob = [await server.come(name) for name in ("ann", "bob")]
     hears = asyncio.create_task(bob.play("suspended"))
     await ann.play("take_turn")
@@ -720,7 +722,7 @@ async def test_no_room_opens_while_a_server_stops(server: Open) -> None:
 
 
 @server_test(fish())
-async def test_a_room_that_opens_while_a_server_stops_asks_nothing_after_hello(server: Open) -> None:
+async def test_a_room_that_opens_while_a_server_stops_asks_nothing_after_hello(server: OpenServer) -> None:
     ann, bob = [await server.come(name) for name in ("ann", "bob")]
     hears = asyncio.create_task(bob.play("suspended"))
     await ann.play("take_turn")
@@ -742,12 +744,12 @@ async def test_a_room_that_opens_while_a_server_stops_asks_nothing_after_hello(s
 
 def test_a_match_is_resumed_without_a_player_that_came_back_and_left_at_hello(tmp_path: Path) -> None:
     async def resumed() -> dict[str, Any]:
-        async with opened(tmp_path, fish()) as server:
+        async with open_server(tmp_path, fish()) as server:
             ann, bob = [await server.come(name) for name in ("ann", "bob")]
             playing = asyncio.create_task(bob.play())
             await ann.play("take_turn", times=2)
             playing.cancel()
-        async with opened(tmp_path, fish(), restart_window=3600.0) as server:
+        async with open_server(tmp_path, fish(), restart_window=3600.0) as server:
             server.server.resume_matches()
             tokens = [one.heard[0]["reconnect_token"] for one in (ann, bob)]
             back = [Visit(await server.call({"token": token})) for token in tokens]
@@ -764,12 +766,12 @@ def test_players_of_a_resumed_match_get_no_first_turn_limit_again(tmp_path: Path
     played = fish(limits=Limits(move=60.0, first_move=90.0, start_up=60.0))
 
     async def limits_before_and_after() -> tuple[list[float], list[float]]:
-        async with opened(tmp_path, played) as server:
+        async with open_server(tmp_path, played) as server:
             ann, bob = [await server.come(name) for name in ("ann", "bob")]
             playing = asyncio.create_task(bob.play())
             await ann.play("take_turn", times=2)
             playing.cancel()
-        async with opened(tmp_path, played) as server:
+        async with open_server(tmp_path, played) as server:
             server.server.resume_matches()
             back = [Visit(await server.call({"token": one.heard[0]["reconnect_token"]})) for one in (ann, bob)]
             playing = asyncio.create_task(back[1].play())
@@ -791,13 +793,13 @@ def test_players_of_two_interrupted_matches_resume_both(tmp_path: Path) -> None:
 
     async def interrupted_and_finished() -> tuple[set[str], set[str]]:
         for _ in range(2):  # the first match is not resumed meanwhile
-            async with opened(tmp_path, fish()) as server:
+            async with open_server(tmp_path, fish()) as server:
                 ann, bob = [await server.come(name, token=token) for name, token in tokens.items()]
                 playing = asyncio.create_task(bob.play())
                 await ann.play("take_turn", times=2)
                 playing.cancel()
         interrupted = set(server.journals())
-        async with opened(tmp_path, fish(), restart_window=3600.0) as server:
+        async with open_server(tmp_path, fish(), restart_window=3600.0) as server:
             server.server.resume_matches()
             back = [await server.come(name, token=token) for name, token in tokens.items()]
             await asyncio.gather(*(visit.play(times=2) for visit in back))

@@ -10,13 +10,13 @@ from fairplay.journal.verification import verify
 from fairplay.server.settings import ConnectionLimits
 from tests.players.test_listener import run
 from tests.server.guest_threads import play_undisturbed
-from tests.server.test_server import fish, opened
+from tests.server.test_server import fish, open_server
 
 
 async def play_split(directory: Path, split: Callable[[bytes], list[bytes]]) -> int:
     """Play a match in which one client sends its messages in pieces; the length of its longest answer."""
     longest = 0
-    async with opened(directory, fish(), connection_limits=ConnectionLimits(matches_per_client=1)) as server:
+    async with open_server(directory, fish(), connection_limits=ConnectionLimits(matches_per_client=1)) as server:
         ann, bob = await server.come("ann"), await server.come("bob")
 
         async def talk() -> None:

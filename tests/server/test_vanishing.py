@@ -12,7 +12,7 @@ import pytest
 from fairplay.protocol.limits import Limits
 from fairplay.server.matchmaking import POLICIES
 from tests.players.test_listener import run
-from tests.server.test_server import Open, Visit, fish, opened, server_test
+from tests.server.test_server import OpenServer, Visit, fish, open_server, server_test
 
 MATCHES = 24  # that each honest client plays
 HONEST = {"ann", "bob"}
@@ -40,7 +40,7 @@ def opened_rooms() -> Iterator[list[set[str]]]:
         log.setLevel(level)
 
 
-async def vanish(server: Open, number: int, *, answers: int, again: bool) -> None:
+async def vanish(server: OpenServer, number: int, *, answers: int, again: bool) -> None:
     """Sign in, disconnect after so many answers in a match, and start again, for ever."""
     token = ""
     while True:
@@ -58,7 +58,7 @@ async def vanish(server: Open, number: int, *, answers: int, again: bool) -> Non
 
 
 @asynccontextmanager
-async def vanishing(server: Open, number: int, **how: Any) -> AsyncIterator[None]:
+async def vanishing(server: OpenServer, number: int, **how: Any) -> AsyncIterator[None]:
     """So many clients that vanish, while the context lasts; one of them is there before all others."""
     tasks = [asyncio.create_task(vanish(server, each, **how)) for each in range(number)]
     await server.until(lambda: server.server.status().players)
@@ -93,7 +93,10 @@ def test_clients_that_vanish_keep_no_other_from_playing(
     number: int, share: float, again: bool, policy: str, tmp_path: Path
 ) -> None:
     async def play() -> None:
-        async with opened(tmp_path, fish(policy=policy)) as server, vanishing(server, number, answers=0, again=again):
+        async with (
+            open_server(tmp_path, fish(policy=policy)) as server,
+            vanishing(server, number, answers=0, again=again),
+        ):
             honest = [await server.come(name) for name in sorted(HONEST)]
             await asyncio.gather(*(visit.play(times=MATCHES) for visit in honest))
 
@@ -106,7 +109,7 @@ def test_clients_that_vanish_keep_no_other_from_playing(
 def test_clients_that_vanish_behind_hello_are_paired_behind_others_too(tmp_path: Path) -> None:
     async def play() -> None:
         terms = fish(limits=LIMITS)
-        async with opened(tmp_path, terms) as server, vanishing(server, 3, answers=1, again=False):
+        async with open_server(tmp_path, terms) as server, vanishing(server, 3, answers=1, again=False):
             honest = [await server.come(name) for name in sorted(HONEST)]
             await asyncio.gather(*(visit.play(times=MATCHES) for visit in honest))
 
@@ -118,7 +121,7 @@ def test_clients_that_vanish_behind_hello_are_paired_behind_others_too(tmp_path:
 
 @server_test(fish())
 async def test_a_client_that_stays_when_another_vanishes_plays_at_once_with_the_next(
-    server: Open,
+    server: OpenServer,
 ) -> None:
     ann = asyncio.create_task((await server.come("ann")).play())
     since = server.server.clients[only(server)].free_since
@@ -133,7 +136,7 @@ async def test_a_client_that_stays_when_another_vanishes_plays_at_once_with_the_
 
 
 @server_test(fish(limits=Limits(move=0.2, start_up=60.0)))
-async def test_an_ejection_in_play_costs_no_waiting(server: Open) -> None:
+async def test_an_ejection_in_play_costs_no_waiting(server: OpenServer) -> None:
     ann = asyncio.create_task((await server.come("ann")).play())
     bob = await server.come("bob")
     await bob.play(until="take_turn")  # and answers no more
@@ -146,7 +149,7 @@ async def test_an_ejection_in_play_costs_no_waiting(server: Open) -> None:
     )
 
 
-def only(server: Open) -> str:
+def only(server: OpenServer) -> str:
     """The id of the only client."""
     [id] = server.server.clients
     return id

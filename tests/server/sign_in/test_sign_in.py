@@ -149,7 +149,7 @@ def settings(directory: Path, port: int = 0, **options: Any) -> ServerSettings:
 
 
 @asynccontextmanager
-async def opened(directory: Path, **options: Any) -> AsyncIterator[Listener]:
+async def open_server(directory: Path, **options: Any) -> AsyncIterator[Listener]:
     """An open server; afterwards all callers leave."""
     handler = Server()
     limits = ConnectionLimits(
@@ -177,7 +177,7 @@ async def ask(client: Client, limit: float = 5.0) -> Answered | Failed:
 
 def test_a_guest_comes_back_by_its_reconnect_token(tmp_path: Path) -> None:
     async def host() -> None:
-        async with opened(tmp_path, reconnect_window=7.0) as listener:
+        async with open_server(tmp_path, reconnect_window=7.0) as listener:
             _, welcome, client = await listener.sign_in({"name": "ann", "changes": True, "game": "fish"})
             assert (welcome["name"], welcome["reconnect_window"], client.wants_changes, client.game) == (
                 "ann",
@@ -197,7 +197,7 @@ def test_a_guest_comes_back_by_its_reconnect_token(tmp_path: Path) -> None:
 
 def test_a_guest_may_answer_null_and_guests_of_one_name_get_different_labels(tmp_path: Path) -> None:
     async def host() -> None:
-        async with opened(tmp_path) as listener:
+        async with open_server(tmp_path) as listener:
             names = [(await listener.sign_in(answer))[1]["name"] for answer in (None, None, {"name": "GUEST"}, {})]
             assert names[0] == "guest"
             assert len({name.casefold() for name in names}) == 4
@@ -207,7 +207,7 @@ def test_a_guest_may_answer_null_and_guests_of_one_name_get_different_labels(tmp
 
 def test_the_name_of_a_guest_that_left_is_free_again(tmp_path: Path) -> None:
     async def host() -> None:
-        async with opened(tmp_path, reconnect_window=0.01) as listener:
+        async with open_server(tmp_path, reconnect_window=0.01) as listener:
             for times in (1, 2):
                 caller, welcome, _ = await listener.sign_in({"name": "Tim_1"})
                 assert welcome["name"] == "Tim_1"
@@ -219,7 +219,7 @@ def test_the_name_of_a_guest_that_left_is_free_again(tmp_path: Path) -> None:
 
 def test_one_client_is_refused_when_the_tokens_become_unreadable(tmp_path: Path) -> None:
     async def host() -> list[tuple[str, ...]]:
-        async with opened(tmp_path) as listener:
+        async with open_server(tmp_path) as listener:
             (tmp_path / "tokens").write_text("rubbish")
             assert await listener.refusal({"name": "ann"}) == "the tokens of this server cannot be read"
             await listener.sign_in({"name": "ann"})
@@ -230,7 +230,7 @@ def test_one_client_is_refused_when_the_tokens_become_unreadable(tmp_path: Path)
 
 def test_a_client_that_is_unknown_may_say_that_it_leaves(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     async def host() -> None:
-        async with opened(tmp_path) as listener:
+        async with open_server(tmp_path) as listener:
             _, said = await listener.come({"purpose": "leave"})
             assert (said, listener.server.calls) == (None, [])
 
@@ -242,7 +242,7 @@ def test_a_client_that_is_unknown_may_say_that_it_leaves(tmp_path: Path, caplog:
 
 def test_a_name_with_a_token_requires_it(tmp_path: Path) -> None:
     async def host() -> None:
-        async with opened(tmp_path) as listener:
+        async with open_server(tmp_path) as listener:
             token = make_token(tmp_path, "ann")  # while the server is open
             _, welcome, ann = await listener.sign_in({"name": "ann", "token": token})
             assert (ann.id, ann.name, "reconnect_token" in welcome) == ("ann", "ann", False)
@@ -268,7 +268,7 @@ def test_a_name_with_a_token_requires_it(tmp_path: Path) -> None:
 def test_a_guest_that_comes_back_gets_no_name_like_one_with_a_token(tmp_path: Path) -> None:
     async def host() -> None:
         make_token(tmp_path, "ann")
-        async with opened(tmp_path) as listener:
+        async with open_server(tmp_path) as listener:
             caller, first, _ = await listener.sign_in({"name": "bob"})
             caller.leave()
             await listener.server.until("gone", "bob")
@@ -281,7 +281,7 @@ def test_a_guest_that_comes_back_gets_no_name_like_one_with_a_token(tmp_path: Pa
 def test_a_guest_gets_no_name_like_one_with_a_token(tmp_path: Path) -> None:
     async def host() -> None:
         make_token(tmp_path, "ann")
-        async with opened(tmp_path) as listener:
+        async with open_server(tmp_path) as listener:
             _, welcome, _ = await listener.sign_in({"name": "Ann"})
             assert welcome["name"].startswith("Ann-")
 
@@ -291,9 +291,9 @@ def test_a_guest_gets_no_name_like_one_with_a_token(tmp_path: Path) -> None:
 def test_a_server_may_refuse_guests(tmp_path: Path) -> None:
     async def host() -> None:
         token = make_token(tmp_path, "ann")
-        async with opened(tmp_path) as listener:
+        async with open_server(tmp_path) as listener:
             _, welcome, _ = await listener.sign_in()
-        async with opened(tmp_path, guests=False) as listener:
+        async with open_server(tmp_path, guests=False) as listener:
             why = "this server accepts no guests: use a token"
             assert [await listener.refusal(one) for one in (None, {"token": welcome["reconnect_token"]})] == [why, why]
             await listener.sign_in({"name": "ann", "token": token})
@@ -303,12 +303,12 @@ def test_a_server_may_refuse_guests(tmp_path: Path) -> None:
 
 def test_a_reconnect_token_is_valid_after_a_restart_and_not_at_another_server(tmp_path: Path) -> None:
     async def host() -> None:
-        async with opened(tmp_path / "one") as listener:
+        async with open_server(tmp_path / "one") as listener:
             _, welcome, before = await listener.sign_in()
-        async with opened(tmp_path / "one") as listener:
+        async with open_server(tmp_path / "one") as listener:
             _, _, after = await listener.sign_in({"token": welcome["reconnect_token"], "name": "bob"})
             assert (after.id, after.name) == (before.id, "bob")
-        async with opened(tmp_path / "two") as listener:
+        async with open_server(tmp_path / "two") as listener:
             assert (
                 await listener.refusal({"token": welcome["reconnect_token"]})
                 == "invalid reconnect token: sign in again"
@@ -320,7 +320,7 @@ def test_a_reconnect_token_is_valid_after_a_restart_and_not_at_another_server(tm
 def test_a_valid_token_is_accepted_after_invalid_ones_from_the_same_address(tmp_path: Path) -> None:
     async def host() -> None:
         token = make_token(tmp_path / "cup", "ann")
-        async with opened(tmp_path / "cup") as listener:
+        async with open_server(tmp_path / "cup") as listener:
             for _ in range(50):
                 why = await listener.refusal({"name": "ann", "token": "0" * 32})
                 assert why == "invalid token for 'ann' (this server reads cup/tokens)"
@@ -331,7 +331,7 @@ def test_a_valid_token_is_accepted_after_invalid_ones_from_the_same_address(tmp_
 
 def test_a_valid_reconnect_token_is_accepted_after_invalid_ones_from_the_same_address(tmp_path: Path) -> None:
     async def host() -> None:
-        async with opened(tmp_path) as listener:
+        async with open_server(tmp_path) as listener:
             _, welcome, before = await listener.sign_in()
             id = welcome["reconnect_token"].partition(".")[0]
             for _ in range(50):
@@ -344,7 +344,7 @@ def test_a_valid_reconnect_token_is_accepted_after_invalid_ones_from_the_same_ad
 
 def test_the_operator_is_told_the_tokens_file_for_an_invalid_token(tmp_path: Path) -> None:
     async def host() -> None:
-        async with opened(tmp_path) as listener:
+        async with open_server(tmp_path) as listener:
             await listener.refusal({"name": "ann", "token": "0" * 32})
             [(_, reason, why)] = listener.server.calls
             assert (reason, why) == ("invalid_token", f"invalid token for 'ann' (this server reads {tmp_path}/tokens)")
@@ -355,7 +355,7 @@ def test_the_operator_is_told_the_tokens_file_for_an_invalid_token(tmp_path: Pat
 @pytest.mark.parametrize("purpose", ["play", "watch", "status"])
 def test_an_invalid_name_is_refused(purpose: str, tmp_path: Path) -> None:
     async def host() -> None:
-        async with opened(tmp_path) as listener:
+        async with open_server(tmp_path) as listener:
             for name in [*NAMES[:20], "", "x" * 21, "../x", "ann ", "änn", "an\u200bn", "~ann", "\n", 7, None]:
                 said = await listener.refusal({"name": name, "purpose": purpose})
                 assert said.startswith("the answer to hello is neither null nor an introduction")
@@ -367,7 +367,7 @@ def test_an_invalid_name_is_refused(purpose: str, tmp_path: Path) -> None:
 def test_a_replayed_introduction_is_refused(tmp_path: Path) -> None:
     async def host() -> None:
         token = make_token(tmp_path, "ann")
-        async with opened(tmp_path) as listener:
+        async with open_server(tmp_path) as listener:
             caller = await listener.call()
             question = await caller.hear()
             assert question is not None
@@ -388,7 +388,7 @@ def test_a_replayed_introduction_is_refused(tmp_path: Path) -> None:
 
 def test_no_token_is_ever_shown(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     async def host() -> str:
-        async with opened(tmp_path) as listener:
+        async with open_server(tmp_path) as listener:
             said: list[Any] = []
             for answer in (
                 {"name": "ann", "token": CANARY},
@@ -423,7 +423,7 @@ def test_no_token_is_ever_shown(tmp_path: Path, capfd: pytest.CaptureFixture[str
 
 def test_only_a_client_with_a_seat_may_come_back(tmp_path: Path) -> None:
     async def host() -> None:
-        async with opened(tmp_path) as listener:
+        async with open_server(tmp_path) as listener:
             caller, _, _ = await listener.sign_in({"name": "bob"})
             caller.leave()
             await listener.server.until("gone", "bob")
@@ -448,7 +448,7 @@ def test_only_a_client_with_a_seat_may_come_back(tmp_path: Path) -> None:
 
 def test_a_seat_is_reserved_for_the_reconnect_window(tmp_path: Path) -> None:
     async def host() -> None:
-        async with opened(tmp_path, reconnect_window=0.05) as listener:
+        async with open_server(tmp_path, reconnect_window=0.05) as listener:
             caller, welcome, client = await listener.sign_in({"name": "ann"})
             client.room = "a room"
             caller.leave()
@@ -465,7 +465,7 @@ def test_a_seat_is_reserved_for_the_reconnect_window(tmp_path: Path) -> None:
 
 def test_a_client_that_was_told_goodbye_signs_in_anew(tmp_path: Path) -> None:
     async def host() -> None:
-        async with opened(tmp_path) as listener:
+        async with open_server(tmp_path) as listener:
             for turns in range(20):
                 caller, welcome, client = await listener.sign_in({"name": "ann"})
                 leaving = asyncio.create_task(client.connection.close(b'{"type":"goodbye"}\n', 1.0))
@@ -486,7 +486,7 @@ def test_many_connections_with_one_token_are_one_client_and_the_newest_gets_the_
 
     async def host() -> None:
         token = make_token(tmp_path, "ann")
-        async with opened(tmp_path) as listener:
+        async with open_server(tmp_path) as listener:
             for number in range(1, 31):
                 introduction = {"name": "ann", "token": token}
                 callers = [await listener.call() for _ in range(8)]
@@ -525,7 +525,7 @@ async def last_message_type(caller: Caller) -> str:
 
 def test_a_spectator_is_passed_on_with_its_connection(tmp_path: Path) -> None:
     async def host() -> None:
-        async with opened(tmp_path) as listener:
+        async with open_server(tmp_path) as listener:
             caller = await listener.call()
             await caller.reply({"purpose": "watch", "room": "fish-1"})
             await listener.server.until("watch", "fish-1")
@@ -538,7 +538,7 @@ def test_a_spectator_is_passed_on_with_its_connection(tmp_path: Path) -> None:
 
 def test_a_status_is_one_line_of_any_length_and_ends_the_connection(tmp_path: Path) -> None:
     async def host() -> None:
-        async with opened(tmp_path) as listener:
+        async with open_server(tmp_path) as listener:
             caller, said = await listener.come({"purpose": "status"})
             assert said == {"status": "x" * 500_000}
             assert await caller.hear() is None
@@ -552,7 +552,7 @@ def test_a_status_is_one_line_of_any_length_and_ends_the_connection(tmp_path: Pa
 
 def test_a_client_of_websocket_may_come_back_over_tcp(tmp_path: Path) -> None:
     async def host() -> None:
-        async with opened(tmp_path, websocket=0) as listener:
+        async with open_server(tmp_path, websocket=0) as listener:
             async with connect(f"ws://{listener.listeners.addresses[1]}") as websocket:
                 question = msgspec.json.decode(await websocket.recv())
                 await websocket.send(wire.encode({"nonce": question["nonce"], "answer": {"name": "ann"}}).decode())
@@ -625,7 +625,7 @@ def test_a_connection_that_does_not_sign_in_is_closed_in_time_and_delays_no_othe
     behave: Callable[[Caller], Any], reason: str, tmp_path: Path
 ) -> None:
     async def host() -> None:
-        async with opened(tmp_path, hello_timeout=0.3) as listener:
+        async with open_server(tmp_path, hello_timeout=0.3) as listener:
             tasks = [asyncio.create_task(behave(await listener.call())) for _ in range(50)]
             _, _, client = await listener.sign_in({"name": "ann"})
             question = asyncio.create_task(ask(client))
@@ -644,7 +644,7 @@ def test_a_connection_that_does_not_sign_in_is_closed_in_time_and_delays_no_othe
 def test_connections_are_limited_and_closed_ones_are_not_counted(tmp_path: Path) -> None:
     async def host() -> None:
         for limits in ({"connections_per_address": 3}, {"connections": 3}):
-            async with opened(tmp_path, **limits) as listener:
+            async with open_server(tmp_path, **limits) as listener:
                 callers = [(await listener.sign_in())[0] for _ in range(3)]
                 assert await (await listener.call()).hear() is None
                 assert listener.server.count("refused", "connection_limit") == 1
@@ -661,7 +661,7 @@ def test_connections_are_limited_and_closed_ones_are_not_counted(tmp_path: Path)
 
 def test_a_client_without_a_seat_for_long_is_disconnected(tmp_path: Path) -> None:
     async def host() -> None:
-        async with opened(tmp_path, idle_timeout=0.1) as listener:
+        async with open_server(tmp_path, idle_timeout=0.1) as listener:
             idler, _, _ = await listener.sign_in({"name": "ann"})
             player, _, client = await listener.sign_in({"name": "bob"})
             client.room = "a room"
@@ -697,7 +697,7 @@ def test_checks_for_idle_clients_are_not_too_frequent(tmp_path: Path) -> None:
 
 def test_clients_stay_when_the_listener_closes(tmp_path: Path) -> None:
     async def host() -> None:
-        async with opened(tmp_path) as listener:
+        async with open_server(tmp_path) as listener:
             caller, _, client = await listener.sign_in()
             await listener.call()
             await listener.listeners.stop_accepting()
@@ -739,7 +739,7 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
 
 def test_a_tls_listener_refuses_plain_connections(tmp_path: Path, certificate: tuple[str, str]) -> None:
     async def host() -> None:
-        async with opened(tmp_path, tls=Tls(*certificate), hello_timeout=0.5) as listener:
+        async with open_server(tmp_path, tls=Tls(*certificate), hello_timeout=0.5) as listener:
             trusting = ssl.create_default_context(cafile=certificate[0])
             await listener.call()
             (await listener.call()).say(b"GET / HTTP/1.1\r\n\r\n")
