@@ -176,8 +176,8 @@ async def play_cases(cases: Iterable[MisbehaviourCase]) -> dict[MisbehaviourCase
         async with one_at_a_time if case.misbehaviour in CPU_BOUND_MISBEHAVIOURS else free[case.distance]:
             return case, await play_case(case)
 
-    places = CpuSlots(max(PARALLEL_MATCHES.values()))  # most of them sleep, so there may be more than there are cores
-    with patch.object(process, "slots", lambda: places):
+    slots = CpuSlots(max(PARALLEL_MATCHES.values()))  # most of them sleep, so there may be more than there are cores
+    with patch.object(process, "get_cpu_slots", lambda: slots):
         return dict(await asyncio.gather(*map(one, cases)))
 
 

@@ -1,4 +1,4 @@
-"""Plant each bug into a copy of the tree, run the tests that must notice, and say which bugs survived.
+"""Plant each bug into a copy of the tree, run the tests that must catch it, and report which bugs survived.
 
 python -m tests.planted                  # all bugs
 python -m tests.planted server "token"   # one file of bugs; those whose names contain a text
@@ -20,7 +20,7 @@ PYTEST_FAILED_EXIT_CODE = 1  # pytest's exit code where tests ran and some faile
 
 
 def main(chosen: Sequence[str]) -> int:
-    """Try the chosen bugs, or all of them; the exit code is 1 if one survived."""
+    """Try the chosen bugs (default: all); the exit code is 1 if one survived."""
     bugs = [bug for path in bug_files() for bug in read_bugs(path) if is_chosen(bug, path, chosen)]
     if not bugs:
         print(f"no bug is called {' or '.join(chosen)}", file=sys.stderr)
@@ -39,25 +39,25 @@ def main(chosen: Sequence[str]) -> int:
 
 
 def is_chosen(bug: Bug, path: Path, chosen: Sequence[str]) -> bool:
-    """Is the bug, or its file, among those that are named?"""
+    """Is the bug or its file chosen?"""
     return not chosen or path.stem in chosen or any(text in bug.name for text in chosen)
 
 
 def is_caught(bug: Bug, tree: Path, shared: str) -> bool:
-    """Do the tests fail with the bug in the tree? The tree is mended afterwards."""
+    """Do the tests fail with the bug in the tree? The tree is restored afterwards."""
     path = tree / bug.file
-    sound = path.read_text()
+    original = path.read_text()
     bug.plant(tree)
     try:
         code = run_tests(bug.caught_by, tree, shared)
     finally:
-        path.write_text(sound)
+        path.write_text(original)
     print(f"{'caught' if code == PYTEST_FAILED_EXIT_CODE else f'SURVIVED (exit code {code})'}: {bug.name}", flush=True)
     return code == PYTEST_FAILED_EXIT_CODE
 
 
 def run_tests(tests: Sequence[str], tree: Path, shared: str) -> int:
-    """Run tests on the sources of a tree, and hand pytest's exit code back."""
+    """Run tests on the sources of a tree, and return pytest's exit code."""
     options = ["-x", "-q", "-m", "", "-n", "0", "-p", "no:cacheprovider", "-p", "no:tests.running.busy"]  # no excuses
     command = [sys.executable, "-m", "pytest", *options, *tests]
     env = {**os.environ, "PYTHONPATH": str(tree / "src"), "FAIRPLAY_SHARED": shared, "PYTHONDONTWRITEBYTECODE": "1"}

@@ -1,4 +1,4 @@
-"""Keep the list of planted bugs true: each fits its file, and its tests are there."""
+"""Test the lists of planted bugs: each fits its file, and its tests exist."""
 
 from pathlib import Path
 

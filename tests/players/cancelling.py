@@ -7,7 +7,7 @@ from typing import Any
 
 
 class CancelTime(Enum):
-    """When somebody calls off the work, seen from one of its awaits."""
+    """When the work is cancelled, seen from one of its awaits."""
 
     WHILE_WAITING = "while it waits"
     WHEN_READY = "when what it waits for is there"

@@ -1,4 +1,4 @@
-"""Be a server for tests: a real port where each connection is met by the next of the functions that a test brings."""
+"""Fake a server for tests: a real port where each connection is handled by the next function of a test."""
 
 import socket
 import ssl
@@ -24,7 +24,7 @@ END = End(Result((frozenset({0}), frozenset({1})), ()))
 
 
 class ClientConnection:
-    """Somebody at the other end of a connection."""
+    """The server's end of a connection to a client."""
 
     numbers = count(1)
 
@@ -66,7 +66,7 @@ class ClientConnection:
         return self.ask(self.write_question(message))
 
     def write_question(self, message: Message) -> bytes:
-        """A question that nobody was asked before."""
+        """A question that was not asked before."""
         return wire.encode_question(message, FISH, match_id="m", turn=1, nonce=self.nonce(), limit=5.0)
 
     def end(self) -> None:
@@ -96,7 +96,7 @@ class ClientConnection:
 
 
 class FakeServer:
-    """A port. Whoever comes first meets the first function, and so on; each connection is closed when it returns."""
+    """A port. The first function handles the first connection, and so on; each is closed when its function returns."""
 
     def __init__(self, *meetings: Callable[[ClientConnection], Any], tls: ssl.SSLContext | None = None) -> None:
         self.results: list[Any] = []  # what the functions return, or an exception

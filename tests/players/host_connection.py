@@ -1,4 +1,4 @@
-"""Connect to a host as a player does, for tests that read and write line by line, in any thread."""
+"""Connect to a host as a player does, for tests that read and write single lines, in any thread."""
 
 import asyncio
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""Find out what this machine can do, without the code that is tried out: where it can be strict, that has to be."""
+"""Find out whether this machine can have strict sandboxes, independently of the code under test."""
 
 import os
 import re
@@ -16,7 +16,7 @@ MIN_BWRAP_VERSION = (0, 8)
 
 @cache
 def strict_sandbox_problem() -> str:
-    """Why no program can be shut in here, however that is done; "" if one can."""
+    """Why this machine can sandbox no program by any means; "" if it can."""
     if missing := [tool for tool in TOOLS if shutil.which(tool) is None]:
         return f"there is no {', '.join(missing)}"
     said = subprocess.run(["bwrap", "--version"], capture_output=True, text=True, check=False).stdout
@@ -31,5 +31,5 @@ def strict_sandbox_problem() -> str:
 
 CAN_BE_STRICT = not strict_sandbox_problem()
 needs_strict = pytest.mark.skipif(
-    not CAN_BE_STRICT, reason=f"no program can be shut in here: {strict_sandbox_problem()}"
+    not CAN_BE_STRICT, reason=f"no program can be sandboxed here: {strict_sandbox_problem()}"
 )

@@ -136,7 +136,7 @@ def becomes_true(is_so: Callable[[], bool]) -> bool:
 
 
 class Namespaces:
-    """The namespaces of processes that a running program lives in; while they are held nobody else gets their names."""
+    """The namespaces of processes that a running program lives in; while they are held no others get their names."""
 
     def __init__(self, program: ProgramConnection) -> None:
         below = [Path(f"/proc/{pid}/ns/pid") for pid in descendants(program._transport.get_pid())]
@@ -159,7 +159,7 @@ class Namespaces:
 def namespace_name(path: Path) -> str:
     try:
         return str(path.readlink())
-    except OSError:  # it has ended, or is somebody else's
+    except OSError:  # it has ended, or belongs to another user
         return ""
 
 

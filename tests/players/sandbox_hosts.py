@@ -1,4 +1,4 @@
-"""Shut a program in for whoever hosts: for ourselves, or for an ordinary user if we are root."""
+"""Sandbox programs for two kinds of hosts: ourselves, and an ordinary user if we are root."""
 
 import json
 import os
@@ -40,7 +40,7 @@ class ProgramResult(msgspec.Struct, frozen=True):
 
 
 class Host(msgspec.Struct, frozen=True):
-    """Who runs programs, and the directory where all of it lies, which is open to everybody."""
+    """A user who runs programs, and the directory with their files, which is open to all users."""
 
     user: int
     home: Path
@@ -96,11 +96,13 @@ def unused_user_id() -> int:
     return next(user for user in count(20_000) if user not in taken)
 
 
-@pytest.fixture(params=[pytest.param("ourselves", marks=needs_strict), pytest.param("somebody", marks=needs_strict)])
+@pytest.fixture(
+    params=[pytest.param("ourselves", marks=needs_strict), pytest.param("ordinary user", marks=needs_strict)]
+)
 def host(request: pytest.FixtureRequest, tmp_path: Path) -> Host:
     """Ourselves, and an ordinary user."""
-    if request.param == "somebody" and os.geteuid() != 0:
-        pytest.skip("only root can become somebody else")
+    if request.param == "ordinary user" and os.geteuid() != 0:
+        pytest.skip("only root can become another user")
     tmp_path.chmod(0o755)
     found = Host(os.geteuid() if request.param == "ourselves" else unused_user_id(), tmp_path)
     found.take_ownership(tmp_path)

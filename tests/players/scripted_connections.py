@@ -1,4 +1,4 @@
-"""Talk to a Remote from a script, on an event loop where time passes only when somebody waits."""
+"""Talk to a RemoteChannel by a script, on an event loop where time passes only while all tasks wait."""
 
 import asyncio
 import selectors
@@ -30,7 +30,7 @@ class InstantSelector(selectors.DefaultSelector):
         self.looks += 1
         if not ready:
             if timeout is None:
-                raise AssertionError("everybody waits, and nothing will ever happen")
+                raise AssertionError("all tasks wait, and nothing will ever happen")
             self._waited(max(0.0, timeout))
         return ready
 
@@ -51,7 +51,7 @@ class VirtualTimeLoop(TimingEventLoop):
         return self.now
 
     def pass_time(self, seconds: float) -> None:
-        """Whoever calls this from a callback stalls the loop for so long."""
+        """Called from a callback, stall the event loop for so long."""
         self.now += seconds
 
 

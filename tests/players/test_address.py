@@ -1,4 +1,4 @@
-"""Try out every way to name a player, and every way to get it wrong."""
+"""Test all addresses of players, and invalid ones."""
 
 import sys
 from collections.abc import Iterator
@@ -147,10 +147,10 @@ def test_a_module_may_hold_a_class_a_function_or_an_object(bots: Path) -> None:
 
 
 def test_a_module_may_be_in_a_package(bots: Path) -> None:
-    (bots / "shelf").mkdir()
-    write(bots / "shelf" / "good.py", STRATEGY)
+    (bots / "more").mkdir()
+    write(bots / "more" / "good.py", STRATEGY)
 
-    assert survives(open_fish("py:shelf.good:take_turn"))
+    assert survives(open_fish("py:more.good:take_turn"))
 
 
 @pytest.mark.parametrize("address", ["py:", "py::", "py:bots", "py:bots:", "py::Bot"])

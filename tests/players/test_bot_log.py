@@ -1,4 +1,4 @@
-"""Keep what bots say on stderr: in order with the marks, bounded, private, and fit for any terminal."""
+"""Test logs of bots: in order with the headers, bounded, private, and safe for any terminal."""
 
 import asyncio
 import os
@@ -278,7 +278,7 @@ def test_no_two_bots_share_a_log_directory(tmp_path: Path) -> None:
 @pytest.mark.parametrize("victim", ["./bot.py", "a b", "", "x" * 61])
 def test_a_bot_named_like_the_log_directory_of_another_has_its_own(victim: str, tmp_path: Path) -> None:
     directories = [log_path(str(tmp_path), victim, "m").parent]
-    for _ in range(3):  # and whoever calls itself as that one
+    for _ in range(3):  # and a bot with that name
         directories.append(log_path(str(tmp_path), directories[-1].name, "m").parent)
 
     assert len(set(directories)) == len(directories)

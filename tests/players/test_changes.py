@@ -1,4 +1,4 @@
-"""Players elsewhere hear of changes if they ask for that, and nobody waits for them."""
+"""Test that remote players get changes if they ask for them, and that no match waits for that."""
 
 import asyncio
 import socket
@@ -40,7 +40,7 @@ TOY = Toy()
 MATCH = deal_match(TOY, ["ann", "bob"], bytes(32), match_id="m")
 WITHOUT_NEWS = deal_match(Toy(cards=8, hand=4), ["ann", "bob"], bytes(32), match_id="m")
 PATIENT = Limits(move=30, start_up=30, goodbye=5)
-PATIENCE = 30.0
+JOIN_TIMEOUT_S = 30.0
 
 LISTENER = """
 import json, os, sys
@@ -310,7 +310,7 @@ def over_websocket(listener: Listener, player: Any) -> None:
 
 
 async def joined(listener: Listener, visit: Any, player: Any) -> tuple[list[Event], list[Any], AnyMatch]:
-    """The facts, and what spectators see after each, in a match of a player elsewhere against one in this process."""
+    """The facts, and what spectators see after each, in a match of a remote player against one in this process."""
     facts: list[Event] = []
     views: list[Any] = []
 
@@ -325,7 +325,7 @@ async def joined(listener: Listener, visit: Any, player: Any) -> tuple[list[Even
     (guest,) = await listener.accept_players(FISH, match_id="m", limits=PATIENT)
     table: list[AsyncChannel] = [guest.channel, AsyncLocalChannel(LocalChannel(GREEDY, FISH))]
     final = await play_async(match, table, on_event=inform)
-    await asyncio.to_thread(coming.join, PATIENCE)
+    await asyncio.to_thread(coming.join, JOIN_TIMEOUT_S)
     assert not coming.is_alive()
     return facts, views, final
 

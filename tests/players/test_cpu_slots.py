@@ -1,4 +1,4 @@
-"""Take places that are fewer than those who want one, from one loop and from many, and be cancelled meanwhile."""
+"""Test CPU slots with more requests than slots, from one event loop and from many, and with cancellations."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""Answer at the very end of the time, and with nonces that are old, guessed, or of others, by a clock of our own."""
+"""Test answers at the deadline, and nonces that are old, guessed, or of others, by a scripted clock."""
 
 import asyncio
 import socket
@@ -33,7 +33,7 @@ PASS = {"type": "pass"}
 
 
 def said_after(seconds: float, *, twice: bool = False) -> Answer:
-    """The answer of somebody who writes its reply to a real socket after so many seconds, whole or in two parts."""
+    """The answer of a player that writes its reply to a real socket after so many seconds, whole or in two parts."""
 
     async def ask(loop: VirtualTimeLoop) -> Answer:
         ours, theirs = socket.socketpair()
@@ -90,7 +90,7 @@ def test_a_reply_that_is_written_after_the_deadline_is_too_late(twice: bool) -> 
 
 
 def asked(line: ScriptedConnection, *messages: Any, nonces: Nonces | None = None) -> list[Answer]:
-    """What somebody answers by a script to one question after the other."""
+    """The answers of a scripted player to one question after the other."""
 
     async def ask(loop: VirtualTimeLoop) -> list[Answer]:
         remote = RemoteChannel(line, GAME, limits=LIMITS, nonces=nonces)
@@ -170,7 +170,7 @@ def test_the_nonce_of_an_earlier_match_over_the_same_connection_is_stale() -> No
 
 
 @pytest.mark.parametrize("heard", range(1, 18))
-def test_nonces_do_not_depend_on_replies(heard: int) -> None:
+def test_nonces_have_a_number_and_a_new_random_part(heard: int) -> None:
     """However many were heard: of the next one the number is known, and of its other part nothing was heard before."""
     line = ScriptedConnection(*[(0.0, PASSES)] * heard)
     asked(line, *[TURN] * (heard + 1))

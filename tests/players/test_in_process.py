@@ -1,4 +1,4 @@
-"""Reach players in this process by the protocol: what they raise is their failure, and nonsense is refused."""
+"""Test players in this process that speak the protocol: their exceptions are their failures."""
 
 from typing import Any
 

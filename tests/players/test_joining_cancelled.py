@@ -1,4 +1,4 @@
-"""Cancel at every single await while a player connects to a host, and while it plays there: nothing may be left."""
+"""Cancel at every await while a player connects to a host, and while it plays: nothing may be left."""
 
 import asyncio
 import gc
@@ -79,7 +79,7 @@ def open_now() -> tuple[int, int]:
 
 @asynccontextmanager
 async def host(scheme: str, files: tuple[str, str]) -> AsyncIterator[str]:
-    """A host that lets everybody in and says nothing; where it is."""
+    """The endpoint of a host that accepts all connections and sends nothing."""
     tls = tls_context(*files) if scheme in ("tls", "wss") else None
     over = accept_websocket if scheme in ("ws", "wss") else accept_tcp
 

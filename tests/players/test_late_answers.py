@@ -1,4 +1,4 @@
-"""Answer shortly before the deadline, and shortly behind it: the one ejects nobody, the other is on record."""
+"""Test answers shortly before the deadline, which eject no player, and shortly after it, which are recorded."""
 
 import asyncio
 import json
@@ -154,7 +154,7 @@ def test_a_late_answer_is_recorded_while_the_others_go_on(way: str, tmp_path: Pa
     types = [line["type"] for line in lines]
     (late,) = [line for line in lines if line["type"] == "late_answer"]
     assert (late["seat"], types[-2:]) == (1, ["late_answer", "result"])
-    assert types[-3] == "fact" and "ejected" not in lines[-3]["fact"]["type"]  # somebody played on before it came
+    assert types[-3] == "fact" and "ejected" not in lines[-3]["fact"]["type"]  # another player played on before it came
     assert 0.5 < late["overrun"] < 25.0
 
 

@@ -1,4 +1,4 @@
-"""Play over TCP with the honest, and with everybody else who can connect to a port."""
+"""Test matches over TCP, with honest players and with all others that can connect to a port."""
 
 import asyncio
 import socket
@@ -43,8 +43,8 @@ Question = dict[str, Any]
 SEED = seed_from_text("tcp")
 LIMITS = Limits(move=5.0, start_up=5.0, goodbye=0.1)
 SHORT = Limits(move=0.3, start_up=5.0, goodbye=0.1)
-SLOW = Limits(move=600.0, start_up=600.0, goodbye=0.1)  # whoever waits for somebody under these waits too long
-PATIENCE = 60.0  # seconds, which no test needs
+SLOW = Limits(move=600.0, start_up=600.0, goodbye=0.1)  # a wait under these limits takes too long for a test
+PEER_TIMEOUT_S = 60.0  # which no test needs
 FISH = make_game("fish", {"rows": 3, "columns": 4})
 TABLES: dict[str, tuple[AnyGame, tuple[str, ...]]] = {
     "fish": (make_game("fish", {"rows": 5, "columns": 5}), ("random", "greedy", "lookahead")),
@@ -423,7 +423,7 @@ async def says_an_empty_line(client: Client, text: bytes) -> None:
     await client.say(b"\n")
 
 
-async def answers_what_nobody_asked(client: Client, text: bytes) -> None:
+async def answers_an_unasked_question(client: Client, text: bytes) -> None:
     await client.say(b'{"nonce":"0-1","answer":null}\n')
 
 
@@ -485,7 +485,7 @@ BAD: dict[Way, tuple[Fault, str]] = {
     says_garbage: (Fault.MALFORMED, "not a reply: not UTF-8"),
     says_half: (Fault.MALFORMED, "not a reply: not JSON"),
     says_an_empty_line: (Fault.MALFORMED, "not a reply: not JSON"),
-    answers_what_nobody_asked: (Fault.MALFORMED, "a reply to a question that was never asked"),
+    answers_an_unasked_question: (Fault.MALFORMED, "a reply to a question that was never asked"),
     answers_the_next_question: (Fault.MALFORMED, "a reply to a question that was never asked"),
     answers_only_the_last_question: (Fault.TIMED_OUT, "no answer within 0.3 s"),
     has_no_end: (Fault.TIMED_OUT, "no answer within 0.3 s"),
@@ -691,7 +691,7 @@ async def has_a_bad_name(client: Client) -> None:
     await stays(client)
 
 
-STRANGERS = [
+NON_PLAYERS = [
     connects_and_is_silent,
     asks_for_a_page,
     asks_for_half_a_page,
@@ -706,16 +706,16 @@ STRANGERS = [
 ]
 
 
-async def stranger(listener: Listener, behave: Callable[[Client], Awaitable[None]]) -> None:
-    """Somebody who is not wanted; whatever the host does to them is right."""
+async def connect_non_player(listener: Listener, behave: Callable[[Client], Awaitable[None]]) -> None:
+    """A connection that is no player; any reaction of the host to it is fine."""
     with suppress(ConnectionError):
         await visit(listener, behave)
 
 
-async def after_strangers(strangers: list[Callable[[Client], Awaitable[None]]]) -> Played:
+async def play_after_non_players(non_players: list[Callable[[Client], Awaitable[None]]]) -> Played:
     """A match with an honest player that comes after all of these, and does not wait until their time is up."""
     with listen_tcp("0") as listener:
-        first = [asyncio.create_task(stranger(listener, behave)) for behave in strangers]
+        first = [asyncio.create_task(connect_non_player(listener, behave)) for behave in non_players]
         seating = asyncio.create_task(listener.accept_players(FISH, limits=SLOW))
         await asyncio.sleep(0.05)
         honest = asyncio.create_task(visit(listener, lambda client: play_honestly(client, GREEDY)))
@@ -726,9 +726,9 @@ async def after_strangers(strangers: list[Callable[[Client], Awaitable[None]]]) 
         return played
 
 
-@pytest.mark.parametrize("behave", STRANGERS, ids=lambda behave: behave.__name__)
+@pytest.mark.parametrize("behave", NON_PLAYERS, ids=lambda behave: behave.__name__)
 def test_a_connection_without_hello_that_comes_first_takes_no_seat(behave: Callable[[Client], Awaitable[None]]) -> None:
-    assert run(after_strangers([behave])) == EXPECTED
+    assert run(play_after_non_players([behave])) == EXPECTED
 
 
 @pytest.mark.parametrize("name", ["", "x" * 21, "two words", "ann\n", "\x1b[2J"])
@@ -757,7 +757,7 @@ def test_an_invalid_name_is_refused_at_hello_with_the_rule_for_names(name: str) 
 
 
 def test_a_player_is_seated_among_many_connections_without_hello() -> None:
-    assert run(after_strangers([connects_and_is_silent] * 400)) == EXPECTED
+    assert run(play_after_non_players([connects_and_is_silent] * 400)) == EXPECTED
 
 
 def test_a_pending_connection_beyond_the_limit_is_closed_at_once() -> None:
@@ -784,12 +784,12 @@ def test_many_connections_from_one_address_displace_no_other_address() -> None:
             seating = asyncio.create_task(listener.accept_players(FISH, limits=LIMITS))
             few = [await connected(listener, f"127.0.0.{number}") for number in range(2, 22)]
             staying = [asyncio.create_task(stays(client)) for client in few]
-            crowd = [await connected(listener) for _ in range(600)]
-            await asyncio.gather(*(client.hear() for client in crowd[:-100]))
+            connections = [await connected(listener) for _ in range(600)]
+            await asyncio.gather(*(client.hear() for client in connections[:-100]))
             left = sum(one.done() for one in staying)
             seating.cancel()
             await asyncio.wait([seating, *staying])
-            for client in (*few, *crowd):
+            for client in (*few, *connections):
                 client.hang_up()
             return left
 
@@ -817,7 +817,7 @@ def test_two_hello_answers_at_once_for_one_seat_seat_one_player() -> None:
     run(host())
 
 
-CROWD = """
+CONNECT_FOR_EVER = """
 import socket, sys, time
 port, there = int(sys.argv[1]), []
 while True:
@@ -837,7 +837,7 @@ def try_to_come_in(listener: Listener, here: str, *, tries: int) -> int:
         with (
             suppress(ConnectionError),
             socket.create_connection(
-                (listener.host, listener.port), timeout=PATIENCE, source_address=(here, 0)
+                (listener.host, listener.port), timeout=PEER_TIMEOUT_S, source_address=(here, 0)
             ) as line,
         ):
             for text in line.makefile("rb"):
@@ -849,25 +849,29 @@ def try_to_come_in(listener: Listener, here: str, *, tries: int) -> int:
     return tries + 1
 
 
-@pytest.mark.parametrize(("here", "tries"), [("127.0.0.2", 1), ("127.0.0.1", 20)], ids=["elsewhere", "at one place"])
+@pytest.mark.parametrize(
+    ("here", "tries"), [("127.0.0.2", 1), ("127.0.0.1", 20)], ids=["another address", "one address"]
+)
 def test_a_connection_every_millisecond_does_not_keep_out_a_player(here: str, tries: int) -> None:
-    async def host(crowd: Any) -> tuple[str | None, int]:
+    async def host(connections: Any) -> tuple[str | None, int]:
         with listen_tcp("0") as listener:
             seating = asyncio.create_task(listener.accept_players(FISH, limits=Limits(start_up=20.0)))
-            crowd.append(subprocess.Popen([sys.executable, "-I", "-S", "-c", CROWD, str(listener.port)]))
-            await asyncio.sleep(0.5)  # in which the crowd comes in
+            connections.append(
+                subprocess.Popen([sys.executable, "-I", "-S", "-c", CONNECT_FOR_EVER, str(listener.port)])
+            )
+            await asyncio.sleep(0.5)  # in which they connect
             trying = asyncio.create_task(asyncio.to_thread(try_to_come_in, listener, here, tries=tries))
             (guest,) = await seating
-            crowd[0].kill()
+            connections[0].kill()
             await guest.channel.ask(Tell("welcome"))
             await guest.channel.close(None)
             return guest.name, await trying
 
-    crowd: list[subprocess.Popen[bytes]] = []
+    connections: list[subprocess.Popen[bytes]] = []
     try:
-        name, tried = run(host(crowd))
+        name, tried = run(host(connections))
     finally:
-        for one in crowd:
+        for one in connections:
             one.kill()
             one.wait()
 
@@ -1006,11 +1010,11 @@ def test_a_listener_without_file_descriptors_goes_on_when_it_has_some() -> None:
     ) as host:
         assert host.stdout is not None
         port = int(host.stdout.readline())
-        strangers = [socket.create_connection(("127.0.0.1", port)) for _ in range(60)]
+        non_players = [socket.create_connection(("127.0.0.1", port)) for _ in range(60)]
         with connect_to_host(f"127.0.0.1:{port}") as (lines, send):
             send(reply(msgspec.json.decode(next(lines)), {"name": "ann"}))
             out, err = host.communicate(timeout=20)
-        for one in strangers:
+        for one in non_players:
             one.close()
 
     assert (out, err, host.returncode) == ("ann\n", "", 0)
@@ -1037,7 +1041,7 @@ def test_an_endpoint_in_use_is_refused() -> None:
 
 
 @pytest.mark.parametrize("host", ["no.such.host.invalid", "256.1.1.1", "a" * 300, "a..b"])
-def test_an_endpoint_of_another_machine_is_refused(host: str) -> None:
+def test_an_unusable_host_is_refused(host: str) -> None:
     with pytest.raises(BadRequest, match="cannot listen at"):
         listen_tcp(f"{host}:0")
 
@@ -1046,12 +1050,12 @@ def test_hundreds_of_connections_may_wait_to_be_accepted() -> None:
     most = min(500, int(Path("/proc/sys/net/core/somaxconn").read_text()))
     with listening_socket("127.0.0.1", 0) as listener, ExitStack() as coming:
         callers = [
-            coming.enter_context(socket.create_connection(listener.getsockname(), PATIENCE)) for _ in range(most)
+            coming.enter_context(socket.create_connection(listener.getsockname(), PEER_TIMEOUT_S)) for _ in range(most)
         ]
         for number, caller in enumerate(callers):
             caller.sendall(b"%d\n" % number)
 
-        listener.settimeout(PATIENCE)
+        listener.settimeout(PEER_TIMEOUT_S)
         met = [coming.enter_context(listener.accept()[0]) for _ in range(most)]
         heard = sorted(int(one.makefile("rb").readline()) for one in met)
 

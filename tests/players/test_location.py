@@ -1,4 +1,4 @@
-"""Tell from an address where its player is."""
+"""Test locations of players by their addresses."""
 
 import sys
 from pathlib import Path
@@ -69,11 +69,11 @@ def test_a_module_plays_as_a_program_that_sees_its_file_or_its_package(
         ("exec:'", "exec:' is not a command line: No closing quotation"),
         ("./missing.py", "there is no Python file ./missing.py"),
         (
-            "py:nobody_there:Bot",
-            "py:nobody_there:Bot cannot be loaded: ModuleNotFoundError: No module",
+            "py:missing_module:Bot",
+            "py:missing_module:Bot cannot be loaded: ModuleNotFoundError: No module",
         ),
         ("py:..:Bot", "No module named '..'"),
-        ("py:json.nobody", "'py:json.nobody' names no player; write py:module:Name"),
+        ("py:json.missing", "'py:json.missing' names no player; write py:module:Name"),
     ],
 )
 def test_an_address_without_a_player_is_refused(address: str, why: str) -> None:

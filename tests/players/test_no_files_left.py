@@ -1,4 +1,4 @@
-"""Start programs where files run out at every point: it is our fault, and nothing is left open."""
+"""Start programs where file descriptors run out at every point: a host fault, and nothing is left open."""
 
 import asyncio
 import os
@@ -56,7 +56,7 @@ def test_a_program_start_without_file_descriptors_is_a_host_fault_and_leaves_not
         finally:
             for number in holes:
                 os.close(number)
-        await asyncio.sleep(1.1)  # in which somebody would look for an exit code
+        await asyncio.sleep(1.1)  # in which a forgotten timer would look for an exit code
         return found
 
     found = asyncio.run(start_all())

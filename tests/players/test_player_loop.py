@@ -1,4 +1,4 @@
-"""Be a player at the end of a line: for one match, and at a server for match after match."""
+"""Test the player's end of a connection: for one match, and at a server for many."""
 
 from collections.abc import Iterator
 from itertools import count
@@ -214,7 +214,7 @@ def test_without_a_server_a_match_ends_with_its_receipt() -> None:
 
     assert len(served.players) == 1
     assert served.end is None
-    assert len(list(served.left)) == 5  # nobody looks at it
+    assert len(list(served.left)) == 5  # no message is left unread
 
 
 def test_a_connection_reset_after_the_receipt_is_no_failure() -> None:

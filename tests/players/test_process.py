@@ -1,4 +1,4 @@
-"""Talk to programs that are honest, slow, rude or broken, and see that each of them ends when we hang up."""
+"""Test programs that are honest, slow, hostile or broken, and that each ends when its connection is closed."""
 
 import asyncio
 import gc
@@ -53,7 +53,7 @@ PLAIN = SandboxPolicy(SandboxLevel.NONE)
 
 
 def text_of(evidence: Evidence) -> str:
-    """What is known, in words."""
+    """The evidence as text."""
     return "\n".join(describe_evidence(evidence))
 
 
@@ -310,7 +310,7 @@ def start():
                 os._exit(0)
             os.execv(sys.executable, [sys.executable, "-I", "-S", "-c", "import time; time.sleep(60)", MARK])
     os.close(beginning)
-    os.read(begun, 1)  # until both of them have begun, for nobody runs on after the answer
+    os.read(begun, 1)  # until both of them have begun, as none runs on after the answer
 """
 
 
@@ -359,7 +359,7 @@ def test_all_processes_of_a_program_end_with_it(any_way: SandboxPolicy, end: str
 
     asyncio.run(escape())
 
-    assert becomes_true(lambda: not processes_marked(mark)), "somebody survived"
+    assert becomes_true(lambda: not processes_marked(mark)), "a process survived"
 
 
 def test_a_killed_program_has_only_its_own_output_on_stderr(any_way: SandboxPolicy) -> None:
@@ -572,7 +572,7 @@ def test_exit_codes_are_described() -> None:
 
 
 @needs_strict
-def test_a_closed_program_is_reaped(tmp_path: Path) -> None:
+def test_no_process_of_a_closed_program_is_left(tmp_path: Path) -> None:
     async def gone() -> int:
         program = await ProgramConnection.start(write_program(tmp_path), sandbox=SandboxPolicy(SandboxLevel.STRICT))
         await RemoteChannel(program, GAME, limits=PATIENT).hello()
@@ -586,7 +586,7 @@ def test_a_closed_program_is_reaped(tmp_path: Path) -> None:
     assert ran(gone()) == 2
 
 
-def test_a_supervisor_finds_all_its_descendants() -> None:
+def test_a_subreaper_finds_all_its_descendants() -> None:
     with subprocess.Popen(["sh", "-c", "sh -c 'sleep 60; true' & wait"], process_group=0) as parent:
         try:
             assert becomes_true(lambda: len(process_tree.descendants(parent.pid)) == 2)
@@ -622,7 +622,7 @@ def test_only_a_proven_kill_by_the_machine_is_a_host_fault(
     monkeypatch.setattr(sandboxed_command, "machine_oom_kills", lambda: next(counts))
     monkeypatch.setattr(
         sandboxed_command, "ControlGroup", NoControlGroups
-    )  # who would know that nobody in them was killed for memory
+    )  # which would know that no process in them was killed for memory
 
     failed = last(ran(talk(write_program(tmp_path, KILLS_ITSELF), sandbox, TURN)))
     with pytest.raises(HostFault, match="the machine ran out of memory"):

@@ -1,4 +1,4 @@
-"""Pass on what a host and a program say to each other: what the program is asked, and its end."""
+"""Test the relay between a host and a program: its questions, its changes and its end."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""Ask players that are elsewhere: in time or too late, old questions and new, and what is kept of a failure."""
+"""Test questions to remote players: deadlines, old replies, and the evidence of failures."""
 
 import asyncio
 import json
@@ -141,7 +141,7 @@ def test_hello_may_take_as_long_as_starting_up_may() -> None:
 
 
 def stalled(reply_at: float, stalls: dict[float, float], limit: float = 1.0) -> Answer:
-    """The answer of somebody who replies then, while the loop does something else at these times, for so long."""
+    """The answer of a player that replies then, while the event loop is busy at these times, for so long."""
 
     async def ask(loop: VirtualTimeLoop) -> Answer:
         for moment, seconds in stalls.items():
@@ -195,7 +195,7 @@ def test_a_delay_of_the_host_is_not_charged_to_the_bank() -> None:
 
 
 async def over_a_socket(limit: float, talk: Callable[[socket.socket], None], stalls: dict[float, float]) -> Answer:
-    """The answer of somebody at a real socket in a thread, while the loop is stalled in earnest."""
+    """The answer of a player at a real socket in a thread, while the event loop is really stalled."""
     ours, theirs = socket.socketpair()
     line = await accept_tcp(ours)
     who = threading.Thread(target=talk, args=(theirs,), daemon=True)
@@ -220,19 +220,19 @@ def replying(seconds: float) -> Callable[[socket.socket], None]:
     return talk
 
 
-def test_a_loop_that_sleeps_while_the_reply_is_there_ejects_nobody() -> None:
+def test_a_stalled_event_loop_with_a_waiting_reply_ejects_no_player() -> None:
     answer = asyncio.run(over_a_socket(0.3, replying(0.1), {0.02: 0.6}))
 
     assert isinstance(answer, Answered)
 
 
-def test_a_loop_that_sleeps_while_the_player_thinks_ejects_nobody() -> None:
+def test_a_stalled_event_loop_while_a_player_thinks_ejects_no_player() -> None:
     answer = asyncio.run(over_a_socket(0.6, replying(0.8), {0.1: 0.6}))
 
     assert isinstance(answer, Answered)
 
 
-# Old questions, and questions that nobody asked.
+# Old questions, and questions that were not asked.
 
 
 def test_a_reply_to_an_old_question_is_ignored() -> None:
@@ -340,7 +340,7 @@ def test_no_two_questions_and_no_two_players_have_the_same_nonce() -> None:
     ("step", "fault", "why"),
     [
         ((0.1, ConnectionClosed(Fault.CRASHED, "the program ended")), Fault.CRASHED, "the program ended"),
-        ((0.1, ConnectionClosed(Fault.GONE, "nobody is there")), Fault.GONE, "nobody is there"),
+        ((0.1, ConnectionClosed(Fault.GONE, "the player is gone")), Fault.GONE, "the player is gone"),
         ((0.1, TooMuchData(b"x" * 512)), Fault.FLOOD, "sent more than 8192 bytes at once"),
         ((0.1, b"hello?"), Fault.MALFORMED, "not a reply: not JSON"),
         ((0.1, reply_with({"type": "win"})), Fault.MALFORMED, "the answer is not an action of this game"),

@@ -1,4 +1,4 @@
-"""Stay at a server: for match after match, and over one connection after the other."""
+"""Test sessions at a server: many matches, and reconnections."""
 
 import asyncio
 import threading
@@ -20,7 +20,7 @@ FIRST = {"type": "place", "at": [0, 0]}
 
 @pytest.fixture(autouse=True)
 def _quickly(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody has to wait long."""
+    """Make all waits short."""
     monkeypatch.setattr(player_side, "FIRST_RECONNECT_INTERVAL_S", 0.001)
     monkeypatch.setattr(player_side, "MAX_RECONNECT_INTERVAL_S", 0.01)
     for module in (player_side, relay, session):
@@ -244,7 +244,7 @@ def test_the_last_answer_before_leaving_is_sent_again_after_a_reconnection() -> 
 
 
 @pytest.mark.parametrize("by", [b"", wire.encode_suspended("an update", 0.01)])
-def test_a_match_whose_end_is_repeated_is_answered_before_the_session_leaves(by: bytes) -> None:
+def test_a_match_that_goes_on_at_the_server_after_its_end_is_ended_again_before_leaving(by: bytes) -> None:
     def first(guest: ClientConnection) -> None:
         guest.sign_in()
         guest.begin()

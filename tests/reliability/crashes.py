@@ -1,4 +1,4 @@
-"""Let the process end at every step of every event, and demand that the resumed match is the same."""
+"""End the process at every step of every event, and check that the resumed match is the same."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -24,8 +24,8 @@ from tests.reliability.process_attempts import (
     find_difference,
     is_finished,
     parse_facts,
+    published_is_recorded,
     run_process,
-    told_is_recorded,
 )
 from tests.reliability.readings import Bug, Meter, Reading, make_lots, make_reading, make_seed
 from tests.reliability.tables import TABLES, AnyMatch, MeterTable
@@ -91,17 +91,16 @@ def play_with_crashes(table: MeterTable, seed: bytes, fuses: list[Fuse], expecte
 
 
 def find_unrecorded(done: ProcessAttempt, directory: Path) -> str:
-    """What a process had told that is not in its journal."""
+    """What a process had published that is not in its journal."""
     paths = begun_journals(directory)
     text = paths[-1].read_bytes() if paths else b""
     if done.fault is not None:
         return f"a fault of the host: {done.fault}"
-    if not told_is_recorded(done.told_facts, done.known, text):
-        return (
-            f"{len(done.told_facts)} facts were told after {done.known}, and not all are among {len(parse_facts(text))}"
-        )
+    if not published_is_recorded(done.published_facts, done.known, text):
+        published, recorded = len(done.published_facts), len(parse_facts(text))
+        return f"{published} facts were published after {done.known}, and not all are among {recorded}"
     if done.result is not None and not is_finished(paths[-1]):
-        return "the end was told, and is not in the file"
+        return "the end was published, and is not in the file"
     if done.shown_view is not None and not follows(done.shown_view, read_journal(paths[-1])):
         return f"seat {done.shown_view[0]} was shown in {done.shown_view[1]} what is not in the file"
     return ""
@@ -125,19 +124,19 @@ def follows(shown: tuple[Seat, str, Any], recorded: RecordedMatch) -> bool:
 
 @contextmanager
 def planted_late_journal() -> Iterator[None]:
-    """The bug of a journal that is written when everybody has been told."""
+    """The bug of a journal that is written after the observers were notified."""
     late: list[Callable[[], object]] = []
-    write, tell = MatchRecord.write, Observers.notify
+    write, notify = MatchRecord.write, Observers.notify
 
     def write_later(record: MatchRecord, event: Event, message: Message | None, answer: Answer | None) -> bool:
         late.append(lambda: write(record, event, message, answer))
         return False
 
-    def tell_first(gallery: Observers, event: Event, match: AnyMatch) -> None:
-        tell(gallery, event, match)
+    def notify_first(observers: Observers, event: Event, match: AnyMatch) -> None:
+        notify(observers, event, match)
         late.pop()()
 
-    with patch.object(MatchRecord, "write", write_later), patch.object(Observers, "tell", tell_first):
+    with patch.object(MatchRecord, "write", write_later), patch.object(Observers, "notify", notify_first):
         yield
 
 

@@ -1,4 +1,4 @@
-"""Cut journals at every line and anywhere else, and demand that what is whole is read and the rest is played again."""
+"""Cut journals at every line and elsewhere; check that whole lines are read and the rest is played again."""
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
@@ -88,7 +88,7 @@ def find_misread(text: bytes) -> str:
     if [fact_as_json(fact) for fact in recorded.facts] != [line["fact"] for line in lines if line["type"] == "fact"]:
         return "other facts were read than are there"
     if (recorded.closing is not None) != (lines[-1]["type"] == "result"):
-        return "it was not told right whether the match is finished"
+        return "it was read wrongly whether the match is finished"
     whole = text.rfind(b"\n") + 1
     return (
         ""
@@ -122,28 +122,28 @@ def find_misresumed(text: bytes, table: MeterTable, seed: bytes, expected: Undis
             return f"{type(error).__name__}: {error}"
 
 
-Chained = tuple[list[JournalLine], tuple[str, ...], int]
+ParsedLines = tuple[list[JournalLine], tuple[str, ...], int]
 
 
 def planted_dropped_line() -> AbstractContextManager[Any]:
     """The bug of a reader that does not trust the last line before a torn one."""
-    chained = replay.parse_lines
+    parse_lines = replay.parse_lines
 
-    def fewer(text: bytes) -> Chained:
-        lines, heads, torn = chained(text)
+    def fewer(text: bytes) -> ParsedLines:
+        lines, heads, torn = parse_lines(text)
         return (lines[:-1], heads[:-1], torn) if torn and len(lines) > 1 else (lines, heads, torn)
 
-    return patch.object(replay, "chained", fewer)
+    return patch.object(replay, "parse_lines", fewer)
 
 
 def planted_kept_line() -> AbstractContextManager[Any]:
     """The bug of a reader that takes a line for whole though its end is missing."""
-    chained = replay.parse_lines
+    parse_lines = replay.parse_lines
 
-    def more(text: bytes) -> Chained:
-        return chained(text + b"\n" if text.endswith(b'"}') else text)
+    def more(text: bytes) -> ParsedLines:
+        return parse_lines(text + b"\n" if text.endswith(b'"}') else text)
 
-    return patch.object(replay, "chained", more)
+    return patch.object(replay, "parse_lines", more)
 
 
 CUT_METER = Meter(

@@ -1,4 +1,4 @@
-"""Let every call to a disk fail once, or from then on, and demand that the match is suspended, not spoiled."""
+"""Let every call to a disk fail, once or for good, and check that the match is suspended, not spoiled."""
 
 import errno
 import os
@@ -23,8 +23,8 @@ from tests.reliability.process_attempts import (
     begun_journals,
     find_difference,
     is_finished,
+    published_is_recorded,
     run_process,
-    told_is_recorded,
 )
 from tests.reliability.readings import Bug, Meter, Reading, make_reading, make_seed
 from tests.reliability.tables import TABLES, MeterTable
@@ -186,13 +186,15 @@ def find_aftermath_problems(
     table: MeterTable, seed: bytes, directory: Path, done: ProcessAttempt, expected: UndisturbedMatch, may_lose: bool
 ) -> str:
     """What is wrong with what a failing disk left, and with what becomes of it on a good one."""
-    if done.told_facts != expected.facts[done.known : done.known + len(done.told_facts)]:
-        return "something was told that does not happen on a good disk"
+    if done.published_facts != expected.facts[done.known : done.known + len(done.published_facts)]:
+        return "something was published that does not happen on a good disk"
     paths = begun_journals(directory)
-    if not may_lose and not told_is_recorded(done.told_facts, done.known, paths[0].read_bytes() if paths else b""):
-        return "something was told that is not in the file"
+    if not may_lose and not published_is_recorded(
+        done.published_facts, done.known, paths[0].read_bytes() if paths else b""
+    ):
+        return "something was published that is not in the file"
     if done.result is not None and not any(map(is_finished, paths)):
-        return "the end was told, and is not in the file"
+        return "the end was published, and is not in the file"
     result = done.result
     if not any(map(is_finished, paths)):
         again = run_process(table, seed, directory, Fuse(), ForgettingDisk())

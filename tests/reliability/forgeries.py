@@ -1,4 +1,4 @@
-"""Forge journals in every way: as somebody who leaves the chain as it is, and as somebody who makes it anew."""
+"""Forge journals in every way: with the old chain of hashes, and with a new one."""
 
 from collections.abc import Callable, Sequence
 from hashlib import sha256
@@ -42,7 +42,7 @@ def delete(lines: Lines, other: Lines, lots: SeededRandom) -> Lines:
 
 
 def insert(lines: Lines, other: Lines, lots: SeededRandom) -> Lines:
-    """Put in a line that stands somewhere else, or that the match was resumed and everybody sat down again."""
+    """Put in a line that stands somewhere else, or that the match was resumed and all players were seated again."""
     place, epochs = 1 + lots.below(len(lines)), sum(line["type"] == "resumed" for line in lines)
     mark = {"at": lines[0]["at"], "hash": lines[0]["hash"]}
     resumed = {"type": "resumed", "seq": place, **mark, "fairplay": lines[0]["fairplay"], "epoch": epochs + 2}

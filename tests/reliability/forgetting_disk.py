@@ -1,4 +1,4 @@
-"""Pretend to be a disk of which only what was synced survives a power cut."""
+"""Simulate a disk on which only synced data survives a power cut."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Hold simulated tournaments, and demand that intervals cover the truth as often as they say, and equals stay equal."""
+"""Simulate tournaments, and check that intervals cover the truth as often as they say, and equals stay equal."""
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
@@ -26,7 +26,7 @@ from tests.reliability.simulated_tournaments import SCENARIOS, Scenario
 RUNS = 500  # of each scenario, at full size
 MEAN_COVERAGE_RANGE = (0.93, 0.97)  # of the contrasts of one kind
 MIN_COVERAGE = 0.90  # of any contrast
-MAX_FALSE_DIFFERENCES = 0.07  # of runs in which equals are told apart
+MAX_FALSE_DIFFERENCES = 0.07  # of runs in which equals are significantly different
 MAX_RARE_SHARE = (
     0.01  # floors and one-sided intervals cover more than they say; the upper limit is for where they are rarer
 )
@@ -39,7 +39,7 @@ class CoverageResult(NamedTuple):
     players: Floats
     pairs: Floats
     seats: Floats
-    significant: Floats  # was anybody told apart?
+    significant: Floats  # was any pair significantly different?
     special: float  # the share of contrasts with a floor or a one-sided interval
 
 
@@ -76,7 +76,8 @@ def find_deviations(scenario: Scenario, found: CoverageResult) -> Iterator[str]:
         > MAX_FALSE_DIFFERENCES
         + ALLOWED_STANDARD_ERRORS * fewer * (MAX_FALSE_DIFFERENCES * (1 - MAX_FALSE_DIFFERENCES)) ** 0.5
     ):
-        yield f"equals are told apart in {found.significant.mean():.1%} of runs, more than {MAX_FALSE_DIFFERENCES:.0%}"
+        share = found.significant.mean()
+        yield f"equals are significantly different in {share:.1%} of runs, more than {MAX_FALSE_DIFFERENCES:.0%}"
 
 
 def simulate(scenario: Scenario, runs: list[int], seed: bytes) -> CoverageResult:
@@ -132,12 +133,12 @@ def planted_model_errors() -> AbstractContextManager[Any]:
 
 
 def planted_uncorrected_pairs() -> AbstractContextManager[Any]:
-    """The bug of pairs that are told apart as if there were no others."""
+    """The bug of pairs that are compared as if there were no others."""
 
-    def apart(strength: Floats, doubts: Floats) -> Bools:
-        return np.greater.outer(strength, strength) & (doubts < SIGNIFICANCE_LEVEL)
+    def uncorrected_pairs(strength: Floats, p_values: Floats) -> Bools:
+        return np.greater.outer(strength, strength) & (p_values < SIGNIFICANCE_LEVEL)
 
-    return patch.object(ratings, "told_apart", apart)
+    return patch.object(ratings, "significant_pairs", uncorrected_pairs)
 
 
 COVERAGE_METER = Meter(

@@ -1,4 +1,4 @@
-"""Hold the kernels against Python on many positions, and let sanitizers watch them at that and at hostile calls."""
+"""Compare the kernels with Python on many positions, and run them and hostile calls under sanitizers."""
 
 import json
 import os
@@ -72,18 +72,18 @@ def run_with_library(library: Path, numbers: range, seed: bytes) -> Reading:
 
 
 def planted_missing_fish() -> AbstractContextManager[object]:
-    """The kernel is told of a board without fish."""
+    """The kernel gets a board without fish."""
     real = fish_kernel.packed_fish
     return patch.object(fish_kernel, "packed_fish", lambda state: bytes(len(real(state))))
 
 
 def planted_tile_codes() -> AbstractContextManager[object]:
-    """The kernel is told the codes of a tile in another order."""
+    """The kernel gets the codes of a tile in another order."""
     return patch.object(tsuro_kernel, "TURNED", tuple(codes[::-1] for codes in tsuro_kernel.TURNED))
 
 
 def planted_missing_bonus() -> AbstractContextManager[object]:
-    """The kernel is not told of the bonus for a Q."""
+    """The kernel does not get the bonus for a Q."""
 
     assert kernels is not None
     find, play = kernels.q_best_placement, kernels.q_playouts

@@ -1,4 +1,4 @@
-"""Kill the command for real, again and again, and demand that the match is the same in the end."""
+"""Kill the command again and again, and check that the match is the same in the end."""
 
 import os
 import signal
@@ -99,7 +99,7 @@ def try_kills(number: int, seed: bytes) -> list[str]:
     arguments = (*MATCHES[place], "--seed", make_seed(seed, place).hex(), "--events")
     expected = run_undisturbed(COMMAND, arguments)
     with TemporaryDirectory() as name:
-        directory, told = Path(name), list[Any]()
+        directory, published = Path(name), list[Any]()
         command = (*COMMAND, "play", *arguments, "--journal", name, "--sync", SYNCS[lots.below(len(SYNCS))])
         while not any(is_finished(path) for path in begun_journals(directory)):
             known = len(parse_facts(b"".join(path.read_bytes() for path in begun_journals(directory))))
@@ -108,13 +108,13 @@ def try_kills(number: int, seed: bytes) -> list[str]:
                 if len(kills) < MAX_KILLS
                 else run_until(command, never_enough)
             )
-            told = run.events
+            published = run.events
             failure = find_unrecorded(run, known, directory)
             if run.code == -signal.SIGKILL:
                 kills.append(failure)
             if failure or run.code == 0:
                 break
-        failure = failure or find_wrong_end(directory, expected, told)
+        failure = failure or find_wrong_end(directory, expected, published)
     if failure and not any(kills):
         kills[-1:] = [failure]
     what = f"match {number} ({arguments[0]})"
@@ -130,7 +130,7 @@ def run_undisturbed(command: Sequence[str], arguments: Sequence[str]) -> Command
 
 
 def run_and_kill(command: Sequence[str], lots: SeededRandom, seconds: float) -> CommandRun:
-    """Kill it at some moment: often very early, or when it has just told something."""
+    """Kill it at some moment: often very early, or when it has just published an event."""
     way, lines, part = lots.below(5), 1 + lots.below(15), lots.below(1000) / 1000
     if way < 2:
         return run_until(command, lambda output, since: output.count(b"\n") >= lines)
@@ -158,26 +158,26 @@ def run_until(command: Sequence[str], enough: Callable[[bytes, float], bool]) ->
 
 
 def read_all(file: IO[bytes]) -> bytes:
-    """All that is in a file; its position is left alone, for whoever writes shares it."""
+    """All that is in a file; its position is left alone, as the writing process shares it."""
     return os.pread(file.fileno(), os.fstat(file.fileno()).st_size, 0)
 
 
 def find_unrecorded(run: CommandRun, known: int, directory: Path) -> str:
-    """What a process had told that is not in its journal, or how else it failed."""
+    """What a process had published that is not in its journal, or how else it failed."""
     if run.seconds > MATCH_TIMEOUT_S:
         return f"it did not come to an end in {MATCH_TIMEOUT_S} seconds"
     if run.code not in (0, -signal.SIGKILL):
         return f"exit code {run.code}: {run.said}"
     there = [fact for path in begun_journals(directory) for fact in parse_facts(path.read_bytes())]
-    told = [event_fact(event) for event in run.events if event["type"] not in ("started", "ended")]
-    if there[known : known + len(told)] != told:
-        return f"{len(told)} facts were told after {known}, and not all of them are among {len(there)}"
+    published = [event_fact(event) for event in run.events if event["type"] not in ("started", "ended")]
+    if there[known : known + len(published)] != published:
+        return f"{len(published)} facts were published after {known}, and not all of them are among {len(there)}"
     if any(event["type"] == "ended" for event in run.events) and not any(map(is_finished, begun_journals(directory))):
-        return "the end was told, and is not in the file"
+        return "the end was published, and is not in the file"
     return ""
 
 
-def find_wrong_end(directory: Path, expected: CommandRun, told: Sequence[Any]) -> str:
+def find_wrong_end(directory: Path, expected: CommandRun, published: Sequence[Any]) -> str:
     """In what the finished journal is not that of the undisturbed match."""
     paths = begun_journals(directory)
     if len(paths) != 1:
@@ -193,7 +193,7 @@ def find_wrong_end(directory: Path, expected: CommandRun, told: Sequence[Any]) -
         return "the ranking is not that of the undisturbed match"
     if result["ejected"] != [event_fact({"type": "ejected", **ejected}) for ejected in ended["ejected"]]:
         return "the ejected are not those of the undisturbed match"
-    receipts = [event["receipt"] for event in told if event["type"] == "ended"]
+    receipts = [event["receipt"] for event in published if event["type"] == "ended"]
     held = [option for receipt in receipts for option in ("--receipt", f"{receipt['seq']}:{receipt['head']}")]
     check = run_until((*COMMAND, "verify", str(paths[0]), *held), never_enough)
     return "" if check.code == 0 else f"verify: {check.said}"

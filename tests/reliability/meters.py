@@ -17,7 +17,7 @@ from tests.reliability.tampering import TAMPERING_METER
 from tests.reliability.tournament_kills import TOURNAMENT_METER
 from tests.reliability.untampered import CLEAN_METER
 
-METERS: dict[str, Meter] = {  # what takes longest comes first, for those who share the work
+METERS: dict[str, Meter] = {  # the slowest first, as processes share the work
     "tournaments": TOURNAMENT_METER,
     "kills": KILL_METER,
     "neighbours": NEIGHBOUR_METER,

@@ -1,4 +1,4 @@
-"""Seat an honest program that has to compute beside one that takes whatever it can get, and demand that it wins."""
+"""Seat an honest program that has to compute beside one that takes all it can get, and check that it wins."""
 
 import os
 import socket
@@ -90,7 +90,7 @@ def play_beside(number: int, seed: bytes) -> str:
     kind, honest = list(NEIGHBOUR_KINDS)[number % len(NEIGHBOUR_KINDS)], Seat(number // len(NEIGHBOUR_KINDS) % 2)
     with TemporaryDirectory() as name:
         files = [Path(name, text) / "bot.py" for text in ("honest", "neighbour")]
-        Path(name).chmod(0o755)  # programs of root run as somebody else
+        Path(name).chmod(0o755)  # programs of root run as another user
         for file, text in zip(files, (HONEST_CODE, NEIGHBOUR_KINDS[kind] + NEIGHBOUR_CODE), strict=True):
             file.parent.mkdir(mode=0o755)
             file.write_text(LEGAL_ACTION_CODE + text)
@@ -113,17 +113,20 @@ def play_beside(number: int, seed: bytes) -> str:
 
 
 def planted_unstopped_programs() -> AbstractContextManager[object]:
-    """Let programs go on while others are asked, and let them found sessions, which share the cores evenly."""
+    """Let programs go on while others are asked, and make sessions, which share the cores evenly."""
     return patch.multiple(
-        sandboxed_command, opened=planted_open_filter, Group=Mock(make=lambda *_: None), Kept=CarelessSupervisor
+        sandboxed_command,
+        open_filter=planted_open_filter,
+        ControlGroup=Mock(make=lambda *_: None),
+        SignalFreezer=CarelessSupervisor,
     )
 
 
 class CarelessSupervisor(NoFreezer):
-    """A keeper that stops nobody."""
+    """A supervisor that stops no process."""
 
     def __init__(self) -> None:
-        self.end = socket.socket()
+        self.supervisor_end = socket.socket()
 
 
 def planted_open_filter() -> int:

@@ -1,4 +1,4 @@
-"""Put what the meters showed into docs/reliability.md: the rows of those that were read, with the day."""
+"""Write readings into docs/reliability.md: a row for each meter that was read, with the day."""
 
 import re
 from collections.abc import Iterable, Mapping

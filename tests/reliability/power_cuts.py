@@ -1,4 +1,4 @@
-"""Cut the power at every event and in between, and demand that nothing is lost that was promised to be kept."""
+"""Cut the power at every event and in between, and check that nothing is lost that has to be durable."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
@@ -32,14 +32,14 @@ TIME_TOLERANCE_S = 1e-9  # seconds that do not count
 
 
 class PowerCut(msgspec.Struct, frozen=True):
-    """What a power cut at some moment would leave, and what had been told by then."""
+    """What a power cut at some moment would leave, and what had been published by then."""
 
     now: float
-    told: dict[int, float]  # by the number of the fact: when
-    ended: bool  # was the end told?
+    published: dict[int, float]  # the time of each fact, by its number
+    ended: bool  # was the end published?
     surviving: bytes  # of the journal
     written: int  # bytes
-    thinking: bool  # in the middle of a turn, not right after something was told
+    thinking: bool  # in the middle of a turn, not right after an event was published
 
 
 class SlowDisk(ForgettingDisk):
@@ -82,19 +82,19 @@ class SlowDisk(ForgettingDisk):
 
 
 class PowerCutObserver:
-    """An observer that knows what would be left, whenever somebody is told or has thought."""
+    """An observer that notes what would be left at every event and after every turn."""
 
     def __init__(self, disk: SlowDisk) -> None:
         self.cuts: list[PowerCut] = []
         self.known = 0  # facts that were there when this process began
-        self._told: dict[int, float] = {}
+        self._published: dict[int, float] = {}
         self._ended = False
         self._disk = disk
 
     def observe(self, event: Event, match: AnyMatch) -> None:
         match event:
             case Acted() | Ejected():
-                self._told = {**self._told, self.known: self._disk.clock()}
+                self._published = {**self._published, self.known: self._disk.clock()}
                 self.known += 1
             case Ended():
                 self._ended = True
@@ -104,7 +104,7 @@ class PowerCutObserver:
         """Remember how it is now."""
         left = b"".join(self._disk.durable_files().values())
         written = sum(len(self._disk.content(file)) for file in self._disk.files)
-        self.cuts.append(PowerCut(self._disk.clock(), self._told, self._ended, left, written, thinking))
+        self.cuts.append(PowerCut(self._disk.clock(), self._published, self._ended, left, written, thinking))
 
 
 def measure_power_cuts(numbers: range, seed: bytes) -> Reading:
@@ -118,7 +118,7 @@ def try_power_cuts(number: int, seed: bytes) -> Iterator[str]:
     mode, slowest = SYNC_MODES[number % len(SYNC_MODES)], MAX_SYNC_MS[lots.below(len(MAX_SYNC_MS))]
     expected, fuses = play_undisturbed(table, match_seed), [Fuse()]
     if number % 2:  # the first of two processes ends early, perhaps before anything was synced
-        steps = ("asked", "told all", "written", *(("synced", "named") if mode is Durability.ALWAYS else ()))
+        steps = ("asked", "notified all", "written", *(("synced", "named") if mode is Durability.ALWAYS else ()))
         fuses[:0] = [Fuse(steps[lots.below(len(steps))], 1 + lots.below(6))]
     name = f"match {number} ({table.game}, {mode.value}, {slowest} ms to sync, {len(fuses)} processes)"
     with TemporaryDirectory() as directory:
@@ -180,29 +180,29 @@ def thinking_player(
 def find_loss(cut: PowerCut, mode: Durability, slowest: int) -> str:
     """What is lost that should have been kept.
 
-    When something is told, all is kept that was told longer than LAG before: on a slow disk the match waits for it.
+    When an event is published, those older than MAX_UNSYNCED_AGE_S are durable: on a slow disk the match waits.
     In the middle of a turn nothing waits, so the disk has the time that it takes: to be done with what it syncs, to
     pause, and to sync the next, with a directory perhaps.
     """
     if cut.ended and b'{"type":"result"' not in cut.surviving:
-        return "the end was told, and is lost"
+        return "the end was published, and is lost"
     kept = len(parse_facts(cut.surviving))
-    lost = [when for number, when in cut.told.items() if number >= kept]
+    lost = [when for number, when in cut.published.items() if number >= kept]
     if mode is Durability.ALWAYS:
         return f"{len(lost)} facts are lost" if lost else ""
     allowed = max(MAX_UNSYNCED_AGE_S, SYNC_INTERVAL_S + 3 * slowest / 1000) if cut.thinking else MAX_UNSYNCED_AGE_S
     age = cut.now - min(lost, default=cut.now)
-    return f"a fact is lost that was told {age * 1000:.0f} ms ago" if age > allowed + TIME_TOLERANCE_S else ""
+    return f"a fact is lost that was published {age * 1000:.0f} ms ago" if age > allowed + TIME_TOLERANCE_S else ""
 
 
 def planted_no_sync() -> AbstractContextManager[Any]:
     """The bug of a syncer that does not sync."""
-    return patch.object(Syncer, "round", lambda _: True)
+    return patch.object(Syncer, "sync_round", lambda _: True)
 
 
 def planted_no_wait() -> AbstractContextManager[Any]:
     """The bug of a match that goes on however slow the disk is."""
-    return patch.object(append_file, "LAG", MAX_RESTART_MS)
+    return patch.object(append_file, "MAX_UNSYNCED_AGE_S", MAX_RESTART_MS)
 
 
 POWER_METER = Meter(

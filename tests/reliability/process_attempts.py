@@ -1,4 +1,4 @@
-"""Play a match as one process does: begin it or go on with it, and perhaps come to a sudden end at some step."""
+"""Play a match as one process does: begin or resume it, and perhaps end suddenly at some step."""
 
 import json
 import os
@@ -38,11 +38,11 @@ TORN_WRITES: dict[str, Callable[[int], int]] = {  # how many bytes of a line are
     "torn at the end": lambda size: size - 1,
 }
 START_TIME_S = 1_700_000_000  # by a wall clock that makes all journals of the same length
-STEPS = ("asked", "answered", "judged", "applied", *TORN_WRITES, "written", "told one", "told all")
+STEPS = ("asked", "answered", "judged", "applied", *TORN_WRITES, "written", "notified one", "notified all")
 
 
 class ProcessEnded(KeyboardInterrupt):
-    """The process ends here: the only kind of exception that neither a channel nor the gallery stops."""
+    """The process ends here: the only kind of exception that neither channels nor observers stop."""
 
 
 class Fuse:
@@ -83,7 +83,7 @@ class DroppableDisk(Disk):
         for file in tuple(self.files):
             del self.files[file]
             os.close(file)
-        for open_file in tuple(OPEN_FILES):  # whose number somebody else may have from now on
+        for open_file in tuple(OPEN_FILES):  # another file may get the same number
             if open_file._disk is self:
                 open_file._file = -1
                 OPEN_FILES.discard(open_file)
@@ -170,12 +170,12 @@ class SteppingRecord(TimingRecord):
 
 
 class ProcessAttempt(msgspec.Struct, frozen=True):
-    """What one process did, and what it had told when it ended."""
+    """What one process did, and what it had published when it ended."""
 
     known: int  # facts that were in the journal before
-    told_facts: tuple[Fact, ...]  # to at least one observer
+    published_facts: tuple[Fact, ...]  # to at least one observer
     shown_view: tuple[Seat, str, Any] | None  # to a player, most recently: its seat, in which call, what
-    result: Result | None  # as it was told to at least one observer
+    result: Result | None  # as at least one observer got it
     final: AnyMatch | None  # None: the process came to a sudden end
     fault: HostFault | None  # what it came to an end by, if it was not a crash
 
@@ -194,7 +194,7 @@ def run_process(
     ticks = count(START_TIME_S)
     journal = Journal(directory, sync=sync, disk=disk, now=lambda: next(ticks) + 0.5)
     referee, known, shown = Referee(), 0, list[tuple[Seat, str, Any]]()
-    witnesses = [SteppingObserver(at, "told one"), SteppingObserver(at, "told all")]
+    witnesses = [SteppingObserver(at, "notified one"), SteppingObserver(at, "notified all")]
     for observer in (*witnesses, *observers):
         referee.subscribe(observer)
     final, fault = None, None
@@ -294,21 +294,21 @@ def fact_as_json(value: Any) -> Any:
 # What has to hold.
 
 
-def told_is_recorded(told: Sequence[Fact], known: int, text: bytes) -> bool:
-    """Is what was told since so many facts in the file, in that order?"""
+def published_is_recorded(published: Sequence[Fact], known: int, text: bytes) -> bool:
+    """Are the facts that were published since so many facts in the file, in that order?"""
     try:
         there = parse_facts(text)
     except ValueError:  # a line is damaged, and all behind it with it
         return False
-    return there[known : known + len(told)] == [fact_as_json(fact) for fact in told]
+    return there[known : known + len(published)] == [fact_as_json(fact) for fact in published]
 
 
-def find_difference(path: Path, facts: Sequence[Fact], result: Result, told: Result | None) -> str:
+def find_difference(path: Path, facts: Sequence[Fact], result: Result, published: Result | None) -> str:
     """In what a finished journal is not that of a match without any interruption; nothing if it is."""
     recorded: RecordedMatch = read_journal(path)
     if recorded.facts != tuple(facts):
         return f"{len(recorded.facts)} facts are not those {len(facts)} that happen without an interruption"
     if recorded.closing is None or recorded.closing.result != result:
         return "the result is not the one without an interruption"
-    final = verify(recorded, None if told is None else told.receipt)
+    final = verify(recorded, None if published is None else published.receipt)
     return "" if final.result == result else "verification ends with another result"

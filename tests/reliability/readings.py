@@ -1,4 +1,4 @@
-"""Say what a meter found: how much was tried, how much of it failed, and the first failures in words."""
+"""Define meters and their readings: how much was tried, how much of it failed, and the first failures."""
 
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
@@ -7,7 +7,7 @@ import msgspec
 
 from fairplay.core.chance import SeededRandom, derive_seed
 
-MAX_SHOWN_FAILURES = 3  # failures that are told in words
+MAX_SHOWN_FAILURES = 3
 
 Measure = Callable[[range, bytes], "Reading"]  # from the numbers of what is tried, and a seed for all of them
 Trials = Iterable[str]  # for each that was tried what went wrong, or nothing

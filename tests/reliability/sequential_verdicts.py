@@ -1,4 +1,4 @@
-"""Let sequential tests decide what is so by construction, and demand that they seldom err."""
+"""Let sequential tests decide what is known by construction, and check that they rarely err."""
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
@@ -87,7 +87,7 @@ def true_score(scenario: Scenario, seed: bytes) -> float:
 
 
 def simulated_scores(scenario: Scenario, chance: np.random.Generator, groups: int) -> list[float]:
-    """What the first scores against the second, whoever else sits there, one deal group after the other."""
+    """What the first scores against the second, whatever other players there are, one deal group after the other."""
     held = scenario.simulate(chance, groups)
     others = scenario.table - 1
     better = (held.places[:, None, :] > held.places[:, :, None]).sum(2)
@@ -101,7 +101,7 @@ def simulated_scores(scenario: Scenario, chance: np.random.Generator, groups: in
 
 def planted_hasty_test() -> AbstractContextManager[Any]:
     """The bug of a test that decides as soon as it is over a bound."""
-    return patch.multiple(sequential, GROUPS=0, DIFFERING=0)
+    return patch.multiple(sequential, MIN_TEST_DEALS=0, MIN_DECISIVE_DEALS=0)
 
 
 VERDICT_METER = Meter(

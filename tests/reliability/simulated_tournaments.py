@@ -1,4 +1,4 @@
-"""Simulate tournaments of which the truth is known: luck of deals and seats, uneven players, ties, ejections."""
+"""Simulate tournaments with known strengths: luck of deals and seats, uneven players, ties, ejections."""
 
 from itertools import permutations
 
@@ -33,11 +33,11 @@ class Scenario(msgspec.Struct, frozen=True):
 
     @property
     def equal(self) -> bool:
-        """Is nobody better than anybody else?"""
+        """Are all players equal?"""
         return len(set(self.strengths)) == 1
 
     def simulate(self, chance: np.random.Generator, deals: int) -> Tables:
-        """What comes of so many deals; everybody plays as many as everybody else, or almost."""
+        """The results of so many deals; all players play the same number, or almost."""
         players, table = len(self.strengths), self.table
         rounds = -(-deals * table // players)
         order = chance.permuted(np.tile(np.arange(players), (rounds, 1)), axis=1).ravel()

@@ -10,7 +10,7 @@ from tests.reliability.tables import AnyStrategy, match_progress
 
 HASH_ROUNDS = 40_000  # of hashing per turn: some milliseconds
 MAX_CHOICES = 40  # actions
-MAX_Q_TILES = 30  # tiles on the map of Q, after which everybody passes
+MAX_Q_TILES = 30  # tiles on the map of Q, after which all players pass
 
 
 class Thinker:

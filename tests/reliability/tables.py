@@ -38,7 +38,7 @@ class MeterTable(msgspec.Struct, frozen=True):
     parameters: dict[str, Any]
     players: tuple[str, ...]  # of the server
     bad: dict[Seat, Misbehaviour] = {}
-    enough: int = 10**6  # of Q: tiles on the map, after which everybody passes
+    enough: int = 10**6  # of Q: tiles on the map, after which all players pass
     pile: int | None = None  # of Q: so few tiles are left at the start, which is a state that was handed over
 
     @property

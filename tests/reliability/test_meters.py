@@ -1,4 +1,4 @@
-"""Try out that every meter is green on the code as it is, and red with a bug in it."""
+"""Test that every meter is green on the code as it is, and red with a planted bug."""
 
 import pytest
 from _pytest.mark.structures import ParameterSet
@@ -8,7 +8,7 @@ from tests.reliability.meters import METERS, take_reading
 from tests.reliability.readings import Reading, make_reading
 
 SEED = seed_from_text("reliability")
-NEEDS_CORES = {"neighbours"}  # on a host that is too busy nobody loses on time, whatever others do
+NEEDS_CORES = {"neighbours"}  # on a busy host no player loses on time, whatever others do
 
 
 def case(name: str, *bug: str) -> ParameterSet:

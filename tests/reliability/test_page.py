@@ -1,4 +1,4 @@
-"""Try out that the page on reliability has a row for each meter that was read, and tells of each that there is."""
+"""Test that the page on reliability has a row for each meter that was read, and describes every meter."""
 
 from datetime import date
 

@@ -1,4 +1,4 @@
-"""Try out with a real thread that a journal is synced while a player thinks, and not when it is asked or answers."""
+"""Test with a real thread that a journal is synced while a player thinks, and not at its question or answer."""
 
 import threading
 from pathlib import Path
@@ -48,7 +48,7 @@ class Patient:
         with self._disk.changed:
             self.waited.append(self._disk.changed.wait_for(lambda: self._disk.synced >= written, self._deadline))
         if not self.waited[-1]:
-            raise TimeoutError("nobody has synced")
+            raise TimeoutError("the journal was not synced")
         return next(GAME.actions(view))
 
 
@@ -68,7 +68,7 @@ def test_a_journal_is_synced_while_a_player_thinks(tmp_path: Path) -> None:
 
 
 def test_a_player_waits_in_vain_if_nothing_is_synced_in_the_background(tmp_path: Path) -> None:
-    with patch.object(Syncer, "round", lambda _: True):
+    with patch.object(Syncer, "sync_round", lambda _: True):
         disk, player, match = played(tmp_path, deadline=0.05)
 
     assert not player.waited[0]

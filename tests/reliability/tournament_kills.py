@@ -1,4 +1,4 @@
-"""Kill the manager of a tournament, or a worker, for real, and demand the same standings, each match counted once."""
+"""Kill the manager of a tournament, or a worker, and check for the same standings, with each match counted once."""
 
 import json
 import os
@@ -53,12 +53,12 @@ class FinalState(msgspec.Struct, frozen=True):
 
 
 def measure_tournament_kills(numbers: range, seed: bytes) -> Reading:
-    """A number is a tournament in which somebody is killed once."""
+    """A number is a tournament in which a process is killed once."""
     return make_reading(try_kill(number, seed) for number in numbers)
 
 
 def try_kill(number: int, seed: bytes) -> str:
-    """Kill somebody at a random moment, let it go on, and say what is wrong in the end."""
+    """Kill a process at a random moment, resume the tournament, and say what is wrong in the end."""
     victim, lots = list(VICTIMS)[number % len(VICTIMS)], make_lots(seed, number)
     expected = run_undisturbed(VICTIMS[victim])
     moment = (0.2 + 0.8 * lots.below(1000) / 1000) * expected.seconds
@@ -88,7 +88,7 @@ def run_undisturbed(executor: str) -> FinalState:
 
 
 def run_tournament(directory: str, executor: str, victim: str = "", moment: float = 0.0, choice: int = 0) -> str:
-    """Run the tournament, and kill somebody at this moment; what went wrong, if anything did."""
+    """Run the tournament, and kill a process at this moment; what went wrong, if anything did."""
     Path(directory, "cup.toml").write_text(TOURNAMENT_FILE)
     command = [*COMMAND, "tournament", f"{directory}/cup.toml", "--jobs", "2", "--executor", executor, "--quiet"]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:

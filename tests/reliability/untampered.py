@@ -1,4 +1,4 @@
-"""Record matches of every kind, and demand that nothing is found wrong with any of them."""
+"""Record matches of every kind, and check that all of them are verified."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
@@ -36,7 +36,7 @@ BUILT_IN = {
     "tsuro": ("first", "second", "third", "random", "survivor"),
     "q": ("random", "dag", "ldasg", "best"),
 }
-MAX_Q_TILES = 40  # tiles on the map of Q, after which nobody places any more
+MAX_Q_TILES = 40  # tiles on the map of Q, after which no player places any more
 FALSE_ALARM_INTERVAL = 12  # of so many journals about one
 
 
@@ -107,7 +107,7 @@ def play_branch(name: str, path: Path, journal: Journal, lots: SeededRandom) -> 
 def find_problem(name: str, path: Path, receipts: Sequence[Receipt]) -> str:
     """What is found wrong with a journal; nothing, if all is well."""
     if not receipts:
-        return f"{name}: nobody was handed a receipt"
+        return f"{name}: no player got a receipt"
     for receipt in receipts:
         try:
             verify(read_journal(path), receipt)
@@ -171,7 +171,7 @@ def random_parameters(name: str, players: int, lots: SeededRandom) -> dict[str, 
 
 
 def random_player(game: Game[Any, Any, Any], lots: SeededRandom) -> Channel:
-    """A built-in player, or somebody from the shelf of bad ones who plays like one."""
+    """A built-in player, or a hostile player with its strategy."""
     server = BUILT_IN[game.name]
     key = derive_seed(bytes(32), str(lots.below(2**32)))
     strategy: Any = open_player(server[lots.below(len(server))], game_info(game.name), key)
@@ -186,20 +186,20 @@ def random_player(game: Game[Any, Any, Any], lots: SeededRandom) -> Channel:
 
 
 def tiring_strategy(strategy: AnyStrategy) -> AnyStrategy:
-    """The strategy of somebody who passes when there are many tiles."""
+    """A strategy that passes when there are many tiles."""
     return lambda view: q.Pass() if match_progress(view) >= MAX_Q_TILES else strategy(view)
 
 
 def planted_false_alarms() -> AbstractContextManager[Any]:
     """The bug of a reader that does not like some journals."""
-    chained = replay.parse_lines
+    parse_lines = replay.parse_lines
 
     def alarmed(text: bytes) -> tuple[list[JournalLine], tuple[str, ...], int]:
         if sum(text[:2000]) % FALSE_ALARM_INTERVAL == 0:
             raise BadJournal(1, "there is something about this line", 0)
-        return chained(text)
+        return parse_lines(text)
 
-    return patch.object(replay, "chained", alarmed)
+    return patch.object(replay, "parse_lines", alarmed)
 
 
 CLEAN_METER = Meter(

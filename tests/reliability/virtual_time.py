@@ -1,4 +1,4 @@
-"""Let a match and a thread in the background take turns in virtual time, so that every run is the same."""
+"""Run a match and a background thread by turns in virtual time, so that every run is the same."""
 
 import threading
 from collections.abc import Callable

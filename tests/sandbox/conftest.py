@@ -1,4 +1,4 @@
-"""Make control groups for tests, and see that they are gone afterwards."""
+"""Make control groups for tests, and check that they are gone afterwards."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path

@@ -27,7 +27,7 @@ reading, writing = os.pipe()
 
 
 def system_call(name: str, *arguments: int | bytes) -> int:
-    """Make a system call; bytes are handed over where they are."""
+    """Make a system call; bytes are passed by their address."""
     words = [each if isinstance(each, bytes) else ctypes.c_long(each) for each in arguments]
     result = int(libc.syscall(NUMBERS[name], *words))
     if result == -1:
@@ -36,7 +36,7 @@ def system_call(name: str, *arguments: int | bytes) -> int:
 
 
 def queued_signal() -> bytes:
-    """The signal, as somebody may queue it."""
+    """The signal, as any process may queue it."""
     return struct.pack("iii", CONT, 0, -1).ljust(128, b"\0")
 
 
@@ -129,11 +129,11 @@ CONTINUE_WAYS: dict[str, tuple[Callable[[], None], Callable[[int], object]]] = {
 
 
 def outcome(arrange: Callable[[], None], do: Callable[[int], object]) -> str:
-    """Try one way: "continued", "stopped", or the error of whoever failed."""
+    """Try one way: "continued", "stopped", or the error of the process that failed."""
     told, tell = os.pipe()
     between = os.fork()
     if between == 0:
-        os.setsid()  # a group is orphaned if nobody else in its session is a parent
+        os.setsid()  # a group is orphaned if no other process of its session is a parent
         stopped = os.fork()
         if stopped == 0:
             os.write(tell, f"{os.getpid()} ".encode())

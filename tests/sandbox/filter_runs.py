@@ -1,4 +1,4 @@
-"""Run programs under the filter of system calls and nothing else, and work out on paper what it says of a call."""
+"""Run programs under the filter of system calls only, and evaluate the filter for a call."""
 
 import json
 import os
@@ -47,7 +47,7 @@ def run_filtered(
         file.write(filter_program())
         file.seek(0)
         filtering = [] if free else ["--seccomp", str(file.fileno())]
-        shut_in = [
+        sandboxed = [
             "bwrap",
             *users,
             "--unshare-pid",
@@ -58,7 +58,7 @@ def run_filtered(
             *filtering,
         ]
         return subprocess.run(
-            [*shut_in, "--", *command],
+            [*sandboxed, "--", *command],
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,

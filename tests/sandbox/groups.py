@@ -32,7 +32,7 @@ def becomes_true(is_so: Callable[[], bool]) -> bool:
 
 
 def living_processes(numbers: Sequence[int]) -> list[int]:
-    """Which of these processes have not ended; those that nobody has buried yet have."""
+    """Which of these processes have not ended; zombies have."""
     states = {
         number: read_proc_file(Path(f"/proc/{number}/stat")).rpartition(b")")[2].split()[:1] for number in numbers
     }
@@ -40,7 +40,7 @@ def living_processes(numbers: Sequence[int]) -> list[int]:
 
 
 def start_in_group(group: ControlGroup, text: str, *arguments: str) -> "subprocess.Popen[str]":
-    """Start a program in a group; whoever closes that ends it."""
+    """Start a program in a group, which ends when the group is closed."""
     words = [*group.enter_command(), *PYTHON, "-c", text, *arguments]
     return subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
@@ -56,5 +56,5 @@ def processes_in(group: ControlGroup) -> list[int]:
 
 
 def cpu_seconds(group: ControlGroup) -> float:
-    """The seconds that everybody in a group has computed."""
+    """The CPU seconds of all processes in a group."""
     return cgroup.read_counters(Path(group.procs_files[0]).parent / "cpu.stat")["usage_usec"] / 1e6

@@ -1,4 +1,4 @@
-"""Hold programs in control groups: together within limits, frozen, and ended, whatever becomes of us."""
+"""Test control groups of programs: common limits, freezing, and the end, even if we are killed."""
 
 import os
 import select
@@ -196,14 +196,14 @@ def test_many_processes_get_no_more_cpu_than_one(make: Callable[..., ControlGrou
 def test_closing_a_group_kills_all_its_processes(frozen: bool, group: ControlGroup) -> None:
     program = start_in_group(group, BURN, "20")
     assert becomes_true(lambda: len(processes_in(group)) == 20)
-    everybody = processes_in(group)
+    processes = processes_in(group)
     if frozen:
         group.freeze()
 
     group.close()
 
     assert wait_for_exit(program) == -signal.SIGKILL
-    assert becomes_true(lambda: not living_processes(everybody))
+    assert becomes_true(lambda: not living_processes(processes))
     assert not any(Path(entrance).exists() for entrance in group.procs_files)
 
 
@@ -222,7 +222,7 @@ def test_a_group_is_killed_on_a_kernel_without_cgroup_kill(
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="takes root, to be in a namespace and look out of it")
 def test_an_invisible_process_of_a_group_is_not_taken_for_our_own(group: ControlGroup) -> None:
-    """Its number is 0 for whoever is in another namespace, and to kill 0 is to kill oneself."""
+    """Its id is 0 for a process in another namespace, and to kill 0 is to kill oneself."""
     program = start_in_group(group, ECHO)
     assert becomes_true(lambda: processes_in(group) == [program.pid])
     text = (
@@ -246,14 +246,14 @@ def test_all_processes_of_a_sandbox_are_in_its_group(frozen: bool, group: Contro
     words = [*group.enter_command(), *wrap_command([*PYTHON, "-c", BURN, "20"], SandboxPolicy(SandboxLevel.STRICT))]
     program = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert becomes_true(lambda: len(processes_in(group)) > 20)
-    everybody = processes_in(group)
+    processes = processes_in(group)
     if frozen:
         group.freeze()
 
     group.close()
 
     assert wait_for_exit(program) == -signal.SIGKILL
-    assert becomes_true(lambda: not living_processes(everybody))
+    assert becomes_true(lambda: not living_processes(processes))
 
 
 def test_subgroups_are_removed_with_their_group(group: ControlGroup) -> None:
@@ -314,17 +314,17 @@ def test_a_process_with_the_id_of_a_dead_referee_is_not_taken_for_it(group: Cont
     _, space, number, began, _ = cgroup.new_group_name().split("-")
     ours = place / f"fairplay-{space}-{number}-{began}-999999"
     before_us = place / f"fairplay-{space}-{number}-{int(began) - 1}-0"
-    elsewhere = place / f"fairplay-{int(space) + 1}-{number}-{int(began) - 1}-0"
-    others = place / "fairplay-of-somebody-else"
-    for directory in (ours, before_us, elsewhere, others):
+    other_namespace = place / f"fairplay-{int(space) + 1}-{number}-{int(began) - 1}-0"
+    others = place / "fairplay-of-others"
+    for directory in (ours, before_us, other_namespace, others):
         directory.mkdir()
 
     cgroup.remove_stale(place)
 
-    there = [directory for directory in (ours, before_us, elsewhere, others) if directory.exists()]
+    there = [directory for directory in (ours, before_us, other_namespace, others) if directory.exists()]
     for directory in there:
         directory.rmdir()
-    assert there == [ours, elsewhere, others]
+    assert there == [ours, other_namespace, others]
 
 
 MANY = """
@@ -356,11 +356,11 @@ def test_many_referees_make_groups_at_once(group: ControlGroup) -> None:
 @pytest.mark.parametrize(
     ("number", "machine", "own", "expected"),
     [
-        (signal.SIGKILL, 0, None, False),  # by itself, as far as anybody can tell
+        (signal.SIGKILL, 0, None, False),  # by itself, as far as we know
         (signal.SIGKILL, 1, None, True),
         (signal.SIGSEGV, 1, None, False),
         (signal.SIGKILL, 0, MemoryKills(0, False), False),
-        (signal.SIGKILL, 1, MemoryKills(0, False), False),  # somebody else was killed, and it has used the occasion
+        (signal.SIGKILL, 1, MemoryKills(0, False), False),  # another program was killed, and it has used the occasion
         (signal.SIGKILL, 1, MemoryKills(1, False), True),
         (signal.SIGKILL, 1, MemoryKills(1, True), False),  # its own limit
         (signal.SIGKILL, 3, MemoryKills(2, True), False),

@@ -1,4 +1,4 @@
-"""Find where control groups can be made: as root, as somebody who was given a part of the tree, and as nobody."""
+"""Find where control groups can be made: as root, as a user with a delegated group, and as one without."""
 
 import os
 import subprocess
@@ -13,15 +13,15 @@ from fairplay.sandbox.cgroup import CgroupSupport, ControlGroup, cgroup_support,
 from fairplay.sandbox.cgroup_mounts import delegate_controllers, find_own_cgroups, parse_own_cgroups
 from tests.sandbox.groups import AVAILABLE_GROUPS, MEGABYTE, becomes_true
 
-NOBODY = ("setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", "--")
-as_root = pytest.mark.skipif(os.geteuid() != 0, reason="takes root, who gives a part of the tree to somebody else")
+AS_ORDINARY_USER = ("setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", "--")
+as_root = pytest.mark.skipif(os.geteuid() != 0, reason="takes root, to delegate a group to another user")
 
 
-def as_nobody(directory: Path | None, text: str) -> str:
+def run_as_ordinary_user(directory: Path | None, text: str) -> str:
     """What a program of ours prints as an ordinary user, in a group that was given to it or in ours."""
     enter = enter_groups_command([str(directory / "cgroup.procs")]) if directory else []
     done = subprocess.run(
-        [*enter, *NOBODY, sys.executable, "-c", text], capture_output=True, text=True, timeout=60, check=False
+        [*enter, *AS_ORDINARY_USER, sys.executable, "-c", text], capture_output=True, text=True, timeout=60, check=False
     )
     if "Permission denied" in done.stderr or "No module" in done.stderr:
         pytest.skip(f"others may not use this Python: {done.stderr.splitlines()[-1]}")
@@ -68,7 +68,7 @@ def test_root_uses_every_mounted_and_writable_hierarchy() -> None:
 
 @as_root
 def test_a_user_without_a_delegated_group_has_no_groups_and_is_told_why() -> None:
-    said = as_nobody(None, TELL)
+    said = run_as_ordinary_user(None, TELL)
 
     assert said.startswith(
         "CgroupSupport(freezer=False, memory=False, pids=False, cpu=False, missing='no freezer, memory, pids"
@@ -89,7 +89,7 @@ def test_a_delegated_group_is_enough_for_a_freezer(given: Path) -> None:
         "group.close(); print(program.wait(20), directory.parent, directory.exists(), cgroup_support().freezer)"
     )
 
-    used, *others = as_nobody(given, text).split()
+    used, *others = run_as_ordinary_user(given, text).split()
 
     assert int(used) < 25000
     assert others == ["-9", str(given), "False", "True"]
@@ -107,17 +107,17 @@ def test_controllers_come_from_our_parent_group_if_it_has_no_processes(given: Pa
         "((place,), _) = cgroup.find_group_parents()\nprint(place.directory, *sorted(place.controllers))"
     )
 
-    assert as_nobody(inner, text).split() == [str(given), *sorted(["freezer", name])]
+    assert run_as_ordinary_user(inner, text).split() == [str(given), *sorted(["freezer", name])]
 
 
 @as_root
 def test_a_group_with_processes_delegates_no_controllers(given: Path) -> None:
     name, _ = some_controller(given)
-    with subprocess.Popen([*enter_groups_command([str(given / "cgroup.procs")]), "sleep", "60"]) as somebody:
+    with subprocess.Popen([*enter_groups_command([str(given / "cgroup.procs")]), "sleep", "60"]) as sleeper:
         assert becomes_true(lambda: (given / "cgroup.procs").read_text() != "")
         delegate_controllers(given, [name])
         assert (given / "cgroup.subtree_control").read_text().split() == []
-        somebody.kill()
+        sleeper.kill()
     delegate_controllers(given, [name])
 
     assert (given / "cgroup.subtree_control").read_text().split() == [name]

@@ -1,4 +1,4 @@
-"""Do what bots do, under the filter of system calls: threads, processes, databases, workers and compilers."""
+"""Run what bots need under the filter of system calls: threads, processes, databases, workers and compilers."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Stop programs that burn while nobody asks them, and wake them again."""
+"""Stop programs that compute while they are not asked, and continue them."""
 
 import asyncio
 import os
@@ -38,7 +38,7 @@ FREEZERS = [
         "group",
         marks=pytest.mark.skipif(not cgroup_support().freezer, reason=f"no freezer here: {cgroup_support().missing}"),
     ),
-    "keeper",
+    "supervisor",
 ]
 PATIENT = Limits(move=30, start_up=30)
 
@@ -61,14 +61,14 @@ def start():
 """
 
 
-AMPLE = 30.0  # seconds, which nobody needs
-SLICE = 0.005  # seconds that a scheduler may let a thread go on before it lets on whoever is to stop it
+AMPLE_LIMIT_S = 30.0  # which no program needs
+SCHEDULER_SLICE_S = 0.005  # for which a thread may run on before the thread that stops it
 
 
 @pytest.fixture(params=FREEZERS)
 def each_freezer(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Every way to stop a program."""
-    if request.param == "keeper":
+    if request.param == "supervisor":
         monkeypatch.setattr(sandboxed_command, "ControlGroup", NoControlGroups)
         monkeypatch.setattr(
             sandboxed_command, "machine_oom_kills", lambda: 0
@@ -96,7 +96,7 @@ async def over(program: ProgramConnection, seconds: float) -> float:
 async def computing(program: ProgramConnection) -> None:
     """Wait until it has computed something."""
     before = computed(program)
-    async with asyncio.timeout(AMPLE):
+    async with asyncio.timeout(AMPLE_LIMIT_S):
         while computed(program) - before < 0.05:
             await asyncio.sleep(0.01)
 
@@ -127,7 +127,7 @@ def test_a_program_that_is_not_asked_does_not_compute_in_any_process(burning: st
     found = asyncio.run(burn())
 
     assert max(found) < 0.025
-    assert statistics.median(found) < SLICE
+    assert statistics.median(found) < SCHEDULER_SLICE_S
     assert min(found) < 0.001
     assert is_cleaned_up(before)
 
@@ -303,13 +303,13 @@ def test_a_program_whose_question_is_cancelled_is_stopped_and_its_core_is_free(
             assert isinstance(await remote.hello(), Answered)
             assert isinstance(await remote.ask(START), Answered)
             (first,) = Path(f"/proc/{program._transport.get_pid()}/task").glob("*/children")
-            keeper_of_it = int(first.read_text())
-            os.kill(keeper_of_it, signal.SIGSTOP)  # so that it cannot answer
+            supervisor = int(first.read_text())
+            os.kill(supervisor, signal.SIGSTOP)  # so that it cannot answer
             asking = asyncio.create_task(remote.ask(TURN))
             await asyncio.sleep(0.1)
             asking.cancel()
             await asyncio.wait((asking,))
-            os.kill(keeper_of_it, signal.SIGCONT)
+            os.kill(supervisor, signal.SIGCONT)
             await asyncio.sleep(0.1)
             computed_then = await over(program, 0.2)
             async with asyncio.timeout(10):
@@ -330,7 +330,7 @@ def test_no_program_computes_before_it_is_asked(tmp_path: Path) -> None:
     async def start() -> float:
         program = await ProgramConnection.start([*PYTHON, str(path)], sandbox=STRICT)
         try:
-            await asyncio.sleep(0.5)  # for those who shut it in: where a keeper stops it, that one comes first
+            await asyncio.sleep(0.5)  # for the start of the sandbox: where a keeper stops it, that one comes first
             before = await over(program, 0.3)
             await acquire(program)
             await computing(program)

@@ -1,4 +1,4 @@
-"""Look around inside the sandbox, and ask for it in every way."""
+"""Test strict sandboxes from inside, and all options for them."""
 
 import json
 import os
@@ -24,8 +24,8 @@ from tests.players.machine import needs_strict
 from tests.players.programs import PYTHON, every_level
 
 STRICT = SandboxPolicy(SandboxLevel.STRICT)
-as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root's programs are strangers")
-not_as_root = pytest.mark.skipif(os.geteuid() == 0, reason="root's programs are strangers anyway")
+as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root's programs run as another user")
+not_as_root = pytest.mark.skipif(os.geteuid() == 0, reason="root's programs run as another user anyway")
 
 
 class Done(msgspec.Struct, frozen=True):
@@ -215,12 +215,12 @@ def test_a_program_in_the_home_directory_sees_no_other_file_there(
 
 @needs_strict
 def test_links_lead_where_they_lead_outside(tmp_path: Path) -> None:
-    for name in ("shelf", "store"):
+    for name in ("links", "store"):
         (tmp_path / name).mkdir()
     (tmp_path / "store" / "bot.py").write_text("print('hello')")
-    (tmp_path / "shelf" / "bot.py").symlink_to("../store/bot.py")
+    (tmp_path / "links" / "bot.py").symlink_to("../store/bot.py")
 
-    assert run([*PYTHON, str(tmp_path / "shelf" / "bot.py")]).out == "hello\n"
+    assert run([*PYTHON, str(tmp_path / "links" / "bot.py")]).out == "hello\n"
 
 
 @needs_strict

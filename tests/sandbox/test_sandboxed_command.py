@@ -1,4 +1,4 @@
-"""Look at the control group that a program is put into, and at who is to blame when all of it is killed."""
+"""Test the control group of a program, and who is to blame when all its processes are killed."""
 
 import asyncio
 import os
@@ -59,7 +59,9 @@ def test_a_group_of_version_1_has_no_swap_either(tmp_path: Path) -> None:
 
 @needs_strict
 @require_controller("memory")
-@pytest.mark.parametrize("kills", [MemoryKills(3, True), MemoryKills(0, False)], ids=["at its limit", "by somebody"])
+@pytest.mark.parametrize(
+    "kills", [MemoryKills(3, True), MemoryKills(0, False)], ids=["at its limit", "by another process"]
+)
 def test_a_program_killed_with_its_sandbox_is_to_blame_only_if_it_ran_out_of_its_memory(
     kills: MemoryKills, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,4 +1,4 @@
-"""Call what the filter of system calls denies: on paper for both architectures, and for real in bubblewrap."""
+"""Test denied system calls: by evaluating the filter for both architectures, and really in bubblewrap."""
 
 import errno
 import json
@@ -124,7 +124,7 @@ def number(call: str, machine: str) -> int:
 
 
 def variants(arguments: tuple[int, ...]) -> set[tuple[int, ...]]:
-    """The same arguments, for whoever looks at the lower half of each."""
+    """The same arguments in their lower halves."""
     return {tuple(each | above for each in arguments) for above in (0, 1 << 32, UPPER_BITS)}
 
 

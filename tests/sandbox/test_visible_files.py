@@ -1,4 +1,4 @@
-"""Try from inside to see more of the host's files than the command names: for root, and for an ordinary user."""
+"""Try to see more files of the host than the command names: as root, and as an ordinary user."""
 
 import os
 import re
@@ -349,7 +349,7 @@ def test_sockets_pipes_and_devices_are_concealed(host: Host) -> None:
             assert host.run(*words).err.splitlines()[-1].startswith(("ConnectionRefused", "PermissionError", "OSError"))
 
 
-def test_pipes_in_a_command_are_not_waited_for(host: Host) -> None:
+def test_a_pipe_as_a_program_is_refused_without_waiting(host: Host) -> None:
     os.mkfifo(host.home / "bot", 0o777)
     (host.home / "bot").chmod(0o777)
 
@@ -395,7 +395,7 @@ def read(name):
 
 @pytest.mark.parametrize("level", ["strict", "none"])
 def test_no_program_reads_the_seed_of_its_match(level: str, host: Host) -> None:
-    """The journals are in the directory of a player who reads whatever there is by any links; without a sandbox it can."""
+    """The journals are in the directory of a player that reads all files by any links; without a sandbox it can."""
     bob = host.home / "real" / "bob"
     write(bob / "bot.py", "from reader import seeds\ndef take_turn(view): raise ValueError(f'{len(seeds())} seeds')")
     write(bob / "reader.py", READER.replace("HOME", repr(str(host.home))))

@@ -1,4 +1,4 @@
-"""Keep a match of a game, and notice when it comes out otherwise."""
+"""Test goldens: they are written once, and differences are reported."""
 
 from pathlib import Path
 

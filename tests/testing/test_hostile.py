@@ -1,4 +1,4 @@
-"""Seat every bad player of the shelf at every game that it is for."""
+"""Seat every hostile player in every game that it is for."""
 
 from typing import Any
 

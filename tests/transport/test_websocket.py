@@ -39,6 +39,7 @@ from tests.players.test_listener import (
     asks_for_a_page,
     asks_for_half_a_page,
     closes_its_half,
+    connect_non_player,
     connects_and_is_silent,
     ejection,
     goes_at_once,
@@ -52,7 +53,6 @@ from tests.players.test_listener import (
     sends_without_end,
     server,
     speaks_tls,
-    stranger,
     the_match,
 )
 
@@ -685,7 +685,7 @@ async def asks_for_a_page_and_goes_on_talking(client: Client) -> None:
 def test_a_connection_that_never_signs_in_takes_no_seat(behave: Callable[[Client], Awaitable[None]]) -> None:
     async def host() -> Played:
         with listen_websocket("0") as listener:
-            first = asyncio.create_task(stranger(listener, behave))
+            first = asyncio.create_task(connect_non_player(listener, behave))
             seating = asyncio.create_task(listener.accept_players(FISH, limits=LIMITS))
             await asyncio.sleep(0.02)
             second = asyncio.create_task(visit(listener, honest()))
