@@ -324,14 +324,14 @@ def children(pid: int) -> list[int]:
 
 def test_two_people_at_one_keyboard_do_not_see_each_others_hands() -> None:
     with PseudoTerminal("play", "q", "ann=human", "bob=human", "--seed", "7") as terminal:
-        terminal.wait_for("ann, it is your turn. Press Enter when nobody else is looking. ")
+        terminal.wait_for("ann, it is your turn. Press Enter when no one else can see the screen. ")
         terminal.type("\n")
         assert "hand " in terminal.wait_for("ann> ")
         terminal.type("pass\n")
         terminal.wait_for(SEND)
         sent = len(terminal.raw)
         terminal.type("\n")
-        said = terminal.wait_for("bob, it is your turn. Press Enter when nobody else is looking. ")
+        said = terminal.wait_for("bob, it is your turn. Press Enter when no one else can see the screen. ")
         assert "hand " not in said
         assert b"\x1b[2J\x1b[3J\x1b[H" in terminal.raw[sent:]  # with what can be scrolled back to
         terminal.type("\n")
@@ -343,7 +343,7 @@ def test_the_hand_of_the_last_turn_does_not_stay_on_the_screen(last: tuple[str, 
     words, question, answer = last
     with PseudoTerminal("play", "q", "ann=human", "bob=human", "--seed", "7") as terminal:
         for name in ("ann", "bob"):
-            terminal.wait_for(f"{name}, it is your turn. Press Enter when nobody else is looking. ")
+            terminal.wait_for(f"{name}, it is your turn. Press Enter when no one else can see the screen. ")
             terminal.type("\n")
             assert "hand " in terminal.wait_for(f"{name}> ")
             terminal.type("pass\n" if name == "ann" else words)
@@ -370,11 +370,11 @@ def test_whatever_ends_the_match_gives_the_terminal_back(number: signal.Signals)
 
 def test_one_enter_too_many_shows_no_hand() -> None:
     with PseudoTerminal("play", "q", "ann=human", "bob=human", "--seed", "7") as terminal:
-        terminal.wait_for("ann, it is your turn. Press Enter when nobody else is looking. ")
+        terminal.wait_for("ann, it is your turn. Press Enter when no one else can see the screen. ")
         terminal.type("\n")
         terminal.wait_for("ann> ")
         terminal.type("pass\n\n\n\n")
-        terminal.wait_for("bob, it is your turn. Press Enter when nobody else is looking. ")
+        terminal.wait_for("bob, it is your turn. Press Enter when no one else can see the screen. ")
         with pytest.raises(AssertionError, match="never shown"):
             terminal.wait_for("bob> ", timeout_s=1)
 

@@ -324,7 +324,7 @@ def test_a_flood_that_is_said_while_the_board_is_shown_is_kept_in_part() -> None
     for _ in range(2):
         held.write("x" * MAX_HELD_CHARS + "y")
 
-    assert held.content() == "x" * MAX_HELD_CHARS + f"\nfairplay: {MAX_HELD_CHARS + 2} more signs were said here\n"
+    assert held.content() == "x" * MAX_HELD_CHARS + f"\nfairplay: {MAX_HELD_CHARS + 2} more characters were dropped\n"
 
 
 @pytest.mark.parametrize("how", ["space", "q", "0"])

@@ -158,7 +158,7 @@ def test_a_bot_that_is_not_ready_is_named_and_refused(tmp_path: Path, monkeypatc
         f"fairplay: bad was ejected from m0000{match}: malformed, the answer is not an action of this game"
         for match in (1, 2, 3)
     ]
-    assert warned.err.splitlines()[-1] == "fairplay: more ejections of bad are only counted"
+    assert warned.err.splitlines()[-1] == "fairplay: further ejections of bad are not shown"
 
 
 def test_a_directory_of_another_tournament_is_refused_and_stays_as_it_was(tmp_path: Path) -> None:

@@ -145,7 +145,7 @@ def test_who_fails_again_and_again_hides_nobody(capsys: pytest.CaptureFixture[st
         == ["fairplay: b�[2Jad was ejected from m00001: timed out, no answer within 1 s"] * MAX_SHOWN_EJECTIONS
     )
     assert said[MAX_SHOWN_EJECTIONS:] == [
-        "fairplay: more ejections of b�[2Jad are only counted",
+        "fairplay: further ejections of b�[2Jad are not shown",
         f"fairplay: {'x' * 39}… was ejected from m00001: timed out, no answer within 1 s",
     ]
     assert line == "0 of 40 matches, 10 ejections"
@@ -158,7 +158,7 @@ def test_attempts_are_told_of_until_there_are_too_many(capsys: pytest.CaptureFix
 
     assert capsys.readouterr().err.splitlines() == [
         *["fairplay: attempt 1 at m1 does not count: played again"] * MAX_SHOWN_ATTEMPTS,
-        "fairplay: more attempts that do not count are only counted",
+        "fairplay: further attempts that do not count are not shown",
     ]
     assert line == "0 of 40 matches, 30 void attempts"
 

@@ -1,4 +1,4 @@
-"""Read what a person types: with line editing, history and completion on a terminal, and plain lines elsewhere."""
+"""Read lines that a person types, with editing, history and completion on a terminal."""
 
 import os
 import signal
@@ -24,11 +24,11 @@ READLINE_SETTINGS = (
 
 
 class Interrupted(Exception):
-    """Nobody waits any more for what is being typed."""
+    """The input is no longer needed."""
 
 
 class Keyboard:
-    """What is typed on stdin. `let_go` puts the terminal in order, and may be called from another thread."""
+    """Reads stdin. `restore_terminal` may be called from another thread."""
 
     def __init__(self, complete: Completer) -> None:
         self.is_terminal = os.isatty(STDIN_FD) and sys.stdout.isatty()
@@ -42,7 +42,7 @@ class Keyboard:
             self._edit_lines()
 
     def ask(self, prompt: str) -> str | None:
-        """A line; None: there are no more. Raises Interrupted if another thread wants it to end."""
+        """Read a line; None: the input has ended. Raises Interrupted if another thread interrupts it."""
         self._is_asking = True
         try:
             if self._is_interrupted:
@@ -55,28 +55,28 @@ class Keyboard:
             self._is_asking = False
 
     def interrupt_on(self, number: signal.Signals) -> Callable[[], None]:
-        """What ends the asking, also in the middle of a line, by a signal; it may be called from another thread."""
+        """A function that interrupts `ask` by a signal, even in the middle of a line, from any thread."""
 
-        def heard(number: int, frame: FrameType | None) -> None:
+        def handle(number: int, frame: FrameType | None) -> None:
             if self._is_asking:
                 raise Interrupted
 
         def interrupt() -> None:
-            if not self._is_interrupted:  # a second signal would come in the middle of what the first one does
+            if not self._is_interrupted:  # a second signal would interrupt the handling of the first
                 self._is_interrupted = True
                 signal.pthread_kill(main, number)
 
         main = threading.get_ident()
-        signal.signal(number, heard)
+        signal.signal(number, handle)
         return interrupt
 
     def discard_input(self) -> None:
-        """Forget what was typed before anybody was asked for it."""
+        """Discard what was typed before the question."""
         if self.is_terminal:
             termios.tcflush(STDIN_FD, termios.TCIFLUSH)
 
     def add_to_history(self, line: str) -> None:
-        """Let it be found again with the arrow keys."""
+        """Add a line to the history of the arrow keys."""
         if self.is_terminal:
             with suppress(ImportError):
                 import readline  # some Pythons have none
@@ -84,7 +84,7 @@ class Keyboard:
                 readline.add_history(line)
 
     def restore_terminal(self) -> None:
-        """Leave the terminal as it was, also in the middle of a line."""
+        """Restore the terminal's modes, even in the middle of a line."""
         if self._saved_modes is not None:
             with suppress(termios.error):
                 termios.tcsetattr(STDIN_FD, termios.TCSADRAIN, self._saved_modes)
@@ -103,7 +103,7 @@ class Keyboard:
     def _edit_lines(self) -> None:
         try:
             import readline  # some Pythons have none
-        except ImportError:  # then there is what the terminal itself can do
+        except ImportError:  # the terminal's own line editing remains
             return
         for setting in READLINE_SETTINGS:
             readline.parse_and_bind(setting)
@@ -121,7 +121,7 @@ class Keyboard:
 
 
 def read_plain_line(prompt: str) -> str | None:
-    """The next line of stdin, byte by byte: what follows is left to whoever comes after us. None: there is none."""
+    """Read the next line of stdin byte by byte, so that later bytes stay in it; None: the input has ended."""
     print(prompt, end="", flush=True)
     line, sign = b"", b" "
     while sign not in (b"", b"\n") and len(line) < MAX_TYPED_BYTES:
@@ -132,5 +132,5 @@ def read_plain_line(prompt: str) -> str | None:
         line += sign.strip(b"\n")
     words = line.decode(errors="replace")
     if not os.isatty(STDIN_FD):
-        print(words, flush=True)  # as if it had been typed
+        print(words, flush=True)  # an echo, as on a terminal
     return words if line or sign else None

@@ -1,6 +1,6 @@
-"""Draw a match on a terminal while it is played, in a thread of its own: no match waits for a terminal.
+"""Draw a running match on a terminal, in a separate thread so that no match waits for the terminal.
 
-Only one whose players are all in this process may be held up, so that people can follow it: nobody's clock runs then.
+Only a match whose players are all in this process may be slowed down for people to follow; no clock runs meanwhile.
 """
 
 import math
@@ -22,19 +22,19 @@ from fairplay.terminal.screen import LEAVE_KEY, Screen
 
 MIN_FRAME_INTERVAL_S = 1 / 12  # seconds from frame to frame, at least
 FRAME_COST_FACTOR = (
-    20  # and so many times as long as it took to draw one: what is played is worth more than what is shown
+    20  # the interval is at least so many times as long as drawing a frame takes, so that playing has priority
 )
-CLOCK_INTERVAL_S = 0.25  # seconds until clocks and the size of the terminal are looked at anyhow
-MAX_HELD_CHARS = 2**20  # signs of what is said while the board is shown
-MAX_STDERR_ROWS, MAX_STDERR_ROW_CHARS = 1, 500  # lines of it on the screen, and signs of each
-SKIP_KEYS = {LEAVE_KEY, "space", "escape"}  # the keys that lead to the end
+CLOCK_INTERVAL_S = 0.25  # seconds between updates of the clocks and the terminal's size
+MAX_HELD_CHARS = 2**20  # characters of stderr that are kept while the board is visible
+MAX_STDERR_ROWS, MAX_STDERR_ROW_CHARS = 1, 500  # lines of it on the screen, and characters of each
+SKIP_KEYS = {LEAVE_KEY, "space", "escape"}  # the keys that skip to the end
 SKIP_HINT = "space skips to the end"
 
 
 class LiveBoard:
-    """An observer that shows the board as it stands; `took` says how long each turn of each seat took.
+    """An observer that draws the current board; `turn_times` are the times of each seat's turns.
 
-    With a pace, whoever calls `observe` is held up until each position has been there for so many seconds.
+    With a pace, `observe` waits until each position has been visible for so many seconds.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class LiveBoard:
         self._turn_times = turn_times
         self._scene = Scene(f"{match.game.name}: the players sit down", match)
         self._facts = 0
-        self._since = time.monotonic()  # the last event; infinite: whoever is on turn has acted already
+        self._since = time.monotonic()  # the last event; infinite: the player on turn has acted already
         self._pace = pace
         self._news, self._over = Signal(), Signal()
         self.stderr = HeldOutput()
@@ -58,21 +58,21 @@ class LiveBoard:
         self._painting: Future[None] | None = None
 
     def observe(self, event: Event, match: VisibleMatch, number: int | None = None) -> None:
-        """Note what happens; it is shown when there is time. The number is that of the event, if any was missed."""
+        """Keep the event to be drawn. `number` is that of the event, if earlier ones were missed."""
         if self._pace and not isinstance(event, Started):
             self._wait_for_viewer(self._since + self._pace)
         if self._painting is not None and self._painting.done():
-            self._painting.result()  # which raises what went wrong
+            self._painting.result()  # raises the error of the thread
         before = self._scene.before
         if isinstance(event, Fact):
             self._facts, before = self._facts + 1, self._scene.match
         self._facts = self._facts if number is None else number
-        said = f"{match.game.name} {self._facts}: {describe_event(event, match.names)[0]}"
-        self._scene, self._since = Scene(said, match, before), time.monotonic()
+        heading = f"{match.game.name} {self._facts}: {describe_event(event, match.names)[0]}"
+        self._scene, self._since = Scene(heading, match, before), time.monotonic()
         self._news.set()
 
     def _wait_for_viewer(self, until: float) -> None:
-        """Let people see what is there until then, unless they want to see the end."""
+        """Keep the position visible until then, unless a key skips to the end."""
         self._since = math.inf
         while (left := until - time.monotonic()) > 0:
             if SKIP_KEYS.intersection(self._screen.keys(left)):
@@ -91,15 +91,15 @@ class LiveBoard:
         self._thread.shutdown()
 
     def _paint(self) -> None:
-        """Draw whatever is new, but not too often."""
-        shown: list[str] = []
+        """Draw changes, but not too often."""
+        last: list[str] = []
         while not self._over.is_set():
             self._news.clear()
             begun = time.monotonic()
             frame = self._frame()
-            if frame != shown or self._screen.is_blank:
+            if frame != last or self._screen.is_blank:
                 self._screen.show(frame)
-                shown = frame
+                last = frame
             pause = max(MIN_FRAME_INTERVAL_S, FRAME_COST_FACTOR * (time.monotonic() - begun))
             self._over.wait(min(pause, self._pace / 4) if self._pace else pause)
             self._news.wait(CLOCK_INTERVAL_S)
@@ -114,14 +114,14 @@ class LiveBoard:
 
 
 class HeldOutput(TextIOBase):
-    """An output that keeps what is said until nothing can be torn by it."""
+    """An output that keeps its text until the board is gone."""
 
     def __init__(self) -> None:
         self._parts: list[str] = []
         self._chars_left = MAX_HELD_CHARS
 
     def write(self, text: str) -> int:
-        """Keep it, as far as there is room."""
+        """Keep the text, up to a limit."""
         if self._chars_left > 0:
             self._parts.append(text[: self._chars_left])
         self._chars_left -= len(text)
@@ -137,9 +137,9 @@ class HeldOutput(TextIOBase):
         return [printable(line, MAX_STDERR_ROW_CHARS) for line in lines[-most:]]
 
     def content(self) -> str:
-        """All that was kept."""
+        """The whole text that was kept."""
         return "".join(self._parts) + (
-            f"\nfairplay: {-self._chars_left} more signs were said here\n" if self._chars_left < 0 else ""
+            f"\nfairplay: {-self._chars_left} more characters were dropped\n" if self._chars_left < 0 else ""
         )
 
 
@@ -147,16 +147,16 @@ class HeldOutput(TextIOBase):
 def show_live(
     draw: DrawBoard, match: VisibleMatch, turn_times: Callable[[], Mapping[Seat, Sequence[float]]], pace: float = 0.0
 ) -> Iterator[LiveBoard]:
-    """Show a match on the terminal while it is played; what is said on stderr meanwhile is said behind it."""
-    shown: LiveBoard | None = None
+    """Draw a match on the terminal while it is played; output on stderr is printed after it."""
+    board: LiveBoard | None = None
     try:
-        with Screen(sys.stdout) as screen, LiveBoard(screen, draw, match, turn_times, pace) as shown:
+        with Screen(sys.stdout) as screen, LiveBoard(screen, draw, match, turn_times, pace) as board:
             if not sys.stderr.isatty():
-                yield shown
+                yield board
                 return
-            with redirect_stderr(shown.stderr):
-                yield shown
+            with redirect_stderr(board.stderr):
+                yield board
     finally:
-        if shown is not None:
-            sys.stderr.write(shown.stderr.content())
+        if board is not None:
+            sys.stderr.write(board.stderr.content())
             sys.stderr.flush()

@@ -26,8 +26,8 @@ from fairplay.render.formatting import shell_quote
 from fairplay.render.text import printable
 from fairplay.terminal.output import FlushingWriter, supports_colour, supports_drawing, terminal_size
 
-MAX_FAILURE_LINES = 12  # lines of what a failing player said
-DEFAULT_PACE_S = 0.3  # for which a position is drawn, if nobody has to be waited for
+MAX_FAILURE_LINES = 12  # of the evidence of a failing player
+DEFAULT_PACE_S = 0.3  # for each position, if all players are in this process
 
 
 def show_match(
@@ -85,7 +85,7 @@ def show_match(
 
 
 def print_evidence(found: Iterable[tuple[Seat, Evidence]], names: Sequence[str]) -> None:
-    """Say what failing players said, to whoever runs the match."""
+    """Print the evidence of failing players."""
     for seat, evidence in found:
         for line in describe_evidence(evidence)[-MAX_FAILURE_LINES:]:
             click.echo(f"    {printable(names[seat], 40)}: {printable(line, 600)}")
@@ -93,7 +93,7 @@ def print_evidence(found: Iterable[tuple[Seat, Evidence]], names: Sequence[str])
 
 @contextmanager
 def add_resume_hint(hint: Callable[[], str]) -> Iterator[None]:
-    """Let an interruption say how to go on with what was played."""
+    """Add a hint to an interruption: how to resume the match."""
     try:
         yield
     except KeyboardInterrupt:
@@ -107,7 +107,7 @@ def add_resume_hint(hint: Callable[[], str]) -> Iterator[None]:
 
 
 def resume_hint(hosted: HostedMatch) -> str:
-    """How to go on with a match that was interrupted, or where to see how it ended."""
+    """How to resume a match that was interrupted, or how to replay it if it has ended."""
     record, prepared = as_match_record(hosted.record), hosted.prepared
     if record is None or not record.path.exists():
         return ""

@@ -1,4 +1,4 @@
-"""Say things to whoever runs the command: as far as their terminal can show it, and as long as somebody reads."""
+"""Write to stdout and stderr safely: replace characters that cannot be encoded, and survive closed outputs."""
 
 import codecs
 import os
@@ -10,15 +10,15 @@ from typing import TextIO, TypeVar
 
 from fairplay.render.text import replacement
 
-STAND_IN_ERRORS = "fairplay.stand_ins"  # the name of what Python asks about signs that an encoding does not have
-REQUIRED_CHARS = "│╭┼▒✦…"  # signs that an encoding has to have, to draw boards in place
+STAND_IN_ERRORS = "fairplay.stand_ins"  # the name of our error handler for characters that an encoding does not have
+REQUIRED_CHARS = "│╭┼▒✦…"  # characters that an encoding must have to draw boards in place
 MIN_TERMINAL_SIZE = os.terminal_size((40, 16))
 T = TypeVar("T")
 DUMB_TERMINALS = ("", "dumb", "unknown")
 
 
 def replace_unencodable(error: UnicodeError) -> tuple[str, int]:
-    """What is written instead of signs that an encoding does not have."""
+    """The replacement of characters that an encoding does not have."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     return "".join(replacement(sign) for sign in error.object[error.start : error.end]), error.end
@@ -28,40 +28,40 @@ codecs.register_error(STAND_IN_ERRORS, replace_unencodable)
 
 
 class SafeOutput(TextIOBase):
-    """An output on which whatever is said is written as far as its encoding goes, and nowhere once nobody reads it.
+    """An output that replaces characters its encoding does not have, and discards text once it is closed.
 
-    It has no `buffer`, for there click would write UTF-8 whatever the encoding is.
+    It has no `buffer`, as click would write UTF-8 there whatever the encoding is.
     """
 
     errors = STAND_IN_ERRORS
 
-    def __init__(self, output: TextIO, forgiven: type[OSError]) -> None:
+    def __init__(self, output: TextIO, ignored_error: type[OSError]) -> None:
         self._output = output
-        self._ignored_error = forgiven
+        self._ignored_error = ignored_error
 
     @property
     def encoding(self) -> str:  # type: ignore[override]  # typeshed has an attribute, and the class a property
-        """What it is written in."""
+        """The encoding of the output."""
         return self._output.encoding
 
     def write(self, text: str) -> int:
-        """Write it, or what stands for it."""
-        known = text.encode(self.encoding, STAND_IN_ERRORS).decode(self.encoding)
+        """Write the text, with replacements."""
+        encodable = text.encode(self.encoding, STAND_IN_ERRORS).decode(self.encoding)
         try:
-            return self._output.write(known)
+            return self._output.write(encodable)
         except self._ignored_error:
             discard_output(self._output)
             return len(text)
 
     def flush(self) -> None:
-        """Let whoever reads have all of it."""
+        """Flush the output."""
         try:
             self._output.flush()
         except self._ignored_error:
             discard_output(self._output)
 
     def fileno(self) -> int:
-        """Which file it is for the operating system."""
+        """The file descriptor."""
         return self._output.fileno()
 
     def isatty(self) -> bool:
@@ -75,10 +75,10 @@ class SafeOutput(TextIOBase):
 
 @contextmanager
 def use_safe_output() -> Iterator[None]:
-    """Let both outputs be plain, also those that were closed before we began.
+    """Make stdout and stderr safe, even if they were closed before.
 
-    A reader who leaves is no error: every verb goes on to its end, and its exit code is what it would have been.
-    Where complaints cannot be written, nobody can be told of that.
+    A reader that closes the pipe is not an error: every command runs to its end with the same exit code. Errors of
+    stderr are ignored, as they cannot be reported.
     """
     before = sys.stdout, sys.stderr
     sys.stdout, sys.stderr = safe_output(sys.stdout, BrokenPipeError), safe_output(sys.stderr, OSError)
@@ -87,25 +87,25 @@ def use_safe_output() -> Iterator[None]:
     finally:
         try:
             sys.stdout.flush()
-        except OSError:  # which was said before: whatever is said is flushed
+        except OSError:  # which was reported before: all output is flushed
             discard_output(sys.stdout)
         sys.stdout, sys.stderr = before
 
 
-def safe_output(output: TextIO | None, forgiven: type[OSError]) -> TextIO:
-    """An output as a plain one; what tests put in place of a file stays as it is."""
+def safe_output(output: TextIO | None, ignored_error: type[OSError]) -> TextIO:
+    """A safe output; what tests put in place of a file stays as it is."""
     if output is None:
         return open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123  # it stays open like any output
-    return SafeOutput(output, forgiven) if isinstance(output, TextIOWrapper) else output  # type: ignore[return-value]
+    return SafeOutput(output, ignored_error) if isinstance(output, TextIOWrapper) else output  # type: ignore[return-value]
 
 
 def supports_colour(output: TextIO) -> bool:
-    """Is what is written there shown in colour? Not where NO_COLOR is set, or TERM is dumb."""
+    """May the output be coloured? Not if NO_COLOR is set, or TERM is dumb."""
     return output.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def terminal_size(output: TextIO) -> tuple[int | None, int | None]:
-    """How many columns and lines it has, if it is a terminal that knows."""
+    """The columns and lines of a terminal, if they are known."""
     try:
         columns, rows = os.get_terminal_size(output.fileno()) if output.isatty() else (0, 0)
     except (OSError, ValueError):
@@ -114,14 +114,14 @@ def terminal_size(output: TextIO) -> tuple[int | None, int | None]:
 
 
 class FlushingWriter:
-    """Writes at once, so that whoever follows is never behind, and remembers what went wrong."""
+    """Flushes after each text, so that readers are never behind, and remembers an error."""
 
     def __init__(self, output: TextIO) -> None:
         self._output = output
         self._failure: OSError | None = None
 
     def __call__(self, text: str) -> None:
-        """Write it."""
+        """Write and flush a text."""
         try:
             self._output.write(text)
             self._output.flush()
@@ -130,20 +130,20 @@ class FlushingWriter:
             raise
 
     def check(self) -> None:
-        """Raise what went wrong: whoever called may have swallowed it, so that a match can go on."""
+        """Raise the error of a write, if there was one: a caller may have ignored it so that a match can go on."""
         if self._failure is not None:
             raise self._failure
 
 
 def discard_output(output: TextIO) -> None:
-    """Let whatever is still written there go nowhere, and disturb nobody."""
+    """Discard all further text of an output."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, output.fileno())
     os.close(nowhere)
 
 
 def supports_drawing(output: TextIO) -> bool:
-    """Is this a terminal in front of somebody, large enough, with colours, and with all signs that boards need?"""
+    """Is this a foreground terminal, large enough, with colours, and with all characters that boards need?"""
     if not supports_colour(output) or os.environ.get("TERM", "") in DUMB_TERMINALS or not is_foreground(output):
         return False
     try:
@@ -155,18 +155,18 @@ def supports_drawing(output: TextIO) -> bool:
 
 
 def is_foreground(output: TextIO) -> bool:
-    """Are we what the terminal listens to? Whoever was started with & is not, and may not touch it."""
+    """Is this process in the foreground? A command started with & is not, and must not touch the terminal."""
     try:
         return os.tcgetpgrp(output.fileno()) == os.getpgrp()
     except OSError:  # it is not the terminal of this session
         return False
 
 
-def progress_bar(things: Sequence[T], doing: str, many: int) -> Iterable[T]:
-    """The same things, with a bar that grows where a person is looking and there are many."""
-    if len(things) < many or not sys.stderr.isatty():
-        return things
+def progress_bar(items: Sequence[T], description: str, many: int) -> Iterable[T]:
+    """Iterate over items, with a progress bar on a terminal if there are many."""
+    if len(items) < many or not sys.stderr.isatty():
+        return items
     from rich.console import Console  # start-up: it takes long to load
     from rich.progress import track
 
-    return track(things, description=doing, console=Console(stderr=True), transient=True)
+    return track(items, description=description, console=Console(stderr=True), transient=True)

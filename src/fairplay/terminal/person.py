@@ -1,4 +1,4 @@
-"""Be a person's place at the table: show the board, read what is typed, and let nothing illegal be sent.
+"""Let a person play at the keyboard: show the board, read actions, and send only legal ones.
 
 `python -m fairplay.terminal.person FD [--shared] [--game py:module:Name]` does this for the match behind a socket.
 """
@@ -29,24 +29,24 @@ from fairplay.render.text import printable
 from fairplay.terminal.keyboard import Interrupted, Keyboard
 from fairplay.terminal.output import supports_colour, use_safe_output
 
-MAX_COMPLETED_ACTIONS = 3000  # that completion knows; Q can have far more
+MAX_COMPLETED_ACTIONS = 3000  # for completion; Q can have far more
 MAX_MOVE_LINES = 12  # lines of moves
-ELLIPSIS = "..."  # behind a move of which more has to be said
+ELLIPSIS = "..."  # after the first words of longer moves
 RESERVED_LINES = 3  # lines of a window besides the board: one above it, one below, and the prompt
-MAX_MESSAGE_CHARS = 600  # characters of what others say
-DEFAULT_TERMINAL_SIZE = (80, 24)  # columns and lines of what is no terminal
+MAX_MESSAGE_CHARS = 600  # characters of a message
+DEFAULT_TERMINAL_SIZE = (80, 24)  # columns and lines, if the output is not a terminal
 COMMANDS = ("help", "moves", "board", "resign")
 COMMAND_HELP = """\
 moves                   what you may do; moves {beginning} all that begins so
 board                   show the board again, all of it, however high it is
 resign                  leave the table: you are out, and the others play on
 Tab completes what you type. Nothing is sent before you say so, by Enter."""
-HELP_HEADING = re.compile(r"\S.*?\s{3,}")  # before what is said of it, in the second column
+HELP_HEADING = re.compile(r"\S.*?\s{3,}")  # the first column of the help
 YES = ("y", "yes")
 
 
 class LeftTable(BaseException):
-    """The person has left the table, which is no failure of a player that anybody would look into."""
+    """The person has left the table, which is not a failure."""
 
 
 class Person:
@@ -57,26 +57,26 @@ class Person:
         self.keyboard = Keyboard(self._completions)
         self._game = game
         self._game_info = game_info(game.name)
-        self._is_private = shared and bool(game.hidden)  # from whoever else sits at this keyboard
+        self._is_private = shared and bool(game.hidden)  # from other people at this keyboard
         self._name = ""
         self._names: tuple[str, ...] = ()
         self._view: Any = None
-        self._last_view: Any = None  # what was seen on the turn before
+        self._last_view: Any = None  # the view of the turn before
         self._news: list[str] = []
         self._known_actions: list[list[str]] | None = None  # actions in words, for completion
         self._deadline = 0.0
 
     def start(self, seat: Seat, names: tuple[str, ...], view: Any) -> None:
-        """Say where they sit."""
+        """Print the game and the seat."""
         self._names, self._name, self._last_view = names, printable(names[seat], 40), view
         say(f"You play {self._game.name} as {self._name}, in seat {seat}. For help, type: help")
 
     def tell(self, news: Any) -> None:
-        """Keep it for their turn, when nobody else looks."""
+        """Keep the news for the next turn."""
         self._news.append(", ".join(news) if isinstance(news, tuple) else format_json(news))
 
     def take_turn(self, view: Any) -> Any:
-        """Ask until there is something legal that they want to send, or nobody wants to know any more."""
+        """Ask until the person sends a legal action, or the match no longer waits for one."""
         try:
             return self._turn(view)
         except Interrupted:
@@ -88,7 +88,7 @@ class Person:
         if self._is_private:
             self._clear()
             self.keyboard.discard_input()
-            self._ask(f"{self._name}, it is your turn. Press Enter when nobody else is looking. ")
+            self._ask(f"{self._name}, it is your turn. Press Enter when no one else can see the screen. ")
         try:
             self._show()
             action = self._choose_action()
@@ -105,16 +105,16 @@ class Person:
             action = self._handle_input(words)
             while action is not None:
                 say(f"{self._name} {action}.")
-                said = self._ask(self._prompt("Enter: send it, b: see it, u: take it back> "))
-                if not said:
+                reply = self._ask(self._prompt("Enter: send it, b: see it, u: take it back> "))
+                if not reply:
                     return action
-                if said in ("b", "board"):
+                if reply in ("b", "board"):
                     self._draw(self._game_info.preview(self._view, action), self._view)
                 else:
-                    action = None if said in ("u", "undo", "back") else self._handle_input(said)
+                    action = None if reply in ("u", "undo", "back") else self._handle_input(reply)
 
     def _handle_input(self, words: str) -> Any:
-        """The legal action that was typed; None: it was something else, which has been dealt with."""
+        """The legal action that was typed; None: it was something else, which was handled."""
         command, _, rest = words.partition(" ")
         match command.lower():
             case "":
@@ -136,7 +136,7 @@ class Person:
         return None
 
     def _parse_legal_action(self, words: str) -> Any:
-        """The action, if the rules allow it; else they say why not."""
+        """The action, if it is legal; else print why it is not."""
         try:
             action = self._game_info.parse_action(self._view, words)
         except BadRequest as error:
@@ -151,7 +151,7 @@ class Person:
         return action
 
     def _list_moves(self, beginning: Sequence[str]) -> None:
-        """All moves that begin so; or, if there are too many, how they begin."""
+        """Print all moves with this beginning; or, if there are too many, only their first words."""
         found = [words for words in self._actions() if matches_prefix(words, beginning)]
         if not found:
             say("There is no such move." if beginning else "There is nothing that you may do.")
@@ -172,14 +172,14 @@ class Person:
             say(f"{ELLIPSIS} for {least}{len(found)} moves; try: moves {more.removesuffix(ELLIPSIS).strip()}")
 
     def _show(self) -> None:
-        """The board as they see it, and what they were told."""
+        """Print the board and the news."""
         self._draw(self._view, self._last_view)
         if self._news:
             say(f"You got: {printable('; '.join(self._news), MAX_MESSAGE_CHARS)}", "")
             self._news = []
 
     def _draw(self, view: Any, before: Any, *, whole: bool = False) -> None:
-        """The board, as far as the window shows it at once, or the whole of it."""
+        """Print the part of the board that fits the window, or the whole board."""
         width, height = None, None
         if self.keyboard.is_terminal:
             width, lines = shutil.get_terminal_size(DEFAULT_TERMINAL_SIZE)
@@ -194,7 +194,7 @@ class Person:
         return words if left > UNLIMITED_S / 2 else f"({max(0.0, left):.0f} s left) {words}"
 
     def _ask(self, prompt: str) -> str:
-        """What they type; raises Left if there will be no more, and they want that."""
+        """Read a line. Raises LeftTable if the input has ended and the person leaves."""
         line = self.keyboard.ask(prompt)
         while line is None:
             if not self.keyboard.is_terminal:
@@ -210,32 +210,32 @@ class Person:
             raise LeftTable
 
     def _clear(self) -> None:
-        """Let nobody see what was seen here before."""
+        """Clear the screen, so that the next person does not see it."""
         if self.keyboard.is_terminal and os.environ.get("TERM") != "dumb":
             print("\x1b[2J\x1b[3J\x1b[H", end="", flush=True)
         else:
             print("\n" * shutil.get_terminal_size().lines, flush=True)
 
     def _actions(self) -> list[list[str]]:
-        """What they may do, in words: as much of it as is quick."""
+        """The legal actions as words, up to a limit."""
         if self._known_actions is None:
             found = islice(self._game.actions(self._view), MAX_COMPLETED_ACTIONS)
             self._known_actions = [self._game_info.format_action(action).split() for action in found]
         return self._known_actions
 
     def _completions(self, words: list[str], beginning: str) -> list[str]:
-        """The words with which it can go on; a verb at the front may be left out."""
+        """The possible next words; a verb at the front may be left out."""
         typed = [word.lower() for word in (*words, beginning)]
         found = [command for command in COMMANDS if not words and command.startswith(beginning)]
         for action in self._actions():
-            for said in (action, action[1:] if action[0].isalpha() else []):
-                if len(said) >= len(typed) and matches_prefix(said, typed):
-                    found.append(said[len(typed) - 1])
+            for words_of in (action, action[1:] if action[0].isalpha() else []):
+                if len(words_of) >= len(typed) and matches_prefix(words_of, typed):
+                    found.append(words_of[len(typed) - 1])
         return list(dict.fromkeys(found))
 
 
 def move_prefixes(moves: Iterable[Sequence[str]], length: int) -> list[str]:
-    """How moves begin, with so many words.
+    """The first words of moves, as many as `length`.
 
     >>> move_prefixes([["12", "90"], ["12", "180"], ["pass"]], 1)
     ['12 ...', 'pass']
@@ -246,7 +246,7 @@ def move_prefixes(moves: Iterable[Sequence[str]], length: int) -> list[str]:
 
 
 def matches_prefix(words: Sequence[str], typed: Sequence[str]) -> bool:
-    """Does each word begin with what was typed of it? All but the last have to be whole where they are numbers."""
+    """Does each word begin with the typed one? Numbers must be complete, except the last."""
     if len(typed) > len(words):
         return False
     *whole, last = typed or [""]
@@ -257,7 +257,7 @@ def matches_prefix(words: Sequence[str], typed: Sequence[str]) -> bool:
 
 
 def say(*lines: str) -> None:
-    """Say something to the person, in lines that fit."""
+    """Print lines for the person, wrapped to the terminal."""
     width = shutil.get_terminal_size(DEFAULT_TERMINAL_SIZE).columns - 1
     for text in lines:
         for line in text.split("\n"):
@@ -267,7 +267,7 @@ def say(*lines: str) -> None:
 
 
 def with_turn_limits(lines: Iterable[bytes], get_person: Callable[[], Person | None]) -> Iterator[bytes]:
-    """What is said to a person, who is told how much time there is for it."""
+    """Pass messages on, and tell the person the time limit of each."""
     for text in lines:
         if (person := get_person()) is not None:
             person.turn_limit_s = getattr(read_message(text), "limit", UNLIMITED_S)
@@ -278,7 +278,7 @@ def with_turn_limits(lines: Iterable[bytes], get_person: Callable[[], Person | N
 
 
 class MatchConnection:
-    """The line to the match, which another thread listens to: the match may be over while somebody types."""
+    """The connection to the match, read by another thread: the match may end while the person types."""
 
     def __init__(self, line: socket.socket) -> None:
         self.person: Person | None = None
@@ -287,14 +287,14 @@ class MatchConnection:
         threading.Thread(target=self._read_lines, daemon=True).start()
 
     def lines(self) -> Iterator[bytes]:
-        """What is said to the person; it ends with the process."""
+        """The messages to the person; they end with the process."""
         while True:
             yield self._lines.get()
 
     def _read_lines(self) -> None:
-        """Hear all of it; at the end, let go of the keyboard, whatever the person is typing."""
-        with self._socket.makefile("rb") as said:
-            for text in said:
+        """Read all messages; at the end, restore the terminal, even while the person types, and exit."""
+        with self._socket.makefile("rb") as messages:
+            for text in messages:
                 self._lines.put(text)
         if self.person is not None:
             self.person.keyboard.restore_terminal()
@@ -302,9 +302,9 @@ class MatchConnection:
 
 
 def main() -> None:
-    """Play a match with whoever sits here."""
+    """Let the person at this terminal play a match."""
     for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
-        signal.signal(number, signal.SIG_IGN)  # it is for the match, whose end is ours; the keyboard is let go of then
+        signal.signal(number, signal.SIG_IGN)  # it is for the match, which ends this process, too
     with socket.socket(fileno=int(sys.argv[1])) as line, use_safe_output():
         wire = MatchConnection(line)
         take_game_options(sys.argv)
@@ -317,7 +317,7 @@ def main() -> None:
             serve_player(make, with_turn_limits(wire.lines(), lambda: wire.person), line.sendall)
         except LeftTable:
             pass
-        except ConnectionError:  # nobody wants to know any more
+        except ConnectionError:  # the match is over
             pass
 
 

@@ -1,4 +1,4 @@
-"""Show a tournament: a bar and the standings on a terminal while it runs, else a line now and then; then its result."""
+"""Show the progress and the result of a tournament: a bar and standings on a terminal, or a line now and then."""
 
 import os
 import sys
@@ -35,21 +35,21 @@ from fairplay.tournament.settings import Duplicate, RoundRobin
 from fairplay.tournament.spec import TournamentSpec
 from fairplay.tournament.tournament_log import log_exists
 
-MAX_SHOWN_EJECTIONS = 3  # of one player, in a line each; then they are only counted
-MAX_SHOWN_ATTEMPTS = 10  # that do not count, likewise
-REPORT_INTERVAL_S = 10.0  # seconds between two lines where there is no terminal
-REFRESH_INTERVAL_S = 2.0  # seconds between two looks at the standings
-REFRESH_COST_FACTOR = 20  # and so many times as long as a look takes: what is played is worth more than what is shown
+MAX_SHOWN_EJECTIONS = 3  # of one player, one line each; later ones are only counted
+MAX_SHOWN_ATTEMPTS = 10  # void attempts, likewise
+REPORT_INTERVAL_S = 10.0  # seconds between two lines without a terminal
+REFRESH_INTERVAL_S = 2.0  # seconds between two updates of the standings
+REFRESH_COST_FACTOR = 20  # the interval is at least so many times as long as an update takes, as playing has priority
 BAR_WIDTH_CHARS = 40  # of the bar
 MAX_LIVE_ROWS = 20  # of standings below it
 
 
 class Progress:
-    """An observer that tells whoever runs a tournament how it goes."""
+    """An observer that reports the progress of a tournament."""
 
     def __init__(self, rows: Callable[[], list[str]], rounds: int | None) -> None:
         self._rows = rows  # the standings as lines of text
-        self._rounds = rounds  # None: nobody knows how many there will be
+        self._rounds = rounds  # None: the number is unknown
         self._bots = self._tried = 0
         self._round: RoundBegan | None = None
         self._over = False
@@ -109,7 +109,7 @@ class Progress:
 
     @property
     def done_share(self) -> float:
-        """How much of it is over: of all, or of the round if nobody knows how many there will be."""
+        """The part that is over: of the tournament, or of the round if the number of rounds is unknown."""
         if self._round is None:
             return self._tried / max(1, self._bots)
         earlier = self._earlier if self._rounds else 0
@@ -117,7 +117,7 @@ class Progress:
 
     @property
     def status_line(self) -> str:
-        """How far it is, in a line."""
+        """The progress in one line."""
         if self._over:
             return "all matches are over"
         if self._round is None:
@@ -145,18 +145,18 @@ class Progress:
         return self._round.matches - self._done + more * self._round.matches
 
     def _say_limited(self, number: int, most: int, text: str, what: str) -> None:
-        """Say something of which there may be too many, until there are."""
+        """Print a message, unless there were too many of its kind."""
         if number <= most:
             self.say(text)
         if number == most:
-            self.say(f"more {what} are only counted")
+            self.say(f"further {what} are not shown")
 
     def say(self, text: str) -> None:
-        """Say something that stays."""
+        """Print a message that stays."""
         click.echo(f"fairplay: {printable(text, MAX_PRINTED_CHARS)}", err=True)
 
     def show(self, event: TournamentEvent) -> None:
-        """Show how far it is."""
+        """Show the progress."""
         now = time.monotonic()
         if isinstance(event, MatchEnded) and now - self._reported_at > REPORT_INTERVAL_S:
             self._reported_at = now
@@ -170,7 +170,7 @@ class Progress:
 
 
 class BarProgress(Progress):
-    """The same on a terminal: a bar that moves, above the standings as they are."""
+    """Shows the progress on a terminal: a bar above the current standings."""
 
     def __enter__(self) -> "BarProgress":
         from rich.console import Console, Group  # start-up: it takes long to load
@@ -192,18 +192,18 @@ class BarProgress(Progress):
 
         self._console = Console(stderr=True)
         self._live = Live(console=self._console, get_renderable=picture, refresh_per_second=4, transient=True)
-        self._live.start(refresh=True)  # so that something is seen while workers start
+        self._live.start(refresh=True)  # so that the bar is visible while workers start
         return self
 
     def __exit__(self, *error: Any) -> None:
         self._live.stop()
 
     def say(self, text: str) -> None:
-        """Say it above the bar."""
+        """Print a message above the bar."""
         self._console.print(self._text(f"fairplay: {printable(text, MAX_PRINTED_CHARS)}"), soft_wrap=True)
 
     def show(self, event: TournamentEvent) -> None:
-        """Look at the standings now and then."""
+        """Update the standings now and then."""
         played = isinstance(event, MatchEnded) or (isinstance(event, RoundBegan) and event.counted)
         if played and (now := time.monotonic()) > self._refresh_at:
             self._standings = self._rows()
@@ -212,20 +212,20 @@ class BarProgress(Progress):
 
 
 class SilentProgress(Progress):
-    """Says nothing."""
+    """Prints nothing."""
 
     def say(self, text: str) -> None:
-        """Nobody wants to hear it."""
+        """Ignore the message."""
 
 
 def show_tournament(
     spec: TournamentSpec, out: str | None, *, quiet: bool, bot_logs: str | None = None, **how: Any
 ) -> None:
-    """Run a tournament as `run_tournament` is told to, show it, and keep its results if there is a directory."""
+    """Run a tournament with `run_tournament`, show it, and write its results if there is a directory."""
     with ExitStack() as leaving:
         directory = Path(out if out is not None else leaving.enter_context(TemporaryDirectory(prefix="fairplay-")))
         live = LiveResult(spec, directory)
-        bar = "runner" in how or not joining_entrants(spec)  # whoever is to join has to be told where
+        bar = "runner" in how or not joining_entrants(spec)  # players that join need the messages that say where
         showing = make_progress(lambda: live_standings(live.result), round_count(spec), quiet=quiet, bar=bar)
         if warning := seed_warning(spec.rules(), [player.address for player in spec.players], guessable=spec.guessable):
             click.echo(f"fairplay: {warning}", err=True)
@@ -247,7 +247,7 @@ def show_tournament(
 
 
 def tournament_resume_hint(out: str | None) -> str:
-    """What to say behind an error, if there is something to go on with."""
+    """The hint after an error: how to resume the tournament, if it can be resumed."""
     with suppress(OSError):
         if out is not None and log_exists(Path(out)):
             return f"; to go on: the same command again; so far: fairplay standings {shell_quote(out)}"
@@ -255,7 +255,7 @@ def tournament_resume_hint(out: str | None) -> str:
 
 
 def round_count(tournament: TournamentSpec) -> int | None:
-    """How many rounds a tournament will have; None: nobody knows."""
+    """The number of rounds of a tournament; None: it is unknown."""
     rounds: int | None = getattr(tournament.format, "rounds", None)
     return 1 if isinstance(tournament.format, RoundRobin | Duplicate) else rounds
 
@@ -267,7 +267,7 @@ def live_standings(result: TournamentResult) -> list[str]:
 
 
 def show_standings(result: TournamentResult) -> None:
-    """Print how a tournament stands."""
+    """Print the standings of a tournament."""
     for line in format_standings(result.standings):
         click.echo(line)
     click.echo(f"\n{describe_significance([row.name for row in result.standings], result.ratings.significant_pairs)}")
@@ -281,14 +281,14 @@ def show_standings(result: TournamentResult) -> None:
 
 
 def make_progress(rows: Callable[[], list[str]], rounds: int | None, *, quiet: bool, bar: bool) -> Progress:
-    """What fits where we run; no bar where workers have something to say, such as where to join."""
+    """The progress display for this terminal; no bar if workers print messages, such as where to join."""
     if quiet:
         return SilentProgress(rows, rounds)
     return BarProgress(rows, rounds) if bar and is_interactive() else Progress(rows, rounds)
 
 
 def is_interactive() -> bool:
-    """Is there somebody who can see something move?"""
+    """Can the terminal show a moving bar?"""
     return sys.stderr.isatty() and os.environ.get("TERM") not in ("dumb", "unknown")
 
 

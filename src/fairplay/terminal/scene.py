@@ -1,4 +1,4 @@
-"""Put together what a terminal shows of a match at a moment: what was done last, the board, the clocks, and more."""
+"""Render a moment of a match for a terminal: the last action, the board, the clocks, and more."""
 
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -18,10 +18,10 @@ HEADING_STYLE = "1"  # bold
 class Scene(NamedTuple):
     """A moment of a match."""
 
-    heading: str  # what was done last
+    heading: str  # the last action
     match: VisibleMatch
     before: VisibleMatch | None = None  # one fact earlier
-    seat: Seat | None = None  # whose eyes see it; None: those of spectators
+    seat: Seat | None = None  # the seat whose view it is; None: the spectators' view
 
 
 def render_scene(
@@ -43,9 +43,9 @@ def render_scene(
 
 
 def format_clocks(match: VisibleMatch, used: Mapping[Seat, float], width: int) -> list[str]:
-    """How much time everybody has used, in seconds; whoever is on turn has an arrow."""
-    shown = [
+    """The seconds that each player has used; an arrow marks the player on turn."""
+    clocks = [
         f"{'→' if seat == match.turn else ' '}{printable(name, MAX_CLOCK_NAME_CHARS)} {used.get(seat, 0.0):.1f} s"
         for seat, name in enumerate(match.names)
     ]
-    return wrap_items(shown, width, " ")
+    return wrap_items(clocks, width, " ")

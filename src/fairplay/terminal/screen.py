@@ -1,4 +1,4 @@
-"""Draw on a terminal in place, read keys from it, and leave it as it was, whatever happens."""
+"""Draw on a terminal in place, read keys from it, and restore it whatever happens."""
 
 import os
 import re
@@ -20,8 +20,8 @@ ENTER_SCREEN = "\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[H\x1b[2J"  # another screen, no
 LEAVE_SCREEN = "\x1b[?7h\x1b[?25h\x1b[?1049l"
 CURSOR_HOME, CLEAR_LINE_END, CLEAR_BELOW = "\x1b[H", "\x1b[K", "\x1b[J"
 KEY_PATTERN = re.compile(rb"\x1b\[[0-9;]*[A-Za-z~]|\x1bO[A-Za-z]|\x1b|[\x00-\x7f]|[^\x00-\x7f]+")
-PARTIAL_KEY = re.compile(rb"\x1b(\[[0-9;]*|O)?\Z")  # of a key, whose end may still be on its way
-LEAVE_KEY = "leave"  # q, Ctrl-D, or nobody is there any more
+PARTIAL_KEY = re.compile(rb"\x1b(\[[0-9;]*|O)?\Z")  # the start of a key whose end may still come
+LEAVE_KEY = "leave"  # q, Ctrl-D, or the end of input
 CURSOR_KEYS = {b"A": "up", b"B": "down", b"C": "right", b"D": "left", b"H": "home", b"F": "end"}
 KEY_NAMES = {
     **{lead + key: name for lead in (b"\x1b[", b"\x1bO") for key, name in CURSOR_KEYS.items()},
@@ -38,7 +38,7 @@ KEY_NAMES = {
 
 
 def keyboard_fd() -> int | None:
-    """Where keys can be read, if that is a terminal too."""
+    """The file descriptor of the keyboard, if it is a terminal."""
     try:
         return sys.stdin.fileno() if sys.stdin is not None and sys.stdin.isatty() else None
     except (OSError, ValueError):
@@ -54,8 +54,8 @@ class Screen:
         self._saved_modes: list[Any] | None = None  # of the keyboard, as they were
         self._entered = False
         self._partial_key = b""  # a key whose end has not come
-        self._lock = RLock()  # frames are drawn by another thread than the one that hears signals
-        self._saved_handlers: dict[signal.Signals, Any] = {}  # what was done on signals that we answer meanwhile
+        self._lock = RLock()  # one thread draws frames, another handles signals
+        self._saved_handlers: dict[signal.Signals, Any] = {}  # of the signals that we handle meanwhile
         self.is_blank = True  # has nothing been drawn since it was entered?
 
     def __enter__(self) -> "Screen":
@@ -76,7 +76,7 @@ class Screen:
             self.resume_output()
         try:
             self._leave()
-        except BaseException:  # we are called away while the terminal stands still
+        except BaseException:  # interrupted while the terminal's output was stopped
             self.resume_output()
             self._leave()
             raise
@@ -101,7 +101,7 @@ class Screen:
 
     @property
     def has_keys(self) -> bool:
-        """Can somebody press any?"""
+        """Is there a keyboard?"""
         return self._keyboard is not None
 
     def keys(self, seconds: float) -> list[str]:
@@ -113,14 +113,14 @@ class Screen:
             late, self._partial_key = self._partial_key, b""
             return ["escape"] if late else []
         try:
-            heard = os.read(self._keyboard, 1024)
+            data = os.read(self._keyboard, 1024)
         except OSError:
-            heard = b""
-        if not heard:
+            data = b""
+        if not data:
             return [LEAVE_KEY]
-        heard, begun = self._partial_key + heard, PARTIAL_KEY.search(self._partial_key + heard)
+        data, begun = self._partial_key + data, PARTIAL_KEY.search(self._partial_key + data)
         self._partial_key = b"" if begun is None else begun[0]
-        whole = heard[: len(heard) - len(self._partial_key)]
+        whole = data[: len(data) - len(self._partial_key)]
         return [KEY_NAMES.get(key) or key.decode(errors="replace") for key in KEY_PATTERN.findall(whole)]
 
     def _enter(self) -> None:
@@ -143,13 +143,13 @@ class Screen:
                 self._entered = False
 
     def resume_output(self) -> None:
-        """Let a terminal go on that a Ctrl-S has stopped: we are called away, and have to leave it as it was."""
+        """Resume the output of a terminal that Ctrl-S has stopped, so that it can be restored."""
         with suppress(termios.error, OSError):
             for action in (termios.TCOOFF, termios.TCOON):  # the second undoes what the first did, and a Ctrl-S too
                 termios.tcflow(self._output.fileno(), action)
 
     def _suspend(self, number: int, frame: FrameType | None) -> None:
-        """Leave the terminal to others until we are called back."""
+        """Leave the terminal, stop this process, and enter the terminal again when it is continued."""
         self.resume_output()
         self._leave()
         signal.signal(signal.SIGTSTP, signal.SIG_DFL)
@@ -158,7 +158,7 @@ class Screen:
         self._enter()
 
     def _end_by_signal(self, number: int, frame: FrameType | None) -> None:
-        """Leave the terminal, and end by this signal as if we had never heard it."""
+        """Leave the terminal, and end by the default action of this signal."""
         self.resume_output()
         self._leave()
         signal.signal(number, signal.SIG_DFL)

@@ -1,4 +1,4 @@
-"""Tell whoever runs a server what happens there: in lines, and on a terminal below them how long it still waits."""
+"""Print the messages of a server, and on a terminal how long it still waits."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
@@ -12,10 +12,10 @@ from fairplay.terminal.progress import is_interactive
 
 
 class LineOutput:
-    """All of it in lines."""
+    """Prints messages as lines."""
 
     def tell(self, text: str) -> None:
-        """Say something."""
+        """Print a message."""
         click.echo(f"fairplay: {printable(text, MAX_PRINTED_CHARS)}", err=True)
 
     def show(self, line: Callable[[], str]) -> AbstractContextManager[object]:
@@ -24,7 +24,7 @@ class LineOutput:
 
 
 class TerminalOutput(LineOutput):
-    """Lines above one that counts down."""
+    """Prints messages above a line that counts down."""
 
     def __init__(self) -> None:
         from rich.console import Console  # start-up: it takes long to load
@@ -47,5 +47,5 @@ class TerminalOutput(LineOutput):
 
 
 def make_server_output() -> LineOutput:
-    """What fits where we run."""
+    """The output for this terminal."""
     return TerminalOutput() if is_interactive() else LineOutput()

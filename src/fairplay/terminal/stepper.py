@@ -16,8 +16,8 @@ from fairplay.terminal.scene import DrawBoard, Scene, render_scene
 from fairplay.terminal.screen import LEAVE_KEY, Screen
 
 PLAYBACK_INTERVAL_S = 0.5  # seconds from fact to fact when it plays
-RESIZE_CHECK_INTERVAL_S = 0.25  # seconds until the size of the terminal is looked at anyhow
-PAGE_FACTS = 10  # facts that "page up" and "page down" go
+RESIZE_CHECK_INTERVAL_S = 0.25  # seconds between checks of the terminal's size
+PAGE_FACTS = 10  # facts per "page up" and "page down"
 MAX_TYPED_DIGITS = 9
 KEY_STEPS = {"left": -1, "up": -1, "right": 1, "down": 1, "page up": -PAGE_FACTS, "page down": PAGE_FACTS}
 KEY_HINTS = ("q leaves", "? helps", "← → step")  # the first is the last to be left out
@@ -35,13 +35,13 @@ KEY_HELP = (
 
 
 class Stepper:
-    """Where somebody is in a recorded match, and what becomes of it with every key."""
+    """The position in a recorded match, which keys change."""
 
     def __init__(self, recorded: RecordedMatch, draw: DrawBoard, seat: Seat | None = None) -> None:
         self._recorded = recorded
         self._seat = seat
         self._draw = draw
-        self._matches = [recorded.match_after(0)]  # after each number of facts; worked out as far as somebody has been
+        self._matches = [recorded.match_after(0)]  # after each number of facts; computed on demand
         self._last = len(recorded.entries)
         self._position = 0
         self._typed = ""
@@ -50,7 +50,7 @@ class Stepper:
         self.is_over = False
 
     def press(self, key: str) -> None:
-        """Do what a key stands for; one that stands for nothing does nothing."""
+        """Handle a key; an unknown key does nothing."""
         typed, self._typed = self._typed, ""
         if self._shows_help:
             self._shows_help = False
@@ -71,7 +71,7 @@ class Stepper:
         self.is_over = key == LEAVE_KEY
 
     def wait_s(self) -> float:
-        """How long nothing happens without a key, at most; when it plays, a fact may be shown now."""
+        """How long to wait for a key; while playing, go on to the next fact if it is time."""
         if self._next_step_at is None:
             return RESIZE_CHECK_INTERVAL_S
         now = time.monotonic()
@@ -85,15 +85,15 @@ class Stepper:
         )
 
     def frame(self, screen: Screen) -> list[str]:
-        """What is on the screen."""
+        """The lines on the screen."""
         below = [*self._below(), self._footer(screen.size.columns)]
         if self._shows_help:
             return [*KEY_HELP, "", *below[-1:]]
         used = {seat: sum(turns) for seat, turns in turn_times(self._recorded.entries[: self._position]).items()}
         match = self._match_after(self._position)
         if self._position:
-            said = describe_event(self._recorded.facts[self._position - 1], match.names)[0]
-            scene = Scene(f"{self._position}: {said}", match, self._match_after(self._position - 1), self._seat)
+            heading = describe_event(self._recorded.facts[self._position - 1], match.names)[0]
+            scene = Scene(f"{self._position}: {heading}", match, self._match_after(self._position - 1), self._seat)
         else:
             scene = Scene(f"0: {describe_event(Started(match.names), match.names)[0]}", match, seat=self._seat)
         return render_scene(scene, self._draw, used, below, screen.size)
@@ -107,13 +107,13 @@ class Stepper:
         return format_standings(closing.result, self._recorded.names)
 
     def _footer(self, width: int) -> str:
-        """Where we are, what was typed, and what keys do: the way out stays when there is little room."""
-        said = f"{self._position} of {self._last} facts   "
-        said += f"to {self._typed}, Enter   " if self._typed else ""
+        """The position, the typed number, and the keys; the key that leaves stays when there is little room."""
+        footer = f"{self._position} of {self._last} facts   "
+        footer += f"to {self._typed}, Enter   " if self._typed else ""
         hints = [*KEY_HINTS[:1], PLAY_HINT if self._next_step_at is None else PAUSE_HINT, *KEY_HINTS[1:]]
-        while hints and len(said) + len("   ".join(hints)) > width:
+        while hints and len(footer) + len("   ".join(hints)) > width:
             hints.pop()
-        return truncate(said + "   ".join(reversed(hints)), width)
+        return truncate(footer + "   ".join(reversed(hints)), width)
 
     def _match_after(self, facts: int) -> Match[Any, Any, Any]:
         while len(self._matches) <= facts:
@@ -133,13 +133,13 @@ class Stepper:
 
 
 def step_through(recorded: RecordedMatch, draw: DrawBoard, seat: Seat | None = None) -> None:
-    """Let somebody step through a match until they leave, as this seat sees it; None: as spectators do."""
-    stepping, shown = Stepper(recorded, draw, seat), list[str]()
+    """Let a person step through a match, with the view of a seat; None: the spectators' view."""
+    stepper, last = Stepper(recorded, draw, seat), list[str]()
     with Screen(sys.stdout) as screen:
-        while not stepping.is_over:
-            frame = stepping.frame(screen)
-            if frame != shown or screen.is_blank:
+        while not stepper.is_over:
+            frame = stepper.frame(screen)
+            if frame != last or screen.is_blank:
                 screen.show(frame)
-                shown = frame
-            for key in screen.keys(stepping.wait_s()):
-                stepping.press(key)
+                last = frame
+            for key in screen.keys(stepper.wait_s()):
+                stepper.press(key)
