@@ -10,6 +10,7 @@ import msgspec
 from msgspec.structs import replace
 
 from fairplay.core.errors import BadRequest
+from fairplay.render.text import align_columns, printable
 from fairplay.tournament import tournament_log
 from fairplay.tournament.counted_match import CountedMatch, Ranking
 from fairplay.tournament.events import MatchEnded, RoundBegan, TournamentEvent
@@ -20,6 +21,8 @@ from fairplay.tournament.tournament_log import TournamentLog
 
 if TYPE_CHECKING:
     from fairplay.tournament.rating.ratings import Ratings
+
+MAX_SHOWN_NAME_CHARS = 40
 
 
 class TournamentResult(msgspec.Struct, frozen=True, dict=True):
@@ -60,10 +63,12 @@ class TournamentResult(msgspec.Struct, frozen=True, dict=True):
         return self.directory / REPORT_FILE
 
     def show(self) -> None:
-        """Print the standings."""
-        from fairplay.tournament.report.table import format_standings  # start-up: few results are printed
-
-        print(*format_standings(self.standings), sep="\n")
+        """Print the standings in short; the report and `fairplay standings` have ratings and faults."""
+        rows = [
+            [f"{row.place}.", printable(row.name, MAX_SHOWN_NAME_CHARS), f"{row.points:.1f} of {row.games}"]
+            for row in self.standings
+        ]
+        print(*align_columns(rows, {0, 2}), sep="\n")
 
     def __repr__(self) -> str:
         state = "" if self.finished else ", not finished"
