@@ -1,4 +1,4 @@
-"""Measure trees that are known to be slower, or that nobody can measure."""
+"""Compare trees that are known to be slower, or that cannot be measured."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Measure turns of the courses: the first of a match, and late ones, in which there is much to show."""
+"""Measure turns of the courses: the first of a match, and late ones with large views."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""Rate built-in players in small tournaments, and look at the tournaments and the ratings that are there."""
+"""Rate built-in players in small tournaments, and check the tournament files and ratings of the tree."""
 
 import sys
 from pathlib import Path
@@ -161,7 +161,7 @@ def test_every_tournament_is_one_of_built_in_players_and_has_a_place_on_the_page
     for path in nonempty(ladders.tournament_files()):
         tournament = read_tournament(path)
         assert tournament.game == path.stem
-        assert tournament.seed is not None  # it names one, so that everybody plays the same matches
+        assert tournament.seed is not None  # in the file, so that every run plays the same matches
         for player in nonempty(tournament.players):
             built_in_strategy(tournament.game, player.address, bytes(32))
         assert (

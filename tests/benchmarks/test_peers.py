@@ -1,4 +1,4 @@
-"""Compare figures that are known with other libraries, and let peers play that are gone, or say too much."""
+"""Write the page of known figures, and run peers that fail, or print too much."""
 
 import io
 import re

@@ -1,4 +1,4 @@
-"""Measure small servers for a moment: everybody plays, whoever is faulty is counted, and spectators hear something."""
+"""Measure small servers for a moment: with honest and faulty players, and with spectators."""
 
 import asyncio
 import subprocess
@@ -44,8 +44,8 @@ def test_only_faulty_players_are_counted_as_ejected(kind: str, monkeypatch: pyte
 def test_spectators_hear_what_happens() -> None:
     figure = spectators.measure(2, 20, 0.5, nice=0)
 
-    assert figure.received >= 2 * 18 * 2  # a snapshot and some patches, for whoever reads
-    assert figure.behind == 2 * 2  # whoever never does
+    assert figure.received >= 2 * 18 * 2  # a snapshot and some patches, for spectators that read
+    assert figure.behind == 2 * 2  # spectators that never read
     assert min(figure.p99, figure.p99_watched) > 0
 
 

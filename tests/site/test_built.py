@@ -46,7 +46,7 @@ def styles(text: str) -> list[str]:
     return [first or second for first, second in IN_STYLE.findall(text)]
 
 
-def loaded_from_elsewhere(page: str) -> list[str]:
+def external_loads(page: str) -> list[str]:
     loads = Loads()
     loads.feed(page)
     inside = styles("".join(re.findall(r"<style.*?</style>", page, re.DOTALL)))
@@ -67,13 +67,13 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built(tmp_path_factory.mktemp("site"))
 
 
-def test_nothing_is_loaded_from_elsewhere(site: Path) -> None:
+def test_no_page_loads_external_resources(site: Path) -> None:
     for page in nonempty(site.rglob("*.html")):
-        assert loaded_from_elsewhere(page.read_text()) == [], page
+        assert external_loads(page.read_text()) == [], page
     for sheet in nonempty(site.rglob("*.css")):
         assert styles(sheet.read_text()) == [], sheet
     for picture in nonempty(site.rglob("*.svg")):
-        assert loaded_from_elsewhere(picture.read_text()) == [], picture
+        assert external_loads(picture.read_text()) == [], picture
 
 
 @pytest.mark.parametrize(
@@ -89,12 +89,12 @@ def test_nothing_is_loaded_from_elsewhere(site: Path) -> None:
         '<svg><image href="https://example.org/a.png"/></svg>',
     ],
 )
-def test_what_is_loaded_from_elsewhere_is_found(page: str) -> None:
-    assert loaded_from_elsewhere(page)
+def test_external_resources_are_found(page: str) -> None:
+    assert external_loads(page)
 
 
-def test_a_link_that_has_to_be_followed_is_no_load() -> None:
-    assert loaded_from_elsewhere('<a href="https://example.org">there</a><img src="a.png">') == []
+def test_a_link_is_not_a_load() -> None:
+    assert external_loads('<a href="https://example.org">there</a><img src="a.png">') == []
 
 
 def test_no_diagram_is_left_for_a_library_that_would_be_loaded(site: Path) -> None:
@@ -112,13 +112,13 @@ def test_the_page_of_a_game_has_its_rules_and_its_ladder(game: str, site: Path) 
     assert "in full" not in text
 
 
-def test_the_help_of_every_verb_is_there(site: Path) -> None:
+def test_the_site_has_the_help_of_every_command(site: Path) -> None:
     text = (site / "reference/command.html").read_text()
 
     assert [verb for verb in nonempty(SUBCOMMANDS) if f"Usage: fairplay {verb}" not in text] == []
 
 
-def test_everything_that_is_public_is_in_the_reference(site: Path) -> None:
+def test_every_public_name_is_in_the_reference(site: Path) -> None:
     import fairplay
 
     found: set[str] = set()
@@ -149,7 +149,7 @@ def test_links_and_code_can_be_read_in_both_colour_schemes(scheme: str, backgrou
     assert {name: colour for name, colour in nonempty(colours.items()) if contrast(colour, background) < 4.5} == {}
 
 
-def test_the_header_can_be_read() -> None:
+def test_the_header_has_enough_contrast() -> None:
     sheet = (ROOT / "docs" / "theme" / "site.css").read_text()
     (background,) = re.findall(r"--md-primary-fg-color: (#\w+);", sheet)
 

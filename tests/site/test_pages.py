@@ -1,4 +1,4 @@
-"""Run the examples of every page, parse every command on it, and compare the figures of the README with their source."""
+"""Run the examples of every page, parse every command on it, and check the figures of the README."""
 
 import doctest
 import re

@@ -21,14 +21,14 @@ def free_ports(count: int) -> list[str]:
 
 
 @pytest.mark.parametrize("page", WALKED, ids=lambda page: f"{page.parent.name}/{page.stem}")
-def test_a_page_can_be_walked_through(page: Path, tmp_path: Path) -> None:
+def test_the_commands_of_a_page_print_what_it_shows(page: Path, tmp_path: Path) -> None:
     ports = dict(zip(("4000", "8080"), free_ports(2), strict=True))
 
     with run_tutorials(tmp_path, ports) as walk:
         walk.run_page(page.read_text())
 
 
-def test_every_tutorial_is_walked_through() -> None:
+def test_every_tutorial_and_how_to_is_tested() -> None:
     assert {page.stem for page in WALKED} >= {"quick_start", "bot", "class", "research", "watch"}
 
 
@@ -44,14 +44,14 @@ def test_every_tutorial_is_walked_through() -> None:
     ],
     ids=["another word", "more", "an exit code", "no file", "another word in a terminal that stays", "after Ctrl-C"],
 )
-def test_a_page_that_is_not_true_is_noticed(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_page_with_wrong_output_fails(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tests.site.tutorial_runs.OUTPUT_TIMEOUT_S", 2.0)
 
     with run_tutorials(tmp_path, {}) as walk, pytest.raises(AssertionError):
         walk.run_page(page)
 
 
-def test_what_is_true_is_passed(tmp_path: Path) -> None:
+def test_a_page_with_correct_output_passes(tmp_path: Path) -> None:
     page = (
         '```text title="a.txt"\nport 4000\nb\n```\n```console\n$ cat a.txt\nport 4000\n...\n'
         "$ false\n$ echo $?\n1\n```\n"

@@ -1,4 +1,4 @@
-"""Build the wheel as `make wheel` does, look into it, install it where there is nothing else, and play there."""
+"""Build the wheel as `make wheel` does, check its files, install it into an empty environment, and play there."""
 
 import os
 import shutil
@@ -22,13 +22,13 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def command(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The command in an environment with the wheel, and nothing but what it asks for."""
+    """The command in an environment with only the wheel and its dependencies."""
     return install(str(wheel), Path(sys.executable), tmp_path_factory.mktemp("user"))
 
 
 def install(what: str, python: Path, place: Path) -> Path:
     """The command, in a new environment of this Python."""
-    subprocess.run([python, "-m", "venv", place], check=True, env=alone())
+    subprocess.run([python, "-m", "venv", place], check=True, env=clean_environment())
     pip: list[str | Path] = [
         place / "bin/python",
         "-m",
@@ -38,7 +38,7 @@ def install(what: str, python: Path, place: Path) -> Path:
         "--quiet",
         what,
     ]
-    done = subprocess.run(pip, capture_output=True, text=True, check=False, env=alone())
+    done = subprocess.run(pip, capture_output=True, text=True, check=False, env=clean_environment())
     assert done.returncode == 0, done.stderr
     return place / "bin/fairplay"
 
@@ -52,21 +52,21 @@ def other_pythons() -> list[Path]:
     versions: dict[tuple[int, int], Path] = {}
     for python in found:
         asked: list[str | Path] = [python, "-c", "import sys; print(*sys.version_info[:2])"]
-        answer = subprocess.run(asked, capture_output=True, text=True, check=False, env=alone())
+        answer = subprocess.run(asked, capture_output=True, text=True, check=False, env=clean_environment())
         if answer.returncode == 0:
             major, minor = map(int, answer.stdout.split())
             versions.setdefault((major, minor), python)
     return [python for version, python in sorted(versions.items()) if sys.version_info[:2] != version >= (3, 11)]
 
 
-def alone() -> dict[str, str]:
-    """An environment without anything that is meant for the tree."""
+def clean_environment() -> dict[str, str]:
+    """The environment without variables for the tree."""
     return {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "FAIRPLAY_"))}
 
 
-def said(command: Path, *arguments: str, directory: Path) -> str:
+def run_command(command: Path, *arguments: str, directory: Path) -> str:
     done = subprocess.run(
-        [command, *arguments], cwd=directory, env=alone(), capture_output=True, text=True, check=False
+        [command, *arguments], cwd=directory, env=clean_environment(), capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -89,13 +89,15 @@ def test_the_wheel_holds_what_users_need_and_nothing_else(wheel: Path) -> None:
 
 
 @needs_compiler
-def test_the_kernels_are_inside(wheel: Path, command: Path, tmp_path: Path) -> None:
+def test_the_wheel_has_the_kernels(wheel: Path, command: Path, tmp_path: Path) -> None:
     assert "fairplay/_kernels.abi3.so" in ZipFile(wheel).namelist()
-    done = subprocess.run([command, "doctor"], cwd=tmp_path, env=alone(), capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [command, "doctor"], cwd=tmp_path, env=clean_environment(), capture_output=True, text=True, check=False
+    )
     assert "Built-in players use the kernels in C." in done.stdout
 
 
-def test_no_tool_for_developers_can_be_asked_for_as_an_extra(wheel: Path) -> None:
+def test_no_extra_installs_developer_tools(wheel: Path) -> None:
     with ZipFile(wheel) as file:
         (metadata,) = (name for name in file.namelist() if name.endswith(".dist-info/METADATA"))
         lines = file.read(metadata).decode().splitlines()
@@ -104,7 +106,7 @@ def test_no_tool_for_developers_can_be_asked_for_as_an_extra(wheel: Path) -> Non
     assert extras == {"web", "tournament", "cluster", "server", "images"}
 
 
-def test_no_tool_for_developers_comes_with_it(command: Path) -> None:
+def test_the_wheel_installs_no_developer_tools(command: Path) -> None:
     pip = [str(command.parent / "python"), "-m", "pip", "--disable-pip-version-check", "list", "--format", "freeze"]
     listed = subprocess.run(pip, capture_output=True, text=True, check=True).stdout
     there = {line.partition("==")[0].lower() for line in listed.splitlines()}
@@ -114,14 +116,14 @@ def test_no_tool_for_developers_comes_with_it(command: Path) -> None:
 
 
 @pytest.mark.parametrize("game", GAMES)
-def test_a_match_is_played_drawn_and_made_a_page(game: str, command: Path, tmp_path: Path) -> None:
+def test_the_installed_command_plays_verifies_draws_and_replays(game: str, command: Path, tmp_path: Path) -> None:
     players = [list(game_info(game).built_in)[1]] * 3  # at random a match of Q may last a minute
 
-    said(command, "play", game, *players, "--seed", "7", "--journal", "games", "--quiet", directory=tmp_path)
+    run_command(command, "play", game, *players, "--seed", "7", "--journal", "games", "--quiet", directory=tmp_path)
     (journal,) = map(str, (tmp_path / "games").glob("*.jsonl"))
-    verified = said(command, "verify", journal, directory=tmp_path)
-    said(command, "draw", journal, "-o", "board.svg", directory=tmp_path)
-    said(command, "replay", journal, "-o", "game.html", directory=tmp_path)
+    verified = run_command(command, "verify", journal, directory=tmp_path)
+    run_command(command, "draw", journal, "-o", "board.svg", directory=tmp_path)
+    run_command(command, "replay", journal, "-o", "game.html", directory=tmp_path)
 
     assert "same result" in verified
     assert (tmp_path / "board.svg").read_text().startswith("<svg")
@@ -136,14 +138,14 @@ def test_a_match_is_played_drawn_and_made_a_page(game: str, command: Path, tmp_p
 )
 def test_every_supported_python_plays_verifies_and_runs_a_tournament(python: Path, wheel: Path, tmp_path: Path) -> None:
     command = install(f"{wheel}[tournament]", python, tmp_path / "user")
-    (tmp_path / "cup.toml").write_text(said(command, "tournament", "--init", "fish", directory=tmp_path))
+    (tmp_path / "cup.toml").write_text(run_command(command, "tournament", "--init", "fish", directory=tmp_path))
 
-    said(command, "play", "fish", "greedy", "random", "--journal", "games", "--quiet", directory=tmp_path)
-    verified = said(command, "verify", *map(str, (tmp_path / "games").glob("*.jsonl")), directory=tmp_path)
-    said(command, "tournament", "cup.toml", "--quiet", directory=tmp_path)
+    run_command(command, "play", "fish", "greedy", "random", "--journal", "games", "--quiet", directory=tmp_path)
+    verified = run_command(command, "verify", *map(str, (tmp_path / "games").glob("*.jsonl")), directory=tmp_path)
+    run_command(command, "tournament", "cup.toml", "--quiet", directory=tmp_path)
 
     assert "same result" in verified
-    assert "greedy" in said(command, "standings", "cup", directory=tmp_path)
+    assert "greedy" in run_command(command, "standings", "cup", directory=tmp_path)
 
 
 def test_a_bot_in_a_file_plays_as_a_program(command: Path, tmp_path: Path) -> None:
@@ -151,7 +153,7 @@ def test_a_bot_in_a_file_plays_as_a_program(command: Path, tmp_path: Path) -> No
         "from fairplay.games.fish import Fish\n\ndef take_turn(view):\n    return next(Fish().actions(view))\n"
     )
 
-    told = said(command, "play", "fish", "me=./bot.py", "random", "--seed", "7", "--quiet", directory=tmp_path)
+    told = run_command(command, "play", "fish", "me=./bot.py", "random", "--seed", "7", "--quiet", directory=tmp_path)
 
     assert "me" in told
     assert "is out" not in told

@@ -22,17 +22,17 @@ from typing import NamedTuple
 
 from tests.cli.command import strip_sandbox_warning
 
-OUTPUT_TIMEOUT_S = 90.0  # seconds for what is shown to come
-POLL_INTERVAL_S = 0.02  # seconds from one look at what came to the next
+OUTPUT_TIMEOUT_S = 90.0
+POLL_INTERVAL_S = 0.02
 CODE_BLOCK = re.compile(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$', re.MULTILINE | re.DOTALL)
-EXIT_CODE_MARK = "-- exit code "  # what a terminal prints behind each command, for us alone
+EXIT_CODE_MARK = "-- exit code "  # is printed after each command, and not compared
 INTERRUPTED = "^C"
-PROGRESS = re.compile(r"^fairplay: \d+ of \d+ matches.*\n", re.MULTILINE)  # which is said where it takes long
+PROGRESS = re.compile(r"^fairplay: \d+ of \d+ matches.*\n", re.MULTILINE)  # is printed on slow machines
 ANYTHING = re.compile(".*", re.DOTALL)
 
 
 class CodeBlock(NamedTuple):
-    """What stands in a tutorial between two fences."""
+    """A code block of a tutorial."""
 
     language: str
     title: str
@@ -40,19 +40,19 @@ class CodeBlock(NamedTuple):
 
 
 class TutorialStep(NamedTuple):
-    """What is typed into a terminal, and what it has to print."""
+    """A command, and its expected output."""
 
     command: str
     shown: str
 
 
 def code_blocks(page: str) -> list[CodeBlock]:
-    """The boxes of a page, in order."""
+    """The code blocks of a page, in order."""
     return [CodeBlock(*found) for found in CODE_BLOCK.findall(page)]
 
 
 def terminal_steps(text: str) -> list[TutorialStep]:
-    r"""The commands in a box of a terminal, each with what is shown behind it.
+    r"""The commands in a code block of a terminal, each with its output.
 
     >>> steps("$ ls\na\nb\n$ true\n^C\nbye\n")
     [Step(command='ls', shown='a\nb\n'), Step(command='true', shown=''), Step(command='^C', shown='bye\n')]
@@ -73,7 +73,7 @@ def terminal_steps(text: str) -> list[TutorialStep]:
 
 
 def output_pattern(shown: str) -> re.Pattern[str]:
-    r"""What is shown, as something that can be looked for.
+    r"""The pattern of an output in which parts are left out.
 
     >>> bool(pattern("a\n...\nd ...\n").fullmatch("a\nb\nc\nd e\n")), bool(pattern("a\n").fullmatch("a\nb\n"))
     (True, False)
@@ -86,7 +86,7 @@ def output_pattern(shown: str) -> re.Pattern[str]:
 
 
 class Shell:
-    """A shell in a directory, into which one command after the other is typed."""
+    """A shell in a directory that runs one command after the other."""
 
     def __init__(self, directory: Path, environment: dict[str, str]) -> None:
         pipe = subprocess.PIPE
@@ -105,7 +105,7 @@ class Shell:
         self._reader.start()
 
     def type(self, command: str) -> None:
-        """Begin with a command, as soon as the one before has ended."""
+        """Run a command as soon as the one before has ended."""
         assert self._shell.stdin is not None
         self._said = ""
         self._shell.stdin.write(f'{{ {command}\n}} </dev/null; code=$?; echo "{EXIT_CODE_MARK}$code"; (exit $code)\n')
@@ -117,7 +117,7 @@ class Shell:
         os.killpg(self._shell.pid, signal.SIGINT)
 
     def has_ended(self) -> bool:
-        """Has the command ended?"""
+        """Whether the command has ended."""
         return EXIT_CODE_MARK in self._said
 
     def output(self) -> tuple[str, str]:
@@ -126,7 +126,7 @@ class Shell:
         return PROGRESS.sub("", strip_sandbox_warning(text)), code.strip()
 
     def close(self) -> None:
-        """End the shell, and what it runs."""
+        """End the shell and its commands."""
         os.killpg(self._shell.pid, signal.SIGKILL)
         self._shell.wait()
         self._reader.join()
@@ -141,7 +141,7 @@ class Shell:
 
 
 class TutorialRun:
-    """One way through a tutorial, in a directory that was empty."""
+    """A run of a tutorial in an empty directory."""
 
     def __init__(self, directory: Path, ports: dict[str, str]) -> None:
         self._directory, self._ports = directory, ports  # those of the page are taken by others perhaps
@@ -150,7 +150,7 @@ class TutorialRun:
         self._terminals: dict[str, Shell] = {}
 
     def run_page(self, page: str) -> None:
-        """Do all that a page says."""
+        """Follow a page from its start to its end."""
         for box in code_blocks(page):
             if box.language == "console":
                 self._type(box)
@@ -159,7 +159,7 @@ class TutorialRun:
                 (self._directory / box.title).write_text(self._here(box.text), encoding="utf-8")
 
     def close(self) -> None:
-        """Leave nothing running."""
+        """End all terminals."""
         for terminal in self._terminals.values():
             terminal.close()
 
@@ -184,7 +184,7 @@ class TutorialRun:
 
 
 def wait_for_output(terminal: Shell, wanted: re.Pattern[str], may_go_on: bool) -> tuple[str, str]:
-    """What a command has printed when all came that is wanted, and its exit code if it has ended."""
+    """The output of a command when it matches, and its exit code if it has ended."""
     late = time.monotonic() + OUTPUT_TIMEOUT_S
     while time.monotonic() < late:
         ended = terminal.has_ended()
@@ -198,7 +198,7 @@ def wait_for_output(terminal: Shell, wanted: re.Pattern[str], may_go_on: bool) -
 
 @contextmanager
 def run_tutorials(directory: Path, ports: dict[str, str]) -> Iterator[TutorialRun]:
-    """A walk that leaves nothing running."""
+    """A run of tutorials that ends all its processes."""
     walk = TutorialRun(directory, ports)
     try:
         yield walk

@@ -1,4 +1,4 @@
-"""Fill pages in, and refuse those that have no place for it."""
+"""Replace sections of pages, and refuse pages without their markers."""
 
 from pathlib import Path
 

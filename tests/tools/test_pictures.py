@@ -1,4 +1,4 @@
-"""Look at the pictures of the docs, and at what tables say of them."""
+"""Check the pictures of the docs, and their titles in tables."""
 
 from pathlib import Path
 from xml.etree import ElementTree

@@ -1,4 +1,4 @@
-"""Hold the schema of the protocol against the code, and real matches against the schema."""
+"""Compare the schema of the protocol with the code, and real matches with the schema."""
 
 import json
 import re

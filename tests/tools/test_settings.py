@@ -1,4 +1,4 @@
-"""Find each setting of a server wherever people look for one: in its file, the help, the docs, and the example."""
+"""Find each setting of a server in its file, the help, the docs, and the example."""
 
 import re
 import tomllib

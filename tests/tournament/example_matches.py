@@ -1,4 +1,4 @@
-"""Make up matches as they count, and find players in their ratings."""
+"""Make counted matches for tests, and find players in ratings."""
 
 from random import Random
 
@@ -22,7 +22,7 @@ def duel_matches(wins: int, losses: int, *names: str, deal: int = 0) -> list[Cou
 
 
 def random_matches(lots: Random, count: int, players: int = 5) -> list[CountedMatch]:
-    """Matches at tables of several sizes, some of one deal; who comes later in the alphabet is better."""
+    """Matches at tables of several sizes, some of one deal; players later in the alphabet are better."""
     found = []
     for number in range(count):
         seated = lots.sample(range(players), min(lots.choice((2, 3, 4)), players))

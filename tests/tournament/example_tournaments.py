@@ -1,4 +1,4 @@
-"""Make up tournaments for tests: some by lot, and some that are really played."""
+"""Make tournaments for tests: some at random, and some that are played."""
 
 import random
 from collections.abc import Sequence
@@ -48,7 +48,7 @@ def make_spec(names: Sequence[str]) -> TournamentSpec:
 def random_matches(
     names: Sequence[str], games: int = 60, table: int = 2, *, bad: str = "", seed: int = 1
 ) -> list[CountedMatch]:
-    """Matches between them: who is named first is best, and whoever is bad is always ejected."""
+    """Matches between players, the first of which is best; `bad` is always ejected."""
     lot, found = random.Random(seed), []
     for game in range(games):
         seats = lot.sample(list(names), table)

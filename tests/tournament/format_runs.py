@@ -1,4 +1,4 @@
-"""Conduct a format without playing: whatever a test says comes of its matches."""
+"""Run a format without playing: a test gives the results of its matches."""
 
 from collections.abc import Callable, Sequence
 from itertools import count
@@ -45,7 +45,7 @@ def run_format(
     arriving: Callable[[int], Sequence[Entrant]] = lambda turn: (),
     stored: list[CountedMatch] | None = None,
 ) -> tuple[list[Round], Ranking]:
-    """All rounds and the ranking, if it ends; nobody plays who is expelled, and no deal is in two rounds.
+    """All rounds and the ranking; asserts that it ends, no expelled player plays, and no deal is in two rounds.
 
     After each round some may arrive; how matches counted is stored, if a list is given for that.
     """

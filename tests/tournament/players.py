@@ -1,4 +1,4 @@
-"""Play in tournaments, badly: by cheating, by taking offence at some deals, by killing the worker, by being slow."""
+"""Provide players that misbehave in tournaments: they cheat, crash at some deals, kill the worker, or are slow."""
 
 import os
 import signal
@@ -11,7 +11,7 @@ from typing import Any
 from fairplay.core.events import Acted
 from fairplay.games.fish import Fish
 
-FLAG_VARIABLE = "FAIRPLAY_TEST_FLAG"  # the file that says that something has happened already
+FLAG_VARIABLE = "FAIRPLAY_TEST_FLAG"  # names a file that says that something has happened
 
 
 class FirstActionPlayer:
@@ -22,7 +22,7 @@ class FirstActionPlayer:
 
 
 class Cheat(FirstActionPlayer):
-    """Is never legal."""
+    """Always answers with an illegal action."""
 
     def take_turn(self, view: Any) -> Any:
         return {"type": "win"}
@@ -43,7 +43,7 @@ class BadLoser(FirstActionPlayer):
 
 
 class FailsOnSomeDeals(FirstActionPlayer):
-    """Takes offence at every second deal."""
+    """Raises at about every second deal."""
 
     def start(self, seat: int, names: tuple[str, ...], view: Any) -> None:
         if sha256(repr(view).encode()).digest()[0] % 2:
@@ -58,7 +58,7 @@ class KillsWorker(FirstActionPlayer):
 
 
 class KillsWorkerOnce(FirstActionPlayer):
-    """Does so once."""
+    """Kills the process that it plays in once."""
 
     def take_turn(self, view: Any) -> Any:
         try:
@@ -87,7 +87,7 @@ class WaitsForFlag(FirstActionPlayer):
 
 
 class NotingObserver:
-    """Notes what it sees, and in which process."""
+    """Writes down each event with the id of its process."""
 
     def observe(self, event: Any, match: Any) -> None:
         with Path(os.environ[FLAG_VARIABLE]).open("a") as file:
@@ -95,7 +95,7 @@ class NotingObserver:
 
 
 class InterruptingObserver:
-    """Is as good as Ctrl-C at the first action that it sees."""
+    """Raises SIGINT at the first action."""
 
     def observe(self, event: Any, match: Any) -> None:
         if isinstance(event, Acted):
@@ -103,7 +103,7 @@ class InterruptingObserver:
 
 
 class IgnoresInterrupt(FirstActionPlayer):
-    """Is not to be interrupted."""
+    """Ignores SIGINT."""
 
     def take_turn(self, view: Any) -> Any:
         deadline = time.monotonic() + 60
@@ -115,7 +115,7 @@ class IgnoresInterrupt(FirstActionPlayer):
 
 
 class NotesInterrupt(FirstActionPlayer):
-    """Waits until it is interrupted, and notes that."""
+    """Waits until it is interrupted, and writes that down."""
 
     def take_turn(self, view: Any) -> Any:
         path = Path(os.environ[FLAG_VARIABLE])
@@ -128,7 +128,7 @@ class NotesInterrupt(FirstActionPlayer):
 
 
 class LeavesBeforeLosing(FirstActionPlayer):
-    """Leaves before it can lose: it knows how many turns a match has."""
+    """Raises before it can lose, as it knows the number of turns."""
 
     def start(self, seat: int, names: tuple[str, ...], view: Any) -> None:
         self.turns = 0

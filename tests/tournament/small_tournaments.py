@@ -1,4 +1,4 @@
-"""Make small tournaments for tests, run them, and say what has to be the same of them however they were run."""
+"""Make and run small tournaments for tests, and select the parts that must not depend on the runner."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -22,7 +22,7 @@ MISBEHAVING_PLAYERS = "in-process:tests.tournament.players:"  # players that mis
 
 
 class EventCollector:
-    """Whoever watches a tournament, and remembers what was told."""
+    """An observer that keeps the events of a tournament."""
 
     def __init__(self) -> None:
         self.events: list[TournamentEvent] = []
@@ -31,7 +31,7 @@ class EventCollector:
         self.events.append(event)
 
     def events_of(self, kind: type[Any]) -> list[Any]:
-        """What was told of this kind."""
+        """The events of one kind."""
         return [event for event in self.events if isinstance(event, kind)]
 
 
@@ -49,7 +49,7 @@ def run_small_tournament(
     runner: Callable[[], Runner] = inline_runner,
     observers: Sequence[Any] = (),
 ) -> tuple[tuple[CountedMatch, ...], Ranking]:
-    """What counts in a tournament, and its ranking; begun, or gone on with."""
+    """Run or resume a tournament, and return its counted matches and ranking."""
     log = (
         tournament_log.reopen_log(directory)
         if tournament_log.log_exists(directory)
@@ -61,7 +61,7 @@ def run_small_tournament(
 
 
 def stable_parts(counted: Sequence[CountedMatch]) -> list[CountedMatch]:
-    """What has to be the same however the matches were played: all but how long it took."""
+    """The counted matches without times and receipts, which differ from run to run."""
     return [replace(one, thinking_s=(), slowest_turn_s=(), receipt="") for one in counted]
 
 

@@ -1,4 +1,4 @@
-"""Refuse what cannot be a tournament."""
+"""Refuse tournaments that cannot be played."""
 
 from pathlib import Path
 from typing import Any

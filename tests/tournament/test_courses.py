@@ -1,4 +1,4 @@
-"""Hold the knock-outs of the courses against their rules, written down once more, for all that can happen."""
+"""Compare the knock-outs of the courses with a second version of their rules, for any results."""
 
 from collections.abc import Sequence
 from itertools import product
@@ -25,7 +25,7 @@ RULES = ("last wins", "all tie", "two tie")
 
 
 def places(count: int, rule: str) -> tuple[int, ...]:
-    """Of so many who are still there, by seat."""
+    """Of so many remaining players, by seat."""
     plain = tuple(range(1, count + 1))
     return {
         "last wins": plain[::-1],
@@ -111,7 +111,7 @@ def test_the_sizes_that_the_courses_write_down() -> None:
 @pytest.mark.parametrize("players", range(2, 9))
 @pytest.mark.parametrize("course", ["fish", "tsuro"])
 def test_with_ejections_at_any_time_the_tournament_ends_as_in_the_course(course: str, players: int, rule: str) -> None:
-    rounds = 3 if players < 7 else 2  # in which somebody may be kicked
+    rounds = 3 if players < 7 else 2  # in which players may be ejected
     settings: Course = FishCourse() if course == "fish" else TsuroCourse()
     everybody = tuple(f"p{number:02}" for number in range(players))
     for when in nonempty(product([*range(rounds), NEVER], repeat=players)):

@@ -1,4 +1,4 @@
-"""Let anything come back from the matches of any format: it ends, and the same seed gives the same."""
+"""Give any results to any format: it ends, and the same seed gives the same matches."""
 
 from collections.abc import Sequence
 from random import Random

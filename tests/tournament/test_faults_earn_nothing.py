@@ -1,4 +1,4 @@
-"""Let faults earn no more than playing and losing, in every format, and stand above no one for another's fault."""
+"""Check in every format that a fault earns no more than playing and losing."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Follow people up and out: who goes on from a table, and who climbs."""
+"""Follow players through knock-outs and ladders: those that advance, and those that climb."""
 
 from collections import Counter
 

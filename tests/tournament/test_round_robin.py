@@ -1,4 +1,4 @@
-"""Count who met whom and who sat where in round robins and duplicates."""
+"""Count meetings and seats in round robins and duplicates."""
 
 from collections import Counter
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Tell a tournament that goes on from another one in its place."""
+"""List the changes that make a file another tournament."""
 
 from typing import Any
 

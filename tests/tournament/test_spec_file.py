@@ -1,4 +1,4 @@
-"""Read tournaments from files: all that can be said, from wherever it is said, and what is wrong in one line."""
+"""Read tournaments from files in any directory: all settings, and errors in one line."""
 
 import os
 import pickle
@@ -35,7 +35,7 @@ observers = [ "py:tests.tournament.test_spec_file:Watcher" ]
 
 
 class Watcher:
-    """An observer, which nobody makes before there is a match to watch."""
+    """An observer, which must not be made before a match."""
 
     def __init__(self) -> None:
         raise AssertionError("there is no match yet")

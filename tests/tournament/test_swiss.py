@@ -1,4 +1,4 @@
-"""Hold Swiss tournaments to their promises, whoever wins, goes and comes."""
+"""Check the promises of Swiss tournaments, with any results and players that come and go."""
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Begin with the file that `--init` writes: it can be run as it stands, and so can all that it only suggests."""
+"""Run the file that `--init` writes, and every setting in its comments."""
 
 import re
 import tomllib

@@ -1,4 +1,4 @@
-"""Keep the steps of a tournament, through crashes and tampering."""
+"""Write and read the log of a tournament, through crashes and tampering."""
 
 from itertools import count
 from pathlib import Path

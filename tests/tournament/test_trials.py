@@ -1,4 +1,4 @@
-"""Try bots out before a tournament: side by side, told as they come, and once, whatever interrupts it."""
+"""Check bots before a tournament: in parallel, each reported at once, and only once in spite of interruptions."""
 
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -74,10 +74,10 @@ def test_a_refused_bot_is_checked_again_and_leaves_no_files(tmp_path: Path) -> N
     directory = tmp_path / "cups" / "cup"
 
     for _ in range(2):
-        noting = EventCollector()
+        collector = EventCollector()
         with pytest.raises(BadRequest, match="not ready to play: bob"):
-            run_in_directory(tournament, directory, inline_runner, [noting])
-        assert "bob" in noting.events_of(BotChecksBegan)[0].bots
+            run_in_directory(tournament, directory, inline_runner, [collector])
+        assert "bob" in collector.events_of(BotChecksBegan)[0].bots
     assert list(tmp_path.iterdir()) == []
 
 
@@ -120,7 +120,7 @@ def test_a_slow_bot_delays_no_other_bot_check() -> None:
 
 
 def test_ejections_before_an_interruption_are_counted_in_the_resumed_round(tmp_path: Path) -> None:
-    tournament, noting = (
+    tournament, collector = (
         make_tournament(f"bad={MISBEHAVING_PLAYERS}Cheat", "random", format=RoundRobin(games=4)),
         EventCollector(),
     )
@@ -129,36 +129,36 @@ def test_ejections_before_an_interruption_are_counted_in_the_resumed_round(tmp_p
     lines = log.read_bytes().splitlines(keepends=True)
     log.write_bytes(b"".join(lines[:-2]))  # the last match, and the end
 
-    run_small_tournament(tournament, tmp_path, observers=[noting])
+    run_small_tournament(tournament, tmp_path, observers=[collector])
 
     assert len(counted) == 4
-    assert [(len(event.counted), event.ejections) for event in noting.events_of(RoundBegan)] == [(3, 3)]
+    assert [(len(event.counted), event.ejections) for event in collector.events_of(RoundBegan)] == [(3, 3)]
 
 
 def test_ejections_from_void_attempts_before_an_interruption_are_counted_too(tmp_path: Path) -> None:
-    players, noting = (f"bad={MISBEHAVING_PLAYERS}Cheat", "random"), EventCollector()
+    players, collector = (f"bad={MISBEHAVING_PLAYERS}Cheat", "random"), EventCollector()
     tournament = make_tournament(*players, format=RoundRobin(games=1), default_penalty=Penalty.REPLAY)
     run_small_tournament(tournament, tmp_path)
     log = tmp_path / LOG_FILE
     lines = log.read_bytes().splitlines(keepends=True)
     log.write_bytes(b"".join(lines[:-2]))  # the attempt that counts, and the end
 
-    run_small_tournament(tournament, tmp_path, observers=[noting])
+    run_small_tournament(tournament, tmp_path, observers=[collector])
 
-    (began,) = noting.events_of(RoundBegan)
+    (began,) = collector.events_of(RoundBegan)
     assert (began.counted, began.discarded_attempts, began.ejections) == ((), 2, 2)
 
 
 def test_a_program_that_cannot_start_is_reported_with_its_error(tmp_path: Path) -> None:
     (tmp_path / "bot.py").write_text("def take_turn(view:\n")
-    tournament, noting = (
+    tournament, collector = (
         make_tournament(f"bad={tmp_path}/bot.py", "random", format=RoundRobin(games=1), sandbox="none"),
         EventCollector(),
     )
 
-    run_in_directory(replace(tournament, bot_check=BotCheckPolicy.WARN), tmp_path / "cup", inline_runner, [noting])
+    run_in_directory(replace(tournament, bot_check=BotCheckPolicy.WARN), tmp_path / "cup", inline_runner, [collector])
 
-    (verdict,), (event,) = noting.events_of(BotChecked), noting.events_of(PlayerEjected)
+    (verdict,), (event,) = collector.events_of(BotChecked), collector.events_of(PlayerEjected)
     assert "SyntaxError" in verdict.failure
     assert "SyntaxError" in (event.evidence.stderr or "").splitlines()[-1]
 

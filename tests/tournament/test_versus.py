@@ -1,4 +1,4 @@
-"""Let two play until the test decides, or the games are over."""
+"""Play two players until the test decides, or the games are over."""
 
 from collections import Counter
 from random import Random

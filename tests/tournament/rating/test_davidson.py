@@ -1,4 +1,4 @@
-"""Try out the fit and its errors against a slow and plain one, with numerical derivatives."""
+"""Compare the fit and its errors with a slow, plain one that has numerical derivatives."""
 
 from collections.abc import Callable, Sequence
 from math import exp, log

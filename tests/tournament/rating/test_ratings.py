@@ -1,4 +1,4 @@
-"""Try out the ratings: by hand, in any order, and with next to nothing to rate."""
+"""Test the ratings: by hand, in any order, and with few games."""
 
 import subprocess
 import sys
@@ -278,7 +278,7 @@ def test_holm_is_stricter_the_more_there_are_to_tell_apart() -> None:
 
 
 def apart(strengths: list[float], groups: list[int]) -> list[list[int]]:
-    """Who is told apart from whom, if all differences have an error of 1."""
+    """The significant pairs, if all differences have an error of 1."""
     strength = np.array(strengths)
     return np.argwhere(
         significant_pairs(strength, pair_p_values(strength, np.ones((len(strength),) * 2), np.array(groups)))
@@ -352,7 +352,7 @@ def test_two_players_with_the_same_results_are_not_significantly_different() -> 
 
 @st.composite
 def anything(draw: st.DrawFn) -> list[CountedMatch]:
-    """Any matches between a few players, whoever wins."""
+    """Any matches between a few players with any results."""
     found = []
     for number in range(draw(st.integers(0, 12))):
         names = draw(st.permutations(NAMES))[: draw(st.integers(1, 5))]

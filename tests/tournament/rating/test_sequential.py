@@ -1,4 +1,4 @@
-"""Try out the sequential test: by hand, at its bounds, and that it never decides too early."""
+"""Test the sequential test: by hand, at its bounds, and with early decisions."""
 
 from itertools import cycle, islice
 from math import log

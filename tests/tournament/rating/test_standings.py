@@ -1,4 +1,4 @@
-"""Look at who stands where, and at the table that says so."""
+"""Test the standings, and their table."""
 
 import random
 

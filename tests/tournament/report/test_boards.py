@@ -1,4 +1,4 @@
-"""Look at the boards in the report of a tournament, and follow their links."""
+"""Check the boards in the report of a tournament, and follow their links."""
 
 import re
 from base64 import b64decode
@@ -20,7 +20,7 @@ from tests.tournament.example_tournaments import BAD_PLAYERS, play_tournament, r
 
 @pytest.fixture(scope="module")
 def tournament(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[CountedMatch]]:
-    """Two built-in players and one that crashes, who have played."""
+    """A played tournament of two built-in players and one that crashes."""
     directory = tmp_path_factory.mktemp("cup")
     (directory / "bad_bot.py").write_text(BAD_PLAYERS)
     players = [("ann", "greedy"), ("<bob>", "random"), ("eve", "py:bad_bot:Crash")]

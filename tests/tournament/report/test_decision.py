@@ -1,4 +1,4 @@
-"""Say in a sentence what a sequential test has decided."""
+"""Describe the verdict of a sequential test."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Read the page about a tournament as a browser would."""
+"""Read the report of a tournament as a browser does."""
 
 import re
 import subprocess
@@ -117,7 +117,7 @@ def marks(picture: str) -> list[str]:
 
 @pytest.fixture(scope="module")
 def tournament(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, TournamentSpec, list[CountedMatch]]:
-    """Built-in players and bad ones, who have played twenty matches."""
+    """A tournament of built-in players and bad ones with twenty matches."""
     directory = tmp_path_factory.mktemp("cup")
     (directory / "bad_ones.py").write_text(BAD_PLAYERS)
     players = [("ann", "greedy"), ("bob", "random"), ("cyd", "py:bad_ones:Cheat"), ("<eve>", "py:bad_ones:Crash")]

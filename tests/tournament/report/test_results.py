@@ -1,4 +1,4 @@
-"""Read the results that programs and spreadsheets get."""
+"""Read results.json and results.csv as programs and spreadsheets do."""
 
 import csv
 import json

@@ -1,4 +1,4 @@
-"""Try real programs before a tournament, under its conditions, wherever a pool has them tried."""
+"""Check real programs before a tournament, with its limits and sandbox, in threads and processes."""
 
 import multiprocessing
 import shlex

@@ -1,4 +1,4 @@
-"""Let a stranger knock at a cluster of our own: nothing is run for it, and nothing shown."""
+"""Connect to a local cluster without its key: it runs and shows nothing."""
 
 import asyncio
 import os

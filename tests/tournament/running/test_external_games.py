@@ -1,4 +1,4 @@
-"""Play tournaments of an external game in other processes, which hear of it by what they are given to do alone."""
+"""Play tournaments of an external game in other processes, which learn of it from their jobs."""
 
 import os
 from collections.abc import Callable

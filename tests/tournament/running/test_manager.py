@@ -1,4 +1,4 @@
-"""Run tournaments, let the manager die at every step, and find the same standings in the end."""
+"""Run tournaments, kill the manager at every step, and compare the final standings."""
 
 import json
 from collections import Counter
@@ -55,7 +55,7 @@ TOURNAMENTS = {
 
 @pytest.fixture(autouse=True)
 def quick_disk(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Only the process dies here; what a power cut would leave is nobody's question."""
+    """Only the process dies here, so files need not be synced."""
     monkeypatch.setattr(Disk, "sync", lambda disk, file: None)
     monkeypatch.setattr(Disk, "sync_directory", lambda disk, path: None)
 
@@ -117,14 +117,14 @@ def test_wherever_the_manager_dies_the_same_standings_come_out(name: str, tmp_pa
 
 
 def test_what_is_over_is_not_played_again(tmp_path: Path) -> None:
-    tournament, noting = TOURNAMENTS["swiss"], EventCollector()
+    tournament, collector = TOURNAMENTS["swiss"], EventCollector()
     first = run_small_tournament(tournament, tmp_path)
     before = (tmp_path / LOG_FILE).read_bytes()
 
-    assert run_small_tournament(tournament, tmp_path, observers=[noting]) == first
+    assert run_small_tournament(tournament, tmp_path, observers=[collector]) == first
     assert (tmp_path / LOG_FILE).read_bytes() == before
-    assert {(event.matches, len(event.counted)) for event in noting.events_of(RoundBegan)} == {(2, 2)}
-    assert len(noting.events_of(TournamentEnded)) == 1
+    assert {(event.matches, len(event.counted)) for event in collector.events_of(RoundBegan)} == {(2, 2)}
+    assert len(collector.events_of(TournamentEnded)) == 1
 
 
 def test_players_come_and_go_between_rounds_where_the_format_lets_them(tmp_path: Path) -> None:

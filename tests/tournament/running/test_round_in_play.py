@@ -1,4 +1,4 @@
-"""Let faults have the consequences that the host has chosen, and every match exactly one outcome."""
+"""Apply the penalties that the host has chosen, and give every match exactly one outcome."""
 
 import errno
 import json
@@ -72,16 +72,16 @@ def test_an_expelled_player_does_not_play_any_more(tmp_path: Path) -> None:
         format=RoundRobin(games=200),
         penalties=faults,
     )
-    noting = EventCollector()
+    collector = EventCollector()
 
-    counted, _ = run_small_tournament(tournament, tmp_path, observers=[noting])
+    counted, _ = run_small_tournament(tournament, tmp_path, observers=[collector])
 
     theirs = [one for one in counted if "bad" in one.names]
     sat = [one for one in theirs if one.places]
     assert (theirs[0].expelled, sat) == (("bad",), theirs[: len(sat)])
     assert 2 <= len(sat) <= 8
     assert {one.void for one in theirs[len(sat) :]} == {"cancelled, with expelled players: bad"}
-    assert len(counted) == 200 == len(noting.events_of(MatchEnded))
+    assert len(counted) == 200 == len(collector.events_of(MatchEnded))
     assert sum(MISBEHAVING_PLAYERS + "Cheat" in one.names for one in counted) == 100  # whose fault has another penalty
 
 
@@ -133,15 +133,15 @@ def test_a_replayed_match_has_a_new_deal_and_one_outcome_counts(tmp_path: Path) 
     tournament = make_tournament(
         f"bad={MISBEHAVING_PLAYERS}FailsOnSomeDeals", "greedy", format=RoundRobin(games=30), default_penalty=REPLAY
     )
-    noting = EventCollector()
+    collector = EventCollector()
 
-    counted, _ = run_small_tournament(tournament, tmp_path, observers=[noting])
+    counted, _ = run_small_tournament(tournament, tmp_path, observers=[collector])
 
     attempts = {one.match: int(one.attempt.partition("-")[2] or 1) for one in counted}
     assert set(attempts.values()) == {1, 2, 3}
     assert len(counted) == 30
     assert len(facts_by_match(tmp_path)) == sum(attempts.values())  # attempts are kept
-    assert len(noting.events_of(AttemptFailed)) == sum(attempts.values()) - 30
+    assert len(collector.events_of(AttemptFailed)) == sum(attempts.values()) - 30
     for one in counted:
         assert not one.faults or attempts[one.match] == 3  # the last one counts, whatever came of it
     assert any(one.faults for one in counted)
@@ -158,11 +158,11 @@ def test_a_replayed_match_of_a_shared_deal_keeps_its_deal(tmp_path: Path) -> Non
 
 
 def test_the_seed_of_a_shared_deal_is_revealed_when_its_last_match_is_over(tmp_path: Path) -> None:
-    tournament, noting = make_tournament("random", "greedy", format=Duplicate(deals=3)), EventCollector()
+    tournament, collector = make_tournament("random", "greedy", format=Duplicate(deals=3)), EventCollector()
 
-    counted, _ = run_small_tournament(tournament, tmp_path, observers=[noting])
+    counted, _ = run_small_tournament(tournament, tmp_path, observers=[collector])
 
-    told: list[Any] = [event for event in noting.events if isinstance(event, MatchEnded | SeedRevealed)]
+    told: list[Any] = [event for event in collector.events if isinstance(event, MatchEnded | SeedRevealed)]
     ended: dict[int, int] = {}
     for event in told:
         if isinstance(event, MatchEnded):
@@ -170,11 +170,11 @@ def test_the_seed_of_a_shared_deal_is_revealed_when_its_last_match_is_over(tmp_p
         else:
             assert ended[event.deal] == 2
             assert len(bytes.fromhex(event.seed)) == 32
-    assert len(noting.events_of(SeedRevealed)) == 3
-    assert len({event.seed for event in noting.events_of(SeedRevealed)}) == 3
+    assert len(collector.events_of(SeedRevealed)) == 3
+    assert len({event.seed for event in collector.events_of(SeedRevealed)}) == 3
     with tournament_log.read_log(tmp_path) as log:
         assert log.revealed == {0, 1, 2}
-    assert SEED.hex() not in {event.seed for event in noting.events_of(SeedRevealed)}
+    assert SEED.hex() not in {event.seed for event in collector.events_of(SeedRevealed)}
     assert len(counted) == 6
 
 
@@ -195,17 +195,17 @@ def test_a_match_that_always_kills_its_worker_is_void_and_the_others_count(tmp_p
     tournament = make_tournament(
         f"bad={MISBEHAVING_PLAYERS}KillsWorker", "random", "greedy", format=RoundRobin(games=3)
     )
-    noting = EventCollector()
+    collector = EventCollector()
 
-    counted, _ = run_small_tournament(tournament, tmp_path, lambda: process_pool_runner(2), [noting])
+    counted, _ = run_small_tournament(tournament, tmp_path, lambda: process_pool_runner(2), [collector])
 
     void = [one for one in counted if one.void]
     assert [set(one.names) for one in counted if not one.void] == [{"random", "greedy"}]
     assert {one.void for one in void} == {
         f"a fault of the host, {MAX_HOST_FAULTS_PER_MATCH} times: the worker that played it died"
     }
-    assert len(noting.events_of(AttemptFailed)) == 2 * (MAX_HOST_FAULTS_PER_MATCH - 1)
-    assert all(one.faults == () for one in counted)  # nobody is to blame
+    assert len(collector.events_of(AttemptFailed)) == 2 * (MAX_HOST_FAULTS_PER_MATCH - 1)
+    assert all(one.faults == () for one in counted)  # no player is to blame
 
 
 def test_observers_get_all_events_and_disturb_nothing(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -213,18 +213,18 @@ def test_observers_get_all_events_and_disturb_nothing(tmp_path: Path, caplog: py
         def observe(self, event: object) -> None:
             raise RuntimeError("no")
 
-    tournament, noting = (
+    tournament, collector = (
         make_tournament(f"bad={MISBEHAVING_PLAYERS}Cheat", "random", format=RoundRobin(games=4)),
         EventCollector(),
     )
 
-    counted, _ = run_small_tournament(tournament, tmp_path, inline_runner, [Failing(), noting])
+    counted, _ = run_small_tournament(tournament, tmp_path, inline_runner, [Failing(), collector])
 
-    assert len(counted) == 4 == len(noting.events_of(MatchBegan)) == len(noting.events_of(MatchEnded))
-    [began] = noting.events_of(RoundBegan)
+    assert len(counted) == 4 == len(collector.events_of(MatchBegan)) == len(collector.events_of(MatchEnded))
+    [began] = collector.events_of(RoundBegan)
     assert (began.number, began.matches, began.counted) == (1, 4, ())
-    assert {event.name for event in noting.events_of(PlayerEjected)} == {"bad"}
-    assert len(noting.events_of(PlayerEjected)) == 4
+    assert {event.name for event in collector.events_of(PlayerEjected)} == {"bad"}
+    assert len(collector.events_of(PlayerEjected)) == 4
     assert caplog.text.count("an observer of the tournament failed") == 1
 
 
@@ -274,11 +274,11 @@ def test_failures_with_matches_that_end_between_them_do_not_stop_a_tournament(
         return create(disk, path)
 
     monkeypatch.setattr(Disk, "create", failing)
-    noting = EventCollector()
+    collector = EventCollector()
 
-    counted, _ = run_small_tournament(tournament, tmp_path, observers=[noting])
+    counted, _ = run_small_tournament(tournament, tmp_path, observers=[collector])
 
-    assert len(noting.events_of(AttemptFailed)) > MAX_HOST_FAULTS_IN_A_ROW
+    assert len(collector.events_of(AttemptFailed)) > MAX_HOST_FAULTS_IN_A_ROW
     assert len(counted) == 30
 
 

@@ -1,4 +1,4 @@
-"""Let matches be played here, in a pool and on a cluster: with the same result, whoever dies or is slow meanwhile."""
+"""Play matches in this process, in a pool and on a cluster, with the same results though workers die or are slow."""
 
 import asyncio
 import fcntl
@@ -52,7 +52,7 @@ BOT = str(Path(__file__).parents[3] / "examples" / "a_player.py")
 
 
 def at_last(is_so: Callable[[], bool]) -> bool:
-    """Is it so before everybody loses patience?"""
+    """Whether a condition becomes true in time."""
     deadline = time.monotonic() + 20
     while not is_so() and time.monotonic() < deadline:
         time.sleep(0.05)
@@ -65,7 +65,7 @@ def children_of(pid: int) -> list[str]:
 
 @pytest.fixture(scope="module")
 def alone(tmp_path_factory: pytest.TempPathFactory) -> tuple[object, object]:
-    """What comes of it in this process."""
+    """The outcomes in this process."""
     directory = tmp_path_factory.mktemp("alone")
     return stable_parts(run_small_tournament(HONEST, directory)[0]), facts_by_match(directory)
 
@@ -118,15 +118,15 @@ def test_a_worker_that_dies_is_replaced_and_its_match_goes_on(flag: Path, tmp_pa
     flag.touch()
     undisturbed, _ = run_small_tournament(tournament, tmp_path / "undisturbed")
     flag.unlink()
-    noting = EventCollector()
+    collector = EventCollector()
 
-    counted, _ = run_small_tournament(tournament, tmp_path / "disturbed", lambda: process_pool_runner(2), [noting])
+    counted, _ = run_small_tournament(tournament, tmp_path / "disturbed", lambda: process_pool_runner(2), [collector])
 
     assert flag.exists()
     assert stable_parts(counted) == stable_parts(undisturbed)
-    assert len(noting.events_of(MatchEnded)) == 12
+    assert len(collector.events_of(MatchEnded)) == 12
     assert facts_by_match(tmp_path / "disturbed") == facts_by_match(tmp_path / "undisturbed")
-    assert len(noting.events_of(AttemptFailed)) <= 1
+    assert len(collector.events_of(AttemptFailed)) <= 1
 
 
 class Listed:
@@ -167,7 +167,7 @@ def test_the_programs_of_the_next_match_are_started_while_one_is_played(tmp_path
 
     assert desk.play(first, second).result is not None
     assert new_holdings(before).children > 0  # they wait
-    assert not (tmp_path / "m1.jsonl").exists()  # and anybody else may play the match
+    assert not (tmp_path / "m1.jsonl").exists()  # so another process may play the match
     assert desk.play(second, third).result is not None
     assert desk.play(first, None) == run(first)  # who waited for the third is sent away, and nothing is played twice
     assert not (tmp_path / "m2.jsonl").exists()

@@ -1,4 +1,4 @@
-"""Hand out the matches of a round so that the same are played however quickly others end."""
+"""Schedule the matches of a round so that the same ones are played at any speed."""
 
 import random
 from typing import Any
@@ -16,7 +16,7 @@ TOURNAMENT = make_tournament(*(f"{name}=random" for name in PLAYERS))
 
 
 def matches(count: int) -> list[ScheduledMatch]:
-    """Everybody sits with the next, by turns."""
+    """Each player with the next one, in turns."""
     seats = [
         [TOURNAMENT.players[number % 8], TOURNAMENT.players[(number + 1 + number // 8) % 8]] for number in range(count)
     ]
