@@ -33,7 +33,7 @@ from tests.cli.command import refusal_line, run_fairplay
         ),
     ],
 )
-def test_what_makes_no_sense_is_refused_before_anybody_comes(
+def test_invalid_options_of_a_server_are_refused_before_it_listens(
     options: tuple[str, ...], why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

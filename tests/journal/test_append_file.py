@@ -75,7 +75,7 @@ def calls(directory: Path, sync: Durability) -> list[str]:
     return disk.calls
 
 
-def test_always_means_before_anybody_is_told(tmp_path: Path) -> None:
+def test_sync_always_makes_facts_durable_before_they_are_announced(tmp_path: Path) -> None:
     asked = calls(tmp_path, Durability.ALWAYS)
 
     turns = asked.count("write") - 3  # the opening, the seating and the result are written as well
@@ -87,7 +87,7 @@ def test_off_means_never(tmp_path: Path) -> None:
     assert set(calls(tmp_path, Durability.OFF)) == {"create", "write", "Started", "Acted", "Ended"}
 
 
-def test_in_batches_the_end_is_durable_before_anybody_is_told(tmp_path: Path) -> None:
+def test_in_batches_the_end_is_durable_before_it_is_announced(tmp_path: Path) -> None:
     asked = calls(tmp_path, Durability.BATCH)
 
     last = len(asked) - 1 - asked[::-1].index("write")
@@ -102,7 +102,7 @@ def test_the_names_of_new_directories_are_made_durable_too(tmp_path: Path) -> No
     assert {f"sync {tmp_path.name}", "sync games", "sync today"} <= set(asked)
 
 
-def test_in_batches_the_end_is_durable_before_a_player_is_told(tmp_path: Path) -> None:
+def test_in_batches_the_end_is_durable_before_players_hear_it(tmp_path: Path) -> None:
     disk = Noting()
 
     class Listening:
@@ -207,7 +207,7 @@ def test_a_line_is_synced_later_though_a_round_is_made_while_it_is_written(tmp_p
     assert disk.calls.count("sync") == 3  # all of it was durable
 
 
-def test_syncing_goes_on_while_a_player_thinks(tmp_path: Path) -> None:
+def test_syncing_continues_while_a_player_thinks(tmp_path: Path) -> None:
     synced = threading.Event()
 
     class Waking(Disk):
@@ -308,7 +308,7 @@ def test_one_journal_syncs_one_match_after_another(tmp_path: Path) -> None:
     assert threading.active_count() <= before + 1
 
 
-def test_what_another_process_left_is_made_durable_first(tmp_path: Path) -> None:
+def test_a_reopened_file_is_made_durable_first(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"left by somebody who was killed")
     disk = Noting()
 

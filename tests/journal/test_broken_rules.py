@@ -31,7 +31,7 @@ def path(tmp_path: Path) -> Path:
     return path
 
 
-def test_what_the_rules_raise_is_said_with_the_line_of_the_fact(path: Path) -> None:
+def test_an_exception_of_the_rules_names_the_line_of_the_fact(path: Path) -> None:
     recorded = read_journal(path)
 
     with pytest.raises(BadJournal) as verified:
@@ -43,7 +43,7 @@ def test_what_the_rules_raise_is_said_with_the_line_of_the_fact(path: Path) -> N
     assert recorded.match_after(2).state.position == 3
 
 
-def test_so_it_is_if_they_cannot_even_deal(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_exception_of_the_deal_names_the_first_line(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> int:
         raise ZeroDivisionError
 

@@ -122,7 +122,7 @@ def test_another_answer_would_have_been_legal_on_a_turn_and_at_no_other_moment(k
         rules.check(rules.unpack(report.shown), report.legal.example)
 
 
-def test_it_says_after_which_fact_and_on_which_turn(kick: Kick) -> None:
+def test_an_ejection_report_names_fact_and_turn(kick: Kick) -> None:
     report, facts = kick.report, kick.recorded.facts
 
     before = facts[: report.facts]
@@ -132,14 +132,14 @@ def test_it_says_after_which_fact_and_on_which_turn(kick: Kick) -> None:
     assert report.turn == acted + (report.moment is Moment.TURN)
 
 
-def test_it_is_plain_data(kick: Kick) -> None:
+def test_an_ejection_report_is_plain_data(kick: Kick) -> None:
     plain = msgspec.json.decode(msgspec.json.encode(kick.report))
 
     assert plain["fault"] == kick.report.fault.value
     assert set(plain) == set(EjectionReport.__struct_fields__)
 
 
-def test_the_news_are_shown_to_whoever_failed_to_take_them(tmp_path: Path) -> None:
+def test_a_player_that_failed_at_the_news_is_shown_them(tmp_path: Path) -> None:
     report = only(kicked(tmp_path, "raises at the news", "q"))
 
     assert isinstance(report.shown, list)
@@ -147,7 +147,7 @@ def test_the_news_are_shown_to_whoever_failed_to_take_them(tmp_path: Path) -> No
     assert report.evidence.detail.startswith("RuntimeError: a bad day")
 
 
-def test_only_its_own_hand_is_shown_to_whoever_was_ejected(tmp_path: Path) -> None:
+def test_an_ejected_player_is_shown_only_its_own_hand(tmp_path: Path) -> None:
     path = kicked(tmp_path, "answers junk", "q")
 
     report, recorded = only(path), read_legal(path)
@@ -157,14 +157,14 @@ def test_only_its_own_hand_is_shown_to_whoever_was_ejected(tmp_path: Path) -> No
     assert "players" not in report.shown
 
 
-def test_tiles_that_are_yet_to_come_are_told_to_nobody(tmp_path: Path) -> None:
+def test_an_ejection_report_holds_no_future_tiles(tmp_path: Path) -> None:
     begin, table = RecordFactory(Journal(tmp_path)), list[Any]([crash_on_turn, crash_on_turn, crash_on_turn])
     Referee().run(Tsuro(tiles=tuple(range(35)) * 10), table, seed=bytes(32), record=begin)
 
     assert {report.parameters["tiles"] for report in ejection_reports(read_legal(begin.path))} == {"given"}
 
 
-def test_everybody_who_was_ejected_is_told_in_order(tmp_path: Path) -> None:
+def test_ejection_reports_are_in_the_order_of_the_ejections(tmp_path: Path) -> None:
     table = [
         FailsAtMoment(Moment.GREETING),
         good_then(1, play_illegal_action),
@@ -184,7 +184,7 @@ def test_everybody_who_was_ejected_is_told_in_order(tmp_path: Path) -> None:
     assert [one.why for one in found] == [ejected.why for ejected in match.result.ejected]
 
 
-def test_nobody_is_told_of_a_match_without_ejections(tmp_path: Path) -> None:
+def test_a_match_without_ejections_has_no_reports(tmp_path: Path) -> None:
     path, _ = record_match(tmp_path, [first_action, first_action])
 
     assert ejection_reports(read_legal(path)) == ()
@@ -203,7 +203,7 @@ def test_a_record_without_addresses_says_none(tmp_path: Path) -> None:
     assert only(path, 1).address == ""
 
 
-def test_whoever_fails_when_a_match_is_resumed_is_told_so(tmp_path: Path) -> None:
+def test_a_report_says_that_the_match_was_resumed_before_the_ejection(tmp_path: Path) -> None:
     path, _ = record_match(tmp_path, [first_action, first_action])
     path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:7]))
     again, recorded = Journal(tmp_path).resume(path)
@@ -317,5 +317,5 @@ def test_a_text_goes_over_several_lines() -> None:
     )
 
 
-def test_a_game_of_somebody_elses_has_no_clauses() -> None:
+def test_an_unregistered_game_has_no_clauses() -> None:
     assert clauses("py:somebody:Else") == {}

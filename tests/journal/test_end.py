@@ -74,7 +74,7 @@ def without(match: AnyMatch, *seats: int) -> tuple[frozenset[int], ...]:
 
 @pytest.mark.parametrize("moment", [Moment.GREETING, Moment.END])
 @pytest.mark.parametrize("seat", range(SEATS))
-def test_who_fails_when_the_game_is_over_is_struck_out_and_nobody_moves_up(
+def test_a_player_that_fails_after_the_game_loses_its_rank_and_no_other_moves_up(
     seat: int, moment: Moment, undisturbed: AnyMatch, tmp_path: Path
 ) -> None:
     path = interrupted_at_the_end(tmp_path, winner_of(undisturbed))
@@ -95,7 +95,9 @@ def test_all_who_fail_when_the_game_is_over_are_struck_out(undisturbed: AnyMatch
     assert verify(read_journal(path)) == final
 
 
-def test_it_is_the_same_wherever_the_end_was_interrupted(undisturbed: AnyMatch, tmp_path: Path) -> None:
+def test_a_failure_at_the_end_counts_the_same_wherever_the_end_was_interrupted(
+    undisturbed: AnyMatch, tmp_path: Path
+) -> None:
     failing, winner = {winner_of(undisturbed): Moment.GREETING}, winner_of(undisturbed)
 
     for seat in nonempty(range(SEATS)):
@@ -105,7 +107,7 @@ def test_it_is_the_same_wherever_the_end_was_interrupted(undisturbed: AnyMatch, 
         assert verify(read_journal(path)) == final
 
 
-def test_interrupted_again_after_somebody_failed_it_stays_fixed(undisturbed: AnyMatch, tmp_path: Path) -> None:
+def test_a_ranking_stays_fixed_when_the_end_is_interrupted_again(undisturbed: AnyMatch, tmp_path: Path) -> None:
     winner = winner_of(undisturbed)
     path = interrupted_at_the_end(tmp_path, winner)
     gone_on_with(path, {winner: Moment.GREETING})
@@ -130,7 +132,9 @@ def test_before_the_game_is_over_a_greeting_is_a_greeting(undisturbed: AnyMatch,
     assert verify(read_journal(path)) == final
 
 
-def test_what_such_a_player_was_shown_is_in_the_ejection_report(undisturbed: AnyMatch, tmp_path: Path) -> None:
+def test_an_ejection_report_shows_what_a_player_saw_that_failed_after_the_game(
+    undisturbed: AnyMatch, tmp_path: Path
+) -> None:
     winner = winner_of(undisturbed)
     path = interrupted_at_the_end(tmp_path, winner)
     gone_on_with(path, {winner: Moment.GREETING})
@@ -173,7 +177,7 @@ def both(lines: list[Plain]) -> list[Plain]:
 
 
 @pytest.mark.parametrize("forgery", [moved_up, at_the_greeting, both])
-def test_a_forged_journal_in_which_somebody_moved_up_is_refused(forgery: Forgery, failed: Path) -> None:
+def test_a_forged_journal_in_which_a_player_moved_up_is_refused(forgery: Forgery, failed: Path) -> None:
     whole = read_lines(failed)
 
     line, why = refusal_of_forgery(failed, forgery)
@@ -186,7 +190,7 @@ def test_a_forged_journal_in_which_somebody_moved_up_is_refused(forgery: Forgery
     )
 
 
-def test_nobody_fails_an_end_at_the_greeting_of_a_match_that_is_not_over(failed: Path) -> None:
+def test_a_failure_at_the_end_is_illegal_while_the_match_is_not_over(failed: Path) -> None:
     def earlier(lines: list[Plain]) -> list[Plain]:
         """Put the interruption, and what came of it, in front of the last action."""
         (place,) = (line["seq"] for line in lines if line["type"] == "resumed")
@@ -198,7 +202,7 @@ def test_nobody_fails_an_end_at_the_greeting_of_a_match_that_is_not_over(failed:
     assert why in ("this is not how the referee judges it", "this is not what the player was shown")
 
 
-def test_nobody_fails_an_end_at_a_greeting_that_was_not(failed: Path) -> None:
+def test_a_failure_at_a_second_greeting_is_illegal_without_a_resumption(failed: Path) -> None:
     def uninterrupted(lines: list[Plain]) -> list[Plain]:
         opening, seated, *rest = (line for line in lines if line["type"] != "resumed")
         return [opening, seated, *(line for line in rest if line["type"] != "seated")]

@@ -40,7 +40,7 @@ every_odd_one = pytest.mark.parametrize(("make", "why"), ODD.values(), ids=ODD)
 
 
 @every_odd_one
-def test_what_is_no_journal_is_refused_before_it_is_read(
+def test_a_file_that_cannot_be_a_journal_is_refused_before_it_is_read(
     make: Callable[[Path], object], why: str, tmp_path: Path
 ) -> None:
     path = tmp_path / "odd.jsonl"
@@ -77,7 +77,7 @@ def test_nor_is_what_takes_the_place_of_a_file_at_the_last_moment(
     assert len(list(Path("/proc/self/fd").iterdir())) == open_files
 
 
-def test_whoever_writes_to_a_pipe_does_not_notice(tmp_path: Path) -> None:
+def test_a_pipe_in_place_of_a_journal_is_not_opened(tmp_path: Path) -> None:
     path = tmp_path / "odd.jsonl"
     os.mkfifo(path)
 

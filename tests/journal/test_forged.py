@@ -81,7 +81,7 @@ def test_an_action_of_a_seat_that_is_not_there_is_named(seat: int, path: Path) -
         {},
     ],
 )
-def test_what_is_no_action_of_the_game_is_named(action: Plain, path: Path) -> None:
+def test_an_invalid_action_is_named(action: Plain, path: Path) -> None:
     number, why = refusal_of_forgery(path, edit_line(6, fact=acted_line(0, **action)))
 
     assert number == 6
@@ -107,7 +107,7 @@ def test_a_result_without_its_ejections_is_named(troubled: Path) -> None:
     assert refusal_of_forgery(troubled, forgery) == (last, "this is not the result of the match")
 
 
-def test_nobody_is_ejected_for_a_legal_action(path: Path) -> None:
+def test_an_ejection_for_a_legal_action_is_refused(path: Path) -> None:
     action = read_lines(path)[5]["fact"]["action"]
 
     forgery = edit_line(6, fact=ejected_line(0, "illegal", "turn"), answer=action)
@@ -115,7 +115,7 @@ def test_nobody_is_ejected_for_a_legal_action(path: Path) -> None:
     assert refusal_of_forgery(path, forgery) == (6, "this was legal and cannot lead to an ejection")
 
 
-def test_nobody_is_ejected_as_a_cheat_without_what_it_did(path: Path) -> None:
+def test_an_ejection_for_an_illegal_action_needs_the_action(path: Path) -> None:
     number, why = refusal_of_forgery(path, edit_line(6, fact=ejected_line(0, "illegal", "turn")))
 
     assert (number, why[:31]) == (6, "this is not an action of fish: ")
@@ -127,7 +127,7 @@ def test_the_reason_for_an_illegal_action_is_the_one_that_the_rules_give(path: P
     assert refusal_of_forgery(path, forgery) == (6, "this is not how the referee judges it")
 
 
-def test_nobody_is_ejected_on_the_turn_of_another(path: Path) -> None:
+def test_an_ejection_on_the_turn_of_another_is_refused(path: Path) -> None:
     forgery = edit_line(6, fact=ejected_line(1, "crashed", "turn"))
 
     assert refusal_of_forgery(path, forgery) == (6, "this cannot happen on the turn of seat 0")
@@ -135,7 +135,7 @@ def test_nobody_is_ejected_on_the_turn_of_another(path: Path) -> None:
 
 @pytest.mark.parametrize("moment", ["greeting", "news", "end"])
 @pytest.mark.parametrize("number", [4, 13])
-def test_nobody_is_ejected_at_a_moment_that_was_not(moment: str, number: int, path: Path) -> None:
+def test_an_ejection_at_an_impossible_moment_is_refused(moment: str, number: int, path: Path) -> None:
     seat = read_lines(path)[number - 1]["fact"]["seat"]
 
     forgery = edit_line(number, fact=ejected_line(seat, "crashed", moment))
@@ -155,7 +155,7 @@ def test_only_an_action_can_be_illegal(number: int, troubled: Path) -> None:
     assert named == index + 1
 
 
-def test_nobody_is_ejected_twice(troubled: Path) -> None:
+def test_a_second_ejection_of_a_player_is_refused(troubled: Path) -> None:
     number, _ = refusal_of_forgery(troubled, lambda lines: [*lines[:3], lines[2], *lines[3:]])
 
     assert number == 4
@@ -297,7 +297,7 @@ def test_a_line_with_another_number_is_named(seq: int, path: Path) -> None:
         read_journal(path)
 
 
-def test_whoever_gives_the_players_other_names_ends_with_another_hash(path: Path) -> None:
+def test_other_names_change_the_hash(path: Path) -> None:
     honest = path.read_bytes().splitlines()
 
     forge_journal(path, edit_line(2, names=["x", "y", "z"]))

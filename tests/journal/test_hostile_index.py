@@ -213,7 +213,7 @@ def test_a_trap_is_thrown_away_and_nothing_comes_of_it(trap: Callable[[Path], No
     assert reading.read == []
 
 
-def test_an_index_of_somebody_else_is_not_taken(directory: Path) -> None:
+def test_an_index_of_another_user_is_not_used(directory: Path) -> None:
     if os.geteuid() != 0:
         pytest.skip("only root can give files away")
     before = find_matches(directory)
@@ -292,7 +292,7 @@ def held(directory: Path, how: str) -> Iterator[None]:
 
 @pytest.mark.alone
 @pytest.mark.parametrize("how", HOLDERS.values(), ids=HOLDERS.keys())
-def test_nobody_who_holds_a_lock_is_waited_for(how: str, directory: Path) -> None:
+def test_a_locked_directory_is_not_waited_for(how: str, directory: Path) -> None:
     before = find_matches(directory)
     path = journal_of_game(directory, "fish")
     path.write_bytes(path.read_bytes())  # so that there is something to take in

@@ -74,7 +74,7 @@ def test_a_match_whose_id_was_wanted_again_can_be_resumed(tmp_path: Path) -> Non
     ["", ".", "..", "a/b", "/a", "../a", "a\\b", "a\0b", "a.b", "a b", "a\n", "ä", "x" * 65, "x" * 5000],
     ids=range(14),
 )
-def test_what_is_no_id_is_refused_and_nothing_is_written(match_id: str, tmp_path: Path) -> None:
+def test_an_invalid_match_id_is_refused_and_nothing_is_written(match_id: str, tmp_path: Path) -> None:
     directory = tmp_path / "journals"
 
     with pytest.raises(BadRequest, match=r"is not a match id: use 1 to 64 letters, digits, - and _$"):

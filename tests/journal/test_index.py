@@ -335,7 +335,7 @@ def test_several_processes_can_index_a_directory_at_once(before: Callable[[Path]
         assert connection.execute("select count(*) from seats").fetchone() == (902,)
 
 
-def test_who_is_interrupted_while_indexing_has_not_lost_what_was_done(tmp_path: Path) -> None:
+def test_interrupted_indexing_keeps_its_progress(tmp_path: Path) -> None:
     path = record_match(tmp_path, FISH, [first_action_strategy(FISH)] * 2)
     for number in range(index.JOURNALS_PER_TRANSACTION + 50):
         (tmp_path / f"copy-{number:03}.jsonl").write_bytes(path.read_bytes())

@@ -36,7 +36,7 @@ def test_of_many_processes_at_once_all_have_the_same_key(tmp_path: Path) -> None
     assert list(path.parent.iterdir()) == [path]
 
 
-def test_who_is_overtaken_takes_the_key_of_the_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_two_processes_that_create_a_key_both_use_the_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Between looking for a key and making one somebody else makes one."""
     link = os.link
 
@@ -90,7 +90,7 @@ def test_without_a_home_there_is_no_place_for_a_key(home: str, monkeypatch: pyte
         user_key_file()
 
 
-def test_a_mark_is_of_its_key_its_place_its_match_and_its_line() -> None:
+def test_a_mac_depends_on_key_place_match_and_line() -> None:
     marks, body = MacKey(KEY), b'{"seq":0'
     mark = marks.mac_field(NO_HASH + b"m" + body)
     line = body + mark
@@ -120,7 +120,7 @@ def test_every_line_stands_for_all_before_it(tmp_path: Path) -> None:
     assert read_journal(path).closing is not None
 
 
-def test_a_journal_with_a_key_goes_on_with_its_own_alone(tmp_path: Path) -> None:
+def test_a_journal_with_a_key_resumes_its_own_matches_alone(tmp_path: Path) -> None:
     path, _ = record_match(tmp_path, [first_action, first_action], journal=Journal(tmp_path, key=KEY))
     left = b"".join(path.read_bytes().splitlines(keepends=True)[:6]) + b'{"torn'
     path.write_bytes(left)

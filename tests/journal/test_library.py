@@ -118,7 +118,7 @@ def test_any_beginning_that_only_one_match_has_is_enough(directory: Path) -> Non
 
 
 @pytest.mark.parametrize("prefix", ["zzz", "%", "_", "*", "../", "\0", "'"])
-def test_an_id_that_nobody_has_is_refused(prefix: str, directory: Path) -> None:
+def test_an_unknown_id_is_refused(prefix: str, directory: Path) -> None:
     with pytest.raises(BadRequest, match=r"no match in .* has an id that begins with"):
         find_match(directory, prefix)
 

@@ -68,7 +68,7 @@ def marked(picture: str) -> int:
 
 
 @pytest.mark.parametrize("small", [False, True])
-def test_what_is_new_is_marked(recorded: RecordedMatch, small: bool) -> None:
+def test_changes_are_marked_in_a_picture(recorded: RecordedMatch, small: bool) -> None:
     drawn = list(pictures(recorded, small=small))
     boards = [PUT[recorded.opening.game](recorded.match_after(facts).view(None)) for facts in range(len(drawn))]
 
@@ -77,7 +77,7 @@ def test_what_is_new_is_marked(recorded: RecordedMatch, small: bool) -> None:
     assert sum(map(marked, drawn)) > 5
 
 
-def test_nothing_is_marked_when_somebody_is_ejected(recorded: RecordedMatch) -> None:
+def test_an_ejection_marks_nothing_in_a_picture(recorded: RecordedMatch) -> None:
     game, match = recorded.match_after(0).game, recorded.match_after(len(recorded.facts) // 2)
     before, after = match.state, game.eject(match.state, 0, Moment.TURN)
 

@@ -76,7 +76,7 @@ def test_a_result_that_was_forged_fits_the_first_receipt_and_not_the_closing_one
         verify(forged, late)
 
 
-def test_whoever_stayed_to_the_end_is_handed_a_receipt_for_the_result(tmp_path: Path) -> None:
+def test_players_that_stay_to_the_end_get_a_receipt_for_the_result(tmp_path: Path) -> None:
     one, two = Keeper(), Keeper()
 
     path = recorded(tmp_path, one, two, FailsAtMoment(Moment.END))
@@ -106,7 +106,7 @@ def test_a_record_that_lacks_lines_does_not_fit_its_receipt(lines: int, tmp_path
         verify(read_journal(path), late)
 
 
-def test_who_is_out_hears_why_and_no_more(tmp_path: Path) -> None:
+def test_an_ejected_player_hears_why_and_no_more(tmp_path: Path) -> None:
     player = Keeper()
     player.take_turn = play_illegal_action  # type: ignore[method-assign]
 
@@ -129,7 +129,7 @@ class Raising(Keeper):
         raise SystemExit("a bad loser")
 
 
-def test_whatever_a_player_makes_of_its_receipt_hurts_nobody(tmp_path: Path) -> None:
+def test_an_exception_about_a_receipt_does_no_harm(tmp_path: Path) -> None:
     players = [Raising(), Keeper()]
 
     path = recorded(tmp_path, *players)
@@ -149,7 +149,7 @@ class Full(Disk):
         super().sync(file)
 
 
-def test_nobody_has_a_receipt_for_a_result_that_is_not_durable(tmp_path: Path) -> None:
+def test_there_is_no_receipt_for_a_result_that_is_not_durable(tmp_path: Path) -> None:
     disk = Full()
     journal = Journal(tmp_path, sync=Durability.ALWAYS, disk=disk)
 

@@ -189,7 +189,7 @@ def test_a_refused_action_is_kept_so_that_it_can_be_judged_again(tmp_path: Path)
     assert refused["answer"] == {"type": "place", "at": [99, 99]}
 
 
-def test_what_a_failing_player_said_is_kept_for_the_record_and_not_made_public(tmp_path: Path) -> None:
+def test_the_evidence_of_a_failure_is_recorded_but_not_public(tmp_path: Path) -> None:
     watcher = EventCollector()
 
     path, _ = record_match(tmp_path, TABLES["two that crash"](), watcher)
@@ -201,7 +201,7 @@ def test_what_a_failing_player_said_is_kept_for_the_record_and_not_made_public(t
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_a_fact_is_in_the_file_before_observers_are_told(table: str, tmp_path: Path) -> None:
+def test_a_fact_is_in_the_file_before_observers_hear_it(table: str, tmp_path: Path) -> None:
     found: list[Event] = []
 
     class Reading:
@@ -243,7 +243,7 @@ def test_a_directory_that_is_not_there_is_made(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("failure", [errno.ENOSPC, errno.EIO, None], ids=["no space", "input/output", "short write"])
-def test_wherever_the_disk_fails_the_match_stops_and_nobody_is_blamed(failure: int | None, tmp_path: Path) -> None:
+def test_a_failing_disk_stops_the_match_and_blames_no_player(failure: int | None, tmp_path: Path) -> None:
     table, clean = TABLES["one at each moment"], EventCollector()
     path, _ = record_match(tmp_path, table(), clean)
     lines = len(path.read_bytes().splitlines())
@@ -323,7 +323,7 @@ def test_a_file_that_may_not_grow_stops_the_match_too(tmp_path: Path) -> None:
     assert done.stderr == ""
 
 
-def test_where_no_journal_can_be_made_nobody_is_called(tmp_path: Path) -> None:
+def test_without_a_journal_no_player_is_called(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     called: list[Any] = []
     watcher = EventCollector()

@@ -92,7 +92,7 @@ def test_a_resumption_is_a_line_with_the_next_epoch(tmp_path: Path) -> None:
     assert [line["seq"] for line in read_lines(path)] == list(range(12))
 
 
-def test_who_does_not_come_back_is_out_and_the_record_is_legal(tmp_path: Path) -> None:
+def test_a_player_that_is_missing_after_a_resumption_is_ejected_and_the_record_is_legal(tmp_path: Path) -> None:
     class Gone:
         def start(self, *_: Any) -> None:
             raise ConnectionError
@@ -117,7 +117,7 @@ def test_the_ejected_stay_out(tmp_path: Path) -> None:
     assert again.ejected == match.ejected != ()
 
 
-def test_everybody_is_greeted_again(tmp_path: Path) -> None:
+def test_all_players_are_greeted_again_when_a_match_is_resumed(tmp_path: Path) -> None:
     watcher, greeted = EventCollector(), []
 
     class Polite:
@@ -159,7 +159,7 @@ def test_a_branch_of_a_resumed_match_is_legal_too(tmp_path: Path) -> None:
         assert read_journal(branch.path).opening.parent == Parent(path.stem, facts)
 
 
-def test_a_match_that_ended_is_told_from_one_that_cannot_be_resumed(tmp_path: Path) -> None:
+def test_a_finished_match_and_a_damaged_one_are_refused_differently(tmp_path: Path) -> None:
     path, _ = record_match(tmp_path, [first_action, first_action])
 
     with pytest.raises(Finished, match="this match is finished"):
@@ -241,7 +241,7 @@ def an_end_that_was_changed_before_a_line_that_lacks_only_its_end(path: Path) ->
         (Path.unlink, "cannot be opened: No such file"),
     ],
 )
-def test_what_cannot_be_gone_on_with_is_left_as_it_is(spoil: Callable[[Path], None], why: str, tmp_path: Path) -> None:
+def test_a_match_that_cannot_be_resumed_is_not_changed(spoil: Callable[[Path], None], why: str, tmp_path: Path) -> None:
     path, _ = record_match(tmp_path, [first_action, first_action])
     spoil(path)
     left = path.read_bytes() if path.exists() else None

@@ -53,7 +53,7 @@ class Played:
         EventFeed(self.fed.append).observe(event, match)
 
 
-def test_the_seed_of_a_sealed_match_is_told_to_nobody(tmp_path: Path) -> None:
+def test_the_seed_of_a_sealed_match_stays_hidden(tmp_path: Path) -> None:
     played = Played(tmp_path, sealed=True)
 
     assert played.final.result.seed is None

@@ -58,18 +58,18 @@ def test_the_labels_that_the_host_gave_are_kept(names: tuple[str, ...], can: boo
     assert are_valid_names(Seated(1, 0.0, names), opening) is can
 
 
-def test_nobody_sits_down_twice(path: Path) -> None:
+def test_a_second_seating_is_refused(path: Path) -> None:
     assert refusal_of_forgery(path, lambda lines: [*lines[:5], lines[1], *lines[5:]]) == (6, OUT_OF_PLACE)
 
 
-def test_nothing_happens_before_everybody_sits(path: Path) -> None:
+def test_a_fact_before_the_seating_is_refused(path: Path) -> None:
     assert refusal_of_forgery(path, lambda lines: [lines[0], *lines[2:]]) == (
         2,
         "a fact before the players were seated cannot stand here",
     )
 
 
-def test_nothing_happens_before_everybody_sits_again(path: Path) -> None:
+def test_a_fact_between_resumption_and_seating_is_refused(path: Path) -> None:
     resumed = {"type": "resumed", "seq": 0, "at": 0.0, "fairplay": "0", "epoch": 2}
 
     assert refusal_of_forgery(path, lambda lines: [*lines[:5], resumed, *lines[5:]]) == (
@@ -111,13 +111,13 @@ def test_people_have_the_names_that_they_sat_down_with(tmp_path: Path) -> None:
     assert (find_seat(recorded, "bob"), find_seat(recorded, "0")) == (1, 0)
 
 
-def test_what_kept_a_program_in_is_on_record(tmp_path: Path) -> None:
+def test_the_confinement_of_programs_is_on_record(tmp_path: Path) -> None:
     recorded = read_journal(with_guests(tmp_path)[0])
 
     assert [line.enforced for line in recorded.middle if isinstance(line, Seated)] == [("", "strict")]
 
 
-def test_whoever_comes_back_under_another_name_is_called_so_from_then_on(tmp_path: Path) -> None:
+def test_a_player_that_returns_with_another_name_keeps_it(tmp_path: Path) -> None:
     path, _ = with_guests(tmp_path, lines=5)
 
     final = gone_on_with(path, "ann", "eve")
@@ -128,7 +128,7 @@ def test_whoever_comes_back_under_another_name_is_called_so_from_then_on(tmp_pat
     assert verify(recorded) == final
 
 
-def test_where_nobody_ever_sat_down_they_are_called_as_they_were_asked_for(tmp_path: Path) -> None:
+def test_without_a_seating_players_have_the_requested_labels(tmp_path: Path) -> None:
     path, _ = with_guests(tmp_path, lines=1)
 
     assert read_journal(path).names == ("tcp:4000", "tcp:4000-2")

@@ -146,7 +146,7 @@ def test_a_disk_that_is_waited_for_in_the_event_loop_is_noticed(
 
 
 @pytest.mark.parametrize("sync", [Durability.ALWAYS, Durability.BATCH])
-def test_a_sync_that_fails_in_the_background_stops_the_match_before_anybody_is_told(
+def test_a_failed_sync_in_the_background_stops_the_match_before_the_next_announcement(
     sync: Durability, tmp_path: Path
 ) -> None:
     for n in nonempty((1,) if sync is Durability.BATCH else (1, 2, 5)):

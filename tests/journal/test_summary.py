@@ -79,7 +79,7 @@ def test_ties_share_a_rank(tmp_path: Path) -> None:
     assert find_matches(tmp_path, Query(winner="ann")) == []
 
 
-def test_nobody_moves_up_where_the_winner_failed_the_end(tmp_path: Path) -> None:
+def test_a_winner_that_failed_at_the_end_leaves_an_empty_rank(tmp_path: Path) -> None:
     path = record_match(
         tmp_path,
         NARROW,
@@ -100,7 +100,7 @@ def test_the_seed_and_the_evidence_stay_in_the_journal(directory: Path) -> None:
     assert "seed" not in Summary.__struct_fields__
 
 
-def test_of_an_unfinished_match_only_public_parameters_are_told(tmp_path: Path) -> None:
+def test_the_summary_of_an_unfinished_match_has_only_public_parameters(tmp_path: Path) -> None:
     given = Tsuro(tiles=tuple(range(35)))
     with pytest.raises(HostFault, match="the tiles have run out"):
         record_match(tmp_path, given, [first_action_strategy(given)] * 3)
@@ -143,7 +143,7 @@ def not_utf_8(path: Path) -> None:
 
 
 @pytest.mark.parametrize("change", [no_file, link, pipe, hidden, other_ending, escape, not_utf_8])
-def test_what_is_no_file_with_a_proper_name_is_passed_over(change: Callable[[Path], None], tmp_path: Path) -> None:
+def test_only_files_with_a_journal_name_are_indexed(change: Callable[[Path], None], tmp_path: Path) -> None:
     path = record_match(tmp_path / "games", FISH, [first_action_strategy(FISH)] * 2)
     change(path)
 
@@ -170,7 +170,7 @@ def changed(path: Path, **fields: Any) -> bytes:
         (lambda path: changed(path, parameters={"rows": -1}), Status.UNREADABLE, "rows=-1"),
     ],
 )
-def test_what_is_wrong_with_a_file_is_said(
+def test_a_summary_says_what_is_wrong_with_a_file(
     make: Callable[[Path], bytes], status: Status, why: str, tmp_path: Path
 ) -> None:
     path = record_match(tmp_path, FISH, [first_action_strategy(FISH)] * 2)
@@ -183,7 +183,7 @@ def test_what_is_wrong_with_a_file_is_said(
     assert one.facts is None
 
 
-def test_of_a_damaged_match_what_its_opening_says_is_still_told(tmp_path: Path) -> None:
+def test_the_summary_of_a_damaged_match_has_the_fields_of_its_opening(tmp_path: Path) -> None:
     path = record_match(tmp_path, FISH, [first_action_strategy(FISH)] * 2, addresses=("greedy", "random"))
     path.write_bytes(path.read_bytes().replace(b'"seq":3', b'"seq":4'))
 
@@ -203,7 +203,7 @@ def test_a_torn_last_line_leaves_a_match_unfinished(tmp_path: Path) -> None:
     assert (one.status, one.facts, one.ended) == (Status.UNFINISHED, 3, None)
 
 
-def test_who_was_ejected_from_an_unfinished_match_is_known(tmp_path: Path) -> None:
+def test_the_summary_of_an_unfinished_match_has_its_ejections(tmp_path: Path) -> None:
     path = record_match(tmp_path, FISH, [cheating_strategy, first_action_strategy(FISH), first_action_strategy(FISH)])
     truncate_journal(path, 5)
 
@@ -212,7 +212,7 @@ def test_who_was_ejected_from_an_unfinished_match_is_known(tmp_path: Path) -> No
     assert [seated.fault for seated in one.seats] == [Fault.ILLEGAL, None, None]
 
 
-def test_seats_that_are_none_do_no_harm_in_a_journal_that_nobody_verified(tmp_path: Path) -> None:
+def test_impossible_seats_in_an_unverified_journal_are_ignored(tmp_path: Path) -> None:
     path = record_match(tmp_path, FISH, [cheating_strategy, first_action_strategy(FISH), first_action_strategy(FISH)])
     lines = read_lines(path)
     lines[2]["fact"]["seat"] = 77

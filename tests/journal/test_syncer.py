@@ -76,7 +76,7 @@ def test_many_files_are_synced_in_one_call(tmp_path: Path, alone: list[AppendFil
         assert not disk.syncer.sync_round()
 
 
-def test_what_was_synced_by_whoever_wrote_it_is_left_alone(tmp_path: Path, alone: list[AppendFile]) -> None:
+def test_a_file_that_its_writer_synced_is_skipped(tmp_path: Path, alone: list[AppendFile]) -> None:
     disk = Counting()
     with files(disk, tmp_path, 2) as (over, goes_on):
         for file in (over, goes_on):
@@ -103,7 +103,7 @@ def test_a_few_are_synced_by_themselves(tmp_path: Path, alone: list[AppendFile])
 
 
 @NEEDS_SYNCFS
-def test_what_is_appended_meanwhile_is_not_durable_until_the_next_round(tmp_path: Path) -> None:
+def test_text_appended_during_a_sync_is_durable_after_the_next_round(tmp_path: Path) -> None:
     late: list[AppendFile] = []
 
     def append() -> None:
@@ -124,9 +124,7 @@ def test_what_is_appended_meanwhile_is_not_durable_until_the_next_round(tmp_path
 
 
 @NEEDS_SYNCFS
-def test_if_the_call_fails_each_file_is_synced_by_itself_and_whoever_waits_is_told(
-    tmp_path: Path, alone: list[AppendFile]
-) -> None:
+def test_a_failed_syncfs_falls_back_to_single_syncs_and_wakes_waiters(tmp_path: Path, alone: list[AppendFile]) -> None:
     def fail() -> None:
         raise OSError(5, "Input/output error")
 
@@ -146,7 +144,7 @@ def test_if_the_call_fails_each_file_is_synced_by_itself_and_whoever_waits_is_to
 
 
 @NEEDS_SYNCFS
-def test_whoever_waits_is_told_when_all_of_it_is_durable(tmp_path: Path) -> None:
+def test_waiters_wake_when_everything_is_durable(tmp_path: Path) -> None:
     disk = Counting()
     with files(disk, tmp_path, MIN_FILES_TO_BATCH) as made:
         with disk.syncer._lock:
@@ -164,7 +162,7 @@ def test_whoever_waits_is_told_when_all_of_it_is_durable(tmp_path: Path) -> None
 
 
 @NEEDS_SYNCFS
-def test_where_somebody_else_writes_so_much_that_the_call_is_slow_none_is_made_for_a_while(
+def test_a_slow_syncfs_is_not_repeated_for_a_while(
     tmp_path: Path, alone: list[AppendFile], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(syncer, "SLOW_SYNC_S", 0.0)
@@ -197,7 +195,7 @@ def test_files_that_were_closed_do_no_harm(tmp_path: Path) -> None:
         assert all(file.unsynced_age_s() == 0 for file in nonempty(made))
 
 
-def test_a_disk_of_somebody_else_is_synced_file_by_file(tmp_path: Path) -> None:
+def test_a_disk_of_a_test_is_synced_file_by_file(tmp_path: Path) -> None:
     class Own(Counting):
         def sync(self, file: int) -> None:
             self.alone += 1

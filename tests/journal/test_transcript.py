@@ -140,7 +140,7 @@ def test_in_q_there_is_news_among_it(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("facts", [1, 2, 3, 7, 10])
 @pytest.mark.parametrize("name", GAMES)
-def test_where_the_host_failed_everybody_heard_exactly_this_twice(name: str, facts: int, tmp_path: Path) -> None:
+def test_a_transcript_has_the_messages_twice_after_a_host_fault(name: str, facts: int, tmp_path: Path) -> None:
     before, after = spies(name), spies(name)
 
     path = begin(name, tmp_path, before, facts)
@@ -155,7 +155,7 @@ def test_where_the_host_failed_everybody_heard_exactly_this_twice(name: str, fac
 @pytest.mark.parametrize("patience", [1, 2, 3, 6])
 @pytest.mark.parametrize("seat", [0, 1, 2])
 @pytest.mark.parametrize("name", GAMES)
-def test_who_sat_there_after_an_interruption_heard_exactly_this(
+def test_a_transcript_has_the_messages_after_an_interruption(
     name: str, seat: int, patience: int, tmp_path: Path
 ) -> None:
     short = [patience if other == seat else 10**6 for other in range(4)]
@@ -199,7 +199,7 @@ def test_an_end_that_was_interrupted_has_the_receipt_of_the_second_one(tmp_path:
         assert spy.heard[-1] != table[seat].heard[-1]
 
 
-def test_all_have_the_same_receipt_whoever_failed_the_end_before(tmp_path: Path) -> None:
+def test_all_players_get_the_same_receipt_despite_failures_at_the_end(tmp_path: Path) -> None:
     table = [Rude(first_action), Rude(first_action), Spy(first_action)]
 
     recorded = read_journal(begin("fish", tmp_path, table))
@@ -209,7 +209,7 @@ def test_all_have_the_same_receipt_whoever_failed_the_end_before(tmp_path: Path)
         assert [one.message for one in transcript(recorded, seat)] == spy.heard
 
 
-def test_an_end_that_was_interrupted_after_somebody_failed_it_has_another_receipt(tmp_path: Path) -> None:
+def test_an_end_that_is_interrupted_after_a_failure_has_another_receipt(tmp_path: Path) -> None:
     trial = [Rude(first_action), Rude(first_action), Rude(first_action)]
     order = [ejected.seat for ejected in read_journal(begin("fish", tmp_path, trial)).match_after(None).ejected]
     patience = len(trial[order[1]].heard) - 1
@@ -260,7 +260,7 @@ def test_a_transcript_ends_where_a_seat_was_ejected(table: str, tmp_path: Path) 
                 assert (answer.fault, answer.why) == (ejected.fault, ejected.why)
 
 
-def test_who_failed_the_greeting_heard_nothing_else(tmp_path: Path) -> None:
+def test_the_transcript_of_a_player_that_failed_at_the_greeting_has_nothing_else(tmp_path: Path) -> None:
     path, _ = record_match(tmp_path, [first_action, FailsAtMoment(Moment.GREETING), first_action])
 
     (only,) = transcript(read_journal(path), 1)
@@ -281,7 +281,7 @@ def test_an_unfinished_match_ends_with_a_turn_without_an_answer(tmp_path: Path) 
     assert all(one.answer is not None for seat in (0, 2) for one in ends[seat])
 
 
-def test_where_the_tiles_ran_out_nobody_was_asked(tmp_path: Path) -> None:
+def test_a_transcript_ends_where_the_host_ran_out_of_tiles(tmp_path: Path) -> None:
     game = Tsuro()
     dealt = game.deal(3, SEED)
     state = game.unpack_state(game.pack_state(dealt) | {"source": list(dealt.source[:11])})

@@ -66,7 +66,7 @@ def test_a_directory_that_is_not_there_holds_nothing(tmp_path: Path) -> None:
     assert find_unfinished(tmp_path / "none", everything) == []
 
 
-def test_what_cannot_be_looked_into_is_a_fault_of_the_host(tmp_path: Path) -> None:
+def test_an_unreadable_directory_is_a_host_fault(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
 
     with pytest.raises(HostFault, match=r"cannot read the journals in .*: Not a directory"):

@@ -194,7 +194,7 @@ def below_a_file(directory: Path) -> Path:
 
 
 @pytest.mark.parametrize("where", [Path, missing, no_name_for_a_file, below_a_file])
-def test_what_cannot_be_read_is_refused_as_a_whole(where: Callable[[Path], Path], tmp_path: Path) -> None:
+def test_an_unreadable_receipt_is_refused(where: Callable[[Path], Path], tmp_path: Path) -> None:
     error = check(where(tmp_path))
 
     assert error.line == 0

@@ -29,7 +29,7 @@ def test_an_answer_is_logged_with_the_time_since_its_own_call(monkeypatch: pytes
     ]
 
 
-def test_what_a_stranger_sent_is_logged_on_one_short_line_without_control_codes() -> None:
+def test_received_bytes_are_logged_on_one_short_line_without_control_codes() -> None:
     told = list[str]()
 
     CallLog(told.append).log_received(b'["\x1b[2J\r\n\xff' + b"x" * 5000)

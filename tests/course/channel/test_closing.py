@@ -149,7 +149,7 @@ def test_a_cancel_at_any_await_of_a_client_leaves_nothing(when: CancelTime, ahea
     assert asyncio.run(every_await(lambda at: joined(at, when, ahead))) > 30
 
 
-def test_a_connection_is_closed_also_if_nobody_can_sign_up_by_that_name() -> None:
+def test_a_connection_is_closed_also_after_an_invalid_name() -> None:
     ours, theirs = socket.socketpair()
 
     async def sit_down(game: AnyGame) -> AsyncChannel:

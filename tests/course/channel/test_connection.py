@@ -83,7 +83,7 @@ def test_a_newline_may_come_after_the_next_call() -> None:
     with_client(act)
 
 
-def test_what_lies_there_when_the_call_is_made_is_no_answer() -> None:
+def test_a_value_sent_before_the_call_is_no_answer() -> None:
     async def act(client: CourseClient, theirs: socket.socket) -> Answered | Failed:
         theirs.send(b'"void"')  # and nobody has looked yet
         return await client.call(CALL, SOON)
@@ -104,7 +104,7 @@ def test_more_than_one_value_is_found_out_now_or_at_the_next_call(more: bytes, a
     with_client(act)
 
 
-def test_who_failed_is_not_called_again() -> None:
+def test_a_client_that_failed_is_not_called_again() -> None:
     async def act(client: CourseClient, theirs: socket.socket) -> None:
         failed = await replying(client, theirs, b"void")
         assert why(failed)[0] is Fault.MALFORMED and client.failed is failed
@@ -126,7 +126,7 @@ def test_who_failed_is_not_called_again() -> None:
         (b'"' + b"x" * 9000, (Fault.FLOOD, "sent more than 8192 bytes in a value, or 65536 of white space")),
     ],
 )
-def test_what_is_no_answer_is_said_at_once_and_kept_as_evidence(reply: bytes, expected: tuple[Fault, str]) -> None:
+def test_a_wrong_answer_fails_at_once_and_is_kept_as_evidence(reply: bytes, expected: tuple[Fault, str]) -> None:
     answer = with_client(lambda client, theirs: replying(client, theirs, reply))
 
     assert why(answer) == expected
@@ -152,7 +152,7 @@ def test_white_space_without_end_is_too_much_and_is_not_even_read() -> None:
     assert why(with_client(act))[0] is Fault.FLOOD
 
 
-def test_values_that_nobody_asked_for_are_not_read_without_end() -> None:
+def test_unrequested_values_are_not_read_without_end() -> None:
     async def act(client: CourseClient, theirs: socket.socket) -> None:
         sent = 0
         for _ in range(1000):
@@ -192,7 +192,7 @@ def test_an_answer_counts_although_the_line_ends_behind_it() -> None:
     with_client(act)
 
 
-def test_too_much_that_nobody_asked_for_is_found_out_before_the_call_is_made() -> None:
+def test_too_much_unrequested_data_is_noticed_before_the_call() -> None:
     async def act(client: CourseClient, theirs: socket.socket) -> None:
         theirs.send(b" " * (MAX_BLANK_BYTES + 1))
         await run_loop_turns()
@@ -244,7 +244,7 @@ def test_a_line_is_not_read_again_before_all_that_was_too_much_has_been_taken() 
     on_line(act)
 
 
-def test_who_has_stopped_talking_still_hears() -> None:
+def test_a_client_with_a_closed_write_side_still_receives() -> None:
     async def act(line: CourseConnection, theirs: socket.socket) -> bytes:
         theirs.shutdown(socket.SHUT_WR)
         await run_loop_turns()
@@ -254,7 +254,7 @@ def test_who_has_stopped_talking_still_hears() -> None:
     assert on_line(act) == b"[1]"
 
 
-def test_a_server_that_has_hung_up_is_still_heard_to_its_last_call() -> None:
+def test_all_calls_of_a_disconnected_server_are_read() -> None:
     async def act(line: CourseConnection, theirs: socket.socket) -> list[bytes | None]:
         theirs.send(b'["end",[true]]')
         await run_loop_turns()
@@ -305,14 +305,14 @@ def test_every_call_has_its_own_limit_and_half_an_answer_does_not_stop_the_clock
     assert answer.took == pytest.approx(2.0, abs=0.01) and answer.evidence.received.startswith("b'[[[")
 
 
-def test_who_never_reads_is_timed_out() -> None:
+def test_a_client_that_never_reads_times_out() -> None:
     async def act(client: CourseClient, theirs: socket.socket, loop: VirtualTimeLoop) -> Answered | Failed:
         return await client.call(Call("long", ("x" * 1_000_000,)), 2.0)
 
     assert why(in_no_time(act, 4096)) == (Fault.TIMED_OUT, "no answer within 2 s")
 
 
-def test_who_reads_slowly_is_waited_for() -> None:
+def test_a_slow_reader_is_waited_for() -> None:
     async def act(client: CourseClient, theirs: socket.socket) -> Answered | Failed:
         asking = asyncio.create_task(client.call(Call("long", ("x" * 3_000_000,)), SOON))
         left = len(b'["long",[""]]\n') + 3_000_000

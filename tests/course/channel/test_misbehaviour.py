@@ -114,7 +114,7 @@ def test_the_way_in_which_replies_come_makes_no_difference(game: str, way: SendR
 
 @every_game
 @pytest.mark.alone
-def test_clients_that_all_trickle_as_those_of_the_courses_play_as_anybody(game: str) -> None:
+def test_clients_that_trickle_like_those_of_the_courses_can_play(game: str) -> None:
     ways = [Trickle() for _ in NAMES]
     came = run_test(
         play_tournament(game, [ScriptedClient(game, name, way) for name, way in zip(NAMES, ways, strict=True)])

@@ -126,7 +126,7 @@ def test_values_come_back_to_back(gap: bytes) -> None:
 
 
 @pytest.mark.parametrize(("text", "at", "why"), WRONG, ids=[text[:20].decode(errors="replace") for text, *_ in WRONG])
-def test_what_is_wrong_is_noticed_at_the_first_byte_that_shows_it(text: bytes, at: int, why: str) -> None:
+def test_invalid_json_is_noticed_at_its_first_invalid_byte(text: bytes, at: int, why: str) -> None:
     found, wrong, _ = scanned(text)
     assert found == [] and wrong.startswith("IllFormed: ") and why in wrong
 
@@ -144,7 +144,7 @@ def test_a_part_of_a_value_is_neither_whole_nor_wrong(text: bytes) -> None:
 
 
 @pytest.mark.parametrize(("text", "at", "why"), WRONG, ids=[text[:20].decode(errors="replace") for text, *_ in WRONG])
-def test_what_came_before_something_wrong_is_found(text: bytes, at: int, why: str) -> None:
+def test_values_before_invalid_json_are_found(text: bytes, at: int, why: str) -> None:
     found, wrong, _ = scanned(b'"void" ' + text)
 
     assert found == [b'"void"'] and why in wrong
@@ -159,7 +159,7 @@ def test_nothing_more_is_found_after_something_wrong() -> None:
     assert isinstance(scanner.wrong, IllFormed) and scanner.wrong.text == b"void"
 
 
-def test_the_text_of_what_is_wrong_goes_on_behind_it() -> None:
+def test_the_text_of_invalid_json_includes_what_follows() -> None:
     scanner = Scanner()
     scanner.feed(b"[0,")
     scanner.feed(b"one]")

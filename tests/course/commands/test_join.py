@@ -145,7 +145,7 @@ def test_a_program_that_hangs_is_given_up_when_patience_ends(tmp_path: Path) -> 
     assert "fairplay: the player failed, timed out: no answer within 3 s\n" in done.err
 
 
-def test_a_player_that_is_put_out_hears_nothing_and_is_told_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_ejected_player_of_a_course_is_told_only_by_us(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cheat = "def take_turn(view):\n    return {'type': 'place', 'at': [99, 99]}"
     server = Server("fish")
     done = joined(server, "fish", make_in_process_player(cheat, tmp_path, monkeypatch))
@@ -198,7 +198,7 @@ def test_what_makes_no_sense_is_refused_in_one_line(arguments: tuple[str, ...], 
     assert done.err.startswith(f"fairplay: {why}") and done.err.count("\n") == 1
 
 
-def test_where_nobody_listens_is_said_in_one_line() -> None:
+def test_a_port_without_a_server_is_reported_in_one_line() -> None:
     done = run_fairplay("course", "join", "fish", f"127.0.0.1:{free_port()}", "greedy", "--wait", "0")
 
     assert done.code == 2 and done.err.startswith("fairplay: cannot connect to 127.0.0.1:")
@@ -279,7 +279,7 @@ def without_seconds(line: str) -> str:
     return re.sub(r"after \d+\.\d{3} s$", "after S s", line)
 
 
-def test_wrong_others_of_a_server_of_tsuro_are_told_and_the_player_goes_on() -> None:
+def test_wrong_others_of_a_tsuro_server_are_reported_and_the_player_continues() -> None:
     turn = b'["initial",[[[[2,0],"white","E",3,0]],3,4,5]]'
     says = b'["playing-as",["black"]]["others",["black"]]' + turn + b'["end-of-tournament",[true]]'
     with Script(says) as host:

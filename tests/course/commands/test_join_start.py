@@ -69,7 +69,7 @@ def test_a_program_has_said_hello_before_it_signs_up(game: str, programs: int, t
     assert done.err.splitlines()[-1].startswith("fairplay: the server closed the connection before the end")
 
 
-def test_a_program_that_cannot_say_hello_is_named_and_nobody_is_called(tmp_path: Path) -> None:
+def test_a_program_that_fails_at_hello_is_named_before_any_connection(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listening:
         address = f"127.0.0.1:{listening.getsockname()[1]}"
         done = run_fairplay("course", "join", "q", address, f"exec:{sys.executable} -c exit(3)", *OPEN)
@@ -81,7 +81,7 @@ def test_a_program_that_cannot_say_hello_is_named_and_nobody_is_called(tmp_path:
     assert done.err.startswith("fairplay: the player failed, crashed: the program ended with exit code 3\n")
 
 
-def test_of_what_a_program_said_before_it_failed_the_end_is_told(tmp_path: Path) -> None:
+def test_the_end_of_the_stderr_of_a_failing_program_is_shown(tmp_path: Path) -> None:
     (tmp_path / "bot.py").write_text(
         "import sys\nfor line in range(30): print('line', line, file=sys.stderr)\nexit(3)\n"
     )

@@ -56,7 +56,7 @@ FISH, TSURO, Q = ((game, "--port", "0") for game in ("fish", "tsuro", "q"))
         ((*Q, "--journal", "/dev/null"), "cannot write journals in /dev/null: "),
     ],
 )
-def test_what_makes_no_sense_is_refused_before_anybody_comes(
+def test_invalid_options_of_a_course_server_are_refused_before_it_listens(
     options: tuple[str, ...], why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -180,7 +180,7 @@ def begun(directory: Path, server: "subprocess.Popen[str]") -> list[Path]:
 
 
 @every_interruption
-def test_what_was_played_before_an_interruption_stays(
+def test_journals_from_before_an_interruption_are_kept(
     start: Callable[[], None], kind: signal.Signals, tmp_path: Path
 ) -> None:
     directory = tmp_path / "cup"

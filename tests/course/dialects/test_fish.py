@@ -51,7 +51,7 @@ def test_the_greeting_names_the_own_colour_and_then_the_others_in_their_order() 
     ]
 
 
-def test_who_failed_at_the_greeting_is_still_named() -> None:
+def test_playing_with_names_players_that_failed_at_the_greeting() -> None:
     state = GAME.eject(GAME.deal(3, bytes(32)), 0, Moment.GREETING)
 
     assert wire(FishCallee(GAME, "c").calls(Start(2, ("a", "b", "c"), View(2, state)))) == [
@@ -60,7 +60,7 @@ def test_who_failed_at_the_greeting_is_still_named() -> None:
     ]
 
 
-def test_a_state_begins_with_whoever_is_called_and_has_nothing_more_in_it() -> None:
+def test_a_state_begins_with_the_called_player_and_has_no_more_fields() -> None:
     state = GAME.apply(GAME.deal(3, bytes(32)), Place((0, 0)))
 
     assert spoken(FishCallee(GAME, "b"), state) == [
@@ -95,7 +95,7 @@ def moves_heard(*states: State) -> Any:
     return last.arguments[1]
 
 
-def test_after_a_kick_no_moves_are_told() -> None:
+def test_after_an_ejection_take_turn_lists_no_moves() -> None:
     game, first = Fish(rows=5, columns=7, fish=3), playing([(0, 0)], [(0, 2)], [(0, 4)])
     then = game.apply(game.apply(first, Move((0, 0), (2, 0))), Move((0, 2), (4, 2)))
     now = game.eject(then, 2, Moment.TURN)
@@ -105,7 +105,7 @@ def test_after_a_kick_no_moves_are_told() -> None:
     assert moves_heard(first, now, later) == [[[4, 2], [2, 2]]]
 
 
-def test_after_a_skip_no_moves_are_told() -> None:
+def test_after_a_skip_take_turn_lists_no_moves() -> None:
     rows = [[1, 0, 0, 1, 0], [0, 0, 0, 0, 0], [1, 0, 0, 1, 0], [0, 0, 0, 0, 0], [1, 0, 1, 1, 0]]
     game, first = Fish(rows=5, columns=5), state_of(rows, [[(0, 0)], [(4, 2)], [(0, 3)]], each=1)
     then = game.apply(first, Move((0, 0), (2, 0)))
@@ -138,7 +138,7 @@ NO_POSITIONS: list[Any] = [
 
 
 @pytest.mark.parametrize("reply", NO_POSITIONS)
-def test_what_is_no_position_is_no_placement(reply: Any) -> None:
+def test_an_invalid_position_is_no_placement(reply: Any) -> None:
     callee = FishCallee(GAME, "a")
     spoken(callee, GAME.deal(3, bytes(32)))
 
@@ -149,7 +149,7 @@ def test_what_is_no_position_is_no_placement(reply: Any) -> None:
 @pytest.mark.parametrize(
     "reply", [False, "skip", [0, 0], [[0, 0]], [[0, 0], [2, 0.0]], [[0, 0], [2, 0], []], [[0, 0], [10**20, 0]]]
 )
-def test_what_is_no_pair_of_positions_is_no_move(reply: Any) -> None:
+def test_an_invalid_pair_of_positions_is_no_move(reply: Any) -> None:
     callee = FishCallee(GAME, "a")
     spoken(callee, playing([(0, 0)], [(0, 2)]))
 
@@ -280,7 +280,7 @@ def test_without_a_colour_nothing_makes_sense() -> None:
         FishCaller("me").messages(SETUP)
 
 
-def test_what_the_tournament_says_and_what_a_name_is() -> None:
+def test_the_calls_of_a_tournament_and_the_valid_names() -> None:
     assert wire([DIALECT.opening]) == ['["start",[true]]']
     assert DIALECT.closing == "end"
     assert all(re.search(DIALECT.name or "", name) for name in ("a", "Zebra", "abcdefghijkl"))

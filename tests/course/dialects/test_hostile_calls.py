@@ -120,7 +120,7 @@ def test_any_reply_makes_an_action_or_is_refused(label: str) -> None:
 
 
 @pytest.mark.parametrize("label", MATCHES)
-def test_so_does_a_reply_with_something_wrong_in_it(label: str) -> None:
+def test_an_invalid_part_of_a_reply_ejects_too(label: str) -> None:
     whole = right(label)
 
     @modest
@@ -187,7 +187,7 @@ def test_any_call_makes_messages_or_is_refused(label: str) -> None:
 
 @pytest.mark.parametrize("label", MATCHES)
 @pytest.mark.parametrize("action", [None, object(), {"type": "fly"}, {1, 2}, 10**5000, "\ud800"], ids=type)
-def test_what_is_no_action_of_our_player_is_no_reply(label: str, action: Any) -> None:
+def test_an_invalid_action_of_our_player_is_no_reply(label: str, action: Any) -> None:
     _, _, caller, _ = begun(label)
 
     with pytest.raises(BadRequest, match="not an action of"):

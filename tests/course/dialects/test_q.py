@@ -51,7 +51,7 @@ PUBLIC = (
 )
 
 
-def test_the_greeting_shows_the_player_first_whoever_is_on_turn() -> None:
+def test_the_greeting_lists_the_player_itself_first() -> None:
     start = Start(1, ("ann", "bob", "cyd"), seen((0, 1, 2), (0, 7, 5)))
 
     assert wire(QCallee(GAME, "bob").calls(start)) == [f'["setup",[{PUBLIC},[{RED_CLOVER},{RED_CLOVER}]]]']
@@ -72,7 +72,7 @@ def test_news_are_new_tiles() -> None:
     ("ranking", "won"),
     [([{1}], True), ([{0, 1}, {2}], True), ([{0}, {1, 2}], False), ([set(), {1}], False), ([], False)],
 )
-def test_who_is_in_the_first_group_has_won(ranking: list[set[int]], won: bool) -> None:
+def test_players_in_the_first_group_have_won(ranking: list[set[int]], won: bool) -> None:
     end = End(Result(tuple(map(frozenset, ranking)), ()))
 
     assert wire(greeted_callee().calls(end)) == [f'["win",[{"true" if won else "false"}]]']
@@ -112,7 +112,7 @@ def test_placing_nothing_is_an_action_that_the_rules_eject_for() -> None:
     ],
     ids=lambda reply: str(reply)[:40],
 )  # fmt: skip
-def test_what_is_no_choice_is_refused(reply: Any) -> None:
+def test_an_invalid_choice_is_refused(reply: Any) -> None:
     with pytest.raises(BadRequest):
         greeted_callee().action(reply)
 

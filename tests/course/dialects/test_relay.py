@@ -70,7 +70,7 @@ def test_a_match_through_a_dialect_is_the_same_match(label: str, seats: int) -> 
 
 
 @pytest.mark.parametrize(("label", "seats"), TABLES)
-def test_so_is_one_in_which_players_fail_at_every_call(label: str, seats: int) -> None:
+def test_a_relayed_match_is_the_same_when_players_fail_at_every_call(label: str, seats: int) -> None:
     kicked = 0
     for failing, at in product(range(seats), (0, 1, 2, 3, 5, 8)):
         match = a_match(label, seats, at)
@@ -105,7 +105,7 @@ def test_exchanges_passes_and_finished_hands_have_come_up() -> None:
 
 
 @pytest.mark.parametrize("label", ["fish", "small fish", "tsuro", "q"])
-def test_our_player_is_told_what_it_would_be_told_without(label: str) -> None:
+def test_a_relayed_player_gets_the_same_messages(label: str) -> None:
     """Views that are the same but for what the course does not tell, in the same order."""
     match = a_match(label, 3, 1)
     game = match.game

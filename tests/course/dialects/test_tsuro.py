@@ -111,7 +111,7 @@ def test_replies_become_actions() -> None:
         [[2, 90], "E", True, 0], [[2, 90.0], "E", 3, 0], [[2, 90], 4, 3, 0], [[2, 90], "E", [3, 0]],
     ],
 )  # fmt: skip
-def test_what_is_no_first_tile_is_refused(reply: Any) -> None:
+def test_an_invalid_first_tile_is_refused(reply: Any) -> None:
     callee = TsuroCallee(GAME, "")
     spoken(callee, after())
 
@@ -125,7 +125,7 @@ def test_what_is_no_first_tile_is_refused(reply: Any) -> None:
      [[2, 90], "E", 3, 0], {"tile": 9, "degrees": 0}],
     ids=lambda reply: str(reply)[:20],
 )  # fmt: skip
-def test_what_is_no_tile_is_refused(reply: Any) -> None:
+def test_an_invalid_tile_is_refused(reply: Any) -> None:
     callee = TsuroCallee(GAME, "")
     spoken(callee, after(*PLACES))
 
@@ -159,7 +159,7 @@ def test_our_player_is_greeted_when_it_is_to_place() -> None:
     assert caller.reply({"type": "lay", "tile": 9, "degrees": 90}) == [9, 90]
 
 
-def test_who_should_have_placed_before_us_is_out() -> None:
+def test_a_player_that_did_not_place_before_us_is_out() -> None:
     turn = greeted().messages(call('["initial",[[],3,4,5]]'))[-1]
 
     assert isinstance(turn, TakeTurn)
@@ -224,7 +224,7 @@ def test_a_call_that_makes_no_sense_is_refused(text: str) -> None:
         ('["brown"]', "not colours of Tsuro: "),
     ],
 )
-def test_wrong_others_are_remarked_on_and_the_colours_are_taken_from_the_state(others: str, remark: str) -> None:
+def test_wrong_others_cause_a_warning_and_the_state_tells_the_colours(others: str, remark: str) -> None:
     caller = TsuroCaller("")
     caller.messages(call('["playing-as",["black"]]'))
     assert caller.warning == ""
@@ -304,7 +304,7 @@ def test_no_name_is_sent_and_the_tournament_says_only_its_end() -> None:
     assert (DIALECT.name, DIALECT.opening, DIALECT.closing) == (None, None, "end-of-tournament")
 
 
-def test_the_placement_of_somebody_who_left_since_is_still_there() -> None:
+def test_the_placement_of_a_player_that_left_is_still_listed() -> None:
     state = GAME.eject(after(*PLACES[:2]), 0, Moment.GREETING)  # as after an interruption
 
     assert spoken(TsuroCallee(GAME, ""), state) == [

@@ -42,7 +42,7 @@ def test_short_rows_are_filled_up_with_holes() -> None:
     assert format_state(state)["board"] == [[1, 0, 0], [2, 3, 4], [0, 0, 0]]
 
 
-def test_whoever_comes_first_is_on_turn_even_if_stuck() -> None:
+def test_the_first_player_is_on_turn_even_if_stuck() -> None:
     stuck = {"color": "white", "score": 9, "places": [[0, 0]]}
     other = {"color": "red", "score": 0, "places": [[0, 2]]}
     plain = plain_state([stuck, other], [[1, 0, 1], [0, 0, 1]])
@@ -51,7 +51,7 @@ def test_whoever_comes_first_is_on_turn_even_if_stuck() -> None:
     assert format_state(decoded(plain)) == plain
 
 
-def test_a_state_is_written_from_whoever_is_on_turn_without_those_who_left() -> None:
+def test_a_formatted_state_starts_with_the_player_on_turn_and_omits_players_that_left() -> None:
     third = {"color": "white", "score": 1, "places": [[1, 2]]}
     state = decoded(plain_state([RED, BLACK, third]))
 

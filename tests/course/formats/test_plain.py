@@ -8,19 +8,19 @@ from fairplay.core.errors import BadRequest
 from fairplay.course.formats.plain import MAX_ERROR_VALUE_CHARS, action_reader, read, reader
 
 
-def test_what_is_of_the_kind_is_read() -> None:
+def test_valid_json_is_converted() -> None:
     assert read([1, 2], tuple[int, int], "a pair") == (1, 2)
 
 
 @pytest.mark.parametrize("plain", [1.0, True, "1", None, [1], 10**30, pytest.param(10**5000, id="long"), "\ud800"])
-def test_what_is_not_is_refused_in_a_few_words(plain: Any) -> None:
+def test_invalid_json_of_a_course_is_refused_in_a_few_words(plain: Any) -> None:
     with pytest.raises(BadRequest, match=r"^not a number: ") as refused:
         read(plain, Literal[0, 1], "a number")
     assert len(str(refused.value)) <= MAX_ERROR_VALUE_CHARS
 
 
 @pytest.mark.parametrize("plain", ["x" * 10**6, "a\nb\x1b", "\ud800"])
-def test_what_is_quoted_is_cut_short_and_on_one_line(plain: str) -> None:
+def test_quoted_input_is_cut_short_and_on_one_line(plain: str) -> None:
     with pytest.raises(BadRequest) as refused:
         read(plain, Literal["a"], "an a")
     assert len(str(refused.value)) <= MAX_ERROR_VALUE_CHARS + len("not an a: ")

@@ -94,7 +94,7 @@ def test_a_state_survives_the_round_trip() -> None:
     assert state.pile == (KINDS["green star"], KINDS["red star"])
 
 
-def test_a_state_is_written_from_whoever_is_on_turn_without_those_who_left() -> None:
+def test_a_formatted_state_starts_with_the_player_on_turn_and_omits_players_that_left() -> None:
     state = replace(state_in(plain_state()), order=(1, 0))
 
     assert format_state(state, ["ann", "bob"])["players"] == [BOB, ANN]

@@ -32,7 +32,7 @@ def test_a_tile_is_listed_once_for_each_avatar_on_it() -> None:
     assert parse_table(both)[1] == {"red": 0, "blue": 1}
 
 
-def test_there_may_be_nobody() -> None:
+def test_a_state_may_have_no_players() -> None:
     assert parse_table([])[1] == {}
 
 

@@ -123,7 +123,7 @@ def test_values_are_read_in_any_layout(text: bytes, values: list[Any]) -> None:
 @pytest.mark.parametrize(
     "text", [b"[1", b"01", b"truefalse", b"NaN", b"Infinity", b"'a'", b"1,2", b"\xff", b"[" * 100_000, b"9" * 10_000]
 )
-def test_what_is_not_json_is_refused_in_one_line(text: bytes) -> None:
+def test_input_that_is_not_json_is_refused_in_one_line(text: bytes) -> None:
     with pytest.raises(BadRequest, match="not JSON") as refused:
         read_values(text)
 

@@ -136,7 +136,7 @@ def test_a_client_says_that_its_strategy_failed_and_leaves() -> None:
     assert heard == [b'"ann"', b'"void"', b'"void"']
 
 
-def test_who_finds_no_server_any_more_ends_no_game_of_those_who_play(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_client_without_a_server_does_not_stop_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(harness_clients, "CONNECT_TIMEOUT_S", 0.1)
     told, tasks = list[str](), list[asyncio.Task[None]]()
 

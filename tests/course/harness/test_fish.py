@@ -56,7 +56,7 @@ def test_xref_sorts_by_code_point_and_keeps_names_that_are_the_same() -> None:
     assert xref({"row": 2, "column": 4, "players": players, "fish": 3}) == ["B", "b", "b", "é"]
 
 
-def test_xref_has_no_winners_where_nobody_can_place_all_penguins() -> None:
+def test_xref_has_no_winners_if_penguins_cannot_be_placed() -> None:
     assert xref({"row": 1, "column": 1, "players": [["a", 1], ["b", 2]], "fish": 1}) == []
 
 

@@ -98,7 +98,7 @@ def test_an_actor_does_what_it_is_there_for(actor: list[Any], out: list[str]) ->
     assert set(winners) <= {"ann", actor[0], "cyd"} - set(out)
 
 
-def test_who_is_only_in_the_state_comes_and_is_silent() -> None:
+def test_a_player_without_an_actor_connects_and_stays_silent() -> None:
     assert xserver_xclients(config("ann", "mute"), clients(["ann", "dag"]))[1] == ["mute"]
 
 
@@ -232,7 +232,7 @@ def test_a_server_of_tsuro_that_is_started_at_a_terminal_reads_no_names_and_wait
         terminal.wait_for("waiting 60 s for 1 to 20 players at 127.0.0.1:", timeout_s=30)
 
 
-def test_nobody_at_the_other_end_is_said_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_server_is_reported_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(harness_clients, "CONNECT_TIMEOUT_S", 0.2)
     port = free_port()
 
@@ -267,7 +267,7 @@ def test_a_case_that_is_none_is_refused(referee: Any, others: dict[str, Any], wh
         xserver_xclients(server, {**clients(["ann", "dag"], ["bob", "dag"]), **others})
 
 
-def test_clients_for_whom_there_is_no_seat_hold_up_nobody() -> None:
+def test_clients_without_a_seat_delay_no_other() -> None:
     many = [[f"player{number}", "dag"] for number in range(8)]
 
     winners, misbehaved = xserver_xclients(config("player0", "player1", "player2", "player3"), clients(*many))
@@ -275,11 +275,11 @@ def test_clients_for_whom_there_is_no_seat_hold_up_nobody() -> None:
     assert (bool(winners), misbehaved) == (True, [])
 
 
-def test_a_server_that_waits_for_nobody_plays_with_nobody() -> None:
+def test_a_server_without_waiting_time_plays_no_game() -> None:
     assert xserver_xclients({**config("ann", "bob"), "server-wait": 0}, clients(["ann", "dag"])) == [[], []]
 
 
-def test_a_state_without_names_is_played_by_whoever_comes() -> None:
+def test_a_state_without_names_is_played_by_any_clients() -> None:
     server = config("ann", "bob")
     for player in server["ref-spec"]["state0"]["players"]:
         del player["name"]
@@ -370,7 +370,7 @@ def test_clients_come_over_ipv6_too() -> None:
 
 
 @pytest.mark.parametrize("actor", [["ann", "dig"], ["ann", "dag", "dance"], ["ann", "dag", "win", 0]])
-def test_who_is_no_actor_is_refused(actor: list[Any]) -> None:
+def test_an_invalid_actor_is_refused(actor: list[Any]) -> None:
     with pytest.raises(BadRequest, match="actor"):
         xserver_xclients(config("ann", "bob"), clients(actor, ["bob", "dag"]))
 

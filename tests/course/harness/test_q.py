@@ -116,7 +116,7 @@ def test_winners_are_sorted_by_code_point_and_the_misbehaved_come_in_their_order
     ]
 
 
-def test_players_are_set_up_in_the_order_of_their_turns_before_anybody_moves() -> None:
+def test_players_are_set_up_in_turn_order_before_the_first_move() -> None:
     given = state(STUCK, STUCK, STUCK, pile=[])
 
     assert xgames(given, [["a", "dag", "take-turn"], ["b", "dag", "setup"], ["c", "dag", "setup"]]) == [
@@ -125,14 +125,14 @@ def test_players_are_set_up_in_the_order_of_their_turns_before_anybody_moves() -
     ]
 
 
-def test_winners_are_told_first_from_whoever_would_move_next() -> None:
+def test_winners_hear_the_result_first_in_turn_order() -> None:
     given = state(STUCK, STUCK, STUCK, pile=[], scores=(5, 0, 5))
 
     # Nobody places, so after one round a would be next.
     assert xgames(given, [["b", "dag", "win"], ["c", "dag", "win"], ["a", "dag", "win"]]) == [[], ["b", "a", "c"]]
 
 
-def test_who_finishes_is_told_before_those_who_would_follow() -> None:
+def test_a_finishing_player_hears_the_result_before_the_following_ones() -> None:
     given = state(STUCK, tiles("red circle"), STUCK, pile=[], scores=(50, 41, 50))
     raising = [["a", "dag", "win"], ["b", "dag", "win"], ["c", "dag", "win"]]
 
@@ -141,7 +141,7 @@ def test_who_finishes_is_told_before_those_who_would_follow() -> None:
     assert xbaddies(given, raising) == [[], ["c", "a", "b"]]
 
 
-def test_new_tiles_of_the_last_exchange_are_told_before_the_end() -> None:
+def test_new_tiles_of_the_last_exchange_come_before_the_end() -> None:
     given = state(STUCK, STUCK, pile=STUCK)
 
     assert xgames(given, [["a", "dag"], ["b", "dag", "new-tiles"]]) == [["a"], ["b"]]
@@ -192,7 +192,7 @@ GAMES = [xgames, xgames_with_observer, xbaddies]
 
 
 @pytest.mark.parametrize("harness", GAMES)
-def test_who_is_alone_plays_by_the_ordinary_rules_and_wins(harness: Any) -> None:
+def test_a_single_player_plays_by_the_ordinary_rules_and_wins(harness: Any) -> None:
     # A round in which it is stuck is the last one, whatever its score.
     assert harness(state(STUCK, pile=[]), [["a", "dag"]]) == [["a"], []]
     assert harness(state(STUCK, pile=STUCK, scores=(7,)), [["a", "ldasg"]]) == [["a"], []]
@@ -201,13 +201,13 @@ def test_who_is_alone_plays_by_the_ordinary_rules_and_wins(harness: Any) -> None
 
 @pytest.mark.parametrize("harness", GAMES)
 @pytest.mark.parametrize("method", ["setup", "take-turn", "new-tiles", "win"])
-def test_unless_it_misbehaves_and_then_nobody_wins(harness: Any, method: str) -> None:
+def test_a_single_player_that_misbehaves_leaves_no_winner(harness: Any, method: str) -> None:
     assert harness(ALONE, [["a", "dag", method]]) == [[], ["a"]]
     assert harness(ALONE, [["a", "dag", method, 1]]) == [[], ["a"]]
     assert harness(ALONE, [["a", "dag", method, 9]]) == [["a"], []]
 
 
-def test_who_is_alone_may_finish_and_is_shown() -> None:
+def test_a_single_player_may_finish_and_its_game_is_shown() -> None:
     shown: dict[str, str] = {}
 
     answer = xgames_with_observer(state(tiles("red circle"), pile=[]), [["a", "dag"]], show=shown.__setitem__)

@@ -57,7 +57,7 @@ def leave(writers: list[asyncio.StreamWriter]) -> None:
     [(b"", True), (b'"x', True), (b"7", True), (b"", False), (b'"half a na', False)],
     ids=["silent", "half a name", "a number", "gone at once", "gone in the middle of a name"],
 )
-def test_a_thousand_connections_from_elsewhere_keep_nobody_out(says: bytes, stays: bool) -> None:
+def test_a_thousand_foreign_connections_keep_no_client_out(says: bytes, stays: bool) -> None:
     async def attack(port: int) -> None:
         await crowd(port, says, stays=stays)
 

@@ -129,7 +129,7 @@ def test_where_there_are_no_names_to_connect_is_to_sign_up() -> None:
 
 @with_names
 @pytest.mark.parametrize("says", BAD_NAMES.values(), ids=BAD_NAMES)
-def test_a_name_that_is_none_is_cut_off_and_holds_up_nobody(game: str, says: bytes) -> None:
+def test_a_client_with_an_invalid_name_is_disconnected_and_delays_no_other(game: str, says: bytes) -> None:
     async def work(desk: CourseSignUp, visit: Any) -> None:
         bad = await visit(says)
         await visit(NAME)
