@@ -46,7 +46,6 @@ BANNED = {  # a regular expression over words, and what to write instead
     "prompters?": "recorded answers",
     "appeals?": "ejection report",
     "notebooks? of": "tournament log",
-    "in words": "format_...",
     "surely": "finish_despite_cancellation",
     "host to blame": "as_host_fault",
     "gone on with|taken up": "resumed",
@@ -62,8 +61,10 @@ BANNED = {  # a regular expression over words, and what to write instead
     "lawful|unlawful": "legal, illegal",
     "whoever|whomever|nobody|somebody|anybody|everybody": "a noun",
 }
-ALLOWED = {  # file, banned word: why it stands there
-    ("docs/installation.md", "notebook of"): "a notebook of Jupyter",
+ALLOWED = {  # a regular expression over the text as it is written, and why it may stand there
+    r"cup\.toml|examples/cups|\bcup/|(standings|list|find|--journal) cup\b|`cup`": "a tournament's file and directory",
+    r"[Pp]etting[Zz]oo": "the name of a library",
+    r"\bbacklog=": "an argument of the standard library",
 }
 
 
@@ -75,10 +76,11 @@ def words_of(text: str) -> str:
 def banned_words(text: str) -> list[tuple[int, str]]:
     """Each banned word of a text, with the number of its line."""
     pattern = re.compile(rf"\b({'|'.join(BANNED)})\b")
+    allowed = re.compile("|".join(f"(?:{expression})" for expression in ALLOWED))
     return [
         (number, found[0])
-        for number, line in enumerate(words_of(text).splitlines(), 1)
-        for found in pattern.finditer(line)
+        for number, line in enumerate(text.splitlines(), 1)
+        for found in pattern.finditer(words_of(allowed.sub("", line)))
     ]
 
 
@@ -99,20 +101,14 @@ def test_no_banned_word_is_left(part: str) -> None:
         for file in nonempty(files())
         if (name := file.relative_to(ROOT).as_posix()) == part or name.startswith(f"{part}/")
         for number, word in banned_words(file.read_text())
-        if (name, word) not in ALLOWED
     ]
 
     assert not found, "\n".join(found)
 
 
-def test_each_exception_is_needed() -> None:
-    left = [
-        (name, word)
-        for name, word in ALLOWED
-        if word not in {found for _, found in banned_words((ROOT / name).read_text())}
-    ]
-
-    assert not left
+@pytest.mark.parametrize("expression", ALLOWED)
+def test_each_exception_is_needed(expression: str) -> None:
+    assert any(re.search(expression, file.read_text()) for file in files())
 
 
 @pytest.mark.parametrize(
