@@ -15,7 +15,7 @@ def main() -> None:
     before = signal.getsignal(signal.SIGINT)
     if before is signal.default_int_handler:
         signal.signal(signal.SIGINT, leave)  # an exception might get lost in the middle of an import
-    gc.disable()  # whatever is loaded stays, so that nobody need look for garbage in it, neither now nor at the end
+    gc.disable()  # what is loaded stays: no collection need look at it, neither now nor at the end
     from fairplay.cli.main import load_command
     from fairplay.cli.main import main as run
 
@@ -29,7 +29,7 @@ def main() -> None:
     except KeyboardInterrupt:
         leave()
     finally:
-        gc.freeze()  # it is all over, so that nobody need look for garbage any more
+        gc.freeze()  # the process ends: no more collections
 
 
 def leave(*_: object) -> NoReturn:

@@ -120,7 +120,7 @@ def clauses(game: str) -> Mapping[str, str]:
     """The numbered clauses of a game's rule book; none if the game is not registered.
 
     >>> clauses("fish")["3.3"]
-    'Nobody may stand there already.'
+    'The tile must be free: no penguin stands on it.'
     """
     book = game_info(game).rule_book if is_known(game) else ""
     return {number: " ".join(text.split()) for number, text in CLAUSE.findall(book)}

@@ -77,7 +77,8 @@ class Dialect(msgspec.Struct, frozen=True):
 def end_message(seat: Seat, won: bool) -> End:
     """The end as far as a course lets players know: is this seat among the first?
 
-    The others are in no group, and where it came if not first nobody says: in the second group it is not first.
+    A course does not tell the other places: the second group only means that the seat is not first, and no group names
+    the other seats.
     """
     mine = frozenset({seat})
     return End(Result(ranking=(mine,) if won else (frozenset(), mine), ejected=()))
