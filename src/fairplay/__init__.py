@@ -4,22 +4,27 @@
     >>> fp.play("fish(rows=4, columns=4)", {"ann": "greedy", "bob": "lookahead:2"}, seed=7)
     <MatchResult of fish: 1. ann 19, 2. bob 10>
 
-The layout of the package; imports go downwards only:
+docs/python.md shows the rest of this interface, and docs/stability.md says what may change.
+Packages import downwards only:
 
-    course      the three university courses: formats, dialects, channel, server, harness, verbs
+    course      the three university courses: formats, dialects, channels, server, test harness, commands
     cli         the command                  bot         a program that plays
-    app         one match and one tournament, from a value to all that came of it
+    terminal    displays and players on a terminal
+    app         the Python interface, and what it shares with the commands
     testing     for authors of games and players
-    server      the network: rooms, and those who come there
-    tournament  many matches, and who is better
-    hosting     from a small value to a played match   page   for browsers
-    observers   watching: none can disturb a match
-    players     reaching a player            journal     matches on disk
-    games       the rules: one directory per game
-    kit         for games in one file
-    referee     how a match is run           render      pictures
-    core        the vocabulary: values and interfaces
-    kernels     in C: what games are asked most often
+    server      the game server: sign-in, lobby, rooms, spectators, pages
+    tournament  formats, runs, ratings, reports
+    diagnosis   bot checks, explanations of ejections, the debugger
+    hosting     matches from specs           page        replay pages for browsers
+    observers   what watches a match
+    players     channels to players          journal     recorded matches
+    sandbox     isolation of programs        transport   connections and clocks
+    protocol    messages to and from players
+    games       the rules, one directory per game
+    kit         games in one file
+    referee     how a match is run           render      pictures and text
+    core        values and interfaces
+    kernels     the slowest parts of games, in C
 """
 
 import importlib as _importlib

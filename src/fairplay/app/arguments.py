@@ -13,7 +13,7 @@ from fairplay.core.errors import BadRequest
 from fairplay.core.events import Event
 from fairplay.core.game import Game, Seat
 from fairplay.core.match import Match
-from fairplay.core.roles import AnyStrategy, Observer, Player
+from fairplay.core.roles import Observer
 from fairplay.games import GAMES, make_game, register
 from fairplay.hosting.run import load_observer
 from fairplay.hosting.spec import Entrant, seed_options
@@ -24,8 +24,7 @@ from fairplay.sandbox.policy import SandboxLevel
 
 AnyGame = Game[Any, Any, Any]
 GameArgument = str | AnyGame
-PlayerArgument = str | os.PathLike[str] | Entrant | Player | AnyStrategy
-PlayersArgument = Sequence[Any] | Mapping[str, Any]  # of PlayerArgument
+PlayersArgument = Sequence[Any] | Mapping[str, Any]  # of texts, paths, entrants, functions and objects
 ObserverArgument = Observer | Callable[[Event, Match[Any, Any, Any]], None] | str
 SeedArgument = int | str | bytes | None
 LimitsArgument = Limits | float | str | None
