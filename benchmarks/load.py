@@ -1,4 +1,4 @@
-"""Measure a server under load: hundreds of rooms with two players each, of whom some are faulty.
+"""Measure a server under load: hundreds of rooms with two players each, some of them faulty.
 
 The command runs the server in one process, and all players are in this one. The overhead of a turn is the time
 from one player's answer to the next one's question, with delays of this process. Faulty players are

@@ -50,9 +50,9 @@ class Peer:
     def read_line(self) -> str:
         """Its next line."""
         assert self._process.stdout is not None
-        if not (said := self._process.stdout.readline().strip()):
+        if not (line := self._process.stdout.readline().strip()):
             raise CannotMeasure(f"{self.name} has ended with exit code {self._process.wait()}")
-        return said
+        return line
 
     def __call__(self) -> int:
         """Play a round, and return the number of moves."""

@@ -51,7 +51,7 @@ REFEREED = {
         FAIRPLAY, "Fish, refereed and journalled", "Fish, 5 × 5, two players `random`, every turn in the journal"
     ),
     "tsuro.refereed": Subject(FAIRPLAY, "Tsuro, refereed", "Tsuro, three players `random`"),
-    "q.refereed": Subject(FAIRPLAY, "Q, refereed", "Q, two players `dag`, who think less than `random`"),
+    "q.refereed": Subject(FAIRPLAY, "Q, refereed", "Q, two players `dag`, which think less than `random`"),
 }
 IN_BATCHES = {
     "fish.batch": Subject(FAIRPLAY, "Fish in batches, one thread", "Fish, 5 × 5: `playouts`, in C, one thread"),

@@ -54,15 +54,15 @@ while 0 not in (here := [one for one, _ in poll.poll()]):
         if not data:
             poll.unregister(one)
 behind, until = 0, time.monotonic() + 10
-for line in deaf.values():  # who was behind gets another snapshot as soon as it reads
-    said = b""
-    while said.count(b'"type":"snapshot"') < 2 and time.monotonic() < until:
+for line in deaf.values():  # a spectator that was behind gets another snapshot when it reads
+    received = b""
+    while received.count(b'"type":"snapshot"') < 2 and time.monotonic() < until:
         line.settimeout(max(0.001, until - time.monotonic()))
         try:
-            said += line.recv(65536)
+            received += line.recv(65536)
         except TimeoutError:
             break
-    behind += said.count(b'"type":"snapshot"') > 1
+    behind += received.count(b'"type":"snapshot"') > 1
 print(heard, behind)
 """
 

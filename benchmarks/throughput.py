@@ -103,8 +103,8 @@ class RecordingChannel(LocalChannel):
         assert isinstance(answer, Answered)
         nonce = f"{len(self._script) + 1}-0123456789abcdef"
         text = wire.encode_question(message, GAME, match_id="0" * 32, turn=1, nonce=nonce, limit=5.0)
-        said = wire.encode(answer.value).decode()
-        self._script.append(RecordedQuestion(self._seat, text, said, isinstance(message, TakeTurn)))
+        reply = wire.encode(answer.value).decode()
+        self._script.append(RecordedQuestion(self._seat, text, reply, isinstance(message, TakeTurn)))
         return answer
 
 

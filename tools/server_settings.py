@@ -17,25 +17,27 @@ PAGE, EXAMPLE = ROOT / "docs" / "serving.md", ROOT / "examples" / "deploy" / "se
 HEAD = """\
 # A server with all its settings.
 #
-# `make tables` writes this file; copy it, and change the copy: fairplay serve --config server.toml. What is said on the
-# command line counts more. Paths are relative to the file, times in seconds. A setting behind a # is not in force.
+# `make tables` writes this file; copy it, and change the copy: fairplay serve --config server.toml. Options of the
+# command line override it. Paths are relative to this file, times in seconds. A setting after a # is off.
 
 """
 SECOND_GAME = """
-[[games]]               # as many of these as you like
+[[games]]               # one such table for each game
 game = "q"
 """
 
 
 def main() -> None:
-    """Write both anew."""
+    """Write the page and the example."""
     PAGE.write_text(replace_section(PAGE, "settings", settings_table()), encoding="utf-8")
     EXAMPLE.write_text(example_file(), encoding="utf-8")
 
 
 def settings_table() -> str:
     """The settings in Markdown."""
-    rows = "".join(f"| `{key}` | {option} | {usual} | {said} |\n" for key, option, usual, said in settings_rows())
+    rows = "".join(
+        f"| `{key}` | {option} | {default} | {help_text} |\n" for key, option, default, help_text in settings_rows()
+    )
     return f"| in a file | option of `serve` | default | |\n|---|---|---|---|\n{rows}"
 
 
@@ -55,7 +57,7 @@ def example_file() -> str:
 
 
 def setting_lines(kind: type[Struct]) -> Iterator[str]:
-    """Each setting of a table, with what it says."""
+    """Each setting of a table, with its help."""
     for field, setting in declared_settings(kind):
         if field.name != "connection_limits":  # a table of its own
             value = setting.example or format_toml(field)
@@ -64,7 +66,7 @@ def setting_lines(kind: type[Struct]) -> Iterator[str]:
 
 
 def format_toml(field: FieldInfo) -> str:
-    """A default, as TOML has it; there is none for the game."""
+    """A default in TOML; the game has none, so it is an example."""
     if field.required:
         return '"fish"'
     value: Any = field.default_factory() if field.default is NODEFAULT else field.default

@@ -65,17 +65,17 @@ def screen_rows(terminal: Terminal) -> tuple[Row, ...]:
     """The text of a screen, as runs of equal style."""
     rows = []
     for line in range(ROWS):
-        signs = [terminal.screen.buffer[line][column] for column in range(COLUMNS)]
+        cells = [terminal.screen.buffer[line][column] for column in range(COLUMNS)]
         looks = [
-            (COLOURS.get(sign.fg, INK if sign.fg == "default" else f"#{sign.fg}"), cell_background(sign.bg), sign.bold)
-            for sign in signs
+            (COLOURS.get(cell.fg, INK if cell.fg == "default" else f"#{cell.fg}"), cell_background(cell.bg), cell.bold)
+            for cell in cells
         ]
         runs = []
         for (ink, ground, bold), run in groupby(range(COLUMNS), key=looks.__getitem__):
             places = list(run)
-            said = "".join(signs[place].data for place in places)
-            if said.strip() or ground != GROUND:
-                runs.append((places[0], said if ground != GROUND else said.rstrip(), ink, ground, bold))
+            text = "".join(cells[place].data for place in places)
+            if text.strip() or ground != GROUND:
+                runs.append((places[0], text if ground != GROUND else text.rstrip(), ink, ground, bold))
         rows.append(tuple(runs))
     return tuple(rows)
 
@@ -119,16 +119,16 @@ def render_svg(frames: list[Frame]) -> str:
 def render_row(row: Row, name: str) -> str:
     """A row of text."""
     parts = []
-    for column, said, ink, ground, bold in row:
-        left, long = EDGE + column * CELL_WIDTH, len(said) * CELL_WIDTH
+    for column, text, ink, ground, bold in row:
+        left, long = EDGE + column * CELL_WIDTH, len(text) * CELL_WIDTH
         if ground != GROUND:
             parts.append(f'<rect x="{left:.1f}" width="{long:.1f}" height="{CELL_HEIGHT:.0f}" fill="{ground}"/>')
-        blank = len(said) - len(said.lstrip())
-        words, left, long = said.strip().replace(" ", BLANK), left + blank * CELL_WIDTH, len(said.strip()) * CELL_WIDTH
+        blank = len(text) - len(text.lstrip())
+        shown, left, long = text.strip().replace(" ", BLANK), left + blank * CELL_WIDTH, len(text.strip()) * CELL_WIDTH
         weight = ' font-weight="bold"' if bold else ""
         parts.append(
             f'<text x="{left:.1f}" y="13" textLength="{long:.1f}" lengthAdjust="spacingAndGlyphs"'
-            f' fill="{ink}"{weight}>{escape(words)}</text>'
+            f' fill="{ink}"{weight}>{escape(shown)}</text>'
         )
     return f'<g id="{name}">{"".join(parts)}</g>'
 

@@ -11,7 +11,7 @@ from fairplay.tournament.rating.standings import StandingsRow
 
 MAX_TABLE_NAME_CHARS = 24
 MAX_FAULT_COLUMNS = 2  # with more kinds of faults, they share a column
-MAX_PAIRWISE_PLAYERS = 6  # of whom every pair is named
+MAX_PAIRWISE_PLAYERS = 6  # with all pairs named
 MAX_LEADERS = 3  # that are named if there are more players
 EXPELLED_MARK = "x"  # explained below the table
 TOO_FEW_MARK = "?"
