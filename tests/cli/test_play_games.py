@@ -71,7 +71,7 @@ def test_with_a_directory_the_same_command_goes_on_and_another_one_is_refused(tm
     assert (again.code, again.out) == (0, first.out)
     assert again.err == "fairplay: it was over before, and nothing is left to be played\n"
     assert refusal_line(other) == (
-        f"{tmp_path / 'x'} belongs to another tournament (format.games was 6 and is 7); name another with --out"
+        f"{tmp_path / 'x'} belongs to another tournament (format.games was 6 and is 7); name another directory with --out"
     )
 
 

@@ -57,8 +57,8 @@ REFUSED = {  # what the file says, and what is said of it
         "player 2: there is no Python file {directory}/bob.py",
     ),
     "a directory without anybody": (
-        {"directories": '["./bots/*.py"]'},
-        "directories: nothing matches './bots/*.py' in {directory}",
+        {"player_files": '["./bots/*.py"]'},
+        "player_files: nothing matches './bots/*.py' in {directory}",
     ),
     "one player twice": (
         {"players": '[{ name = "ann", player = "random" }, { name = "ann", player = "greedy" }]'},
@@ -68,7 +68,7 @@ REFUSED = {  # what the file says, and what is said of it
         {"players": '[{ player = "random" }]'},
         "there are fewer players (1) than seats at a table (2)",
     ),
-    "no players": ({"players": "[]"}, "there are no players: name some in players or directories"),
+    "no players": ({"players": "[]"}, "there are no players: name some in players or player_files"),
     "a limit that is none": ({"limits": "{ move = -1 }"}, "limits.move: expected float > 0.0"),
 }
 
@@ -108,7 +108,7 @@ MISUSED = {
         ("{tournament}", "--out", "{tournament}"),
         "Invalid value for '--out': Directory '{tournament}' is a file.",
     ),
-    "a directory in a file": (("{tournament}", "--out", "{tournament}/x/y"), "{tournament} is no directory"),
+    "a directory in a file": (("{tournament}", "--out", "{tournament}/x/y"), "{tournament} is not a directory"),
 }
 
 
@@ -116,7 +116,7 @@ MISUSED = {
 def test_a_bad_command_gets_one_line(case: str, tmp_path: Path) -> None:
     arguments, why = MISUSED[case]
     path = write_tournament_file(tmp_path)
-    known = {"directory": tmp_path, "cup": path}
+    known = {"directory": tmp_path, "tournament": path}
 
     done = run_fairplay("tournament", *(argument.format(**known) for argument in arguments))
 
@@ -145,7 +145,7 @@ def test_a_bot_that_is_not_ready_is_named_and_refused(tmp_path: Path, monkeypatc
     assert began == "fairplay: checking 1 bot before the first match"
     assert tried.startswith("fairplay: bad is NOT READY: game 1 (rows=4, columns=4), seat 0 of 2")
     assert refused.startswith("fairplay: not ready to play: bad (game 1 (rows=4, columns=4), seat 0 of 2")
-    assert refused.endswith("; fairplay check-bot tells all about it")
+    assert refused.endswith("; fairplay check-bot explains it")
     assert not (tmp_path / "cup").exists()
 
     warned = run_fairplay(
@@ -170,7 +170,7 @@ def test_a_directory_of_another_tournament_is_refused_and_stays_as_it_was(tmp_pa
 
     assert refusal_line(run_fairplay("tournament", str(other), *INLINE_OPTIONS)) == (
         f"{tmp_path}/cup belongs to another tournament (the seed has changed; format.games was 6 and is 7); "
-        "name another with --out"
+        "name another directory with --out"
     )
     assert (tmp_path / "cup" / LOG_FILE).read_bytes() == before
 
@@ -357,7 +357,7 @@ def test_players_come_and_go_between_the_rounds_of_a_swiss_tournament(
     done = run_fairplay("tournament", str(file(names, 12)), *INLINE_OPTIONS)
 
     assert refused == (
-        f"{directory} belongs to another tournament (format.rounds was 12 and is 13); name another with --out"
+        f"{directory} belongs to another tournament (format.rounds was 12 and is 13); name another directory with --out"
     )
     assert done.code == 0
     assert done.err.count("going on") <= 1  # rounds that were over are not told of
@@ -377,7 +377,7 @@ def test_where_there_is_no_room_for_journals_no_match_is_called_void(tmp_path: P
 
     assert (process.returncode, out) == (3, "")
     assert err == (
-        f"fairplay: no more matches can be recorded in {directory}/matches: File too large; "
+        f"fairplay: no match can be recorded in {directory}/matches: File too large; "
         f"to go on: the same command again; so far: fairplay standings {directory}\n"
     )
     assert count_matches(directory) == 0
