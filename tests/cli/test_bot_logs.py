@@ -158,7 +158,7 @@ def test_a_turn_is_marked_behind_all_that_was_said_before_it_on_a_busy_machine_t
     assert kept == [f"{mark}turn {turn // 3 + 1}" for turn, mark in zip(range(len(kept)), cycle(["-- ", "", ""]))]
 
 
-def test_an_interrupted_match_goes_on_in_its_log(tmp_path: Path) -> None:
+def test_a_resumed_match_continues_its_bot_log(tmp_path: Path) -> None:
     words = ("play", "fish", f"ann={bot(tmp_path)}", "greedy", *SMALL_BOARD, "--quiet", "--seed", "1")
     kept = ("--journal", str(tmp_path / "games"), "--bot-logs", str(tmp_path / "logs"))
     run_fairplay(*words, *kept)
@@ -250,7 +250,7 @@ def test_a_check_of_a_player_that_is_no_program_names_no_logs(tmp_path: Path) ->
     assert (done.code, done.out.splitlines()[-1]) == (0, "ready to play")
 
 
-def test_whoever_joins_keeps_its_own(tmp_path: Path) -> None:
+def test_a_joining_player_keeps_its_own_bot_log(tmp_path: Path) -> None:
     with Host(listen_tcp("0")) as host:
         done = run_script(
             *("join", host.listener.address, bot(tmp_path), "--name", "ann", "--bot-logs", str(tmp_path / "logs"))
@@ -270,7 +270,7 @@ def joined_with(address: str, player: str, logs: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("code", [0, 3])
-def test_why_a_program_did_not_even_start_is_said_and_no_log_is_named(code: int, tmp_path: Path) -> None:
+def test_a_program_that_does_not_start_is_explained_without_a_log(code: int, tmp_path: Path) -> None:
     (tmp_path / "broken").write_text(f"import sys\nprint('no book here', file=sys.stderr)\nsys.exit({code})\n")
 
     def meet(guest: ClientConnection) -> None:
@@ -290,7 +290,7 @@ def test_why_a_program_did_not_even_start_is_said_and_no_log_is_named(code: int,
     assert list((tmp_path / "logs").rglob("*.log")) == []
 
 
-def test_who_fails_later_has_a_log_of_it(tmp_path: Path) -> None:
+def test_a_program_that_fails_later_has_a_bot_log(tmp_path: Path) -> None:
     with Host(listen_tcp("0")) as host:
         lines = joined_with(host.listener.address, bot(tmp_path, "sys.exit('a bad day')"), tmp_path / "logs")
 
@@ -357,7 +357,7 @@ def test_a_directory_that_is_none_is_refused(verb: tuple[str, ...], tmp_path: Pa
     assert "Not a directory" in refusal_line(run_fairplay(*verb, "--bot-logs", str(tmp_path / "file" / "below")))
 
 
-def test_join_refuses_it_for_whoever_is_no_program() -> None:
+def test_join_refuses_bot_logs_for_players_that_are_no_programs() -> None:
     done = run_fairplay("join", "127.0.0.1:1", "greedy", "--bot-logs", "/tmp")
 
     assert refusal_line(done) == "--bot-logs cannot be used with greedy, which is not a program"

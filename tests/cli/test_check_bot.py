@@ -155,7 +155,7 @@ def test_a_player_in_this_process_may_print_and_is_not_timed(tmp_path: Path, mon
 
 
 @pytest.mark.parametrize("game", GAMES)
-def test_it_comes_out_the_same_every_time(game: str) -> None:
+def test_a_check_has_the_same_output_every_time(game: str) -> None:
     once, again = check(game, "random"), check(game, "random")
 
     assert without_times(once.out) == without_times(again.out)
@@ -180,9 +180,7 @@ def test_parameters_are_taken_and_only_as_many_sit_down_as_they_allow() -> None:
 # Those who are not.
 
 
-def test_who_cheats_in_the_second_game_alone_is_told_all_about_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_cheat_in_the_second_game_alone_is_explained(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     done = check("fish", f"ann={program(tmp_path, ILLEGAL)}")
 
     told = wrong(done)
@@ -220,7 +218,9 @@ def test_the_match_that_shows_a_fault_again_has_the_limit_and_the_sandbox_of_the
         ("import os\nos.kill(os.getpid(), 9)", "was killed by signal 9", ""),
     ],
 )
-def test_who_crashes_at_the_start_is_not_tried_any_further(tmp_path: Path, body: str, said: str, advice: str) -> None:
+def test_a_bot_that_crashes_at_the_start_is_not_tested_further(
+    tmp_path: Path, body: str, said: str, advice: str
+) -> None:
     done = check("fish", program(tmp_path, body))
 
     told = wrong(done)
@@ -240,7 +240,7 @@ def test_who_crashes_at_the_start_is_not_tried_any_further(tmp_path: Path, body:
     ],
     ids=["no Python", "a program of its own"],
 )
-def test_a_file_that_is_no_player_is_told_so(tmp_path: Path, source: str, said: str) -> None:
+def test_a_file_without_a_player_is_explained(tmp_path: Path, source: str, said: str) -> None:
     path = tmp_path / "bot.py"
     path.write_text(source)
 
@@ -250,14 +250,14 @@ def test_a_file_that_is_no_player_is_told_so(tmp_path: Path, source: str, said: 
     assert (f'advice name a program that speaks the protocol itself exec:"python3 {path}"' in told) == (source == PLAIN)
 
 
-def test_who_never_answers_hello_is_reminded_to_flush(tmp_path: Path) -> None:
+def test_a_bot_that_never_answers_hello_is_advised_to_flush(tmp_path: Path) -> None:
     told = wrong(check("fish", program(tmp_path, "", before="import time; time.sleep(60)"), "--limit", "start=0.3"))
 
     assert told.startswith("no   start: timed out, no answer within 0.3 s\n")
     assert "advice    end each reply with a newline and flush stdout" in told
 
 
-def test_who_sleeps_beyond_the_limit_is_told_by_how_much(tmp_path: Path) -> None:
+def test_a_check_says_by_how_much_a_bot_was_too_late(tmp_path: Path) -> None:
     done = check("fish", program(tmp_path, SLOW.replace("SECONDS", "60")), "--limit", "2")
 
     told = wrong(done)
@@ -283,14 +283,14 @@ def test_who_sleeps_beyond_the_limit_is_told_by_how_much(tmp_path: Path) -> None
     ],
     ids=["chats", "greets", "floods", "forgets the nonce"],
 )
-def test_who_prints_something_else_is_told_what(tmp_path: Path, body: str, before: str, told: str) -> None:
+def test_a_check_shows_what_a_bot_printed(tmp_path: Path, body: str, before: str, told: str) -> None:
     done = check("fish", program(tmp_path, body, before))
 
     assert wrong(done).startswith("no   game 2 " if body else "no   start: ")
     assert f"advice {told}" in flat(wrong(done))
 
 
-def test_of_what_a_bot_said_on_stderr_the_end_is_told(tmp_path: Path) -> None:
+def test_a_check_shows_the_end_of_a_bots_stderr(tmp_path: Path) -> None:
     body = "for n in range(40): print('thinking', n, file=sys.stderr)\nraise ValueError(7)"
 
     told = wrong(check("fish", program(tmp_path, body)))
@@ -303,7 +303,7 @@ def test_of_what_a_bot_said_on_stderr_the_end_is_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("game", ["fish", "tsuro"])
-def test_who_relies_on_others_is_told_before_they_are_out(game: str, tmp_path: Path) -> None:
+def test_a_bot_that_relies_on_others_fails_the_check(game: str, tmp_path: Path) -> None:
     rules = game_info(game).rules.__name__
     source = f"from fairplay.games.{game} import {rules}\ndef take_turn(view):\n    _ = view.opponents[0]\n"
     (tmp_path / "bot.py").write_text(f"{source}    return next({rules}().actions(view))\n")
@@ -316,7 +316,7 @@ def test_who_relies_on_others_is_told_before_they_are_out(game: str, tmp_path: P
     assert "IndexError" in done.out
 
 
-def test_who_is_illegal_in_odd_positions_is_told_which_and_what_was_seen(tmp_path: Path) -> None:
+def test_an_illegal_action_in_an_unusual_position_is_shown_with_its_view(tmp_path: Path) -> None:
     done = check("fish", program(tmp_path, ODD))
 
     refused = [line for line in verdicts(done) if line.startswith("no")]
@@ -326,7 +326,7 @@ def test_who_is_illegal_in_odd_positions_is_told_which_and_what_was_seen(tmp_pat
     assert '\n       as JSON   {"seat":0,"stage":"playing","order":[0,1],' in done.out
 
 
-def test_what_is_wrong_again_and_again_is_told_at_length_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_repeated_failure_is_explained_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     done = check(
         "fish", make_in_process_player("def take_turn(view): raise ValueError('a bad day')", tmp_path, monkeypatch)
     )
@@ -336,7 +336,7 @@ def test_what_is_wrong_again_and_again_is_told_at_length_once(tmp_path: Path, mo
     assert done.out.count("this was explained above\n") == 8
 
 
-def test_who_is_close_to_the_limit_or_ignores_the_end_of_its_line_is_only_warned(tmp_path: Path) -> None:
+def test_a_slow_bot_and_one_that_ignores_the_end_of_stdin_are_only_warned(tmp_path: Path) -> None:
     before = current_holdings()
 
     done = check("fish", program(tmp_path, SLOW.replace("SECONDS", "2.4"), after="time.sleep(60)"), "--limit", "4")
@@ -349,7 +349,7 @@ def test_who_is_close_to_the_limit_or_ignores_the_end_of_its_line_is_only_warned
 
 
 @pytest.mark.alone
-def test_who_starts_too_close_to_the_limit_is_warned_however_quick_its_turns_are(tmp_path: Path) -> None:
+def test_a_bot_with_a_slow_start_is_warned_despite_quick_turns(tmp_path: Path) -> None:
     once = f"""
 from pathlib import Path
 import time
@@ -373,7 +373,7 @@ if not Path({str(tmp_path / "started")!r}).exists():
         ("end(self, result)", "at the end, after ", r"told:\n\n +1\. "),
     ],
 )
-def test_what_is_wrong_at_other_moments_is_told_too(
+def test_failures_at_other_moments_are_explained_too(
     method: str, when: str, shown: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     source = f"""
@@ -414,7 +414,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize(("arguments", "why"), REFUSED.values(), ids=REFUSED)
-def test_what_cannot_be_checked_is_refused_in_one_line(arguments: tuple[str, ...], why: str) -> None:
+def test_a_player_that_cannot_be_checked_is_refused_in_one_line(arguments: tuple[str, ...], why: str) -> None:
     assert why in refusal_line(check(*arguments))
 
 
@@ -425,7 +425,7 @@ def test_what_cannot_be_checked_is_refused_in_one_line(arguments: tuple[str, ...
     ("moment", "sandbox", "how"),
     [("at hello", "auto", "SIGTERM in the background"), ("on a turn", "none", "Ctrl-C")],
 )
-def test_an_interrupted_check_leaves_nobody_behind(moment: str, sandbox: str, how: str, tmp_path: Path) -> None:
+def test_an_interrupted_check_leaves_no_process_behind(moment: str, sandbox: str, how: str, tmp_path: Path) -> None:
     start, number = INTERRUPTIONS[how]
     on_turn, asked = moment == "on a turn", tmp_path / "asked"
     pause = "import signal, time; signal.signal(signal.SIGINT, signal.SIG_IGN); time.sleep(60)"

@@ -160,7 +160,7 @@ def test_all_that_goes_over_the_line_is_shown_as_it_comes(tmp_path: Path) -> Non
         ("nonsense", "has the ejection: malformed, the answer is not an action of this game, the answer is not what"),
     ],
 )
-def test_what_the_record_has_instead_may_be_an_ejection(what: str, instead: str, tmp_path: Path) -> None:
+def test_a_different_answer_is_compared_with_a_recorded_ejection(what: str, instead: str, tmp_path: Path) -> None:
     path = record_journal(
         tmp_path, "ann=greedy", f"bob={write_bot(tmp_path, COUNTING_BOT.format(third=FAILING_TURNS[what]))}"
     )
@@ -210,7 +210,7 @@ def test_failures_are_the_same_if_fault_and_rule_are(
 SLOW = COUNTING_BOT.format(third="import time; time.sleep(60)")
 
 
-def test_whoever_was_too_late_is_too_late_again(tmp_path: Path) -> None:
+def test_a_player_that_timed_out_times_out_again_in_debug(tmp_path: Path) -> None:
     slow = write_bot(tmp_path, SLOW)
     path = record_journal(tmp_path, "ann=greedy", f"bob={slow}", "--limit", "0.5")
 
@@ -226,7 +226,7 @@ def test_whoever_was_too_late_is_too_late_again(tmp_path: Path) -> None:
     )
 
 
-def test_whoever_goes_another_way_is_told_so_and_led_back(tmp_path: Path) -> None:
+def test_an_answer_that_differs_is_reported_and_the_recorded_one_is_used(tmp_path: Path) -> None:
     path = record_journal(tmp_path, "ann=greedy", "bob=random")
     address = write_bot(tmp_path, LEGAL_BOT)
     turns = recorded_turns(path, 0)
@@ -255,7 +255,7 @@ def test_whoever_goes_another_way_is_told_so_and_led_back(tmp_path: Path) -> Non
         ),
     ],
 )
-def test_whoever_fails_before_is_out_and_asked_no_more(how: str, line: str, tmp_path: Path) -> None:
+def test_a_player_that_fails_before_the_turn_is_not_asked_again(how: str, line: str, tmp_path: Path) -> None:
     path = recorded_match(tmp_path, "q", "dag", "ldasg")
     start = ("debug", str(path), "--seat", "0", write_bot(tmp_path, EXCHANGING_BOT.format(how=how)))
 
@@ -272,7 +272,7 @@ def test_whoever_fails_before_is_out_and_asked_no_more(how: str, line: str, tmp_
     assert (one.code, every.code) == (1, 1)
 
 
-def test_whoever_failed_at_news_does_so_again(tmp_path: Path) -> None:
+def test_a_player_that_failed_at_news_fails_again(tmp_path: Path) -> None:
     address = write_bot(tmp_path, EXCHANGING_BOT.format(how="raise ValueError('what?')"))
     path = recorded_match(tmp_path, "q", "dag", f"bad={address}", "ldasg")
 
@@ -288,7 +288,7 @@ def test_whoever_failed_at_news_does_so_again(tmp_path: Path) -> None:
     assert f"news after turn 1: acknowledged; the record has the ejection: {then}" in verdict_lines(better)
 
 
-def test_a_failure_at_the_greeting_is_told(tmp_path: Path) -> None:
+def test_debug_shows_a_failure_at_the_greeting(tmp_path: Path) -> None:
     fails = "def start(self, *_): raise ValueError"
     source = f"{LEGAL_BOT}\nclass Player:\n    {fails}\n    take_turn = staticmethod(take_turn)"
     path = record_journal(tmp_path)
@@ -303,7 +303,7 @@ def test_a_failure_at_the_greeting_is_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("source", NO_PLAYERS)
-def test_of_a_file_that_holds_no_player_it_is_told_why(source: str, tmp_path: Path) -> None:
+def test_debug_explains_a_file_without_a_player(source: str, tmp_path: Path) -> None:
     address = write_bot(tmp_path, source)
 
     done = run_fairplay("debug", str(record_journal(tmp_path)), "--seat", "0", address)
@@ -342,7 +342,7 @@ def test_the_messages_are_exactly_those_that_the_player_got(game: str, server: s
     assert game != "q" or any(line.startswith("tell") for line in live)
 
 
-def test_a_branch_is_heard_by_whoever_came_later_as_well(tmp_path: Path) -> None:
+def test_a_branch_is_debugged_with_its_later_players(tmp_path: Path) -> None:
     parent = record_journal(tmp_path, "ann=greedy", "bob=random")
     done = run_fairplay("resume", str(parent), "--at", "6", "random", "random", "--journal", str(tmp_path / "branch"))
     (path,) = (tmp_path / "branch").glob("*.jsonl")
@@ -366,7 +366,7 @@ def test_a_match_that_was_not_dealt_can_be_debugged_too(tmp_path: Path) -> None:
     assert done.code == 0, done
 
 
-def test_an_unfinished_match_can_be_looked_at_on_the_turn_that_nobody_answered(tmp_path: Path) -> None:
+def test_an_unfinished_match_can_be_debugged_at_its_unanswered_turn(tmp_path: Path) -> None:
     path = damage_journal(record_journal(tmp_path), "unfinished")
     recorded = read_journal(path)
     seat = recorded.match_after(None).turn
@@ -431,7 +431,7 @@ def test_a_number_is_a_seat_and_only_then_a_name(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_what_cannot_be_done_is_refused_in_one_line(arguments: tuple[str, ...], why: str, tmp_path: Path) -> None:
+def test_debug_refuses_impossible_options_in_one_line(arguments: tuple[str, ...], why: str, tmp_path: Path) -> None:
     path = record_journal(tmp_path)
 
     assert refusal_line(run_fairplay("debug", str(path), *arguments)).startswith(why)
@@ -457,7 +457,7 @@ def test_a_turn_that_never_came_is_refused_without_the_ejection_of_another(tmp_p
     assert refusal_line(done) == f"ann had only {turns} turns, so there is no turn 99"
 
 
-def test_who_failed_the_end_had_all_its_turns(tmp_path: Path) -> None:
+def test_a_player_that_failed_at_the_end_had_all_its_turns(tmp_path: Path) -> None:
     fails = "def end(self, result): raise ValueError"
     source = f"{LEGAL_BOT}\nclass Player:\n    {fails}\n    take_turn = staticmethod(take_turn)"
     address = write_bot(tmp_path, source)

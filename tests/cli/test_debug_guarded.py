@@ -98,7 +98,7 @@ def test_a_program_for_node_is_debugged_in_a_sandbox(tmp_path: Path) -> None:
 
 @needs_strict
 @pytest.mark.parametrize("named", [(), ("--sandbox", "strict")])
-def test_what_the_host_keeps_is_kept_from_a_bot(named: tuple[str, ...], tmp_path: Path) -> None:
+def test_files_of_the_host_are_hidden_from_a_debugged_bot(named: tuple[str, ...], tmp_path: Path) -> None:
     secret = tmp_path / "secret"
     secret.write_text("the host's own")
     match = record_journal(tmp_path / "games")
@@ -154,7 +154,7 @@ def test_a_player_in_this_process_needs_no_sandbox_though_the_record_has_one(
 
 
 @needs_strict
-def test_others_with_whom_a_match_goes_on_are_shut_in(tmp_path: Path) -> None:
+def test_other_players_of_a_debugged_match_run_in_a_sandbox(tmp_path: Path) -> None:
     mark, path = tmp_path / "caught", damage_journal(record_journal(tmp_path / "games"), "unfinished")
     evil = program(tmp_path, EVIL.format(mark=str(mark)), "evil.py")
 

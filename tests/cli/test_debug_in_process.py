@@ -44,7 +44,7 @@ def test_a_player_with_a_memory_fails_again_and_shows_where(tmp_path: Path) -> N
     assert "src/fairplay" not in done.err  # only what is the player's own
 
 
-def test_nobody_is_timed(tmp_path: Path) -> None:
+def test_no_player_in_this_process_has_a_time_limit_in_debug(tmp_path: Path) -> None:
     slow = write_bot(tmp_path, COUNTING_BOT.format(third="import time; time.sleep(0.4)"))
     path = record_journal(tmp_path, "ann=greedy", f"bob={slow}", "--limit", "0.2")
 
@@ -57,7 +57,7 @@ def test_nobody_is_timed(tmp_path: Path) -> None:
     )
 
 
-def test_whoever_fails_before_is_out_here_too(tmp_path: Path) -> None:
+def test_a_player_in_this_process_that_fails_before_the_turn_is_out(tmp_path: Path) -> None:
     path = recorded_match(tmp_path, "q", "dag", "ldasg")
     address = write_bot(tmp_path, EXCHANGING_BOT.format(how="raise ValueError('what?')"))
 
@@ -126,9 +126,7 @@ def test_a_resumed_match_is_heard_again_as_it_was(tmp_path: Path, monkeypatch: p
     assert again == live[: resumed - 1] + live[resumed:]
 
 
-def test_whoever_sat_down_anew_has_no_memory_of_what_was_before(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_new_player_object_does_not_remember_earlier_turns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     log = tmp_path / "live.txt"
     path, bob = interrupted(tmp_path, monkeypatch, log, turns=2, third="raise RuntimeError('too much')")
 
@@ -142,7 +140,7 @@ def test_whoever_sat_down_anew_has_no_memory_of_what_was_before(
     assert said[-2:] == [f"RuntimeError: too much ({where})", "the same as in the record"]
 
 
-def test_what_a_player_prints_comes_where_it_prints_it(tmp_path: Path) -> None:
+def test_prints_of_a_debugged_player_appear_where_they_happen(tmp_path: Path) -> None:
     address = write_bot(tmp_path, LEGAL_BOT.replace("return", "print('thinking')\n    return"))
     path = record_journal(tmp_path, f"ann={address}", "bob=greedy")
 

@@ -23,7 +23,7 @@ from tests.journal_files import newest_journal
 
 
 @pytest.mark.parametrize("game", PLAYERS_BY_GAME)
-def test_whoever_answers_the_same_sees_the_same_match(game: str, tmp_path: Path) -> None:
+def test_a_player_with_the_same_answers_sees_the_same_match(game: str, tmp_path: Path) -> None:
     path = recorded_match(tmp_path, game, *PLAYERS_BY_GAME[game])
     replayed = run_fairplay("replay", str(path)).out.splitlines()
 
@@ -41,7 +41,7 @@ def test_whoever_answers_the_same_sees_the_same_match(game: str, tmp_path: Path)
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_whoever_is_left_alone_needs_no_others_to_go_on(tmp_path: Path) -> None:
+def test_a_single_remaining_player_plays_on_without_others(tmp_path: Path) -> None:
     match = Referee().run(GAME, [first_action, crash_on_turn], names=["ann", "bob"], record=Journal(tmp_path).begin)
     assert len(match.ejected) == 1
 
@@ -63,7 +63,7 @@ def test_whoever_is_left_alone_needs_no_others_to_go_on(tmp_path: Path) -> None:
     )
 
 
-def test_the_match_goes_on_with_others_in_the_order_of_the_seats(tmp_path: Path) -> None:
+def test_named_players_take_the_other_seats_in_order(tmp_path: Path) -> None:
     path = record_journal(tmp_path, "ann=greedy", "bob=random", "cyd=random", "--seed", "1")  # bob answered otherwise
     other = write_bot(tmp_path, LEGAL_BOT, "other.py")
     cheat = write_bot(tmp_path, "def take_turn(view): return 'junk'")
@@ -76,7 +76,7 @@ def test_the_match_goes_on_with_others_in_the_order_of_the_seats(tmp_path: Path)
     assert any(line.startswith("    cyd: the answer is not what was asked for") for line in done.out.splitlines())
 
 
-def test_others_with_one_name_are_told_apart_when_the_match_goes_on(tmp_path: Path) -> None:
+def test_players_with_one_name_get_distinct_names_when_playing_on(tmp_path: Path) -> None:
     path = record_journal(tmp_path, "ann=greedy", "bob=random", "cyd=random")
 
     done = run_fairplay(
@@ -87,7 +87,7 @@ def test_others_with_one_name_are_told_apart_when_the_match_goes_on(tmp_path: Pa
     assert "\nat the table: ann, eve, eve-2\n" in done.out
 
 
-def test_the_ejected_stay_out_when_the_match_goes_on(tmp_path: Path) -> None:
+def test_ejected_players_stay_out_when_playing_on(tmp_path: Path) -> None:
     cheat = write_bot(tmp_path, "def take_turn(view): return 'junk'")
     path = record_journal(tmp_path, f"ann={cheat}", "bob=random", "cyd=greedy")
     start = ("debug", str(path), "--seat", "2", "--turn", "2", "greedy", "--play-on")
@@ -118,7 +118,7 @@ def others_of(path: Path, *arguments: str) -> tuple[list[str], list[str]]:
     return [line[4:] for line in done.out.splitlines() if line.startswith("cyd ")], then
 
 
-def test_the_others_answer_from_the_record_until_somebody_goes_another_way(tmp_path: Path) -> None:
+def test_the_others_answer_from_the_record_until_the_match_differs(tmp_path: Path) -> None:
     mine = write_bot(tmp_path, LEGAL_BOT)
     path = record_journal(tmp_path, "ann=greedy", f"cyd={mine}")
     (tmp_path / "bot.py").unlink()  # so that nobody can run it
@@ -132,7 +132,7 @@ def test_the_others_answer_from_the_record_until_somebody_goes_another_way(tmp_p
     assert different != then[2:]
 
 
-def test_whoever_was_ejected_later_is_ejected_again(tmp_path: Path) -> None:
+def test_a_player_that_was_ejected_later_is_ejected_again(tmp_path: Path) -> None:
     cheat = write_bot(tmp_path, COUNTING_BOT.format(third=FAILING_TURNS["a crash"]))
     path = record_journal(tmp_path, "ann=greedy", f"bob={cheat}", "cyd=random")
     Path(cheat).unlink()
@@ -144,7 +144,7 @@ def test_whoever_was_ejected_later_is_ejected_again(tmp_path: Path) -> None:
     assert f"\nbob is out: crashed (turn), {ejected.why}\n" in done.out
 
 
-def test_a_match_goes_on_beyond_the_end_of_its_record(tmp_path: Path) -> None:
+def test_a_match_plays_on_beyond_the_end_of_its_record(tmp_path: Path) -> None:
     path = record_journal(tmp_path, "ann=greedy", "bob=random")
     path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:7]))
 
@@ -154,7 +154,7 @@ def test_a_match_goes_on_beyond_the_end_of_its_record(tmp_path: Path) -> None:
     assert "\n1. " in done.out
 
 
-def test_a_record_that_names_no_players_goes_on_with_those_of_the_server(tmp_path: Path) -> None:
+def test_a_record_without_players_plays_on_with_built_in_ones(tmp_path: Path) -> None:
     for players in ((), ("greedy", "tcp:4000"), ("greedy", "py:nobody:Bot")):
         begin = partial(Journal(tmp_path).begin, players=players)
         Referee().run(GAME, [first_action, first_action], names=["ann", "bob"], seed=bytes(32), record=begin)
@@ -176,7 +176,7 @@ def test_a_record_that_names_no_players_goes_on_with_those_of_the_server(tmp_pat
 
 
 @pytest.mark.parametrize("other", ["tcp:4000", "ws:4000"])
-def test_nobody_is_waited_for(other: str, tmp_path: Path) -> None:
+def test_playing_on_waits_for_no_pause(other: str, tmp_path: Path) -> None:
     start = ("debug", str(record_journal(tmp_path)), "--seat", "0", "--turn", "1", "greedy", "--play-on", other)
 
     assert refusal_line(run_fairplay(*start)) == f"{other} cannot be debugged: name a program that can be started here"

@@ -46,7 +46,7 @@ def test_all_that_held_is_a_success(monkeypatch: pytest.MonkeyPatch) -> None:
     [(WILD, "GOT OUT", "by saying so", 1), (BROKEN, "not tried", "it did not end as expected: ", 0)],
     ids=lambda it: it.name if isinstance(it, EscapeAttempt) else "",
 )
-def test_what_did_not_hold_is_told_with_the_reason(
+def test_a_missing_protection_is_listed_with_its_reason(
     monkeypatch: pytest.MonkeyPatch, beast: EscapeAttempt, shown: str, why: str, code: int
 ) -> None:
     with_beasts(monkeypatch, TAME, beast)
@@ -62,7 +62,7 @@ def test_what_did_not_hold_is_told_with_the_reason(
 
 
 @needs_strict
-def test_attempts_are_told_to_programs_too(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_escape_attempts_are_printed_as_json(monkeypatch: pytest.MonkeyPatch) -> None:
     with_beasts(monkeypatch, TAME, WILD)
 
     done = run_fairplay("doctor", "--attack", "--json")
@@ -85,7 +85,7 @@ def test_nothing_is_let_loose_without_a_sandbox(monkeypatch: pytest.MonkeyPatch)
 
 @needs_strict
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_who_interrupts_it_is_left_with_nothing(number: signal.Signals, tmp_path: Path) -> None:
+def test_an_interrupted_escape_suite_leaves_nothing_behind(number: signal.Signals, tmp_path: Path) -> None:
     with start_process(
         [INSTALLED_COMMAND, "doctor", "--attack"], env={**os.environ, "TMPDIR": str(tmp_path)}
     ) as attacking:
@@ -99,7 +99,7 @@ def test_who_interrupts_it_is_left_with_nothing(number: signal.Signals, tmp_path
     assert list(tmp_path.iterdir()) == []
 
 
-def test_it_says_whether_there_are_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_doctor_says_whether_there_are_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kernels, "kernels", None)
     monkeypatch.setattr(kernels, "unavailable_reason", "they were eaten")
     without = run_fairplay("doctor")
@@ -112,7 +112,7 @@ def test_it_says_whether_there_are_kernels(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 @pytest.mark.parametrize("pure", ["", "1"])
-def test_who_wants_python_gets_it(pure: str) -> None:
+def test_doctor_says_that_python_was_requested(pure: str) -> None:
     there = (SOURCE / "_kernels.abi3.so").exists()
 
     done = subprocess.run(

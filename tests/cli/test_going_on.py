@@ -52,7 +52,7 @@ def unfinished(directory: Path, *options: str, lines: int = 8, torn: int = 0) ->
 
 @pytest.mark.parametrize("seed", [("--seed", "7"), ("--seed", "ab" * 32), ()])
 @pytest.mark.parametrize(("lines", "torn"), [(1, 0), (1, 40), (2, 0), (8, 0), (8, 1), (13, 199)])
-def test_the_same_command_goes_on_in_the_same_file(
+def test_the_same_command_resumes_in_the_same_file(
     seed: tuple[str, ...], lines: int, torn: int, tmp_path: Path
 ) -> None:
     path, whole = unfinished(tmp_path, *seed, lines=lines, torn=torn)
@@ -90,7 +90,7 @@ def test_another_command_begins_a_match_of_its_own(other: tuple[str, ...], tmp_p
     assert len(list(tmp_path.glob("*.jsonl"))) == 2
 
 
-def test_a_finished_match_is_not_gone_on_with(tmp_path: Path) -> None:
+def test_a_finished_match_is_not_resumed(tmp_path: Path) -> None:
     for _ in range(2):
         assert run_fairplay(*PLAY, "--seed", "7", "--journal", str(tmp_path), "--quiet").code == 0
 
@@ -99,7 +99,7 @@ def test_a_finished_match_is_not_gone_on_with(tmp_path: Path) -> None:
     assert one.facts == two.facts
 
 
-def test_a_branch_is_not_gone_on_with_by_the_command_of_the_match_it_comes_from(tmp_path: Path) -> None:
+def test_a_branch_is_not_resumed_by_the_command_of_its_parent(tmp_path: Path) -> None:
     path, whole = unfinished(tmp_path / "old", "--seed", "7", lines=12)
     branched = ("resume", str(path), "--at", "5", "--journal", str(tmp_path / "games"), "--quiet")
     assert run_fairplay(*branched).code == 0
@@ -120,7 +120,7 @@ def test_a_branch_is_not_gone_on_with_by_the_command_of_the_match_it_comes_from(
     assert read_journal(new).opening.parent is None
 
 
-def test_of_two_the_older_is_gone_on_with_first(tmp_path: Path) -> None:
+def test_of_two_interrupted_matches_the_older_is_resumed_first(tmp_path: Path) -> None:
     paths = {name: unfinished(tmp_path / name)[0] for name in ("old", "new")}
     for path in paths.values():
         path.rename(tmp_path / path.name)
@@ -130,7 +130,7 @@ def test_of_two_the_older_is_gone_on_with_first(tmp_path: Path) -> None:
         assert done.err == f"fairplay: resuming {tmp_path / paths[name].name}\n"
 
 
-def test_a_damaged_match_is_never_gone_on_with(tmp_path: Path) -> None:
+def test_a_damaged_match_is_never_resumed(tmp_path: Path) -> None:
     path, _ = unfinished(tmp_path, "--seed", "7")
     damaged = path.read_bytes().replace(b'"seat":1', b'"seat":0', 1)
     path.write_bytes(damaged)
@@ -151,7 +151,7 @@ def test_a_file_whose_opening_is_torn_is_no_match(tmp_path: Path) -> None:
     assert read_journal(new).facts == whole.facts
 
 
-def test_resume_alone_goes_on_with_the_players_of_the_record(tmp_path: Path) -> None:
+def test_resume_without_players_uses_those_of_the_record(tmp_path: Path) -> None:
     path, whole = unfinished(tmp_path, torn=30)
 
     done = run_fairplay("resume", str(path), "--events")
@@ -278,7 +278,7 @@ def test_a_match_that_is_interrupted_when_it_is_over_says_where_to_see_it(
     assert read_journal(path).closing is not None
 
 
-def test_a_match_without_a_mark_that_is_interrupted_says_that_it_has_to_be_trusted(
+def test_an_interrupted_match_without_a_mac_names_the_option_trust(
     interrupted: Callable[[str], tuple[Path, str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", "/proc/nowhere")
@@ -310,7 +310,7 @@ def test_a_match_whose_file_is_gone_does_not_say_how_to_go_on_with_it(
     assert (done.code, done.err.strip()) == (130, "fairplay: interrupted")
 
 
-def test_an_interrupted_branch_is_not_gone_on_with_by_the_command_that_began_it_and_names_one_that_does(
+def test_an_interrupted_branch_names_the_command_that_resumes_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path, _ = unfinished(tmp_path / "old")
@@ -325,7 +325,7 @@ def test_an_interrupted_branch_is_not_gone_on_with_by_the_command_that_began_it_
 
 
 @everywhere
-def test_a_match_that_is_being_played_is_gone_on_with_by_nobody_else(
+def test_a_running_match_is_not_resumed_by_another_process(
     where: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with waiting(tmp_path, where, monkeypatch) as (command, process):
@@ -343,7 +343,7 @@ def test_a_match_that_is_being_played_is_gone_on_with_by_nobody_else(
     assert len(facts) == 1
 
 
-def test_a_match_whose_disk_is_full_is_suspended_and_can_be_gone_on_with(tmp_path: Path) -> None:
+def test_a_match_with_a_full_disk_is_suspended_and_can_be_resumed(tmp_path: Path) -> None:
     def fill_up() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000))
 

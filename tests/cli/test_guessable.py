@@ -36,19 +36,23 @@ HIDDEN = [("q", "all hands and the pile"), ("tsuro", "all tiles to come")]
 
 
 @pytest.mark.parametrize(("game", "hidden"), HIDDEN)
-def test_where_something_is_hidden_from_a_stranger_there_is_one_line(game: str, hidden: str, stranger: str) -> None:
+def test_a_guessable_seed_is_warned_of_once_where_hands_are_hidden_from_programs(
+    game: str, hidden: str, stranger: str
+) -> None:
     assert err(game, *TABLES[game], stranger, "--seed", "7") == WARNING.format(hidden)
 
 
 @pytest.mark.parametrize(("game", "hidden"), HIDDEN)
-def test_several_games_with_a_stranger_are_warned_of_once(game: str, hidden: str, stranger: str) -> None:
+def test_several_games_with_a_guessable_seed_are_warned_of_once(game: str, hidden: str, stranger: str) -> None:
     table = (*TABLES[game], stranger, "--games", "2", "--jobs", "1")
 
     assert err(game, *table, "--seed", "7") == WARNING.format(hidden)
     assert err(game, *table) == ""
 
 
-def test_a_player_in_this_process_is_a_stranger_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_guessable_seed_is_warned_of_for_players_in_this_process_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     stranger = make_in_process_player(GOOD.format(game="q"), tmp_path, monkeypatch)
 
     assert err("q", "dag", f"bob={stranger}", "--seed", "7") == WARNING.format("all hands and the pile")
@@ -56,7 +60,7 @@ def test_a_player_in_this_process_is_a_stranger_too(tmp_path: Path, monkeypatch:
 
 @pytest.mark.parametrize("game", ["q", "tsuro"])
 @pytest.mark.parametrize("seed", [(), ("--seed", WHOLE)], ids=["drawn", "whole"])
-def test_a_seed_that_nobody_finds_is_not_warned_of(game: str, seed: tuple[str, ...], stranger: str) -> None:
+def test_an_unguessable_seed_causes_no_warning(game: str, seed: tuple[str, ...], stranger: str) -> None:
     assert err(game, *TABLES[game], stranger, *seed) == ""
 
 
@@ -73,7 +77,7 @@ def test_where_all_is_public_there_is_nothing_to_find(game: str, settings: tuple
 
 
 @pytest.mark.parametrize("game", ["q"])
-def test_a_match_that_goes_on_with_a_stranger_has_the_seed_that_it_had(stranger: str, tmp_path: Path) -> None:
+def test_a_resumed_match_keeps_its_guessable_seed(stranger: str, tmp_path: Path) -> None:
     games = tmp_path / "games"
     assert run_fairplay("play", "q", "dag", "random", "--seed", "7", "--journal", str(games), "--quiet").err == ""
     (path,) = games.glob("*.jsonl")

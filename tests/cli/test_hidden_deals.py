@@ -41,7 +41,7 @@ def test_a_sign_up_for_hidden_deals_that_are_played_twice_is_refused_before_it_o
     assert not (tmp_path / "cup").exists()
 
 
-def test_who_joins_by_a_port_is_asked_for_one_match_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_player_at_a_port_plays_one_match_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     tables = [("random", "tcp:4000"), ("ws:4000", "random"), ("random", "greedy")]
     made: list[int] = []
     monkeypatch.setattr(runners, "process_pool_runner", made.append)

@@ -218,7 +218,7 @@ def test_ctrl_d_asks_once_whether_to_leave() -> None:
         assert terminal.settings == terminal.before
 
 
-def test_whoever_resigns_is_out_and_the_others_play_on(tmp_path: Path) -> None:
+def test_a_person_that_resigns_is_out_and_the_others_play_on(tmp_path: Path) -> None:
     with PseudoTerminal("play", *FISH, "--journal", str(tmp_path)) as terminal:
         terminal.wait_for(PROMPT)
         terminal.type("resign\n")
@@ -287,7 +287,7 @@ def test_others_go_on_while_a_person_thinks(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", [signal.SIGTERM, signal.SIGKILL])
-def test_nobody_is_left_at_the_keyboard_when_the_match_ends(kind: signal.Signals) -> None:
+def test_a_person_is_not_asked_after_the_end_of_the_match(kind: signal.Signals) -> None:
     shell = (
         "sh",
         "-c",
@@ -400,7 +400,7 @@ def test_a_sign_that_the_encoding_does_not_have_is_not_understood() -> None:
         terminal.wait_for(PROMPT)
 
 
-def test_where_nothing_is_hidden_nobody_has_to_look_away() -> None:
+def test_the_screen_is_not_cleared_where_no_hand_is_hidden() -> None:
     with PseudoTerminal("play", "fish", "ann=human", "bob=human", *SMALL) as terminal:
         terminal.wait_for("ann> ")
         terminal.type("0,0\n\n")
@@ -501,7 +501,7 @@ def test_people_are_refused_where_they_cannot_play(arguments: tuple[str, ...], w
     assert refusal_line(run_fairplay(*arguments)).startswith(why)
 
 
-def test_people_can_join_a_match_elsewhere(tmp_path: Path) -> None:
+def test_a_person_can_join_a_match_over_the_network(tmp_path: Path) -> None:
     host = subprocess.Popen(
         [
             INSTALLED_COMMAND,
@@ -534,7 +534,7 @@ def test_people_can_join_a_match_elsewhere(tmp_path: Path) -> None:
 
 @pytest.mark.alone
 @pytest.mark.parametrize("scheme", ["tcp", "ws"])
-def test_whoever_joins_is_told_at_once_that_time_is_up_in_the_middle_of_typing(scheme: str) -> None:
+def test_a_joined_person_hears_at_once_that_time_is_up(scheme: str) -> None:
     host = subprocess.Popen(
         [INSTALLED_COMMAND, "play", "fish", f"{scheme}:0", "greedy", *SMALL, "--limit", "move=2,start=60,arrival=60"],
         stdout=subprocess.PIPE,
@@ -553,7 +553,7 @@ def test_whoever_joins_is_told_at_once_that_time_is_up_in_the_middle_of_typing(s
         assert "Zo-Ann (0) is out: timed out (turn), no answer within 2 s" in host.stdout.read()
 
 
-def test_whoever_joins_is_told_at_once_that_the_host_is_gone() -> None:
+def test_a_joined_person_hears_at_once_that_the_host_is_gone() -> None:
     host = subprocess.Popen(
         [INSTALLED_COMMAND, "play", "fish", "human=tcp:0", "greedy", *SMALL, "--limit", "600"],
         stdout=subprocess.DEVNULL,
@@ -575,7 +575,7 @@ def test_whoever_joins_is_told_at_once_that_the_host_is_gone() -> None:
             assert terminal.settings == terminal.before
 
 
-def test_whoever_types_is_told_at_once_that_the_host_says_too_much() -> None:
+def test_a_typing_person_hears_at_once_that_the_host_sent_too_much() -> None:
     turn = wire.encode_question(TURN, HOSTED, match_id="m", turn=1, nonce="3", limit=600.0)
 
     with (

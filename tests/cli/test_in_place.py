@@ -137,9 +137,7 @@ def test_at_the_end_the_board_and_the_result_stay(game: str, columns: int, tmp_p
 
 @pytest.mark.parametrize("number", [signal.SIGQUIT, signal.SIGHUP])
 @pytest.mark.parametrize("stopped", [False, True])
-def test_what_ends_it_at_once_leaves_the_terminal_as_it_was(
-    number: signal.Signals, stopped: bool, tmp_path: Path
-) -> None:
+def test_signals_that_end_a_match_restore_the_terminal(number: signal.Signals, stopped: bool, tmp_path: Path) -> None:
     with watched("fish", tmp_path) as terminal:
         terminal.see_fact(1)
         if stopped:
@@ -150,7 +148,7 @@ def test_what_ends_it_at_once_leaves_the_terminal_as_it_was(
         terminal.assert_left_as_it_was()
 
 
-def test_so_does_an_interruption_while_the_terminal_stands_still(tmp_path: Path) -> None:
+def test_an_interruption_restores_a_stopped_terminal(tmp_path: Path) -> None:
     with watched("fish", tmp_path) as terminal:
         terminal.see_fact(1)
         terminal.press("\x13")  # Ctrl-S
@@ -175,7 +173,7 @@ def test_an_interrupted_match_leaves_the_terminal_as_it_was_and_says_how_to_go_o
         terminal.assert_left_as_it_was()
 
 
-def test_ctrl_z_leaves_the_terminal_to_others_until_the_match_goes_on(tmp_path: Path) -> None:
+def test_ctrl_z_releases_the_terminal_until_the_match_continues(tmp_path: Path) -> None:
     with watched("fish", tmp_path, before=SHELL) as terminal:
         board = terminal.see_fact(1)
         for _ in range(2):
@@ -263,7 +261,7 @@ def test_lines_are_said_where_nothing_can_be_drawn_in_place(
 
 
 @pytest.mark.parametrize(("option", "said"), [("--quiet", b"\n1. "), ("--events", b'{"type":"ended"')])
-def test_what_was_asked_for_is_said_on_a_terminal_too(option: str, said: bytes, tmp_path: Path) -> None:
+def test_options_for_output_also_work_on_a_terminal(option: str, said: bytes, tmp_path: Path) -> None:
     terminal = Watched("fish", tmp_path, option)
     with terminal:
         terminal.gate.let_through(1000)
@@ -273,7 +271,7 @@ def test_what_was_asked_for_is_said_on_a_terminal_too(option: str, said: bytes, 
         assert said in terminal.raw.replace(b"\r\n", b"\n")
 
 
-def test_a_match_that_goes_on_is_drawn_in_place_too(tmp_path: Path) -> None:
+def test_a_resumed_match_is_drawn_in_place_too(tmp_path: Path) -> None:
     with watched("fish", tmp_path) as terminal:
         terminal.see_fact(1)
         terminal.gate.let_through(1)
@@ -345,7 +343,7 @@ def test_any_pace_leads_to_the_same_match(how: str, tmp_path: Path) -> None:
     assert piped.closing.result.ranking == drawn.closing.result.ranking
 
 
-def test_nobody_elsewhere_waits_for_people_to_watch(tmp_path: Path) -> None:
+def test_remote_players_do_not_wait_for_the_pace(tmp_path: Path) -> None:
     bot = tmp_path / "bot.py"
     bot.write_text("from fairplay.games.fish import Fish\ntake_turn = lambda view: next(Fish().actions(view))\n")
     played = ["play", "fish", "greedy", str(bot), *SMALL_FISH]

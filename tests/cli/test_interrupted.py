@@ -51,7 +51,7 @@ def test_while_it_is_loaded_ctrl_c_ends_it_with_one_line(
 
 
 @every_interruption
-def test_whoever_waits_for_a_guest_can_be_interrupted(start: Callable[[], None], kind: signal.Signals) -> None:
+def test_a_host_that_waits_for_a_player_can_be_interrupted(start: Callable[[], None], kind: signal.Signals) -> None:
     command = [str(INSTALLED_COMMAND), "play", "fish", "greedy", "tcp:0"]
 
     with subprocess.Popen(
@@ -67,7 +67,7 @@ def test_whoever_waits_for_a_guest_can_be_interrupted(start: Callable[[], None],
 
 
 @every_interruption
-def test_so_can_whoever_waits_for_a_host(start: Callable[[], None], kind: signal.Signals) -> None:
+def test_a_player_that_waits_for_a_host_can_be_interrupted(start: Callable[[], None], kind: signal.Signals) -> None:
     with socket.create_server(("127.0.0.1", 0)) as host:
         place = f"127.0.0.1:{host.getsockname()[1]}"
         with subprocess.Popen(
@@ -83,7 +83,7 @@ def test_so_can_whoever_waits_for_a_host(start: Callable[[], None], kind: signal
     assert (process.returncode, err) == (130, "\nfairplay: interrupted\n")
 
 
-def test_who_is_told_to_ignore_sigterm_does(tmp_path: Path) -> None:
+def test_an_ignored_sigterm_stays_ignored(tmp_path: Path) -> None:
     def stubborn() -> None:
         ignore_ctrl_c()
         signal.signal(signal.SIGTERM, signal.SIG_IGN)

@@ -157,7 +157,7 @@ def told_by(*says: bytes, player: str = "greedy", options: tuple[str, ...] = (),
 
 
 @pytest.mark.parametrize("scheme", ["", "ws://"])
-def test_a_player_whose_name_the_host_does_not_take_is_told_so(scheme: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_player_with_a_refused_name_hears_why(scheme: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(wire, "check_name", lambda text: None)  # as if it spoke another version of the protocol
     with LISTEN[scheme]("0") as listener:
         limits = Limits(start_up=20.0)
@@ -188,7 +188,7 @@ def test_a_player_joins_a_match_and_says_how_it_went(scheme: str) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["", "ws://"])
-def test_a_player_that_is_ejected_is_told_why(scheme: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_ejected_player_hears_why(scheme: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cheat = make_in_process_player(
         "def take_turn(view):\n    return {'type': 'place', 'at': [99, 99]}", tmp_path, monkeypatch
     )
@@ -201,7 +201,7 @@ def test_a_player_that_is_ejected_is_told_why(scheme: str, tmp_path: Path, monke
 
 
 @pytest.mark.parametrize("scheme", ["", "ws://"])
-def test_a_player_that_is_too_slow_is_told_so(scheme: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_player_that_times_out_hears_why(scheme: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     out = tmp_path / "out"
     waits = f"while not Path({str(out)!r}).exists(): time.sleep(0.001)"  # then its goodbye may lie there unread
     source = f"import time\nfrom pathlib import Path\n\ndef take_turn(view):\n    {waits}"
@@ -248,7 +248,7 @@ def test_an_answer_that_is_no_data_is_the_fault_of_the_player(tmp_path: Path, mo
     assert done.err.endswith("fairplay: the player raised TypeError\n")
 
 
-def test_what_a_player_prints_disturbs_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_prints_of_a_joining_player_do_no_harm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     chatty = make_in_process_player(f"{FIRST}\n    def start(self, *_):\n        print('hm')", tmp_path, monkeypatch)
 
     done, result = against_greedy("", chatty)
@@ -283,7 +283,7 @@ def test_a_player_may_be_there_before_the_host() -> None:
         ("ws://[::1:4", "'[::1:4' is not an endpoint; write PORT or HOST:PORT"),
     ],
 )
-def test_what_is_no_address_is_refused(address: str, why: str) -> None:
+def test_an_invalid_address_is_refused(address: str, why: str) -> None:
     assert refusal_line(run_fairplay("join", address, "greedy")) == why
 
 
@@ -357,7 +357,7 @@ def test_a_host_that_hangs_up_too_early_is_reported() -> None:
     assert done.err.endswith("fairplay: the host closed the connection before the end of the match\n")
 
 
-def test_a_host_that_falls_silent_is_given_up_when_patience_ends() -> None:
+def test_a_silent_host_is_given_up_after_the_idle_timeout() -> None:
     done = told_by(hello(), stay=1.0, options=("--idle-timeout", "0.2"))
 
     assert done.code == 1
@@ -381,7 +381,7 @@ def test_a_goodbye_after_the_end_counts() -> None:
 
 
 @pytest.mark.parametrize("does", ["print(fault.value, why)", "raise ValueError(f'{fault.value} {why}')"])
-def test_a_player_hears_why_it_is_out_and_so_does_whoever_lets_it_play(
+def test_player_and_user_hear_the_reason_of_an_ejection(
     does: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bot = f"class Player:\n    def take_turn(self, view): ...\n    def ejected(self, fault, why): {does}"
@@ -419,7 +419,7 @@ def test_the_rank_is_said(ranking: tuple[list[int], ...], said: str) -> None:
     assert told_by(hello() + start() + end(*ranking)).err.endswith(f"fairplay: {said}\n")
 
 
-def test_what_a_host_says_cannot_write_on_the_terminal() -> None:
+def test_control_codes_of_a_host_do_not_reach_the_terminal() -> None:
     names = ["\x1b[2Jann", "b"]
 
     done = told_by(hello() + start(names=names) + goodbye(Fault.ILLEGAL, "\x1b[31m" + "x" * 5000))
@@ -429,7 +429,7 @@ def test_what_a_host_says_cannot_write_on_the_terminal() -> None:
 
 
 @pytest.mark.parametrize("seat", [-1, 7])
-def test_a_host_that_gives_a_seat_that_there_is_not_disturbs_nobody(seat: int) -> None:
+def test_a_host_that_gives_an_impossible_seat_does_no_harm(seat: int) -> None:
     done = told_by(hello() + start(seat=seat) + end([0]))
 
     assert done.code == 0

@@ -67,7 +67,7 @@ def one_of_two(guest: ClientConnection) -> Any:
 MATCH = ["playing fish as ann in seat 0", "ranked 1 of 2", f"receipt: {RECEIPT} (covers the result)"]
 
 
-def test_it_says_in_short_lines_what_happens() -> None:
+def test_join_reports_a_session_in_short_lines() -> None:
     with FakeServer(two_matches) as server:
         done = run_fairplay("join", server.address, "greedy", "--name", "ann", "--game", "fish")
 
@@ -78,7 +78,7 @@ def test_it_says_in_short_lines_what_happens() -> None:
     assert server.results == [{"name": "ann", "game": "fish"}]
 
 
-def test_it_leaves_after_so_many_matches() -> None:
+def test_join_leaves_after_the_requested_matches() -> None:
     with FakeServer(one_of_two) as server:
         done = run_fairplay("join", server.address, "greedy", "--matches", "1")
 
@@ -87,7 +87,7 @@ def test_it_leaves_after_so_many_matches() -> None:
     assert server.results == [None]
 
 
-def test_it_comes_back_in_the_middle_of_a_match() -> None:
+def test_join_reconnects_in_the_middle_of_a_match() -> None:
     question: list[bytes] = []
 
     def first(guest: ClientConnection) -> None:
@@ -114,7 +114,7 @@ def test_it_comes_back_in_the_middle_of_a_match() -> None:
 
 
 @pytest.mark.parametrize("where", ["file", "environment", "both"])
-def test_a_token_comes_from_a_file_or_the_environment_and_is_shown_to_nobody_else(
+def test_a_token_comes_from_a_file_or_the_environment_and_is_not_shown(
     where: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file, options = tmp_path / "token", []
@@ -144,7 +144,7 @@ def test_the_longest_token_that_there_is_is_taken(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "text", ["", " \n", "two words", "x" * 65, "caf\N{LATIN SMALL LETTER E WITH ACUTE}", "a\x1b[2J"]
 )
-def test_what_is_no_token_is_refused_and_not_shown(text: str, tmp_path: Path) -> None:
+def test_an_invalid_token_is_refused_and_not_shown(text: str, tmp_path: Path) -> None:
     file = tmp_path / "token"
     file.write_text(text, encoding="utf-8")
 
@@ -193,7 +193,7 @@ def test_a_player_that_would_come_itself_cannot_join(player: str) -> None:
     assert why.startswith(f"'{player}' cannot join a match; use a built-in player, human, ./file.py, exec:")
 
 
-def test_who_is_turned_away_is_told_why() -> None:
+def test_a_refused_player_hears_why() -> None:
     def meet(guest: ClientConnection) -> None:
         guest.ask(
             wire.encode(wire.Hello(match="", turn=0, nonce="n", limit=5.0, protocol=wire.PROTOCOL_VERSION)) + b"\n"
@@ -336,7 +336,7 @@ def test_a_server_with_a_certificate_is_reached_over_tls(certificate: tuple[str,
     assert done.err.count("ranked 1 of 2") == 2
 
 
-def test_so_is_one_that_speaks_websocket(certificate: tuple[str, str]) -> None:
+def test_a_websocket_server_that_is_no_fairplay_server_is_refused(certificate: tuple[str, str]) -> None:
     heard: list[Any] = []
 
     def meet(line: ServerConnection) -> None:
@@ -366,14 +366,14 @@ def test_so_is_one_that_speaks_websocket(certificate: tuple[str, str]) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["tls", "wss"])
-def test_one_whose_certificate_nobody_trusts_is_refused_at_once(scheme: str, certificate: tuple[str, str]) -> None:
+def test_a_server_with_an_untrusted_certificate_is_refused_at_once(scheme: str, certificate: tuple[str, str]) -> None:
     with FakeServer(two_matches, tls=encrypting(certificate)) as server:
         done = run_fairplay("join", f"{scheme}://{server.address}", "greedy", "--wait", "60")
 
     assert "certificate" in refusal_line(done)
 
 
-def test_what_is_no_file_of_certificates_is_refused(tmp_path: Path) -> None:
+def test_an_invalid_file_of_certificates_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "ca.pem"
     for text, why in ((None, "No such file or directory"), ("junk", "")):
         if text is not None:
@@ -462,7 +462,7 @@ def test_people_of_whom_the_machine_knows_nothing_have_no_name(
     assert join.user_name() is None
 
 
-def test_people_are_told_if_there_is_no_server() -> None:
+def test_a_person_hears_that_there_is_no_server() -> None:
     done = run_script("join", "127.0.0.1:1", "human", "--wait", "0", stdin=subprocess.DEVNULL)
 
     assert refusal_line(done) == "cannot connect to 127.0.0.1:1: Connection refused"
@@ -478,9 +478,7 @@ limits = { move = 3600, first = 3600 }
 
 
 @pytest.mark.parametrize(("does", "code"), [("time.sleep(3600)", 130), ("time.crash()", 1)])
-def test_who_is_stopped_or_crashes_in_a_match_leaves_it_so_that_nobody_waits(
-    does: str, code: int, tmp_path: Path
-) -> None:
+def test_a_stopped_or_crashed_join_gives_up_its_seat_at_once(does: str, code: int, tmp_path: Path) -> None:
     (tmp_path / "server.toml").write_text(LONG)
     (tmp_path / "bot.py").write_text(
         f"import time\ndef take_turn(view):\n    print('thinks', flush=True)\n    {does}\n"
@@ -514,7 +512,7 @@ def thinker(bots: "list[subprocess.Popen[str]]") -> "subprocess.Popen[str]":
                 return said[one]
 
 
-def test_a_server_is_told_that_a_person_plays_and_that_a_program_is_none() -> None:
+def test_join_tells_the_server_whether_a_person_plays() -> None:
     def meet(guest: ClientConnection) -> Any:
         said = guest.sign_in()
         guest.send(wire.encode_suspended("enough", 0))

@@ -88,7 +88,7 @@ def test_find_without_conditions_says_the_same_as_list_and_so_does_the_script(di
     assert library("find", directory) == library("list", directory) == run_script("library", "list", str(directory))
 
 
-def test_names_stand_by_seat_as_long_as_nobody_is_ranked(tmp_path: Path) -> None:
+def test_names_are_in_seat_order_without_a_ranking(tmp_path: Path) -> None:
     path = record_match(tmp_path, FISH, [first_action_strategy(FISH), cheating_strategy, first_action_strategy(FISH)])
     truncate_journal(path, 7)
 
@@ -97,7 +97,7 @@ def test_names_stand_by_seat_as_long_as_nobody_is_ranked(tmp_path: Path) -> None
     ]
 
 
-def test_what_is_wrong_with_a_file_stands_at_the_end_of_its_line(tmp_path: Path) -> None:
+def test_the_library_lists_the_reason_of_a_damaged_file(tmp_path: Path) -> None:
     record_match(tmp_path, FISH, [first_action_strategy(FISH)] * 2).rename(tmp_path / "edited.jsonl")
     edited = tmp_path / "edited.jsonl"
     edited.write_bytes(edited.read_bytes().replace(b"ann", b"amy"))
@@ -282,7 +282,7 @@ def test_the_commands_that_are_shown_work(tmp_path: Path) -> None:
         assert run_fairplay(*command).code == 0, command
 
 
-def test_an_unfinished_match_can_be_gone_on_with_as_shown(tmp_path: Path) -> None:
+def test_the_shown_command_resumes_an_unfinished_match(tmp_path: Path) -> None:
     assert run_fairplay("play", "fish", "greedy", "random", "--quiet", "--journal", str(tmp_path)).code == 0
     (path,) = tmp_path.glob("*.jsonl")
     truncate_journal(path, 6)
@@ -295,7 +295,7 @@ def test_an_unfinished_match_can_be_gone_on_with_as_shown(tmp_path: Path) -> Non
     assert [row[6] for row in rows(library("list", tmp_path))] == ["finished"]
 
 
-def test_who_goes_on_with_a_match_of_unknown_players_has_to_name_them(tmp_path: Path) -> None:
+def test_a_match_with_unknown_players_needs_them_named_to_play_on(tmp_path: Path) -> None:
     directory = tmp_path / "it's a directory; with $(blanks)"
     directory.mkdir()
     path = record_match(directory, FISH, [first_action_strategy(FISH)] * 2)
@@ -419,7 +419,7 @@ def test_a_long_table_is_shown_whole_on_a_terminal(tmp_path: Path) -> None:
     assert "reading journals" not in on_terminal("library", "list", tmp_path)
 
 
-def test_where_nobody_looks_nothing_is_said_about_progress(tmp_path: Path) -> None:
+def test_progress_is_not_shown_without_a_terminal(tmp_path: Path) -> None:
     path = record_match(tmp_path, FISH, [first_action_strategy(FISH)] * 2)
     for number in range(150):
         (tmp_path / f"copy-{number:03}.jsonl").write_bytes(path.read_bytes())

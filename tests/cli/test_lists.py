@@ -133,7 +133,7 @@ def test_players_tells_how_strong_they_are(monkeypatch: pytest.MonkeyPatch) -> N
     assert second.split() == ["lookahead:2", "-99", "-120..-78", "1200", "matches"]
 
 
-def test_players_says_nothing_of_strength_where_nobody_was_rated(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_players_lists_no_ratings_of_an_unrated_game(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(game_info("fish"), "ratings", {})
 
     done = run_fairplay("players", "fish")
@@ -142,7 +142,7 @@ def test_players_says_nothing_of_strength_where_nobody_was_rated(monkeypatch: py
 
 
 @pytest.mark.parametrize("number", range(3))
-def test_whoever_is_listed_can_play(number: int) -> None:
+def test_every_listed_player_can_play(number: int) -> None:
     name = run_fairplay("players", "fish").out.splitlines()[number].split()[0]
 
     assert run_fairplay("play", "fish", name, "random", "--quiet").code == 0

@@ -70,7 +70,7 @@ def program(directory: Path) -> tuple[str, Path]:
 
 
 @pytest.mark.parametrize("place", [(), ("--at", "0")], ids=["in its file", "as a branch"])
-def test_a_strangers_journal_runs_nothing_unless_it_is_trusted(place: tuple[str, ...], tmp_path: Path) -> None:
+def test_a_foreign_journal_runs_nothing_unless_it_is_trusted(place: tuple[str, ...], tmp_path: Path) -> None:
     bot, trace = program(tmp_path)
     path = planted(tmp_path / "games", bot, "greedy")
     left, resume = path.read_bytes(), ("resume", str(path), *place, "--sandbox", "none", "--quiet")
@@ -84,14 +84,14 @@ def test_a_strangers_journal_runs_nothing_unless_it_is_trusted(place: tuple[str,
 
 
 @pytest.mark.parametrize("place", [(), ("--at", "0")], ids=["in its file", "as a branch"])
-def test_a_strangers_journal_that_is_damaged_is_refused_as_not_ours(place: tuple[str, ...], tmp_path: Path) -> None:
+def test_a_damaged_foreign_journal_is_refused_as_not_ours(place: tuple[str, ...], tmp_path: Path) -> None:
     path = planted(tmp_path / "games", "greedy", "greedy")
     path.write_bytes(path.read_bytes().replace(b"ann", b"ANN", 1))
 
     assert refusal_line(run_fairplay("resume", str(path), *place)) == unmarked(path)
 
 
-def test_the_clients_of_a_strangers_server_are_not_among_the_players_that_its_journal_names(tmp_path: Path) -> None:
+def test_the_refusal_of_a_foreign_journal_lists_no_clients_of_a_server(tmp_path: Path) -> None:
     path = planted(tmp_path, "client:ann", "greedy")
 
     assert refusal_line(run_fairplay("resume", str(path))) == unmarked(path)
@@ -126,7 +126,9 @@ def test_no_record_makes_us_import_anything(
     assert player.split(":")[1] not in sys.modules
 
 
-def test_not_even_our_own_but_the_command_that_began_it_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_player_in_this_process_is_only_loaded_by_the_command_that_names_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     player = make_in_process_player(LEGAL_BOT, tmp_path, monkeypatch)
     play = ("play", "fish", player, "greedy", *SMALL_BOARD, "--quiet", "--journal", str(tmp_path))
     assert run_fairplay(*play).code == 0
@@ -138,7 +140,7 @@ def test_not_even_our_own_but_the_command_that_began_it_does(tmp_path: Path, mon
     assert run_fairplay(*play).err == f"fairplay: resuming {path}\n"
 
 
-def test_a_branch_runs_nobody_whom_the_command_line_does_not_name(tmp_path: Path) -> None:
+def test_a_branch_runs_only_players_of_the_command_line(tmp_path: Path) -> None:
     cheat, (bot, trace) = tmp_path / "cheat.py", program(tmp_path)
     cheat.write_text("def take_turn(view):\n    return {'type': 'place', 'at': [99, 99]}\n")
     players = (f"ann={bot}", f"bob={cheat}", "cyd=greedy")
@@ -160,7 +162,7 @@ def test_a_branch_runs_nobody_whom_the_command_line_does_not_name(tmp_path: Path
 # What play goes on with.
 
 
-def test_a_planted_match_is_not_taken_up_and_a_new_one_begins(tmp_path: Path) -> None:
+def test_a_foreign_match_is_not_resumed_and_a_new_one_starts(tmp_path: Path) -> None:
     path = planted(tmp_path, "greedy", "random", random_seed=True)
     left = path.read_bytes()
 
@@ -174,7 +176,7 @@ def test_a_planted_match_is_not_taken_up_and_a_new_one_begins(tmp_path: Path) ->
     assert verify(read_journal(path)).turn is None
 
 
-def test_of_many_planted_matches_one_is_named(tmp_path: Path) -> None:
+def test_of_many_foreign_matches_one_is_named(tmp_path: Path) -> None:
     first, *_ = [planted(tmp_path, "greedy", "random", random_seed=True) for _ in range(3)]
 
     done = run_fairplay(*PLAY, "--journal", str(tmp_path))
@@ -182,14 +184,14 @@ def test_of_many_planted_matches_one_is_named(tmp_path: Path) -> None:
     assert done.err == f"fairplay: a new match begins: {unmarked(first)} (2 more like that)\n"
 
 
-def test_our_own_is_taken_up_whatever_is_planted_beside_it(tmp_path: Path) -> None:
+def test_our_own_match_is_resumed_beside_a_foreign_one(tmp_path: Path) -> None:
     path = own(tmp_path)
     planted(tmp_path, "greedy", "random", random_seed=True, limits=None)
 
     assert run_fairplay(*PLAY, "--journal", str(tmp_path)).err == f"fairplay: resuming {path}\n"
 
 
-def test_nothing_that_is_planted_stops_a_match_from_beginning(tmp_path: Path) -> None:
+def test_a_damaged_foreign_match_does_not_stop_a_new_one(tmp_path: Path) -> None:
     path = planted(tmp_path, "greedy", "random", random_seed=True)
     path.write_bytes(path.read_bytes() + b"junk\n")
 
@@ -270,7 +272,7 @@ def test_lines_of_two_of_our_own_do_not_make_a_third(tmp_path: Path) -> None:
     assert refusal_line(run_fairplay("resume", str(one))) == unmarked(one)
 
 
-def test_what_was_trusted_once_is_ours_from_then_on(tmp_path: Path) -> None:
+def test_a_journal_that_was_trusted_once_is_ours_from_then_on(tmp_path: Path) -> None:
     path = planted(tmp_path, "greedy", "random")
     assert run_fairplay("resume", str(path), "--trust", "--quiet").code == 0
     whole = read_journal(path)
@@ -331,7 +333,7 @@ def test_the_key_is_made_when_it_is_first_needed_and_is_in_no_journal(
     assert key.hex() not in path.read_text()
 
 
-def test_who_has_another_key_did_not_begin_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_key_does_not_recognise_a_journal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = own(tmp_path / "games")
 
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "of somebody else"))

@@ -28,7 +28,7 @@ def names() -> list[str]:
     return sorted(path.name for path in Path().iterdir())
 
 
-def test_somebody_begins_with_a_bot_in_python_which_is_ready(here: Path) -> None:
+def test_a_new_bot_in_python_passes_the_check(here: Path) -> None:
     done = run_fairplay("new-bot", "fish")
 
     heading, empty, *lines = done.out.splitlines()
@@ -83,7 +83,7 @@ def test_every_bot_says_what_it_is_how_to_go_on_and_what_to_change(game: str, la
 
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("game", GAMES)
-def test_what_is_said_can_be_copied_whatever_the_directory_is_called(game: str, language: str) -> None:
+def test_printed_commands_can_be_copied_in_any_directory(game: str, language: str) -> None:
     directory = 'a $(b) `c` "d" it\'s='
     Path(directory).mkdir()
     path = f"{directory}/my bot{LANGUAGES[language].suffix}"
@@ -112,7 +112,7 @@ def test_a_name_that_looks_like_an_option_is_none() -> None:
     assert done.out.splitlines()[2:4] == ["  gcc -O2 -o ./-o ./-o.c", "  fairplay check-bot fish ./-o"]
 
 
-def test_what_is_there_is_never_overwritten(here: Path) -> None:
+def test_new_bot_never_overwrites_a_file(here: Path) -> None:
     Path("fish_bot.py").write_text("a week of work")
     Path("directory.py").mkdir()
     Path("link.py").symlink_to("nowhere")
@@ -166,12 +166,12 @@ REFUSED = {
 
 
 @pytest.mark.parametrize(("arguments", "why"), REFUSED.values(), ids=REFUSED)
-def test_what_cannot_be_written_is_refused_in_one_line(arguments: tuple[str, ...], why: str) -> None:
+def test_new_bot_refuses_invalid_files_in_one_line(arguments: tuple[str, ...], why: str) -> None:
     assert why in refusal_line(run_fairplay("new-bot", *arguments))
     assert names() == []
 
 
-def test_nobody_writes_into_a_closed_directory(here: Path) -> None:
+def test_new_bot_reports_a_read_only_directory(here: Path) -> None:
     (here / "closed").mkdir(mode=0o555)
 
     with without_privileges():

@@ -45,7 +45,7 @@ def test_every_change_is_drawn_as_spectators_see_it(game: str, player: str, tmp_
     assert drawn(directory) == list(pictures(read_journal(path)))
 
 
-def test_it_is_drawn_before_the_next_turn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_picture_is_written_before_the_next_turn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seen = []
     real = painter.file_writer
 
@@ -76,7 +76,7 @@ def test_two_matches_have_directories_of_their_own(tmp_path: Path) -> None:
     assert other
 
 
-def test_a_match_that_goes_on_adds_to_its_pictures(tmp_path: Path) -> None:
+def test_a_resumed_match_adds_to_its_pictures(tmp_path: Path) -> None:
     games, shown = tmp_path / "games", tmp_path / "pictures"
     command = ("play", "fish", "ann=greedy", "bob=random", "--set", "rows=4", "--seed", "7", "--quiet")
     run_fairplay(*command, "--journal", str(games), "--pictures", str(shown))
@@ -148,7 +148,7 @@ def test_a_directory_that_fails_costs_the_pictures_and_never_the_match(
     assert not list(tmp_path.rglob(".*")), "nothing half-written is left"
 
 
-def test_nobody_ever_sees_half_a_picture(tmp_path: Path) -> None:
+def test_pictures_are_written_atomically(tmp_path: Path) -> None:
     put, kept = painter.file_writer(tmp_path / "m"), tmp_path / "m" / "0.svg"
     put("0.svg", "old")
 
@@ -162,7 +162,7 @@ def test_nobody_ever_sees_half_a_picture(tmp_path: Path) -> None:
     assert list((tmp_path / "m").iterdir()) == [kept]
 
 
-def test_a_record_of_somebody_else_names_no_other_directory(tmp_path: Path) -> None:
+def test_a_foreign_journal_cannot_choose_another_directory_for_pictures(tmp_path: Path) -> None:
     path, shown = record_journal(tmp_path / "games"), tmp_path / "pictures"
     lines = read_lines(damage_journal(path, "unfinished"))
     lines[0]["match"] = "../../outside"

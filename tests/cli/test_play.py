@@ -225,20 +225,24 @@ def out_of_match(bob: str, why: str) -> None:
 
 
 @pytest.mark.parametrize("bot", BOTS)
-def test_who_misbehaves_is_out_and_all_are_told_why(bot: str, tmp_path: Path) -> None:
+def test_a_misbehaving_player_is_ejected_with_a_public_reason(bot: str, tmp_path: Path) -> None:
     source, _, why = BOTS[bot]
 
     out_of_match(write_bot(tmp_path, source), why)
 
 
 @pytest.mark.parametrize("bot", BOTS)
-def test_who_misbehaves_in_this_process_is_out_too(bot: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_misbehaving_player_in_this_process_is_ejected_too(
+    bot: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     source, why, _ = BOTS[bot]
 
     out_of_match(make_in_process_player(source, tmp_path, monkeypatch), why)
 
 
-def test_who_talks_back_in_this_process_is_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_player_in_this_process_that_answers_an_acknowledgement_is_ejected(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     why = "malformed (end), answered where only an acknowledgement was due"
 
     out_of_match(make_in_process_player(TALKS_BACK, tmp_path, monkeypatch), why)
@@ -260,7 +264,7 @@ def test_a_file_that_holds_no_player_is_out_at_the_greeting_and_its_host_reads_w
     assert "Traceback" not in done.out
 
 
-def test_whoever_hosts_a_match_reads_what_a_crashing_player_said(tmp_path: Path) -> None:
+def test_the_host_sees_the_stderr_of_a_crashing_player(tmp_path: Path) -> None:
     bot = write_bot(tmp_path, f"print('loading')\n{BOTS['crashes'][0]}")
 
     done = run_fairplay(
@@ -295,7 +299,7 @@ def test_of_much_that_a_crashing_player_said_the_end_is_shown_and_moves_no_termi
     assert "\x1b" not in done.out
 
 
-def test_whoever_hosts_a_match_reads_what_a_player_in_this_process_raised(
+def test_the_host_sees_the_exception_of_a_player_in_this_process(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bob = make_in_process_player(BOTS["crashes"][0], tmp_path, monkeypatch)
@@ -305,7 +309,7 @@ def test_whoever_hosts_a_match_reads_what_a_player_in_this_process_raised(
     assert done.out.splitlines()[-1] == f"    bob: RuntimeError: a bad day ({bob.split(':')[1]}.py, line 1)"
 
 
-def test_if_all_are_out_nobody_is_ranked(tmp_path: Path) -> None:
+def test_a_match_without_remaining_players_has_an_empty_ranking(tmp_path: Path) -> None:
     bot = write_bot(tmp_path, BOTS["cheats"][0])
 
     done = run_fairplay("play", "fish", f"ann={bot}", f"bob={bot}", *SMALL_BOARD, "--quiet")
@@ -319,7 +323,7 @@ def test_if_all_are_out_nobody_is_ranked(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("option", ["--events", "--quiet"])
-def test_what_a_player_prints_does_not_come_between(
+def test_prints_of_a_player_do_not_mix_with_the_output(
     option: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def play(bob: str) -> CommandResult:
@@ -396,7 +400,7 @@ def test_a_disk_that_fills_up_is_a_fault_of_the_host(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("options", [(), ("--events",), ("--quiet",)])
-def test_a_match_goes_on_when_nobody_reads_any_more(options: tuple[str, ...], tmp_path: Path) -> None:
+def test_a_match_continues_when_its_output_is_closed(options: tuple[str, ...], tmp_path: Path) -> None:
     reader, writer = os.pipe()
     os.close(reader)
 
@@ -408,7 +412,7 @@ def test_a_match_goes_on_when_nobody_reads_any_more(options: tuple[str, ...], tm
     assert verify(read_journal(path)).turn is None
 
 
-def test_whoever_follows_the_events_is_never_behind(tmp_path: Path) -> None:
+def test_events_are_printed_without_delay(tmp_path: Path) -> None:
     stream = tmp_path / "events.jsonl"
     source = f"""
 from pathlib import Path

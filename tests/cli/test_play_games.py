@@ -61,7 +61,7 @@ def test_an_empty_seed_is_a_seed_that_a_command_without_one_does_not_go_on_with(
     assert run_fairplay(*GAMES, *out, "--seed", "").code == 0
 
 
-def test_with_a_directory_the_same_command_goes_on_and_another_one_is_refused(tmp_path: Path) -> None:
+def test_the_same_games_command_resumes_and_another_one_is_refused(tmp_path: Path) -> None:
     out = ("--out", str(tmp_path / "x"))
     first = run_fairplay(*GAMES, *out)
 
@@ -98,7 +98,9 @@ def test_programs_may_ponder_if_that_is_asked_for(options: tuple[str, ...], tmp_
     assert tournament_log.read_log(tmp_path).opening.spec.pondering is bool(options)
 
 
-def test_who_misbehaves_is_told_of_at_once_and_has_a_column(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_misbehaving_player_is_reported_at_once_and_has_a_column(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     bad = make_in_process_player('def take_turn(view):\n    raise RuntimeError("\\x1b[2Jboom")', tmp_path, monkeypatch)
     monkeypatch.setenv("PYTHONPATH", python_path(tmp_path))
 
@@ -116,7 +118,7 @@ def test_who_misbehaves_is_told_of_at_once_and_has_a_column(tmp_path: Path, monk
     assert run_fairplay("play", "fish", "greedy", f"bad={bad}", *SMALL_BOARD, "--games", "4", *ONE, "--quiet").err == ""
 
 
-def test_what_players_print_in_a_worker_is_no_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_prints_of_players_in_a_worker_are_not_in_the_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source = "from fairplay.games.fish import Fish\n"
     source += "def take_turn(view):\n    print('look', flush=True)\n    return next(Fish().actions(view))"
     chatty = make_in_process_player(source, tmp_path, monkeypatch)

@@ -93,9 +93,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("what", REFUSED)
-def test_what_cannot_be_played_is_refused_in_one_line(
-    what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_play_refuses_invalid_arguments_in_one_line(what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     arguments, why = REFUSED[what]
     monkeypatch.chdir(tmp_path)
 

@@ -147,7 +147,7 @@ NO_PROGRAMS = {
 
 
 @pytest.mark.parametrize("address", NO_PROGRAMS)
-def test_what_is_no_program_is_refused_before_anything_is_recorded(
+def test_an_invalid_program_is_refused_before_anything_is_recorded(
     address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("plain", "plain.js", "plain.py", "a $b.js"):
@@ -165,7 +165,7 @@ def test_what_is_no_program_is_refused_before_anything_is_recorded(
     assert path.read_bytes() == left
 
 
-def test_a_match_whose_program_is_gone_is_not_gone_on_with_until_it_is_back(tmp_path: Path) -> None:
+def test_a_match_with_a_missing_program_is_resumed_once_it_is_back(tmp_path: Path) -> None:
     bot = written(tmp_path / "bot", PROGRAM + PLAYS)
     path = damage_journal(record_journal(tmp_path, "greedy", bot), "unfinished")
     Path(bot).unlink()
@@ -208,7 +208,7 @@ def test_a_directory_that_cannot_be_made_is_a_fault_of_the_host(tmp_path: Path) 
     assert refusal_line(done, 3) == f"cannot read the journals in {directory}: Not a directory"
 
 
-def test_what_was_received_of_an_illegal_answer_is_kept_in_the_journal(tmp_path: Path) -> None:
+def test_the_bytes_of_an_illegal_answer_are_in_the_journal(tmp_path: Path) -> None:
     cheats = PROGRAM + "run(lambda view: {'type': 'place', 'at': [99, 99]})\n"
 
     lines = outcome(f"bob={written(tmp_path / 'bot', cheats)}", "--journal", str(tmp_path / "games"))
@@ -224,7 +224,7 @@ def test_what_was_received_of_an_illegal_answer_is_kept_in_the_journal(tmp_path:
 # How long they may take
 
 
-def test_whoever_takes_too_long_is_out(tmp_path: Path) -> None:
+def test_a_program_that_takes_too_long_is_ejected(tmp_path: Path) -> None:
     bot = written(tmp_path / "bot.py", f"print('thinking')\n{SLEEPS}")
 
     lines = outcome(f"bob={bot}", "--limit", "0.5", "--journal", str(tmp_path / "games"))
@@ -252,7 +252,7 @@ def test_the_first_turn_may_have_a_limit_of_its_own(tmp_path: Path) -> None:
     assert events[3]["why"] == "no answer within 0.5 s"
 
 
-def test_whoever_is_never_there_is_out_at_the_greeting(tmp_path: Path) -> None:
+def test_a_program_that_never_answers_is_ejected_at_the_greeting(tmp_path: Path) -> None:
     bot = written(tmp_path / "bot.py", NEVER_THERE)
 
     lines = outcome(f"bob={bot}", "--limit", "start=0.5")
@@ -270,7 +270,7 @@ def test_a_match_that_is_resumed_has_limits_too(tmp_path: Path) -> None:
     assert strip_scores(done.out)[:2] == ["1. ann", "bob is out: timed out (turn), no answer within 0.5 s"]
 
 
-def test_nobody_in_this_process_is_timed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_players_in_this_process_have_no_time_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     slow = make_in_process_player(SLOW_TWICE.replace("sleep(1)", "sleep(0.05)"), tmp_path, monkeypatch)
 
     lines = outcome(f"bob={slow}", "--limit", "0.01", "--journal", str(tmp_path / "games"))
@@ -284,7 +284,7 @@ NO_LIMITS = ["", "soon", "0", "-1", "inf", "nan", "86401", "1,2", "move=1,move=2
 
 
 @pytest.mark.parametrize("limit", NO_LIMITS)
-def test_what_is_no_limit_is_refused_in_one_line(limit: str, tmp_path: Path) -> None:
+def test_an_invalid_limit_is_refused_in_one_line(limit: str, tmp_path: Path) -> None:
     path = record_journal(tmp_path)
     into = ("--limit", limit, "--journal", str(tmp_path / "games"))
 
@@ -307,7 +307,7 @@ def test_the_opening_says_how_long_they_might_take(limit: str, tmp_path: Path) -
 
 
 @pytest.mark.parametrize("asked", ["auto", *LEVELS])
-def test_the_opening_says_how_they_were_shut_in(asked: str, tmp_path: Path) -> None:
+def test_the_opening_names_the_sandbox(asked: str, tmp_path: Path) -> None:
     path, bot = record_journal(tmp_path), written(tmp_path / "bot.py", LEGAL_BOT)
     options = ("--sandbox", asked, "--limit", "4", "--journal")
 
@@ -322,7 +322,7 @@ def test_the_opening_says_how_they_were_shut_in(asked: str, tmp_path: Path) -> N
 
 
 @needs_strict
-def test_a_strict_sandbox_lets_nobody_write_beside_itself(tmp_path: Path) -> None:
+def test_a_strict_sandbox_allows_no_files_beside_the_program(tmp_path: Path) -> None:
     lines = outcome(f"bob={written(tmp_path / 'bot.py', WRITES)}", "--sandbox", "strict")
 
     # As root it is a stranger there; an ordinary user's program writes in a /tmp of its own, which is gone afterwards.
@@ -342,7 +342,7 @@ def test_without_a_sandbox_it_can(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("verb", ["play", "resume"])
-def test_the_journals_are_hidden_from_whoever_is_shut_in(verb: str, level: str, tmp_path: Path) -> None:
+def test_journals_are_hidden_in_a_sandbox(verb: str, level: str, tmp_path: Path) -> None:
     tmp_path.chmod(0o755)
 
     there = {"play": 2, "resume": 1}[verb]
@@ -481,7 +481,7 @@ def test_an_interrupted_match_leaves_no_process_behind(
 
 
 @pytest.mark.parametrize(("start", "kind"), [*INTERRUPTIONS.values(), KILLED], ids=[*INTERRUPTIONS, "SIGKILL"])
-def test_nor_does_one_that_is_interrupted_before_everybody_is_there(
+def test_a_match_that_is_interrupted_before_its_start_leaves_no_journal(
     start: Callable[[], None], kind: signal.Signals, tmp_path: Path
 ) -> None:
     sleeper = f"{tmp_path}/sleeper"
@@ -554,7 +554,7 @@ def test_programs_guests_and_built_in_players_sit_at_one_table(scheme: str, tmp_
     assert (opening.limits is None, opening.sandbox != "") == (False, True)
 
 
-def test_a_seat_for_which_nobody_comes_is_out() -> None:
+def test_a_seat_without_a_joining_player_is_ejected() -> None:
     done = run_fairplay("play", "fish", "ann=greedy", "bob=tcp:0", *SMALL_BOARD, "--limit", "arrival=0.2", "--quiet")
 
     assert done.code == 0
@@ -562,7 +562,7 @@ def test_a_seat_for_which_nobody_comes_is_out() -> None:
 
 
 @pytest.mark.parametrize("address", ["tcp:", "tcp:listener", "ws:70000", "tcp:no.such.host.invalid:0"])
-def test_a_place_where_nobody_can_come_in_is_refused_before_anything_is_recorded(address: str, tmp_path: Path) -> None:
+def test_an_unusable_port_is_refused_before_anything_is_recorded(address: str, tmp_path: Path) -> None:
     done = run_fairplay("play", "fish", "greedy", address, *SMALL_BOARD, "--journal", str(tmp_path / "games"))
 
     assert refusal_line(done)

@@ -54,7 +54,7 @@ def test_its_width_and_its_pace_can_be_chosen(tmp_path: Path) -> None:
         assert image.width == 200
 
 
-def test_it_can_be_dark_and_as_a_seat_sees_it(tmp_path: Path) -> None:
+def test_a_gif_can_be_dark_and_show_the_view_of_a_seat(tmp_path: Path) -> None:
     run_fairplay("play", "q", "ann=best", "bob=best", "--seed", "7", "--journal", str(tmp_path), "--quiet")
     (path,) = tmp_path.glob("*.jsonl")
     sizes = {}

@@ -72,7 +72,7 @@ def test_a_branch_from_the_beginning_leaves_the_file_as_it_is(tmp_path: Path) ->
     assert path.read_bytes() == before
 
 
-def test_who_fails_to_sit_down_again_is_out_and_the_branch_is_legal(tmp_path: Path) -> None:
+def test_a_player_that_fails_at_the_greeting_of_a_branch_is_ejected_legally(tmp_path: Path) -> None:
     path = record_journal(tmp_path)
     bot = tmp_path / "bot.py"
     bot.write_text(FAILS_TO_SIT_DOWN + "    def take_turn(self, view):\n        return None\n")
@@ -152,7 +152,7 @@ def test_an_ejected_player_of_this_process_is_not_imported_for_a_branch(tmp_path
     assert [ejected.seat for ejected in verify(read_journal(made)).ejected] == [1]
 
 
-def test_events_begin_where_the_match_goes_on(tmp_path: Path) -> None:
+def test_events_of_a_resumed_match_start_where_it_continues(tmp_path: Path) -> None:
     path = record_journal(tmp_path)
 
     done = run_fairplay("resume", str(path), "--at", "9", "greedy", "random", "--events")

@@ -33,14 +33,14 @@ def test_every_clause_is_printed_whole(game: str) -> None:
 
 
 @each_game
-def test_no_mark_of_markdown_is_left(game: str) -> None:
+def test_rules_are_printed_without_markdown(game: str) -> None:
     book, _ = parts(run_fairplay("rules", game).out)
 
     assert not re.search(r"\*\*|`|^#|^- ", book, re.MULTILINE)
 
 
 @each_game
-def test_a_position_is_drawn_as_somebody_on_turn_sees_it(game: str) -> None:
+def test_the_position_is_drawn_as_the_player_on_turn_sees_it(game: str) -> None:
     shelf = game_info(game)
     played = shelf.rules.with_parameters(shelf.quick)
     views = list(rules.example_views(played, next(iter(shelf.built_in.values())), played.seats[0]))
@@ -52,7 +52,7 @@ def test_a_position_is_drawn_as_somebody_on_turn_sees_it(game: str) -> None:
 
 
 @each_game
-def test_what_it_says_to_try_can_be_played(game: str) -> None:
+def test_the_suggested_command_of_rules_works(game: str) -> None:
     words = run_fairplay("rules", game).out.splitlines()[-1].removeprefix("Try it: fairplay ").split()
 
     first = words[words.index("human") + 1]

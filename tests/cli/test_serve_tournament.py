@@ -111,7 +111,7 @@ def test_as_many_as_may_play_it_and_all_comes_of_it_that_comes_of_any_tournament
     assert run_fairplay("verify", *map(str, sorted((directory / "matches").glob("*.jsonl")))).code == 0
 
 
-def test_when_the_time_is_up_it_begins_and_takes_nobody_else(tmp_path: Path) -> None:
+def test_a_tournament_starts_after_its_sign_up_and_accepts_no_more_players(tmp_path: Path) -> None:
     file, goes_on = write_tournament_file(tmp_path, signup="{ min = 2, wait = 0.1 }", **PLAYED), threading.Event()
 
     def turn(game: Any, view: Any) -> Any:
@@ -131,7 +131,7 @@ def test_when_the_time_is_up_it_begins_and_takes_nobody_else(tmp_path: Path) -> 
     assert names_in(tmp_path / "cup") == ["ann", "bob"]
 
 
-def test_who_leaves_before_it_begins_does_not_play(tmp_path: Path) -> None:
+def test_a_player_that_leaves_before_the_start_does_not_play(tmp_path: Path) -> None:
     file = write_tournament_file(tmp_path, signup="{ min = 2, max = 2, wait = 3600 }", **PLAYED)
     with serving(file) as server:
         with start_process([INSTALLED_COMMAND, "join", server.place, "greedy", "--name", "ann"]) as leaves:
@@ -160,7 +160,7 @@ def test_where_guests_may_not_play_a_token_is_needed(tmp_path: Path) -> None:
     assert names_in(tmp_path / "cup") == ["ann", "bob"]
 
 
-def test_who_is_ejected_in_one_match_may_come_back_for_the_next(tmp_path: Path) -> None:
+def test_an_ejected_player_may_return_for_the_next_match(tmp_path: Path) -> None:
     file = write_tournament_file(tmp_path, signup="{ min = 2, max = 2, wait = 3600 }", **PLAYED)
     token = make_token(made(tmp_path / "cup"), "bob")
     with serving(file) as server:
@@ -252,7 +252,7 @@ def test_its_log_can_be_json(tmp_path: Path) -> None:
     assert json.loads(line)["event"] == "listening"
 
 
-def test_after_a_crash_the_same_command_goes_on_to_the_same_standings(tmp_path: Path) -> None:
+def test_the_same_command_after_a_crash_leads_to_the_same_standings(tmp_path: Path) -> None:
     names = ("ann", "bob", "cyd")
     signup, format = "{ min = 3, max = 3, wait = 3600 }", '{ kind = "round-robin", games = 12 }'
     whole, cut = made(tmp_path / "whole"), made(tmp_path / "cut")

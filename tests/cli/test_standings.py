@@ -51,7 +51,7 @@ def test_those_of_a_tournament_that_is_not_over_are_of_the_matches_so_far(steps:
     assert steps.read_bytes() == torn
 
 
-def test_before_the_first_match_everybody_is_listed(steps: Path) -> None:
+def test_standings_list_all_players_before_the_first_match(steps: Path) -> None:
     steps.write_bytes(steps.read_bytes().splitlines(keepends=True)[0])
 
     done = run_fairplay("standings", str(steps.parent))

@@ -111,7 +111,7 @@ def test_a_server_that_tells_of_fewer_scores_than_players_does_not_crash_the_com
     assert "  ann, *bob  " in lines[-1]
 
 
-def test_what_a_server_calls_its_rooms_moves_no_terminal_and_is_cut() -> None:
+def test_names_of_rooms_are_made_printable_and_cut() -> None:
     room = RoomStatus(
         "\x1b[2J" + "r" * 100, "ice", "fish", ("ann",), "playing", 3, turn=0, scores=None, ejected=(), spectators=0
     )

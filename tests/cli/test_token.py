@@ -70,7 +70,7 @@ def test_a_token_that_is_revoked_counts_no_more_and_there_can_be_a_new_one(tmp_p
         (("bob", "-o", "a\0b"), "a\N{REPLACEMENT CHARACTER}b cannot be written: "),
     ],
 )
-def test_what_makes_no_sense_is_refused_in_a_line(arguments: tuple[str, ...], why: str, tmp_path: Path) -> None:
+def test_token_refuses_invalid_arguments_in_one_line(arguments: tuple[str, ...], why: str, tmp_path: Path) -> None:
     made(tmp_path, "ann")
     before = (tmp_path / "tokens").read_text()
 
@@ -87,7 +87,7 @@ def test_a_directory_that_is_none_is_refused_in_a_line(tmp_path: Path) -> None:
     )
 
 
-def test_a_file_that_somebody_has_spoilt_is_left_as_it_is(tmp_path: Path) -> None:
+def test_a_damaged_token_file_is_not_changed(tmp_path: Path) -> None:
     (tmp_path / "tokens").write_text("ann\n")
 
     for arguments in (("bob",), ("ann", "--revoke"), ("--list",)):

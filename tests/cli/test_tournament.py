@@ -176,7 +176,7 @@ def test_a_directory_of_another_tournament_is_refused_and_stays_as_it_was(tmp_pa
 
 
 @pytest.mark.parametrize("what", ["a directory", "damaged", "torn"])
-def test_what_is_in_the_place_of_the_steps_is_never_overwritten(what: str, tmp_path: Path) -> None:
+def test_a_foreign_file_in_place_of_the_tournament_log_is_never_overwritten(what: str, tmp_path: Path) -> None:
     path, steps = write_tournament_file(tmp_path), tmp_path / "cup" / LOG_FILE
     assert run_fairplay("tournament", str(path), *INLINE_OPTIONS).code == 0
     lines = steps.read_bytes().splitlines(keepends=True)
@@ -198,7 +198,7 @@ def test_what_is_in_the_place_of_the_steps_is_never_overwritten(what: str, tmp_p
         assert (steps.read_bytes() if steps.is_file() else b"") == before
 
 
-def test_what_it_leaves(tmp_path: Path) -> None:
+def test_a_tournament_leaves_its_log_journals_and_results(tmp_path: Path) -> None:
     done = run_fairplay("tournament", str(write_tournament_file(tmp_path)), *INLINE_OPTIONS)
 
     directory = tmp_path / "cup"
@@ -279,7 +279,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 
 @pytest.mark.parametrize("how", [*INTERRUPTIONS, "SIGKILL"])
-def test_the_same_command_goes_on_after_an_interruption(
+def test_the_same_command_resumes_an_interrupted_tournament(
     how: str, whole: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     install_napping_player(tmp_path, monkeypatch)
@@ -309,7 +309,7 @@ def test_the_same_command_goes_on_after_an_interruption(
     assert read_results(directory) == whole
 
 
-def test_ctrl_c_of_somebody_else_does_not_end_it_in_the_background_and_nobody_else_runs_it(
+def test_a_background_tournament_ignores_ctrl_c_and_a_second_process_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     install_napping_player(tmp_path, monkeypatch)

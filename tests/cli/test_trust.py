@@ -43,7 +43,7 @@ def test_a_program_is_named_before_it_is_run(tmp_path: Path) -> None:
     assert seen.read_text() == named(path, 0, f"'exec:/bin/cp {said} {seen}'")
 
 
-def test_a_trusted_journal_of_built_in_players_names_nobody(tmp_path: Path) -> None:
+def test_trusting_a_journal_of_built_in_players_lists_no_programs(tmp_path: Path) -> None:
     path = planted(tmp_path, "greedy", "lookahead:1")
 
     done = run_fairplay("resume", str(path), "--trust", "--quiet")
@@ -98,7 +98,7 @@ REFUSED: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("how", REFUSED)
-def test_what_a_trusted_journal_cannot_have_is_refused_and_its_file_stays(how: str, tmp_path: Path) -> None:
+def test_invalid_values_in_a_trusted_journal_are_refused_and_its_file_is_kept(how: str, tmp_path: Path) -> None:
     players, why = REFUSED[how]
     path = planted(tmp_path, *players)
     left = path.read_bytes()
@@ -135,7 +135,7 @@ def test_an_id_that_leads_out_of_a_directory_writes_nothing_there(tmp_path: Path
 
 
 @needs_strict
-def test_no_sandbox_on_record_opens_the_files_of_whoever_trusts_it(tmp_path: Path) -> None:
+def test_a_recorded_sandbox_never_weakens_that_of_the_user(tmp_path: Path) -> None:
     secret = tmp_path / "home" / "secret"
     secret.parent.mkdir()
     secret.write_text("the-secret-is-4711")

@@ -57,7 +57,7 @@ def test_each_question_and_reply_is_logged_with_its_time_and_without_tokens(capl
     assert "secret" not in caplog.text and '"token":"..."' in said[1]
 
 
-def test_what_is_no_answer_is_logged_with_the_reason(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_wrong_answer_is_logged_with_the_reason(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG, "fairplay")
 
     talk(ScriptedConnection((0.0, reply_with(None)), (0.0, reply_with(None)), (0.5, b"\x1b[2Jjunk")))
@@ -72,7 +72,7 @@ def test_nothing_is_logged_unless_it_is_asked_for() -> None:
     assert (done.code, done.err) == (0, "")
 
 
-def test_play_logs_what_a_program_is_told_and_says() -> None:
+def test_play_logs_the_messages_of_a_program() -> None:
     done = run_script("play", "fish", f"ann={BOT}", "greedy", *SMALL, "--quiet", "--verbose")
 
     assert done.code == 0

@@ -68,7 +68,7 @@ def test_a_forged_match_does_not_pass_with_a_chain_made_anew(tmp_path: Path) -> 
     assert refusal_line(run_fairplay("verify", str(path))).startswith(f"{path}: line 5: this is not legal: rule 3.3: ")
 
 
-def test_what_stands_in_a_journal_reaches_no_terminal_raw(tmp_path: Path) -> None:
+def test_control_codes_in_a_journal_do_not_reach_the_terminal(tmp_path: Path) -> None:
     path = record_journal(tmp_path)
     opening, *rest = read_lines(path)
     path.write_bytes(seal_lines([{**opening, "rules": "\x1b[2J\n"}, *rest]))
@@ -131,7 +131,7 @@ def test_lines_that_are_missing_are_found_by_the_receipt(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     "receipt", ["", "7", "7:", "7:abc", "-1:" + "0" * 64, "x:" + "0" * 64, "9" * 30 + ":" + "0" * 64]
 )
-def test_what_is_no_receipt_is_refused(receipt: str, tmp_path: Path) -> None:
+def test_an_invalid_receipt_is_refused(receipt: str, tmp_path: Path) -> None:
     done = run_fairplay("verify", str(record_journal(tmp_path)), "--receipt", receipt)
 
     assert refusal_line(done) == f"{receipt!r} is not a receipt: expected a number, a colon and 64 hex digits"

@@ -129,7 +129,7 @@ def test_a_room_that_is_not_there_is_said_in_one_line(server: RunningServer) -> 
     assert "there is no room" in refusal_line(run_fairplay("watch", server.listener, "x" * 100))
 
 
-def test_it_is_said_if_the_server_hangs_up_before_the_end(server: RunningServer) -> None:
+def test_watch_reports_a_server_that_disconnects_before_the_end(server: RunningServer) -> None:
     room = server.open_room("fish")
     hub = server.server.hubs[room]
 
@@ -167,7 +167,7 @@ def hostile_server(told: dict[str, Any]) -> Script:
 
 @pytest.mark.parametrize("options", [["--lines"], ["--json"]], ids=" ".join)
 @pytest.mark.parametrize(("lie", "why"), LIES.values(), ids=LIES)
-def test_what_makes_no_sense_is_said_in_one_line(lie: dict[str, Any], why: str, options: list[str]) -> None:
+def test_watch_refuses_invalid_arguments_in_one_line(lie: dict[str, Any], why: str, options: list[str]) -> None:
     with hostile_server(lie) as lying:
         done = run_fairplay("watch", lying.address, *options)
 
@@ -207,7 +207,7 @@ def test_a_line_that_is_too_deep_is_refused() -> None:
         escape_line(b"[" * 100_000 + b"]" * 100_000)
 
 
-def test_programs_are_told_by_the_exit_code_that_a_server_hung_up_before_the_end() -> None:
+def test_watch_has_an_exit_code_for_a_server_that_disconnects_before_the_end() -> None:
     with Script(HELLO, IDLE_LINE + b"\n") as server:
         done = run_fairplay("watch", server.address, "--json")
 

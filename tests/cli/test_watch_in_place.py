@@ -35,7 +35,7 @@ def test_the_board_is_drawn_in_place_to_the_end(server: RunningServer, game: str
             assert line[:60] in terminal.text
 
 
-def test_whoever_comes_late_sees_the_number_of_the_last_move(server: RunningServer) -> None:
+def test_a_late_spectator_sees_the_number_of_the_last_move(server: RunningServer) -> None:
     room = server.open_room("fish")
     number = server.play_turns(room, 5)
 

@@ -132,7 +132,7 @@ def evidence_of(report: Any) -> list[str]:
     return describe_evidence(msgspec.convert(report["evidence"], Evidence))
 
 
-def test_an_ejection_is_told_in_words(tmp_path: Path) -> None:
+def test_why_explains_an_ejection(tmp_path: Path) -> None:
     still = Journal(tmp_path, clock=lambda: 0.0, now=lambda: 1.7e9)
     path = played(
         tmp_path,
@@ -153,7 +153,7 @@ def test_of_a_match_without_ejections_there_is_one_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("name", "game"), KINDS.values())
-def test_everything_about_every_kind_of_ejection_is_told(name: str, game: str, tmp_path: Path) -> None:
+def test_why_explains_every_kind_of_ejection(name: str, game: str, tmp_path: Path) -> None:
     path = kicked(tmp_path, name, game)
     recorded, bad = read_legal(path), HOSTILE_PLAYERS[name]
 
@@ -176,9 +176,7 @@ def test_everything_about_every_kind_of_ejection_is_told(name: str, game: str, t
 
 
 @pytest.mark.parametrize("fault", [Fault.GONE, Fault.FLOOD])
-def test_faults_of_players_elsewhere_are_told_too(
-    fault: Fault, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_why_explains_faults_of_remote_players(fault: Fault, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ask = LocalChannel.ask
 
     def fail(channel: LocalChannel, message: Any) -> Any:
@@ -193,7 +191,7 @@ def test_faults_of_players_elsewhere_are_told_too(
     assert "; it took 2.50 s\n" in words
 
 
-def test_what_is_told_is_told_of_everybody_in_order(tmp_path: Path) -> None:
+def test_why_explains_all_ejections_in_order(tmp_path: Path) -> None:
     shy, crash = bot(tmp_path, "shy.py", SHY), bot(tmp_path, "crash.py", CRASHES)
     path = record_journal(tmp_path, "ann=greedy", f"bob={crash}", f"cyd={shy}")
 
@@ -205,7 +203,7 @@ def test_what_is_told_is_told_of_everybody_in_order(tmp_path: Path) -> None:
     assert "RuntimeError: a bad day\n" in words.partition("bob was ejected")[2]
 
 
-def test_what_became_of_a_program_is_told_with_all_that_it_said(tmp_path: Path) -> None:
+def test_why_shows_the_exit_code_and_stderr_of_a_program(tmp_path: Path) -> None:
     crash = bot(tmp_path, "crash.py", f"print('loading')\n{CRASHES}")
     path = record_journal(tmp_path, "ann=greedy", f"bob={crash}", "--limit", "4")
 
@@ -225,7 +223,7 @@ def test_what_became_of_a_program_is_told_with_all_that_it_said(tmp_path: Path) 
     assert " ".join("\n".join(words).partition("  evidence  ")[2].split()).startswith(" ".join(" ".join(said).split()))
 
 
-def test_of_a_file_that_is_no_player_the_reason_is_told(tmp_path: Path) -> None:
+def test_why_explains_a_file_without_a_player(tmp_path: Path) -> None:
     broken = bot(tmp_path, "broken.py", UNREADABLE)
     path = record_journal(tmp_path, "ann=greedy", f"bob={broken}")
 
@@ -253,7 +251,7 @@ def test_one_seat_can_be_asked_for_by_number_or_name(seat: str, name: str, tmp_p
 
 
 @pytest.mark.parametrize("seat", ["3", "-1", "dan", ""])
-def test_a_seat_that_nobody_has_is_refused(seat: str, tmp_path: Path) -> None:
+def test_an_unknown_seat_is_refused(seat: str, tmp_path: Path) -> None:
     assert "there is no seat " in refusal_line(run_fairplay("why", str(record_journal(tmp_path)), "--seat", seat))
 
 
@@ -358,7 +356,7 @@ def test_a_file_is_never_taken_for_an_option(tmp_path: Path, monkeypatch: pytest
     assert all(" ./-f.jsonl " in command for command in json.loads(done.out)["commands"])
 
 
-def test_nothing_that_strangers_say_reaches_a_terminal_raw(tmp_path: Path) -> None:
+def test_why_prints_no_control_codes(tmp_path: Path) -> None:
     loud = "def take_turn(view): raise RuntimeError('\\x1b[2J\\u202e a \\n b \\x9b')\n"
     mine = bot(tmp_path, "\x1b[2J.py", loud)
     path = record_journal(tmp_path, "\x1b[2Jann\n=greedy", f"bob\u202e={mine}", f"cyd\x9b\x7f={mine}")
@@ -371,7 +369,7 @@ def test_nothing_that_strangers_say_reaches_a_terminal_raw(tmp_path: Path) -> No
     assert [one["name"] for one in data(path)] == ["bob\u202e", "cyd\x9b\x7f"]
 
 
-def test_only_the_hand_of_whoever_was_ejected_is_told(tmp_path: Path) -> None:
+def test_why_shows_only_the_hand_of_the_ejected_player(tmp_path: Path) -> None:
     path = kicked(tmp_path, "answers junk", "q")
     match = read_legal(path).match_after(0)
 
@@ -395,7 +393,7 @@ def test_an_answer_without_end_does_not_flood_a_terminal(tmp_path: Path) -> None
     assert one["commands"][1].partition("  #")[0].endswith(" --at 0 -")
 
 
-def test_very_long_evidence_is_told_in_part(tmp_path: Path) -> None:
+def test_why_shortens_long_evidence(tmp_path: Path) -> None:
     path, _ = record_match(tmp_path, [first_action, play_illegal_action])
     lines = read_lines(path)
     for line in lines:
@@ -421,7 +419,7 @@ def test_json_holds_everything(tmp_path: Path) -> None:
     assert one["legal"] == {"count": 15, "example": {"type": "place", "at": [0, 1]}}
 
 
-def test_no_time_is_too_strange_to_be_told(tmp_path: Path) -> None:
+def test_why_prints_impossible_times(tmp_path: Path) -> None:
     path, _ = record_match(tmp_path, [first_action, play_illegal_action])
     path.write_bytes(seal_lines([{**line, "at": 1e300} for line in read_lines(path)]))
 
@@ -436,13 +434,13 @@ def test_an_unfinished_match_can_be_asked_about(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("how", DAMAGE_MESSAGES)
-def test_nothing_is_told_of_a_broken_journal(how: str, tmp_path: Path) -> None:
+def test_why_refuses_a_damaged_journal(how: str, tmp_path: Path) -> None:
     path = damage_journal(record_journal(tmp_path), how)
 
     assert refusal_line(run_fairplay("why", str(path))).startswith(f"{path}: ")
 
 
-def test_nothing_is_told_of_a_forged_match(tmp_path: Path) -> None:
+def test_why_refuses_a_forged_match(tmp_path: Path) -> None:
     path = forge_journal(record_journal(tmp_path))
 
     assert refusal_line(run_fairplay("why", str(path))).startswith(f"{path}: line 5: this is not legal: rule 3.3: ")

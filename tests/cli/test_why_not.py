@@ -92,7 +92,7 @@ def test_a_legal_action_is_answered_by_yes(game: str, name: str, tmp_path: Path)
 
 
 @pytest.mark.parametrize(("name", "game"), CHEATS)
-def test_a_journal_shows_the_view_of_whoever_was_to_move(name: str, game: str, tmp_path: Path) -> None:
+def test_a_journal_gives_the_view_of_the_player_on_turn(name: str, game: str, tmp_path: Path) -> None:
     path = kicked(tmp_path, name, game)
     one = next(report for report in ejection_reports(read_legal(path)) if report.seat == 0)
     assert one.legal is not None
@@ -105,7 +105,7 @@ def test_a_journal_shows_the_view_of_whoever_was_to_move(name: str, game: str, t
 
 
 @pytest.mark.parametrize(("name", "game"), CHEATS)
-def test_what_a_journal_keeps_as_shown_is_such_a_view(name: str, game: str, tmp_path: Path) -> None:
+def test_a_view_kept_in_a_journal_can_be_used(name: str, game: str, tmp_path: Path) -> None:
     one = next(report for report in ejection_reports(read_legal(kicked(tmp_path, name, game))) if report.seat == 0)
     view = tmp_path / "shown.json"
     view.write_text(text_of(one.shown))
@@ -152,7 +152,7 @@ def test_a_spectator_is_never_to_move(tmp_path: Path) -> None:
     assert "  legal     none: a spectator is not to move, or has no legal option\n" in done.out
 
 
-def test_in_a_finished_match_nobody_is_to_move(tmp_path: Path) -> None:
+def test_why_not_says_that_a_finished_match_has_no_turn(tmp_path: Path) -> None:
     path = record_journal(tmp_path)
     facts = len(read_legal(path).facts)
 
@@ -244,7 +244,7 @@ def test_the_script_answers_the_same(tmp_path: Path) -> None:
         ('{"type": "place", "at": ["\\ud800", 0]}', " is not "),
     ],
 )
-def test_what_is_no_action_is_refused_with_an_example(action: str, why: str, tmp_path: Path) -> None:
+def test_an_invalid_action_is_refused_with_an_example(action: str, why: str, tmp_path: Path) -> None:
     line = refusal_line(run_fairplay("why-not", "fish", "--view", str(record_journal(tmp_path)), "--at", "0", action))
 
     assert why in line
@@ -281,7 +281,7 @@ def test_in_a_finished_match_the_example_is_from_another_position(tmp_path: Path
         ("{}", "{view} is neither a journal nor a view of fish: not a position of Fish: Object missing required field"),
     ],
 )
-def test_what_is_no_view_is_refused(text: str, why: str, tmp_path: Path) -> None:
+def test_an_invalid_view_is_refused(text: str, why: str, tmp_path: Path) -> None:
     view = tmp_path / "view.json"
     view.write_text(text)
 

@@ -74,7 +74,7 @@ def without(match: AnyMatch, *seats: int) -> tuple[frozenset[int], ...]:
 
 @pytest.mark.parametrize("moment", [Moment.GREETING, Moment.END])
 @pytest.mark.parametrize("seat", range(SEATS))
-def test_a_player_that_fails_after_the_game_loses_its_rank_and_no_other_moves_up(
+def test_a_failure_after_the_game_costs_the_rank_and_no_other_moves_up(
     seat: int, moment: Moment, undisturbed: AnyMatch, tmp_path: Path
 ) -> None:
     path = interrupted_at_the_end(tmp_path, winner_of(undisturbed))
@@ -132,9 +132,7 @@ def test_before_the_game_is_over_a_greeting_is_a_greeting(undisturbed: AnyMatch,
     assert verify(read_journal(path)) == final
 
 
-def test_an_ejection_report_shows_what_a_player_saw_that_failed_after_the_game(
-    undisturbed: AnyMatch, tmp_path: Path
-) -> None:
+def test_an_ejection_report_shows_the_view_after_the_game(undisturbed: AnyMatch, tmp_path: Path) -> None:
     winner = winner_of(undisturbed)
     path = interrupted_at_the_end(tmp_path, winner)
     gone_on_with(path, {winner: Moment.GREETING})

@@ -104,7 +104,7 @@ def said(done: CommandResult) -> list[str]:
 
 
 @pytest.mark.parametrize("scheme", LISTEN)
-def test_a_program_plays_at_a_host_elsewhere(scheme: str) -> None:
+def test_a_program_plays_at_a_remote_host(scheme: str) -> None:
     plain = Path(__file__).parents[3] / "examples" / "bots" / "fish_plain.py"
 
     done, result = against_greedy(f"exec:{sys.executable} {plain}", "--name", "ann", scheme=scheme)
@@ -138,7 +138,7 @@ def test_whatever_play_takes_for_a_program_can_join(kind: str, tmp_path: Path) -
     [((), "", "bot"), (("--name", "ann"), "", "ann"), ((), "ann=", "ann")],
     ids=["its own", "an option", "a label"],
 )
-def test_it_is_called_by_its_own_name_unless_another_is_given(
+def test_a_program_has_its_own_name_unless_another_is_given(
     options: tuple[str, ...], label: str, name: str, tmp_path: Path, mark: str
 ) -> None:
     named = bot(tmp_path, mark, "def hello(): return {'name': 'bot', 'token': 'secret'}")
@@ -148,7 +148,7 @@ def test_it_is_called_by_its_own_name_unless_another_is_given(
     assert host.heard == [wire.encode({"nonce": "1", "answer": {"name": name}})]
 
 
-def test_it_hears_the_nonces_and_the_limits_of_the_host(tmp_path: Path, mark: str) -> None:
+def test_a_program_receives_nonces_and_limits_of_the_host(tmp_path: Path, mark: str) -> None:
     nosy = bot(tmp_path, mark, "def hello(): say(text.decode())")
 
     with Script(hello(limit=7.25, nonce="odd one", tomorrow={"new": [1]}), stay=0.2) as host:
@@ -157,7 +157,7 @@ def test_it_hears_the_nonces_and_the_limits_of_the_host(tmp_path: Path, mark: st
     assert hello(limit=7.25, nonce="odd one", tomorrow={"new": [1]}).decode() in done.err
 
 
-def test_what_it_says_on_stderr_is_shown_and_cannot_write_on_the_terminal(tmp_path: Path, mark: str) -> None:
+def test_the_stderr_of_a_program_is_shown_without_control_codes(tmp_path: Path, mark: str) -> None:
     chatty = bot(tmp_path, mark, "say('thinking\\x1b[2J')\nos.write(2, b'\\xff\\x00 no end')")
 
     done, _ = against_greedy(chatty)
@@ -214,7 +214,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("how", BAD)
-def test_whoever_lets_a_program_play_is_told_how_it_failed(how: str, tmp_path: Path, mark: str) -> None:
+def test_a_failure_of_a_program_is_reported(how: str, tmp_path: Path, mark: str) -> None:
     body, why = BAD[how]
 
     done, result = against_greedy(bot(tmp_path, mark, body), limits=PATIENT)
@@ -223,7 +223,7 @@ def test_whoever_lets_a_program_play_is_told_how_it_failed(how: str, tmp_path: P
     assert [one.fault for one in result.ejected] == [Fault.GONE]
 
 
-def test_a_line_without_end_is_shown_before_it_is_told_how_a_program_failed(tmp_path: Path, mark: str) -> None:
+def test_an_unfinished_line_of_stderr_is_shown_before_the_failure(tmp_path: Path, mark: str) -> None:
     done, _ = against_greedy(bot(tmp_path, mark, "def turn(view):\n    os.write(2, b'no end')\n    os._exit(5)"))
 
     lines = done.err.splitlines()
@@ -233,9 +233,7 @@ def test_a_line_without_end_is_shown_before_it_is_told_how_a_program_failed(tmp_
 
 
 @pytest.mark.parametrize("how", BAD_AT_HELLO)
-def test_whoever_lets_a_program_play_is_told_how_it_failed_before_it_had_a_seat(
-    how: str, tmp_path: Path, mark: str
-) -> None:
+def test_a_failure_of_a_program_before_its_seat_is_reported(how: str, tmp_path: Path, mark: str) -> None:
     body, why = BAD_AT_HELLO[how]
 
     with Host(LISTEN[""]("0"), limits=PATIENT) as host:
@@ -251,13 +249,13 @@ def failures(done: CommandResult) -> list[str]:
     return [line for line in said(done) if line.startswith("the player failed, ")]
 
 
-def test_who_prints_is_told_what_to_do_about_it(tmp_path: Path, mark: str) -> None:
+def test_a_program_that_prints_gets_advice(tmp_path: Path, mark: str) -> None:
     done, _ = against_greedy(bot(tmp_path, mark, "def turn(view): os.write(1, b'hm\\n')"))
 
     assert said(done)[-1] == "    stdout got something other than a reply: 'hm'; print to stderr instead"
 
 
-def test_a_program_that_ends_at_hello_is_told_to_read_its_stdin(tmp_path: Path, mark: str) -> None:
+def test_a_program_that_ends_at_hello_is_advised_to_read_stdin(tmp_path: Path, mark: str) -> None:
     with Host(LISTEN[""]("0"), limits=PATIENT) as host:
         done = run_script("join", host.listener.address, bot(tmp_path, mark, "sys.exit(0)"))
         host.give_up()
@@ -265,7 +263,7 @@ def test_a_program_that_ends_at_hello_is_told_to_read_its_stdin(tmp_path: Path, 
     assert said(done)[-1].startswith("    read stdin until it ends; ")
 
 
-def test_what_is_illegal_the_host_says(tmp_path: Path, mark: str) -> None:
+def test_an_illegal_action_is_reported_by_the_host(tmp_path: Path, mark: str) -> None:
     cheat = bot(tmp_path, mark, "def turn(view): return {'type': 'place', 'at': [99, 99]}")
 
     done, result = against_greedy(cheat)
@@ -276,7 +274,7 @@ def test_what_is_illegal_the_host_says(tmp_path: Path, mark: str) -> None:
     assert [one.fault for one in result.ejected] == [Fault.ILLEGAL]
 
 
-def test_who_hangs_is_out_when_the_host_says_so(tmp_path: Path, mark: str) -> None:
+def test_a_hanging_program_is_ejected_by_the_host(tmp_path: Path, mark: str) -> None:
     hangs = bot(tmp_path, mark, "def turn(view): time.sleep(3600)")
 
     done, result = against_greedy(hangs, limits=Limits(move=0.5, start_up=20.0))
@@ -377,9 +375,7 @@ def test_a_referee_that_is_killed_ends_the_program(tmp_path: Path, mark: str) ->
         ("ann=greedy", ("--name", "bob"), "the player has two names, ann and (by --name) bob; use one of them"),
     ],
 )
-def test_what_makes_no_sense_is_refused_before_anybody_is_called(
-    player: str, options: tuple[str, ...], why: str
-) -> None:
+def test_join_refuses_invalid_arguments_before_it_connects(player: str, options: tuple[str, ...], why: str) -> None:
     assert refusal_line(run_script("join", "127.0.0.1:1", player, *options)).startswith(why)
 
 

@@ -40,7 +40,7 @@ def tab(*words: str, directory: Path | None = None) -> list[str]:
     return done.stdout.split()
 
 
-def test_somebody_presses_tab_in_bash() -> None:
+def test_bash_completes_on_tab() -> None:
     bash = ("bash", "--norc", "--noprofile", "-i")
     with PseudoTerminal(command=bash, environment={"PATH": PATH, "PS1": "$ "}) as terminal:
         terminal.type('eval "$(_FAIRPLAY_COMPLETE=bash_source fairplay)"; echo now ready\n')
@@ -70,7 +70,7 @@ def test_games() -> None:
 
 
 @pytest.mark.parametrize("game", GAMES)
-def test_players_of_the_game_and_those_elsewhere(game: str) -> None:
+def test_players_of_the_game_and_external_ones_are_completed(game: str) -> None:
     assert tab("play", game, "") == [*game_info(game).built_in, "human", "exec:", "tcp:", "ws:", "py:"]
 
 
@@ -158,13 +158,13 @@ def test_a_name_that_would_run_something_is_left_to_the_shell_which_quotes_it(tm
     assert not (tmp_path / "ran").exists()
 
 
-def test_nobody_waits_for_a_pipe_that_is_called_like_a_journal(tmp_path: Path) -> None:
+def test_completion_does_not_block_on_a_pipe(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "f.jsonl")
 
     assert "human" in tab("resume", "f.jsonl", "", directory=tmp_path)
 
 
-def test_a_file_that_is_no_journal_leaves_the_players_that_are_elsewhere(tmp_path: Path) -> None:
+def test_external_players_are_completed_for_a_file_that_is_no_journal(tmp_path: Path) -> None:
     (tmp_path / "list.jsonl").write_text("[]\n")
 
     assert tab("resume", "list.jsonl", "", directory=tmp_path) == ["human", "exec:", "tcp:", "ws:", "py:"]
@@ -214,7 +214,7 @@ def test_only_players_that_can_join_are_offered() -> None:
 
 
 @pytest.mark.parametrize("words", [("play", "chess", "r"), ("library", "show", "/nowhere", ""), ("nothing", "x")])
-def test_what_makes_no_sense_is_met_with_silence(words: tuple[str, ...]) -> None:
+def test_completion_ignores_invalid_command_lines(words: tuple[str, ...]) -> None:
     assert "Traceback" not in " ".join(tab(*words))
 
 

@@ -48,7 +48,7 @@ def test_every_verb_takes_the_beginning_of_an_id(verb: str, match: Path, here: P
     assert untimed(short.out) == untimed(whole.out)
 
 
-def test_what_the_library_prints_is_taken_with_its_directory(
+def test_ids_of_the_library_are_found_in_their_directory(
     match: Path, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for one in (1, 2, 3):
@@ -127,7 +127,7 @@ def test_the_log_of_a_tournament_is_no_match_whatever_it_begins_with(here: Path)
         ("x" * 300, f"{'x' * 300}: cannot be read: File name too long"),
     ],
 )
-def test_what_is_no_match_is_refused_with_what_to_do(verb: str, named: str, why: str, here: Path) -> None:
+def test_a_missing_match_is_refused_with_advice(verb: str, named: str, why: str, here: Path) -> None:
     assert refusal_line(run_fairplay(verb, named, *VERBS[verb])).startswith(why)
 
 

@@ -86,7 +86,7 @@ def test_without_options_a_game_is_played_as_usual_by_as_many_as_it_is_for() -> 
     assert found.limits == Limits()
 
 
-def test_what_is_said_on_the_command_line_counts_more_than_the_file(tmp_path: Path) -> None:
+def test_options_of_the_command_line_override_the_file(tmp_path: Path) -> None:
     (tmp_path / "server.toml").write_text(FILE)
 
     found = apply_options(

@@ -77,7 +77,7 @@ def test_the_examples_in_the_help_are_understood(tmp_path: Path) -> None:
         ), line
 
 
-def test_who_watches_where_nothing_is_played_is_told_so(tmp_path: Path) -> None:
+def test_watch_says_that_no_match_is_played(tmp_path: Path) -> None:
     with running_server(*FISH, "--dir", tmp_path / "kept") as server:
         both = [start_process([INSTALLED_COMMAND, "watch", server.place, *options]) for options in ((), ("--json",))]
         try:
@@ -132,7 +132,7 @@ def test_players_come_in_over_tls_with_a_certificate_as_the_docs_make_one(scheme
         assert server.stop() == 0
 
 
-def test_whoever_serves_looks_for_garbage_seldom_and_never_among_what_was_there_before() -> None:
+def test_a_server_collects_garbage_seldom_and_freezes_older_objects() -> None:
     code = """
 import gc
 from fairplay.cli.serving.server import run_until_stopped
