@@ -1,4 +1,4 @@
-"""Name built-in players for tests: those that think do so little, as in pure Python they would take seconds."""
+"""Name built-in players for tests; slow ones get small parameters, as they would take seconds in pure Python."""
 
 from typing import Any
 

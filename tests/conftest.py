@@ -1,4 +1,4 @@
-"""Load what holds for all tests: limits of time, interrupts, a key of their own, a room for some, tables at the end."""
+"""Set up all tests: time limits, interrupts, a key of their own, tests that run alone, tables at the end."""
 
 pytest_plugins = (
     "tests.running.alone",

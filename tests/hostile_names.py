@@ -1,4 +1,4 @@
-r"""List names that would run a script, break out of a page or lead its readers astray, if anybody took them for markup.
+r"""List names that run a script, break out of a page or mislead readers if they are taken for markup.
 
 What runs calls `alert`. Most are short, for names are cut before they are shown; all of them can be written as UTF-8.
 """

@@ -1,4 +1,4 @@
-"""Hold matches against one another that were played apart, and so have ids of their own."""
+"""Compare matches that have different ids."""
 
 from contextlib import AbstractContextManager
 from typing import Any

@@ -1,4 +1,4 @@
-"""Loop over what has to be there: asserts in a loop that is never entered say nothing."""
+"""Loop over collections that must not be empty, as asserts in an empty loop check nothing."""
 
 from collections.abc import Iterable, Iterator
 from typing import TypeVar

@@ -1,4 +1,4 @@
-"""Let files be closed to root too, as they are to anybody else, so that tests of that run for root as well."""
+"""Apply file permissions to root too, so that tests of permissions run for root as well."""
 
 import ctypes
 import os

@@ -1,4 +1,4 @@
-"""Let processes that a test starts find its modules, and those that the tests' own process finds."""
+"""Let processes of a test import its modules, and those that the tests themselves import."""
 
 import os
 from pathlib import Path

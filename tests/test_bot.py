@@ -1,4 +1,4 @@
-"""Be a bot: a program that keeps its line to the referee to itself, and ends as it should."""
+"""Run bots as programs: they keep their connection to the referee to themselves, and end as they should."""
 
 import os
 import subprocess

@@ -1,9 +1,9 @@
-"""Referee a tiny game with hidden hands and news, for tests of what real games may not need.
+"""Define a tiny game with hidden hands and news, for tests of what real games may not need.
 
 Each seat holds some cards of a shuffled deck 0, 1, 2 ... (§1). In its turn it plays any card of its hand, and scores
-what is on it (§2); with an empty hand it passes (§3). Then it draws a card, and is told which (§4). Whoever plays the 0
+what is on it (§2); with an empty hand it passes (§3). Then it draws a card, and is told which (§4). A player that plays the 0
 is eliminated: its hand is laid aside, and it is still ranked (§5). The game is over when there is nothing left to play
-or to draw, or when nobody is left (§6). An ejected hand goes back under the pile; a card of which the seat could not be
+or to draw, or when no player is left (§6). An ejected hand goes back under the pile; a card of which the seat could not be
 told is laid aside (§7).
 """
 
@@ -73,8 +73,8 @@ class Toy(Game[State, View, Action], frozen=True):
             raise BadRequest(f"{self.cards} cards are too few for {seats} hands of {self.hand}")
         SeededRandom(seed).shuffle(deck)
         hands = tuple(tuple(deck[seat * self.hand : (seat + 1) * self.hand]) for seat in range(seats))
-        everybody = tuple(range(seats))
-        return State(hands, tuple(deck[seats * self.hand :]), (), (), (0,) * seats, everybody, everybody)
+        all_seats = tuple(range(seats))
+        return State(hands, tuple(deck[seats * self.hand :]), (), (), (0,) * seats, all_seats, all_seats)
 
     def turn(self, state: State) -> Seat | None:
         return state.order[0] if state.order and (state.pile or any(state.hands)) else None

@@ -1,4 +1,4 @@
-"""Build wheels of a copy of the tree: nothing may change in the tree itself while other tests read it."""
+"""Build wheels from a copy of the tree, as other tests read the tree itself."""
 
 import shutil
 import subprocess

@@ -1,4 +1,4 @@
-"""Play single matches from Python, with all that the command leaves behind."""
+"""Play single matches from Python, with their files."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -17,7 +17,7 @@ SMALL = {"rows": 4, "columns": 4}
 
 
 class Noting:
-    """Whoever watches a match, and remembers what happened; at a number of events, it stops the match."""
+    """An observer that keeps the events of a match, and may stop it after some of them."""
 
     def __init__(self, last: int = 0) -> None:
         self.events: list[Event] = []

@@ -16,7 +16,7 @@ from tests.tournament.small_tournaments import make_tournament
 
 
 class Watching:
-    """Whoever has the standings told after each match, as they are worked out from events."""
+    """An observer that keeps the standings after each match, computed from events."""
 
     def __init__(self, live: LiveResult) -> None:
         self.seen: list[TournamentResult] = []
@@ -29,7 +29,7 @@ class Watching:
 
 
 class Stopping:
-    """Whoever stops a tournament once so many of its matches are over."""
+    """An observer that stops a tournament after some matches."""
 
     def __init__(self, matches: int) -> None:
         self._left = matches
@@ -69,9 +69,11 @@ def test_a_tournament_without_a_seed_goes_on_with_the_one_that_was_drawn(tmp_pat
 
 def test_a_tournament_that_cannot_be_played_is_refused_and_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(BadRequest, match="--executor nobody: there is here, pool, dask"):
-        fairplay.run_tournament(make_tournament("random", "greedy"), directory=tmp_path / "cup", executor="nobody")
+        fairplay.run_tournament(
+            make_tournament("random", "greedy"), directory=tmp_path / "tournament", executor="nobody"
+        )
 
-    assert not (tmp_path / "cup").exists()
+    assert not (tmp_path / "tournament").exists()
 
 
 def test_live_standings_need_no_reading_of_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

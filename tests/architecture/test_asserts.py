@@ -1,4 +1,4 @@
-"""Find tests that might assert nothing, as all their asserts are in loops and nobody sees to it that one is entered."""
+"""Find tests that might assert nothing, as all their asserts are in loops that may be empty."""
 
 import ast
 from collections.abc import Iterator
@@ -39,7 +39,7 @@ def might_assert_nothing(source: str) -> list[str]:
 
 
 def asserted(nodes: list[ast.stmt], *, sure: bool) -> Iterator[bool]:
-    """For every assert, and for what has to raise: is it surely come to, as far as loops are concerned?"""
+    """For every assert, and for what has to raise: is it always reached, as far as loops are concerned?"""
     for node in nodes:
         inside = sure and (not isinstance(node, ast.For | ast.AsyncFor | ast.While) or is_entered(node))
         if isinstance(node, ast.Assert) or (isinstance(node, ast.With) and "pytest.raises" in ast.unparse(node)):

@@ -1,6 +1,6 @@
-"""Find tests that measure time where others may disturb them: who measures is marked `alone`, and then excused.
+"""Find tests that measure time without the marker `alone`, where other tests may disturb them.
 
-That something took at least so long holds on every machine, and so does that it comes before a far deadline.
+That something took at least so long holds on every machine, and so does an ample deadline.
 """
 
 import ast

@@ -1,4 +1,4 @@
-"""Keep `import fairplay` and the command quick: they load nothing that only some users need."""
+"""Check that `import fairplay` and the command load only what every user needs."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Whatever we define crosses processes: every struct, every exception, every position of every game."""
+"""Check that every struct, exception and position can be pickled."""
 
 import pickle
 import pkgutil
@@ -31,7 +31,7 @@ from tests.nonempty import nonempty
 
 STAYS: dict[type, str] = {  # what is not meant to leave its process, and why
     ConnectedPlayer: "it holds a connection",
-    Sampling: "lots are drawn from a stream, and nobody else may draw the same",
+    Sampling: "it draws from a stream of random numbers that must not be shared",
     LawInputs: "it has a Sampling",
     InvalidTextError: "it is as bad as an exception can be",
     IndescribableError: "it is as bad as an exception can be",

@@ -1,4 +1,4 @@
-"""Hold the tree to what ARCHITECTURE.md says of it."""
+"""Check the tree against ARCHITECTURE.md."""
 
 import ast
 import importlib

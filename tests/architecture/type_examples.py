@@ -1,4 +1,4 @@
-"""Make an example of any struct or exception of ours, from the types of what it takes."""
+"""Make an example of any struct or exception of fairplay from the types of its fields."""
 
 import inspect
 import types
@@ -46,7 +46,7 @@ HANDMADE_EXAMPLES: dict[Any, Any] = {  # what cannot be made from the types of i
 
 
 class NoExample(TypeError):
-    """Nobody knows how to make one of these: write it into BY_HAND."""
+    """There is no way to make one of these: write it into BY_HAND."""
 
 
 def example_of(kind: Any) -> Any:
@@ -97,5 +97,5 @@ def example_of_exception(kind: type[BaseException]) -> BaseException:
         hints = get_type_hints(kind.__init__)
         given = [example_of(hints[name]) for name in hints if name != "return"]
     made = kind(*given)
-    made.add_note("while nobody was looking")
+    made.add_note("in a test")
     return made

@@ -1,4 +1,4 @@
-"""Lots are fair, and the same seed draws the same for ever."""
+"""Check that random numbers are fair and that a seed always draws the same."""
 
 from collections import Counter
 from hashlib import sha256, shake_256

@@ -1,4 +1,4 @@
-"""Exceptions say whose fault it was."""
+"""Check that exceptions say whose fault it was."""
 
 import pytest
 

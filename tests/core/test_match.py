@@ -1,4 +1,4 @@
-"""A match is a value that changes in one place."""
+"""Check that a match is an immutable value that changes only by facts."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Play many matches with players that fail at every distance, and look for what they leave behind.
+"""Play many matches with failing players of every kind, and look for leaks.
 
 python -m tests.hosting.soak 1000
 """
@@ -41,7 +41,7 @@ def memory_bytes() -> int:
 
 
 def soak(matches: int, directory: Path) -> None:
-    """Play so many matches, in each of which somebody is ejected; no task is left when they are over."""
+    """Play matches with an ejection in each; no task is left after them."""
     commands = []
     for name, end in FAILING_COMMANDS.items():
         program = directory / name
@@ -76,7 +76,7 @@ async def play_one(number: int, commands: list[Command]) -> None:
 async def play_at_table(
     table: Table, match: AnyMatch, record: Record = NULL_RECORD, took: dict[int, list[float]] | None = None
 ) -> AnyMatch:
-    """A match with whoever sits down at a table."""
+    """A match with the players of a table."""
     seating = await table.seat_players(match.game, match_id=match.id, turn_times=took, clock=record.clock)
     return await play_async(match, seating.channels, record)
 

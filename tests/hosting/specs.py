@@ -1,4 +1,4 @@
-"""Make specs of small matches for tests, and watch or interrupt what is played from them."""
+"""Make specs of small matches for tests, and observe or interrupt their matches."""
 
 import itertools
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Resume and branch matches with a time bank: a player's time goes on counting, and nobody pays for another's."""
+"""Resume and branch matches with a time bank: each player keeps its own time."""
 
 import subprocess
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Play by rules with a mistake in them: that is the host's fault, and the match goes on once they are mended."""
+"""Play games whose rules have a bug: that is a host fault, and the match can be resumed once it is fixed."""
 
 import asyncio
 from pathlib import Path

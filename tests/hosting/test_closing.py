@@ -1,4 +1,4 @@
-"""Cancel at every single await while players are let in and while they are dismissed: nothing may be left of them."""
+"""Cancel at every await while players are seated and while they are dismissed: nothing stays open."""
 
 import asyncio
 import socket
@@ -37,7 +37,7 @@ LIMITS = Limits(move=20.0, start_up=20.0, arrival=20.0, goodbye=0.02)
 PLAIN = SandboxPolicy(SandboxLevel.NONE)
 LINGERS = ("sleep", "600")
 OUT = Ejected(0, Fault.TIMED_OUT, Moment.TURN, "no answer")
-MOST = 1000  # awaits, which nothing here comes near
+MOST = 1000  # awaits; never reached here
 
 every_time = pytest.mark.parametrize("when", CancelTime)
 
@@ -110,7 +110,7 @@ def test_a_cancellation_at_any_await_of_closing_leaves_nothing_open(when: Cancel
 
 
 async def guest(listener: Listener) -> None:
-    """Somebody who comes in and acknowledges everything, also what is no acknowledgement."""
+    """A client that connects and answers null to everything, even to turns."""
     reader, writer = await asyncio.open_connection(listener.host, listener.port)
     try:
         with suppress(ConnectionError):

@@ -1,4 +1,4 @@
-"""Go on with a match on the conditions that it has on record, unless others are named."""
+"""Resume matches under the conditions in their records, unless others are given."""
 
 from pathlib import Path
 from typing import Any

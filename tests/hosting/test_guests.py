@@ -1,4 +1,4 @@
-"""Call guests by the names that they have: the host's label comes first, then what they call themselves."""
+"""Check the names of network players: the host's label comes first, then the name that they ask for."""
 
 import asyncio
 import subprocess
@@ -28,14 +28,14 @@ from tests.hosting.specs import EventCollector, InterruptingObserver, journal_fi
 from tests.journal_files import read_lines
 from tests.players.host_connection import serve_at_host
 
-PATIENCE = 60.0  # seconds that nobody here comes near
+ARRIVAL_TIMEOUT_S = 60.0  # never reached here
 LIMITS = Limits(move=30.0, arrival=30.0)
 NEVER = 10**9
 TWO = ("tcp:0", "tcp:127.0.0.1:0")  # two listeners
 
 
 class Guest:
-    """A player elsewhere, which keeps what it hears at the start and at the end."""
+    """A network player that keeps its first and its last message."""
 
     def __init__(self, name: str | None, leaves_at: int = NEVER) -> None:
         self.name = name
@@ -62,7 +62,7 @@ class Guest:
 
 
 class Doorbell(StringIO):
-    """What the host tells those who run it; whenever somebody is waited for, the next guests come, one by one."""
+    """Receives the messages of the host; whenever it waits for players, the next guests connect one by one."""
 
     def __init__(self, guests: list[Guest]) -> None:
         super().__init__()
@@ -82,7 +82,7 @@ class Doorbell(StringIO):
     def wait(self) -> None:
         """Come back when all of them have gone."""
         for thread in self.threads:
-            thread.join(PATIENCE)
+            thread.join(ARRIVAL_TIMEOUT_S)
             assert not thread.is_alive()
 
 
@@ -103,7 +103,7 @@ def commanded(directory: Path, *players: str, guests: list[Guest]) -> CommandRes
         assert process.stderr is not None
         for line in process.stderr:
             bell.write(line)
-        out, _ = process.communicate(timeout=PATIENCE)
+        out, _ = process.communicate(timeout=ARRIVAL_TIMEOUT_S)
     bell.wait()
     return CommandResult(process.returncode, out, bell.getvalue())
 
@@ -195,7 +195,9 @@ def test_a_player_that_joins_by_the_command_has_the_name_it_asks_for(tmp_path: P
     class Joining(Guest):
         def come(self, host: str, port: int) -> None:
             command = [str(INSTALLED_COMMAND), "join", f"{host}:{port}", "greedy", "--name", "ann"]
-            joined.append(subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False))
+            joined.append(
+                subprocess.run(command, capture_output=True, text=True, timeout=ARRIVAL_TIMEOUT_S, check=False)
+            )
 
     with coming(Joining(None)):
         outcome = run(of_guests(tmp_path, "tcp:0", "random"))

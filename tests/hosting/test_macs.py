@@ -1,4 +1,4 @@
-"""Play specs in directories where others can write, and find that nothing counts that was not played by who has the key."""
+"""Play specs in directories that others can write to: only journals with a valid mac count."""
 
 import asyncio
 import os
@@ -33,7 +33,7 @@ both_ways = pytest.mark.parametrize("way", [run, awaited], ids=["played", "await
 @both_ways
 def test_a_planted_result_is_not_accepted(way: Any, tmp_path: Path) -> None:
     spec = make_spec(id="m", journal=str(tmp_path))
-    run(replace(spec, key=str(tmp_path / "of somebody else")))  # it is sound, and of this very spec
+    run(replace(spec, key=str(tmp_path / "of another host")))  # it is sound, and of this very spec
 
     with pytest.raises(WithoutMac, match="was not recorded with your key"):
         way(spec)
@@ -74,7 +74,7 @@ def test_a_directory_with_a_key_of_its_own_can_be_moved_to_another_machine(
     assert outcome.result is not None
     assert whole.result is not None
     assert outcome.result.ranking == whole.result.ranking
-    assert not (tmp_path / "another").exists()  # nobody needed any other key
+    assert not (tmp_path / "another").exists()  # no other key was needed
     with pytest.raises(WithoutMac):
         way(replace(spec, journal=str(there), key=None))
 

@@ -1,4 +1,4 @@
-"""Play random playouts in batches and threads: what comes of them is what comes of them one by one."""
+"""Run random playouts in batches and threads: they are the same as one by one."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Let built-in players think elsewhere: the same answers, a loop that goes on, and no process that stays."""
+"""Run built-in players in the process pool: same answers, a free event loop, no process left."""
 
 import asyncio
 import os
@@ -48,7 +48,7 @@ def nothing_stays() -> Iterator[None]:
 
 
 def views(game: str, count: int) -> list[Any]:
-    """What whoever is on turn sees in the course of a match."""
+    """The views of the players on turn during a match."""
     rules = game_info(game).rules()
     state = rules.deal(rules.seats[0], KEY)
     found: list[Any] = []
@@ -93,10 +93,10 @@ def test_built_in_players_use_the_pool_only_at_async_tables() -> None:
 
     here = run(spec)
     before = len(POOL.processes)
-    elsewhere = asyncio.run(run_async(spec))
+    pooled = asyncio.run(run_async(spec))
 
     assert (before, len(POOL.processes)) == (0, 1)
-    assert here.result == elsewhere.result
+    assert here.result == pooled.result
 
 
 def test_a_pooled_player_acknowledges_messages_other_than_turns() -> None:
@@ -224,7 +224,7 @@ def test_a_cancelled_question_to_the_pool_does_not_block_others() -> None:
 def test_the_event_loop_runs_while_the_pool_computes() -> None:
     async def think() -> bool:
         thinking = asyncio.create_task(PooledChannel("fish", SLOW, KEY).ask(TakeTurn(moving())))
-        while not POOL.processes:  # until somebody is at it
+        while not POOL.processes:  # until a process works on it
             await asyncio.sleep(0)
         for _ in range(1000):
             await asyncio.sleep(0)

@@ -1,4 +1,4 @@
-"""Hand players elsewhere a receipt for the result, and let whatever they make of it hurt nobody."""
+"""Send remote players a receipt for the result, which cannot harm the match."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""Let players take over from a record, whose answers no longer fit: they are greeted, and who fails then has failed."""
+"""Resume a match with players whose recorded answers do not fit any more."""
 
 import asyncio
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Go on with matches that were interrupted, and with nothing else."""
+"""Resume interrupted matches, and refuse to resume any others."""
 
 import asyncio
 import socket
@@ -250,7 +250,7 @@ def test_a_spec_whose_match_is_being_played_is_refused(way: Any, tmp_path: Path)
     with record, pytest.raises(BadRequest, match="another process is playing this match"):
         way(spec)
 
-    assert way(spec).result is not None  # nobody plays it any more
+    assert way(spec).result is not None  # no other process plays it any more
 
 
 def test_without_an_id_every_run_is_a_new_match(tmp_path: Path) -> None:
@@ -267,7 +267,7 @@ def test_without_an_id_every_run_is_a_new_match(tmp_path: Path) -> None:
 
 
 def taken(directory: Path, listener: socket.socket) -> Path:
-    """An unfinished match whose guest is to come in where somebody else listens."""
+    """An unfinished match whose guest is expected at a port that is taken."""
     address = f"tcp:{listener.getsockname()[1]}"
     match = deal_match(make_spec().load_game(), [address, "bob"], SEED)
     with records.open_journal(directory, Durability.OFF).begin(match, players=(address, "random")) as record:
@@ -319,7 +319,7 @@ def test_a_match_that_ends_after_it_was_found_is_skipped_and_a_new_one_begins(
     spec = make_spec("fish", "ann=greedy", "bob=random", seed=None, journal=str(tmp_path))
     path = interrupted_journal(spec)
     found = find_unfinished(tmp_path, lambda opening: True)
-    assert (found, run_fairplay("resume", str(path), "--quiet").code) == ([path], 0)  # somebody else was quicker
+    assert (found, run_fairplay("resume", str(path), "--quiet").code) == ([path], 0)  # another process was quicker
     ended = path.read_bytes()
     monkeypatch.setattr(records, "find_unfinished", lambda *_: found)
 

@@ -195,7 +195,7 @@ def test_an_observer_given_by_address_receives_the_match_where_it_is_played(tmp_
 
 
 def in_the_way(tmp_path: Path) -> str:
-    """A directory that cannot be made, whoever asks for it."""
+    """A directory that cannot be created, not even by root."""
     (tmp_path / "file").write_text("in the way")
     return str(tmp_path / "file" / "games")
 
@@ -257,10 +257,10 @@ BAD: dict[str, tuple[MatchSpec, str]] = {
     "parameter": (make_spec(parameters={"depth": 3}), "fish has no parameter 'depth'"),
     "value": (make_spec(parameters={"rows": "many"}), "rows"),
     "board": (make_spec(parameters={"rows": 1, "columns": 1}), "too small"),
-    "nobody": (replace(make_spec(), entrants=()), "fish is for 2 to 4 players, not for 0"),
-    "a crowd": (make_spec("fish", *["greedy"] * 5), "fish is for 2 to 4 players, not for 5"),
+    "no players": (replace(make_spec(), entrants=()), "fish is for 2 to 4 players, not for 0"),
+    "too many players": (make_spec("fish", *["greedy"] * 5), "fish is for 2 to 4 players, not for 5"),
     "id": (make_spec(id="a match"), "'a match' is not a match id"),
-    "id of a file elsewhere": (make_spec(id="../m"), r"'\.\./m' is not a match id"),
+    "id of a file in another directory": (make_spec(id="../m"), r"'\.\./m' is not a match id"),
     "long id": (make_spec(id="x" * 65), "is not a match id"),
     "seed": (make_spec(seed=b"seven"), "a seed has 32 bytes, not 5"),
     "sandbox": (make_spec("fish", "greedy", "exec:cat", sandbox="leaky"), "there is no sandbox 'leaky'"),
@@ -351,7 +351,7 @@ def test_a_missing_sandbox_is_a_host_fault_and_not_the_players(
             group.close()
             pytest.skip(f"no group has {which} here")
         for directory in tidied:
-            directory.rmdir()  # by somebody else
+            directory.rmdir()  # as another process might
         return group
 
     monkeypatch.setattr(sandboxed_command, "ControlGroup", Mock(make=make))

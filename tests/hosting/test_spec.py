@@ -1,4 +1,4 @@
-"""Say all that a match needs, in a value that crosses processes; what cannot travel is refused."""
+"""Check that specs can be sent to other processes, and that others are refused."""
 
 import pickle
 from itertools import cycle
@@ -51,7 +51,7 @@ OUTCOME = Outcome(
 
 
 class Own(Rules, frozen=True):
-    """Rules of somebody's own."""
+    """Custom rules."""
 
 
 @pytest.mark.parametrize("value", [ALL, OUTCOME], ids=["spec", "outcome"])

@@ -1,4 +1,4 @@
-"""Try out that the same player plays the same match, however far away it is."""
+"""Check that a player plays the same match in this process, as a program and over a network."""
 
 import asyncio
 import json
@@ -30,7 +30,7 @@ from tests.players.programs import current_holdings, is_cleaned_up, new_holdings
 
 PARAMETERS: dict[str, dict[str, Any]] = {"fish": {"rows": 4, "columns": 4}, "tsuro": {"size": 5}, "q": {}}
 SEED = bytes(range(32))
-PATIENT = Limits(move=30.0, start_up=30.0)
+AMPLE = Limits(move=30.0, start_up=30.0)
 BOT = """
 from fairplay.games import rules_of
 
@@ -54,7 +54,7 @@ def bot(tmp_path: Path) -> Path:
 
 
 class Joining:
-    """Lets players join wherever the table says that somebody is waited for."""
+    """Lets players join wherever the table waits for one."""
 
     def __init__(self, bot: Path) -> None:
         self._bot = bot
@@ -101,7 +101,7 @@ def played(game: str, distance: str, bot: Path, directory: Path) -> list[Any]:
     with (
         joining(bot) as guests,
         Journal(directory / distance).begin(match) as record,
-        Table(places(distance, bot, 3), limits=PATIENT, sandbox=sandbox, tell=guests) as table,
+        Table(places(distance, bot, 3), limits=AMPLE, sandbox=sandbox, tell=guests) as table,
     ):
         asyncio.run(play_at_table(table, match, record))
     verify(read_journal(record.path))
@@ -130,7 +130,7 @@ def test_local_and_remote_players_share_a_table(bot: Path, tmp_path: Path) -> No
         3: ListenAddress("ws", "0"),
     }
 
-    with joining(bot) as guests, Table(mixed, limits=PATIENT, tell=guests) as table:
+    with joining(bot) as guests, Table(mixed, limits=AMPLE, tell=guests) as table:
         final = asyncio.run(play_at_table(table, deal_match(rules, list("abcd"), SEED)))
 
     assert final.ejected == ()
@@ -168,7 +168,7 @@ def test_the_turns_of_a_guest_are_counted_across_a_resumption() -> None:
         await play_at_table(table, deal_match(rules, list("ab"), SEED), took={0: [0.0] * 3, 1: [0.0] * 7})
         await coming
 
-    with Table(guests, limits=PATIENT, tell=lambda text: None) as table:
+    with Table(guests, limits=AMPLE, tell=lambda text: None) as table:
         asyncio.run(play(table))
 
     assert heard == [("hello", 0), ("start", 7), ("take_turn", 8)]

@@ -1,4 +1,4 @@
-"""Walk through memo 000, the referee of Tsuro, sentence by sentence and along its diagram."""
+"""Check memo 000, the referee of Tsuro, sentence by sentence and along its diagram."""
 
 import inspect
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Walk through memo 001, the state of Q's referee, sentence by sentence and along its diagram."""
+"""Check memo 001, the state of Q's referee, sentence by sentence and along its diagram."""
 
 from typing import Any
 

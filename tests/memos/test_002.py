@@ -1,4 +1,4 @@
-"""Walk through memo 002, Q's referee state: its wish list, and its ten steps."""
+"""Check memo 002, the state of Q's referee: its wish list and its ten steps."""
 
 from itertools import pairwise
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Walk through memo 003, the referee of Fish, sentence by sentence."""
+"""Check memo 003, the referee of Fish, sentence by sentence."""
 
 from itertools import pairwise
 from typing import Any

@@ -1,4 +1,4 @@
-"""Walk through memo 004, the rooms of Fish."""
+"""Check memo 004, the rooms of Fish."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""Keep a shelf of bad observers: whatever they do, the match comes out the same."""
+"""Define bad observers for tests: none of them changes a match."""
 
 import time
 from collections.abc import Callable
@@ -129,8 +129,8 @@ def leave_and_come_back(referee: Referee, own: Observer, event: Event, match: An
     referee.subscribe(own)
 
 
-def send_everybody_away(referee: Referee, own: Observer, event: Event, match: AnyMatch) -> None:
-    """removes whoever else watches."""
+def remove_other_observers(referee: Referee, own: Observer, event: Event, match: AnyMatch) -> None:
+    """removes the other observers."""
     for other in tuple(referee._observers):
         referee.remove(other)
 
@@ -160,7 +160,7 @@ OBSERVERS: dict[str, BadObserver] = {
         ),
         bad_observer("recurses", recurse, dropped=True),
         bad_observer("blocks", sleep_a_moment, dropped=False),
-        bad_observer("answers", lambda *_: nested_list(), dropped=False, about="answers, where nobody asked"),
+        bad_observer("answers", lambda *_: nested_list(), dropped=False, about="returns a value"),
         bad_observer("scribbles on the event", scribble_on_the_event, dropped=True),
         bad_observer("scribbles on the match", scribble_on_the_match, dropped=True),
         bad_observer("runs another match", run_another, dropped=True),
@@ -168,6 +168,6 @@ OBSERVERS: dict[str, BadObserver] = {
         bad_observer("brings friends", bring_friends, dropped=False),
         bad_observer("leaves", leave, dropped=False),
         bad_observer("leaves and comes back", leave_and_come_back, dropped=False),
-        bad_observer("sends everybody away", send_everybody_away, dropped=False),
+        bad_observer("removes the others", remove_other_observers, dropped=False),
     )
 }

@@ -1,4 +1,4 @@
-"""Play thousands of small matches with bad players at any seat, bad from any turn on, and find nothing wrong.
+"""Play thousands of small matches with bad players at any seat from any turn on, and check invariants.
 
 python -m tests.misbehaviour.fuzz 10000
 """
@@ -66,7 +66,7 @@ class Tally(msgspec.Struct):
 
     matches: int = 0
     calls: int = 0
-    bad: int = 0  # seats with somebody bad
+    bad: int = 0  # seats with a bad player
     ejected: Counter[str] = msgspec.field(default_factory=Counter)  # by fault and moment
     done: Counter[str] = msgspec.field(default_factory=Counter)  # how often each kind was bad
     stuck: int = 0  # honest players that had no legal option
@@ -105,7 +105,7 @@ class SpyChannel:
         """Pass it on to the one or the other."""
         self.calls += 1
         if self.closed or self.done or self.calls > MAX_CALLS:
-            raise InvariantBroken(f"{self.sitter} was asked after it had to be out, or far too often")
+            raise InvariantBroken(f"{self.sitter} was asked after its ejection, or too often")
         bad = self.sitter.bad
         if bad is None or not isinstance(message, MESSAGE_TYPES[bad.moment]):
             return self._good.ask(message)
@@ -226,11 +226,11 @@ def play_match(number: int, seed: bytes, directory: Path) -> Tally:
 
 
 def judge_match(final: AnyMatch, table: Sequence[SpyChannel], tally: Tally) -> None:
-    """Whoever was bad is out for it, whoever was not is not, and everybody is ranked or ejected."""
+    """Check that exactly the bad players are ejected, and every player is ranked or ejected."""
     out = {ejected.seat: ejected for ejected in final.ejected}
     ranked = sorted(seat for group in final.result.ranking for seat in group)
     if final.turn is not None or len(out) != len(final.ejected) or sorted([*out, *ranked]) != [*range(len(table))]:
-        raise InvariantBroken(f"not everybody is ranked or ejected: {final.result}")
+        raise InvariantBroken(f"not every player is ranked or ejected: {final.result}")
     for seat, channel in enumerate(table):
         bad, ejected = channel.sitter.bad, out.get(seat)
         tally.calls += channel.calls

@@ -1,6 +1,6 @@
-"""Start a crowd of greedy programs, each in a strict sandbox, and say what is left to a neighbour and to the host.
+"""Start many greedy programs, each in a strict sandbox, and measure what is left for a neighbour and the host.
 
-A program of its own, so that root and ordinary users can host it: `crowd.py PROGRAM COUNT FORKS`. Prints JSON.
+A program of its own, so that root and ordinary users can host it: `greedy_programs.py PROGRAM COUNT FORKS`. Prints JSON.
 """
 
 import json
@@ -29,10 +29,10 @@ def start_program(command: list[str], sandbox: SandboxPolicy | None = None) -> I
 
 def main(program: str, count: str, forks: str) -> None:
     """Hold, and look."""
-    with ExitStack() as crowd:
-        greedy = [crowd.enter_context(start_program([program, "hold", forks])) for _ in range(int(count))]
+    with ExitStack() as programs:
+        greedy = [programs.enter_context(start_program([program, "hold", forks])) for _ in range(int(count))]
         holding = [one.stdout.readline().strip() for one in greedy if one.stdout]
-        neighbour = crowd.enter_context(start_program([program, "probe"])).communicate()[0]
+        neighbour = programs.enter_context(start_program([program, "probe"])).communicate()[0]
         host = subprocess.run([program, "probe"], capture_output=True, text=True, check=True).stdout
     print(json.dumps({"holding": len(holding), "neighbour": json.loads(neighbour), "host": json.loads(host)}))
 

@@ -1,4 +1,4 @@
-"""Tap every line that leaves the referee of Q, and say where a hidden tile shows up."""
+"""Record everything that leaves the referee of Q, and find the hidden tiles in it."""
 
 import asyncio
 import re
@@ -34,11 +34,11 @@ class SentMessage(msgspec.Struct, frozen=True):
     receiver: Receiver
     text: str
     state: State
-    actions: tuple[Action, ...]  # all that was done by then, for everybody to see
+    actions: tuple[Action, ...]  # all public actions so far
 
 
 class MessageTap:
-    """Keeps what anybody hears, in order; `feed` makes the observer that tells the public."""
+    """Keeps all messages and events in order; `feed` makes the observer for public events."""
 
     def __init__(self, match: AnyMatch, feed: Callable[[Callable[[str], object]], Observer]) -> None:
         self.heard: list[SentMessage] = []
@@ -130,7 +130,7 @@ def record_all_messages(
     feed: Callable[[Callable[[str], object]], Observer] = EventFeed,
     channel: Callable[[Any, Any], LocalChannel] = LocalChannel,
 ) -> MessageTap:
-    """Play a match, and keep what everybody heard."""
+    """Play a match, and keep all messages and events."""
     tap = MessageTap(match, feed)
     rules = match.game
     table = [TappedChannel(channel(player, rules), seat, rules, tap) for seat, player in enumerate(players)]
@@ -144,7 +144,7 @@ def record_all_messages(
 def differences(one: Sequence[SentMessage], other: Sequence[SentMessage]) -> Iterator[str | None]:
     """Whatever a receiver heard differently before it could know; None where all is well.
 
-    A seat may know from when its own hand differs, everybody from when a player does something else.
+    A seat may know once its own hand differs, and all seats once a player acts differently.
     """
     knowing: set[Receiver] = set()
     for here, there in zip(one, other, strict=False):

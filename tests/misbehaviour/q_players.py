@@ -1,4 +1,4 @@
-"""Keep players of Q that see less than they might, and fail in every way and at every moment."""
+"""Define players of Q with less knowledge, and with failures of every kind at every moment."""
 
 from collections.abc import Callable
 from itertools import islice
@@ -81,7 +81,7 @@ OWN_MOMENTS = (Moment.GREETING, Moment.TURN, Moment.NEWS)
 
 
 def hidden_tile(view: View, unseen: frozenset[int]) -> int:
-    """A tile of the hand, if possible of those that nobody looks at."""
+    """A tile of the hand, if possible one that is not used otherwise."""
     return next((kind for kind in view.kinds if kind in unseen), view.kinds[0] if view.kinds else 0)
 
 

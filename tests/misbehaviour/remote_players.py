@@ -1,4 +1,4 @@
-"""Play with bad players that are elsewhere: real programs and connections, many matches at once on one event loop.
+"""Play with bad remote players, over real programs and connections, many matches at once on one event loop.
 
 python -m tests.misbehaviour.remote_players
 """
@@ -51,12 +51,12 @@ PILE = ["red star", "blue star", "green circle", "red circle", "blue square", "r
 MATCH: AnyMatch = Match(GAME, position({(0, 0): "red star"}, HANDS, PILE), ("bad", "ann", "bob"))
 PARALLEL_MATCHES = {Distance.PROGRAM: 16, Distance.TCP: 40, Distance.WEBSOCKET: 40}
 CPU_BOUND_MISBEHAVIOURS = ("loops", "complains")  # which get into the way of all others
-AMPLE_S = 40.0  # seconds: nobody comes near that, however busy the machine is
+AMPLE_S = 40.0  # never reached, however busy the machine is
 SHORT_LIMIT_S, LONGER_LIMIT_S = 0.4, 1.5
 
 
 class MisbehaviourCase(msgspec.Struct, frozen=True):
-    """Somebody bad at seat 0: what it does, at which message, and how far away it is."""
+    """A bad player at seat 0: what it does, at which message, and over which connection."""
 
     misbehaviour: str
     message: str
@@ -82,7 +82,7 @@ class MisbehaviourCase(msgspec.Struct, frozen=True):
 
 
 class CaseOutcome(msgspec.Struct, frozen=True):
-    """How the match came out, and what was kept about whoever was ejected."""
+    """The result of the match, and the evidence of its ejections."""
 
     final: AnyMatch
     failures: tuple[Failed, ...] = ()
@@ -98,7 +98,7 @@ class CaseOutcome(msgspec.Struct, frozen=True):
 
 
 class ImmediateChannel:
-    """A player in this process, for whom nobody has to wait."""
+    """A player in this process."""
 
     def __init__(self, channel: Channel) -> None:
         self._channel = channel
@@ -130,7 +130,7 @@ async def start_program(case: MisbehaviourCase) -> AsyncIterator[Connection]:
 async def start_connection(
     talk: Callable[[str, int], None], make: MakeConnection = accept_tcp
 ) -> AsyncIterator[Connection]:
-    """A line to somebody who talks over a real socket, from a thread of its own."""
+    """A connection to a client that uses a real socket, in a thread of its own."""
     with listening_socket("127.0.0.1", 0) as listener:
         who = threading.Thread(target=talk, args=listener.getsockname(), daemon=True)
         who.start()
@@ -139,11 +139,11 @@ async def start_connection(
         yield await make(came)
     finally:
         await asyncio.to_thread(who.join, AMPLE_S)
-        assert not who.is_alive(), "nobody hung up on it"
+        assert not who.is_alive(), "the host did not close its connection"
 
 
 def connect_to(case: MisbehaviourCase, do: Behaviour) -> AbstractAsyncContextManager[Connection]:
-    """A line to somebody who does it."""
+    """A connection to a client that does it."""
     if case.distance is Distance.PROGRAM:
         return start_program(case)
     make = accept_tcp if case.distance is Distance.TCP else accept_websocket
@@ -199,7 +199,7 @@ def cases(*distances: Distance, all_of_them: bool = False) -> list[MisbehaviourC
 
 
 def expected_ejection(case: MisbehaviourCase) -> list[tuple[int, str, str]]:
-    """What has to happen to whoever does it."""
+    """The expected ejection of a player that does it."""
     deed = MISBEHAVIOURS[case.misbehaviour]
     if not deed.fault:
         return []

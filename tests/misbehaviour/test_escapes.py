@@ -1,4 +1,4 @@
-"""Let every beast of the zoo loose, and find that it was held; and see that the judge would notice one that was not."""
+"""Run every escape attempt and check that it fails, and that a successful one would be noticed."""
 
 import json
 import os
@@ -30,20 +30,20 @@ pytestmark = needs_strict
 
 
 def named(name: str) -> EscapeAttempt:
-    (beast,) = (beast for beast in ESCAPE_SUITE if beast.name == name)
-    return beast
-
-
-def what_became_of(beast: EscapeAttempt, sandbox: str = "strict") -> AttemptResult:
-    (attempt,) = run_escape_attempts([beast], sandbox=sandbox)
+    (attempt,) = (attempt for attempt in ESCAPE_SUITE if attempt.name == name)
     return attempt
+
+
+def run_attempt(attempt: EscapeAttempt, sandbox: str = "strict") -> AttemptResult:
+    (result,) = run_escape_attempts([attempt], sandbox=sandbox)
+    return result
 
 
 def test_there_are_enough_escape_attempts() -> None:
     assert len(ESCAPE_SUITE) >= 45
-    assert len({beast.name for beast in ESCAPE_SUITE}) == len(ESCAPE_SUITE)
-    assert {beast.fault for beast in ESCAPE_SUITE} >= {Fault.TIMED_OUT, Fault.CRASHED, Fault.FLOOD, Fault.MALFORMED}
-    assert {beast.language for beast in ESCAPE_SUITE} == set(Language)
+    assert len({attempt.name for attempt in ESCAPE_SUITE}) == len(ESCAPE_SUITE)
+    assert {attempt.fault for attempt in ESCAPE_SUITE} >= {Fault.TIMED_OUT, Fault.CRASHED, Fault.FLOOD, Fault.MALFORMED}
+    assert {attempt.language for attempt in ESCAPE_SUITE} == set(Language)
 
 
 def test_the_documentation_lists_all_escape_attempts() -> None:
@@ -52,56 +52,56 @@ def test_the_documentation_lists_all_escape_attempts() -> None:
 
     shown = [name.strip() for row in rows for name in row[3].split(";") if name.strip()]
 
-    assert sorted(shown) == sorted(beast.name for beast in ESCAPE_SUITE)
+    assert sorted(shown) == sorted(attempt.name for attempt in ESCAPE_SUITE)
 
 
-class Loose(NamedTuple):
-    """What became of all of them, who were let loose a few at once, and what they left in this process."""
+class SuiteRun(NamedTuple):
+    """The results of all attempts, and what they left in this process."""
 
-    attempts: dict[str, AttemptResult]
+    results: dict[str, AttemptResult]
     left: Holdings
 
 
 @pytest.fixture(scope="module")
-def loose() -> Loose:
+def suite_run() -> SuiteRun:
     before = current_holdings()
-    attempts = {attempt.name: attempt for attempt in run_escape_attempts(ESCAPE_SUITE)}
-    return Loose(attempts, NOTHING if is_cleaned_up(before) else new_holdings(before))
+    results = {result.name: result for result in run_escape_attempts(ESCAPE_SUITE)}
+    return SuiteRun(results, NOTHING if is_cleaned_up(before) else new_holdings(before))
 
 
-@pytest.mark.parametrize("beast", ESCAPE_SUITE, ids=lambda beast: beast.name)
-def test_an_escape_attempt_fails(beast: EscapeAttempt, loose: Loose) -> None:
-    if beast.held_by_group and not cgroup_support().memory:
+@pytest.mark.parametrize("attempt", ESCAPE_SUITE, ids=lambda attempt: attempt.name)
+def test_an_escape_attempt_fails(attempt: EscapeAttempt, suite_run: SuiteRun) -> None:
+    if attempt.held_by_group and not cgroup_support().memory:
         pytest.skip(f"it takes a control group: {cgroup_support().missing}")
 
-    attempt = loose.attempts[beast.name]
+    result = suite_run.results[attempt.name]
 
-    assert attempt.verdict is Verdict.HELD, attempt.why
-
-
-def test_escape_attempts_leave_no_trace(loose: Loose) -> None:
-    assert loose.left == NOTHING
+    assert result.verdict is Verdict.HELD, result.why
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
+def test_escape_attempts_leave_no_trace(suite_run: SuiteRun) -> None:
+    assert suite_run.left == NOTHING
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
 def test_escape_attempts_fail_without_root_too(tmp_path: Path) -> None:
     tmp_path.chmod(0o755)
-    somebody = Host(unused_user_id(), tmp_path)
-    somebody.take_ownership(tmp_path)
+    user = Host(unused_user_id(), tmp_path)
+    user.take_ownership(tmp_path)
 
-    done = somebody.run_freely(sys.executable, "-m", "fairplay", "doctor", "--attack", "--json", within=110)
+    done = user.run_freely(sys.executable, "-m", "fairplay", "doctor", "--attack", "--json", within=110)
 
-    attempts = json.loads(done.out)["attempts"]
-    assert [(it["name"], it["why"]) for it in attempts if it["verdict"] == "got out"] == []
-    untried = [it["why"] for it in attempts if it["verdict"] == "not tried"]
+    results = json.loads(done.out)["results"]
+    assert [(it["name"], it["why"]) for it in results if it["verdict"] == "got out"] == []
+    untried = [it["why"] for it in results if it["verdict"] == "not tried"]
     assert all("control group" in why or "compiler" in why for why in untried), untried
-    assert (done.code, len(attempts), len(attempts) - len(untried) >= 45) == (0, len(ESCAPE_SUITE), True)
+    assert (done.code, len(results), len(results) - len(untried) >= 45) == (0, len(ESCAPE_SUITE), True)
 
 
 def assert_held(name: str) -> None:
-    """Let one of them loose, which is quicker than all."""
-    attempt = what_became_of(named(name))
-    assert attempt.verdict is Verdict.HELD, attempt.why
+    """Let one of them suite_run, which is quicker than all."""
+    result = run_attempt(named(name))
+    assert result.verdict is Verdict.HELD, result.why
 
 
 def test_no_program_changes_times_or_attributes_of_devices() -> None:
@@ -132,11 +132,11 @@ def test_no_program_has_a_terminal() -> None:
 )
 def test_an_escape_attempt_succeeds_without_a_sandbox(name: str) -> None:
     """Of those that do no harm, all find what they look for."""
-    assert what_became_of(named(name), "none").verdict is Verdict.GOT_OUT
+    assert run_attempt(named(name), "none").verdict is Verdict.GOT_OUT
 
 
 def test_an_escape_attempt_that_lies_about_success_is_detected() -> None:
-    """It says that it was refused, but somebody heard it, and it knows what it cannot know."""
+    """It says that it was refused, but its message arrived, and it knows what it cannot know."""
     heard = EscapeAttempt(
         name="sends",
         tries="a datagram",
@@ -151,19 +151,19 @@ def test_an_escape_attempt_that_lies_about_success_is_detected() -> None:
         name="writes", tries="a file", turn="open(f\"{outside['directory']}/writable/new\", 'w')\nos._exit(7)"
     )
     touches = EscapeAttempt(name="touches", tries="a file", turn="os.utime(sys.argv[0])\nos._exit(7)")
-    attempts = run_escape_attempts([heard, knows, writes, touches], sandbox="none")
+    results = run_escape_attempts([heard, knows, writes, touches], sandbox="none")
 
-    assert [attempt.why for attempt in attempts] == [
+    assert [result.why for result in results] == [
         "udp heard it",
         "it knows a file in other",
         "writable/new is new",
         "the times of bot were changed",
     ]
-    assert {attempt.verdict for attempt in attempts} == {Verdict.GOT_OUT}
+    assert {result.verdict for result in results} == {Verdict.GOT_OUT}
 
 
 def test_a_program_that_computes_while_frozen_is_detected() -> None:
-    """It is asked, and so nobody stops it; but it counts as if the other were. On a busy machine it takes its time."""
+    """It is asked, so it is not frozen; but it counts as if the other were. On a busy machine it takes its time."""
     turn = """
 import threading
 global greeted
@@ -173,10 +173,10 @@ while time.process_time() < 0.6 and time.monotonic() < greeted + 15:
     time.sleep(0.05)
 rested_or_out(until=time.monotonic() - greeted)
 """
-    attempt = what_became_of(EscapeAttempt(name="burns", tries="it", turn=turn))
+    result = run_attempt(EscapeAttempt(name="burns", tries="it", turn=turn))
 
-    assert attempt.verdict is Verdict.GOT_OUT
-    assert attempt.why.startswith("computed for ")
+    assert result.verdict is Verdict.GOT_OUT
+    assert result.why.startswith("computed for ")
 
 
 @pytest.mark.parametrize(
@@ -189,59 +189,59 @@ def test_only_timing_failures_are_repeated_on_a_busy_machine(
     hosted, tried = attacking.match_spec, list[EscapeAttempt]()
 
     def late(
-        beast: EscapeAttempt, outside: EscapeTargets, programs: Sequence[Sequence[str]], sandbox: str
+        attempt: EscapeAttempt, outside: EscapeTargets, programs: Sequence[Sequence[str]], sandbox: str
     ) -> MatchSpec:
         time.sleep(2 * attacking.MAX_WAKE_DELAY_S)
-        tried.append(beast)
-        return hosted(beast, outside, programs, sandbox)
+        tried.append(attempt)
+        return hosted(attempt, outside, programs, sandbox)
 
     monkeypatch.setattr(attacking, "match_spec", late)
-    attempt = what_became_of(EscapeAttempt(name="bad", tries="it", turn="got_out('this')", ally=ally))
+    result = run_attempt(EscapeAttempt(name="bad", tries="it", turn="got_out('this')", ally=ally))
 
-    assert (attempt.verdict, len(tried)) == (Verdict.GOT_OUT, times)
+    assert (result.verdict, len(tried)) == (Verdict.GOT_OUT, times)
 
 
 def test_a_surviving_process_is_detected(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Somebody outside has the mark of a beast in its words, and is there after the match."""
+    """A process outside has the mark of an attempt in its command, and is there after the match."""
     left: list[subprocess.Popen[bytes]] = []
 
-    def with_survivor(beast: EscapeAttempt, outside: EscapeTargets) -> list[list[str]]:
+    def with_survivor(attempt: EscapeAttempt, outside: EscapeTargets) -> list[list[str]]:
         sleeping = [sys.executable, "-I", "-S", "-c", "import time; time.sleep(60)", outside.marker]
         left.append(subprocess.Popen(sleeping))
-        return written(beast, outside)
+        return written(attempt, outside)
 
     written = attacking.write_programs
     monkeypatch.setattr(attacking, "write_programs", with_survivor)
     try:
-        attempt = what_became_of(named("kills itself"))
+        result = run_attempt(named("kills itself"))
     finally:
         for process in left:
             process.kill()
             process.wait()
 
-    assert (attempt.verdict, attempt.why) == (Verdict.GOT_OUT, "1 of its processes survived the match")
+    assert (result.verdict, result.why) == (Verdict.GOT_OUT, "1 of its processes survived the match")
 
 
 @pytest.mark.parametrize("turn", [f"os._exit({ESCAPED_EXIT_CODE})", "got_out('this')", "pass"])
 def test_an_escape_or_a_normal_match_is_not_counted_as_held(turn: str) -> None:
-    assert what_became_of(EscapeAttempt(name="bad", tries="it", turn=turn)).verdict is not Verdict.HELD
+    assert run_attempt(EscapeAttempt(name="bad", tries="it", turn=turn)).verdict is not Verdict.HELD
 
 
 def test_an_escape_attempt_that_ends_early_is_not_counted_as_held() -> None:
-    attempt = what_became_of(EscapeAttempt(name="bad", tries="it", turn="nothing.of.this"))
+    result = run_attempt(EscapeAttempt(name="bad", tries="it", turn="nothing.of.this"))
 
-    assert attempt.verdict is Verdict.NOT_TRIED
-    assert attempt.why.startswith("it did not end as expected: the program ended with exit code 1")
+    assert result.verdict is Verdict.NOT_TRIED
+    assert result.why.startswith("it did not end as expected: the program ended with exit code 1")
 
 
 def test_an_escape_attempt_that_crashes_instead_of_timing_out_is_not_counted_as_held() -> None:
-    assert what_became_of(replace(named("kills itself"), fault=Fault.TIMED_OUT)).verdict is Verdict.NOT_TRIED
+    assert run_attempt(replace(named("kills itself"), fault=Fault.TIMED_OUT)).verdict is Verdict.NOT_TRIED
 
 
 def test_escape_attempts_in_c_are_skipped_without_a_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
-    beast = named("mounts")
+    attempt = named("mounts")
     monkeypatch.setattr(shutil, "which", lambda name: None if name == "cc" else f"/usr/bin/{name}")
 
-    attempt = what_became_of(beast)
+    result = run_attempt(attempt)
 
-    assert (attempt.verdict, attempt.why) == (Verdict.NOT_TRIED, "there is no C compiler (cc) here")
+    assert (result.verdict, result.why) == (Verdict.NOT_TRIED, "there is no C compiler (cc) here")

@@ -1,4 +1,4 @@
-"""Play a few hundred matches with bad players, and see that the meter would notice if something went wrong."""
+"""Play a few hundred fuzzed matches, and check that a broken invariant would be noticed."""
 
 from collections.abc import Callable
 from typing import Any
@@ -79,7 +79,7 @@ def lenient(patch: pytest.MonkeyPatch) -> None:
 
 
 def strict(patch: pytest.MonkeyPatch) -> None:
-    """A referee that ejects somebody honest, once."""
+    """A referee that ejects an honest player, once."""
     judge = conversation.judge
 
     def unjust(game: Any, view: Any, seat: int, answer: Any) -> Any:
@@ -115,12 +115,12 @@ def wasteful(patch: pytest.MonkeyPatch) -> None:
 def greedy(patch: pytest.MonkeyPatch) -> None:
     """A ranking in which the ejected are, too."""
     ranking = Fish.ranking
-    everybody = frozenset(range(2))
-    patch.setattr(Fish, "ranking", lambda self, state: (*ranking(self, state), everybody))
+    all_seats = frozenset(range(2))
+    patch.setattr(Fish, "ranking", lambda self, state: (*ranking(self, state), all_seats))
 
 
 def fragile(patch: pytest.MonkeyPatch) -> None:
-    """Rules that raise when nobody is left."""
+    """Rules that raise when no player is left."""
     ranking = Q.ranking
 
     def best(self: Q, state: Any) -> Any:
@@ -130,7 +130,7 @@ def fragile(patch: pytest.MonkeyPatch) -> None:
 
 
 def forgetful(patch: pytest.MonkeyPatch) -> None:
-    """A driver that does not cut the line to whoever is ejected."""
+    """A driver that does not close the channels of ejected players."""
 
     class Kept(dict[Any, Any]):
         def pop(self, key: Any, *_: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Follow hidden tiles of Q through everything that anybody is told, and find none where it must not be."""
+"""Follow hidden tiles of Q through all messages: they appear only where they are known."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -40,7 +40,7 @@ Options = dict[str, Any]
 
 
 class Twins(msgspec.Struct, frozen=True):
-    """Two matches that differ only in hidden tiles, as everybody heard them."""
+    """Two matches that differ only in hidden tiles, with all their messages and events."""
 
     one: MessageTap
     other: MessageTap
@@ -273,7 +273,7 @@ def open_hub(write: Callable[[str], object]) -> Observer:
 PLANTED: dict[str, tuple[type[Q], Options]] = {
     "a view with the hand of a neighbour": (Peeping, {}),
     "a reason that names the hand": (Blabbing, {}),
-    "news for everybody": (Gossiping, {}),
+    "news for all seats": (Gossiping, {}),
     "a stream with the pile in it": (Q, {"feed": open_feed}),
     "a snapshot with the pile in it": (Q, {"feed": open_hub}),
     "what an exception said": (Q, {"channel": Loud}),

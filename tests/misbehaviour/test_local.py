@@ -1,4 +1,4 @@
-"""Seat every bad player of this process at every game and every moment at which it makes sense."""
+"""Seat every bad local player in every game, for every moment that makes sense."""
 
 from collections.abc import Callable
 from functools import cache
@@ -120,7 +120,7 @@ def seated(bad: HostilePlayer, match: AnyMatch, at: int) -> tuple[AnyMatch, list
 
 @cache
 def outcome(bad: HostilePlayer, game: str) -> tuple[AnyMatch, list[Counted], int]:
-    """The match with it at the last seat, or at the first if it is for whoever goes first."""
+    """The match with the player at the last seat, or at the first one if it has to move first."""
     match = GIVEN.get(bad.name, TABLES[game])
     at = 0 if bad.name in GIVEN and bad.only_in == "q" else len(match.names) - 1
     return (*seated(bad, match, at), at)
@@ -209,7 +209,7 @@ def test_a_keyboard_interrupt_passes_through_a_hostile_player(moment: Moment) ->
 
 
 class Noisy(dict[str, Any]):
-    """An object of JSON whose methods nobody may call."""
+    """A JSON object whose methods must not be called."""
 
     __getitem__ = items = keys = values = get = __iter__ = __len__ = __contains__ = hostile_answers.fail_if_called
 

@@ -1,4 +1,4 @@
-"""Let eight tables of eight greedy programs hold all they can of what users share, and find that others have enough."""
+"""Let eight tables of eight greedy programs use all they can of shared resources, and check that others have enough."""
 
 import json
 import shutil
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="there is no 
 
 @pytest.fixture
 def left(host: Host, tmp_path: Path) -> dict[str, Any]:
-    """What is left to whoever hosts, and to one more program."""
+    """What is left for the host, and for one more program."""
     program = tmp_path / "greedy"
     subprocess.run(["cc", "-w", "-O1", "-o", str(program), str(SOURCE)], check=True)
     program.chmod(0o755)
@@ -43,5 +43,5 @@ def test_greedy_programs_leave_the_host_and_their_neighbours_enough(host: Host, 
     assert left["neighbour"]["queued signals"] == 100
     assert left["neighbour"]["descriptors in flight"] == (
         10 if own_user else 0
-    )  # nobody may, so that nobody can take them
+    )  # no program may, so that none can use them up
     assert pipes == dict.fromkeys(pipes, USUAL_PIPE) or (not own_user and min(pipes.values()) >= SMALLEST_PIPE)

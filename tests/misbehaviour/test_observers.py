@@ -1,4 +1,4 @@
-"""Let every bad observer watch, from every event on: the match comes out the same, and the others hear all of it."""
+"""Subscribe every bad observer, from every event on: the match and the other observers are not affected."""
 
 from collections.abc import Callable
 from typing import Any

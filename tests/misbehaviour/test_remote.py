@@ -1,4 +1,4 @@
-"""Seat every bad program, and everybody who is bad over a connection, at every moment at which it makes sense."""
+"""Seat every bad program and every bad network player, for every moment that makes sense."""
 
 import asyncio
 import os
@@ -105,7 +105,7 @@ def test_a_nonce_of_another_match_is_malformed_and_harmless_there() -> None:
 
 
 async def cheated(bad: HostilePlayer, match: AnyMatch, at: int) -> AnyMatch:
-    """The match with a cheat at this seat, at the far end of a connection; it serves its player as ours do."""
+    """The match with a cheat at this seat, over a connection that serves its player as the SDK does."""
     game = match.game
     strategy = cheats.cheating_strategy(cheats.CHEATS[game.name][bad.name], here.server(game.name, at))
 
@@ -115,12 +115,12 @@ async def cheated(bad: HostilePlayer, match: AnyMatch, at: int) -> AnyMatch:
     async with start_connection(talk) as line:
         remote = RemoteChannel(line, game, limits=Limits(move=AMPLE_S, start_up=AMPLE_S))
         assert isinstance(await remote.hello(), Answered)
-        near = {
+        local = {
             seat: ImmediateChannel(LocalChannel(here.server(game.name, seat), game))
             for seat in range(len(match.names))
             if seat != at
         }
-        return await play_async(match, {**near, at: remote})
+        return await play_async(match, {**local, at: remote})
 
 
 @pytest.mark.parametrize("name", CHEATING_PLAYERS)

@@ -1,4 +1,4 @@
-"""Pass notes between two programs in sandboxes, as the documentation says that it can be done."""
+"""Send data between two programs in sandboxes, by the side channels in the documentation."""
 
 import pytest
 

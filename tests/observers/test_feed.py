@@ -1,4 +1,4 @@
-"""Try out that the event stream is what docs/events.md says."""
+"""Check that the event stream is as docs/events.md describes it."""
 
 import json
 from hashlib import sha256

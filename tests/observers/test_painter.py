@@ -1,4 +1,4 @@
-"""Have matches painted, state by state."""
+"""Check that pictures of a match are written for each state."""
 
 from typing import Any
 

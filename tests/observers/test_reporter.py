@@ -1,4 +1,4 @@
-"""Try out what a match looks like in words."""
+"""Check how a match is reported as text."""
 
 from functools import partial
 from typing import Any

@@ -1,4 +1,4 @@
-"""Give players time: read limits as people write them, and keep a budget."""
+"""Parse time limits, and charge turns to a bank."""
 
 import msgspec
 import pytest

@@ -1,4 +1,4 @@
-"""Read replies of every kind: what is odd is malformed, in one short line, and nothing else happens."""
+"""Read replies of every kind: an invalid one is malformed, in one short line."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""Hold a conversation with a referee by hand, and note down what was said, line by line."""
+"""Run a conversation by hand, and log its requests line by line."""
 
 from collections.abc import Mapping
 
@@ -14,7 +14,7 @@ def run_conversation(
     match: AnyMatch, answers: Mapping[str, Answer | list[Answer]] | None = None
 ) -> tuple[AnyMatch, list[str]]:
     """The final match, and the notes. Answers are given by what is noted of the call, like "0 turn"; a list is for the
-    first times. Else everybody takes the first legal action and acknowledges the rest."""
+    first times. Otherwise players take the first legal action and acknowledge the rest."""
     planned = {line: answer if isinstance(answer, list) else [answer] * 99 for line, answer in (answers or {}).items()}
     notes: list[str] = []
 

@@ -1,4 +1,4 @@
-"""Players who can be asked without waiting play the same match, and whoever drives it is woken for all else."""
+"""Check that callback channels play the same match, and wake the driver only for other requests."""
 
 import asyncio
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Players in this process hear of every change, from both drivers, and a match is the same whether they do or not."""
+"""Check that local players are told of every change by both drivers, without an effect on the match."""
 
 import asyncio
 from collections.abc import Callable
@@ -229,7 +229,7 @@ def test_a_player_without_the_method_changed_is_not_told_of_changes(player: type
 
 
 class Shy(Toy, frozen=True):
-    """A game in which nobody may look on."""
+    """A game without a view for spectators."""
 
     def view(self, state: State, seat: Seat | None) -> View:
         assert seat is not None

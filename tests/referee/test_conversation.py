@@ -1,4 +1,4 @@
-"""The referee says the right thing to the right seat at the right time."""
+"""Check that the referee sends the right messages to the right seats in the right order."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ from tests.referee.conversation_log import GONE_FAILURE, run_conversation
 from tests.toy import Play, State, Toy
 
 NAMES = ("ann", "bob", "cyd")
-# Nobody holds the 0, so nobody is eliminated. One card is left to draw: it is ann who will be told of it.
+# No player holds the 0, so none is eliminated. One card is left to draw, and ann will be told of it.
 SHORT = State(((4,), (6,), (5,)), (1,), (), (), (0, 0, 0), order=(0, 1, 2), ranked=(0, 1, 2))
 
 

@@ -1,4 +1,4 @@
-"""Both drivers do the same, and leave no line open."""
+"""Check that both drivers play the same matches and close every channel."""
 
 import asyncio
 from collections.abc import Collection
@@ -58,7 +58,7 @@ def table(name: str, match: AnyMatch, seed: bytes) -> list[Script]:
 
 
 class Listening(NullRecord):
-    """A record that notes down what it is given, when it has to settle, and what was told."""
+    """A record that logs its events, when they have to be durable, and what was announced."""
 
     def __init__(self, behind: Collection[type[Event]] = ()) -> None:
         self.heard: Heard = []

@@ -1,4 +1,4 @@
-"""What an answer amounts to is decided in one place."""
+"""Check how answers are judged."""
 
 import pytest
 

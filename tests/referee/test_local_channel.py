@@ -1,4 +1,4 @@
-"""Whatever a player in this process raises or returns, nothing but a plain answer comes back."""
+"""Check that a local player's exceptions and return values become plain answers."""
 
 import datetime
 from collections.abc import Callable
@@ -163,7 +163,7 @@ def test_an_exception_in_the_method_ejected_is_ignored(do: Any) -> None:
 
 def test_a_player_without_the_method_ejected_is_not_told() -> None:
     LocalChannel(saying(STEP), FISH).close(OUT)
-    LocalChannel(Leaving(raising(AssertionError("nobody was ejected"))), FISH).close(None)
+    LocalChannel(Leaving(raising(AssertionError("no player was ejected"))), FISH).close(None)
 
 
 def test_the_keyboard_is_heard_even_then() -> None:
@@ -372,7 +372,7 @@ class Wider(Move, frozen=True, tag="move"):
 
 
 class Stingy(dict[str, Any]):
-    """It does not let anybody look inside."""
+    """An object that raises when it is inspected."""
 
     def __iter__(self) -> Any:
         raise SystemExit

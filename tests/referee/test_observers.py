@@ -1,4 +1,4 @@
-"""Whoever watches cannot disturb a match."""
+"""Check that observers cannot disturb a match."""
 
 from collections.abc import Callable
 from itertools import pairwise
@@ -202,18 +202,18 @@ def test_events_and_matches_are_immutable_for_observers() -> None:
 def test_the_observers_of_a_match_are_fixed_when_it_begins() -> None:
     one, two = Watching(), Watching()
     observers = [one]
-    gallery = Observers(observers, lambda text: None)
+    notified = Observers(observers, lambda text: None)
     match: AnyMatch = Match(FISH, FISH.deal(2, SEED), ("ann", "bob"))
 
     observers.append(two)
-    gallery.notify(Started(match.names), match)
+    notified.notify(Started(match.names), match)
 
     assert one.heard == [(Started(("ann", "bob")), match)]
     assert two.heard == []
 
 
 class Alike(Doing):
-    """An observer that is equal to all others of its kind, and says so of everybody if it is asked the other way."""
+    """An observer that compares equal to all others of its class, and to any object from the other side."""
 
     __hash__ = None  # type: ignore[assignment]  # what lies about being equal is in no set
 

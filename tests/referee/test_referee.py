@@ -1,4 +1,4 @@
-"""A referee seats the players, and runs one match after another."""
+"""Check that a referee seats players and runs one match after another."""
 
 import re
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Let a test that needs the machine for itself run while no other worker runs any."""
+"""Run a test that needs the whole machine while no other worker runs any."""
 
 import fcntl
 from collections.abc import Iterator

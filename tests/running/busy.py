@@ -1,4 +1,4 @@
-"""Skip a test that needs the machine for itself if it failed while others kept the machine busy.
+"""Skip a test that needs the whole machine if it failed while other processes kept the machine busy.
 
 A test that passes has passed. One that fails does so unless processes outside of it, or the host of a virtual
 machine, took so much of the processors meanwhile that its clock says little. What the test and its own programs

@@ -1,4 +1,4 @@
-"""Hang in every way: tests that never end, which are not among those that are run with all others."""
+"""Hang in every way: tests that never end, which only test_time_limit.py runs."""
 
 import asyncio
 import subprocess

@@ -1,4 +1,4 @@
-"""Let tests interrupt themselves and what they start, also in the background of a script, where that is ignored."""
+"""Let tests interrupt themselves and their processes, even where a background script ignores interrupts."""
 
 import signal
 from collections.abc import Callable

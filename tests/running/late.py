@@ -1,4 +1,4 @@
-"""Fail as if a clock had shown too much: tests that are run by test_busy.py, and not with all others."""
+"""Fail as if a clock had shown too much: tests that only test_busy.py runs."""
 
 import subprocess
 import sys

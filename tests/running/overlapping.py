@@ -1,4 +1,4 @@
-"""Write down from when to when every test lasts; they are run by test_alone.py, and not with all others."""
+"""Log the begin and end of each test: tests that only test_alone.py runs."""
 
 import os
 import time

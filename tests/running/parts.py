@@ -1,4 +1,4 @@
-"""Say at the end which parts of the tests took longest; asked for with --durations, as the slowest tests are."""
+"""Print the slowest parts of the tests at the end, with --durations."""
 
 from collections import defaultdict
 from pathlib import PurePath

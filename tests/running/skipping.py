@@ -1,4 +1,4 @@
-"""Skip in every way: tests that are run by test_skips.py, and not with all others."""
+"""Skip in every way: tests that only test_skips.py runs."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Say at the end why tests were skipped: a table of the reasons, and how many tests each of them kept from running."""
+"""Print why tests were skipped at the end: a table of reasons, with the number of tests for each."""
 
 from collections import Counter
 

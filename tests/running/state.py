@@ -1,4 +1,4 @@
-"""Give the tests a key of their own, and leave alone the one of whoever runs them."""
+"""Give the tests a key of their own, so that they do not use the one of their user."""
 
 import atexit
 import os

@@ -1,4 +1,4 @@
-"""Run tests with two workers, and find that those which want to be alone are, and the others are not."""
+"""Run tests with two workers, and check that only marked tests run alone."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Keep the machine busy, or leave it free, and find which failures are excused by that."""
+"""Keep the machine busy or idle, and check which failures are excused by that."""
 
 import re
 import subprocess

@@ -1,4 +1,4 @@
-"""Find that each listed file is there, that each test belongs to one run, and that a run imports what it needs."""
+"""Check that each listed file exists, that each test belongs to one run, and that a run imports what it needs."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Skip tests, and find the table of the reasons at the end of the run."""
+"""Skip tests, and check the table of reasons at the end of the run."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Hang in every way, and find that each is a failure and that the other tests are run."""
+"""Hang in every way, and check that each test fails and the others run."""
 
 import re
 import subprocess

@@ -1,4 +1,4 @@
-"""End every test that takes too long, so that a bug which hangs fails instead of holding everybody up.
+"""End every test that takes too long, so that a bug which hangs fails instead of blocking all tests.
 
 An alarm raises in the test, and again and again in whatever it hangs in on its way out. What no exception can end is
 ended with its whole process by pytest's faulthandler (pyproject.toml); another worker goes on with the other tests.

@@ -1,4 +1,4 @@
-"""Connect to hosts as a player does, over TCP and WebSocket: to good ones, with TLS and without, and to bad ones."""
+"""Connect to hosts over TCP, TLS and WebSocket: to good ones and to bad ones."""
 
 import asyncio
 import socket
@@ -295,7 +295,7 @@ def test_replies_that_a_host_does_not_read_do_not_fill_our_memory(monkeypatch: p
 
     def meet(guest: ClientConnection) -> None:
         guest.begin()
-        for _ in range(2000):  # far more bytes of replies than the kernel keeps for us
+        for _ in range(2000):  # more bytes of replies than the kernel keeps for us
             guest.send(guest.write_question(TURN))
             assert turns.acquire(timeout=AMPLE)
 
@@ -512,7 +512,7 @@ def test_a_host_without_tls_is_refused(certificate: tuple[str, str]) -> None:
 
 
 def test_the_first_lines_of_a_host_are_available_once_connected() -> None:
-    """A host may speak before anybody listens."""
+    """A host may send before the client reads."""
 
     def behave(connection: socket.socket) -> None:
         connection.sendall(b"hello\nand more\n")

@@ -1,4 +1,4 @@
-"""Run on event loops that tell when they look at their sockets, and leave those of callers as they are."""
+"""Check that event loops report their polls and notice signals."""
 
 import ast
 import asyncio

@@ -1,4 +1,4 @@
-"""Lose a connection at every moment and come back: nothing is lost, nothing is doubled, and no time is bought."""
+"""Lose a connection at every moment and reconnect: nothing is lost or doubled, and no time is gained."""
 
 import asyncio
 import socket
@@ -178,7 +178,7 @@ def test_an_answered_question_is_not_sent_again() -> None:
 def test_a_new_connection_replaces_the_old_one_which_is_closed_first() -> None:
     async def host() -> None:
         async with visiting() as visit:
-            half_open = await visit.come()  # nobody there has said that it is gone
+            half_open = await visit.come()  # the other end has not said that it is gone
             asking = asyncio.create_task(next_reply(visit.line, b"1?\n"))
             assert await hear(half_open) == b"1?\n"
             ours, back = await visit.connected()
@@ -293,7 +293,7 @@ def test_a_thousand_races_lose_nothing_and_double_nothing() -> None:
                         answers -= 1
                     while leave == "falls silent" and await hear(theirs):
                         pass
-                except (ConnectionClosed, BrokenPipeError):  # somebody newer came
+                except (ConnectionClosed, BrokenPipeError):  # a newer connection came
                     pass
                 finally:
                     theirs.close()
@@ -559,7 +559,7 @@ def test_a_question_can_be_cancelled_at_any_time_and_the_next_one_asked(after_se
             assert (b"1?\n" in (lying(back) or b"")) is (after_seconds > 2)
             back.send(b"2!\n")
             answer = await next_reply(visit.line, b"2?\n")
-            if answer == b"1!":  # which nobody asked for any more
+            if answer == b"1!":  # which is not asked for any more
                 answer = await heard_on(visit.line)
             assert answer == b"2!"
             return asking.cancelled()
@@ -573,7 +573,7 @@ async def after(seconds: float, work: Coroutine[Any, Any, bool]) -> bool:
 
 
 def reached(host: Callable[[int], bool]) -> Iterator[bool]:
-    """Was the work called off at its first await, at its second one, and so on, as far as there are any?"""
+    """Cancel the work at its first await, at its second one, and so on; was there such an await?"""
     for at in range(1, LOOKS):
         yield (was_cancelled := host(at))
         if not was_cancelled:

@@ -1,4 +1,4 @@
-"""Keep a line over a connection, however the bytes come, and whatever the other end does or leaves undone."""
+"""Use connections over sockets, however the bytes arrive and whatever the other end does."""
 
 import asyncio
 import socket
@@ -21,7 +21,7 @@ from tests.players.cancelling import CancelTime, cancel_at
 
 T = TypeVar("T")
 LOOPS = {"ours": new_event_loop, "of a caller": asyncio.new_event_loop}
-MUCH = b"x" * 10_000_000  # bytes: more than any machine takes for somebody who never reads
+MUCH = b"x" * 10_000_000  # more bytes than any machine buffers for a client that never reads
 Run = Callable[[Coroutine[Any, Any, Any]], Any]
 
 
@@ -79,7 +79,7 @@ async def heard(theirs: socket.socket, size: int) -> bytes:
 
 
 def said(theirs: socket.socket, most: int) -> int:
-    """Send as many bytes as anybody takes, and say how many."""
+    """Send as many bytes as the other end takes, and return how many."""
     sent = 0
     with suppress(BlockingIOError):
         while sent < most:

@@ -1,4 +1,4 @@
-"""Play a match over each kind of connection, with all that is said split at every byte: its facts are the same."""
+"""Play a match over each kind of connection, with messages split at every byte: its facts are the same."""
 
 import asyncio
 import sys

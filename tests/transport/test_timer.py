@@ -1,4 +1,4 @@
-"""Measure players while the host is late: nobody pays for our delays, and nobody gains more than was lost."""
+"""Measure players while the host is late: host delays are not charged, and no player gains more."""
 
 import asyncio
 import gc
@@ -264,7 +264,7 @@ def test_a_delay_before_the_question_is_not_given_back() -> None:
     async def wait(loop: VirtualTimeLoop) -> Answer:
         before = asyncio.ensure_future(RemoteChannel(ScriptedConnection((3.0, PLACES)), GAME).ask(TURN))
         await asyncio.sleep(0.5)
-        loop.pass_time(1.0)  # somebody waits already, and the loop is late when the question is asked
+        loop.pass_time(1.0)  # a player waits already, and the loop is late when the question is asked
         since = loop.now
         answer = await RemoteChannel(ScriptedConnection((0.7, PLACES)), GAME, limits=Limits(move=0.5)).ask(TURN)
         assert loop.now - since == pytest.approx(0.5, abs=0.001)
@@ -410,6 +410,6 @@ def test_a_failure_at_the_moment_of_a_cancellation_is_not_logged(caplog: pytest.
 def test_a_timer_without_time_raises_at_once() -> None:
     async def ask(loop: VirtualTimeLoop) -> None:
         with pytest.raises(TimeoutError), Timer(0.0):
-            raise AssertionError("nobody gets here")
+            raise AssertionError("not reached")
 
     run_in_virtual_time(ask)

@@ -1,4 +1,4 @@
-"""Play over WebSocket with the honest, and with those who know too much or too little of its frames."""
+"""Play over WebSocket with honest clients, and with clients that misuse its frames."""
 
 import asyncio
 import socket
