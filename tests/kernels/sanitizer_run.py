@@ -21,8 +21,8 @@ def main() -> None:
     comparing, fuzz = import_module("tests.kernels.comparing"), import_module("tests.kernels.fuzz")
     for number in range(*map(int, numbers)):
         one = range(number, number + 1)
-        failures = [*fuzz.hostile(one, seed)]
-        failures += (failure for game in comparing.TRIALS for failure in comparing.trials(game, one, seed))
+        failures = [*fuzz.run_hostile_calls(one, seed)]
+        failures += (failure for game in comparing.TRIALS for failure in comparing.run_trials(game, one, seed))
         print(json.dumps("".join(failures)), flush=True)
 
 

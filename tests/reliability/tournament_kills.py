@@ -37,7 +37,7 @@ players = [
     { name = "bob", player = "in-process:tests.reliability.slow_players:Crasher" },
     { name = "cyd", player = "in-process:tests.reliability.slow_players:Cheat" },
     { name = "dan", player = "greedy" },
-    { name = "eve", player = "in-process:tests.reliability.slow_players:Loser" },
+    { name = "eve", player = "in-process:tests.reliability.slow_players:FailsAtEnd" },
     { name = "fay", player = "random" },
 ]
 """

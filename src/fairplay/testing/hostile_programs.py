@@ -3,8 +3,7 @@
     python hostile_programs.py MISBEHAVIOUR MESSAGE
 
 plays Q well until the first MESSAGE (connect, hello, start, take_turn, tell or end; any: all of them), and then
-misbehaves. A misbehaviour is the name of one below, or = and the hexadecimal digits of a reply. The same over TCP and
-WebSocket is in hostile_connections.py.
+misbehaves, by a name below or by = and the hexadecimal digits of a reply. See hostile_connections.py for TCP.
 """
 
 import json
@@ -21,14 +20,7 @@ Words = tuple[str, ...]
 PROGRAM, TCP, WEBSOCKET = REMOTE_DISTANCES = ("program", "tcp", "websocket")
 HELLO, START, TURN, TELL, END = ALL_MESSAGES = ("hello", "start", "take_turn", "tell", "end")
 CONNECT, ANY = "connect", "any"
-EJECTION_MOMENTS = {
-    CONNECT: "greeting",
-    HELLO: "greeting",
-    START: "greeting",
-    TURN: "turn",
-    TELL: "news",
-    END: "end",
-}
+EJECTION_MOMENTS = {CONNECT: "greeting", HELLO: "greeting", START: "greeting", TURN: "turn", TELL: "news", END: "end"}
 LATER_EJECTION_MOMENTS = {HELLO: "greeting", START: "turn", TURN: "news", TELL: "turn"}
 MAX_LINE_BYTES = 8 * 1024  # as in the protocol
 SLEEP_S = 60.0
@@ -128,9 +120,8 @@ def misbehaviour(
 
     def register(behaviour: Behaviour) -> Behaviour:
         about = (behaviour.__doc__ or name).rstrip(".")
-        MISBEHAVIOURS[name] = Misbehaviour(
-            name, about, fault, behaviour, at, distances, {when: moments[when] for when in at if fault}
-        )
+        ejections = {when: moments[when] for when in at if fault}
+        MISBEHAVIOURS[name] = Misbehaviour(name, about, fault, behaviour, at, distances, ejections)
         return behaviour
 
     return register
