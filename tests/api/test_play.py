@@ -171,6 +171,18 @@ def test_a_game_with_rules_of_this_process_is_not_for_programs(tmp_path: Path) -
         fp.play(Tsuro(rules=OwnRules()), ["first", "first", write_bot(tmp_path)], sandbox="none")
 
 
+def test_a_game_that_is_defined_in_a_function_is_not_for_programs(tmp_path: Path) -> None:
+    class HiddenFish(Fish, frozen=True):
+        name = "hidden-fish"
+
+    with pytest.raises(fp.BadRequest, match="cannot import hidden-fish, which is defined in this process alone"):
+        fp.play(HiddenFish(rows=4, columns=4), [first, write_bot(tmp_path)], sandbox="none")
+
+
+def test_no_seed_is_warned_of_where_only_trusted_players_play() -> None:
+    fp.play("q", ["dag", lambda view: None], seed=7)
+
+
 def test_a_fault_of_the_host_is_raised() -> None:
     class Failing(Rules, frozen=True):
         def check_lay(self, view: TsuroView, lay: Lay) -> None:

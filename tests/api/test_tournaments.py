@@ -199,3 +199,22 @@ def test_a_wrong_argument_is_told_in_one_line_and_leaves_nothing(case: str, tmp_
     assert str(told.value).startswith(message)
     assert "\n" not in str(told.value)
     assert not (tmp_path / "cup").exists()
+
+
+def test_a_game_of_a_script_is_played_in_it(tmp_path: Path) -> None:
+    said = run_script(
+        tmp_path,
+        f"{(ROOT / 'examples/games/tic_tac_toe.py').read_text()}\n"
+        "import fairplay as fp\n"
+        "players, two = ['lookahead', 'random'], fp.RoundRobin(games=2)\n"
+        "result = fp.run_tournament(TicTacToe(), players, format=two, directory='cup', report=False)\n"
+        "print([row.faults for row in result.standings])\n"
+        "try:\n"
+        "    fp.run_tournament(TicTacToe(), players, directory='cup2', executor='pool')\n"
+        "except fp.BadRequest as error:\n"
+        "    print(error)\n",
+    )
+
+    assert said == (
+        "[{}, {}]\na player or the game is defined in this script, so executor must be 'here', not 'pool'\n"
+    )

@@ -14,10 +14,11 @@ from fairplay.core.events import Event
 from fairplay.core.game import Game, Seat
 from fairplay.core.match import Match
 from fairplay.core.roles import Observer
-from fairplay.games import GAMES, make_game, register
+from fairplay.games import GAMES, game_info, make_game, register
 from fairplay.hosting.run import load_observer
 from fairplay.hosting.spec import Entrant, seed_options
 from fairplay.players.address import IN_PROCESS_PREFIX, split_label
+from fairplay.players.location import Command, Person, parse_remote_address
 from fairplay.protocol.limits import Limits, parse_limits
 from fairplay.referee.local_channel import has_method
 from fairplay.sandbox.policy import SandboxLevel
@@ -90,6 +91,16 @@ def _parse_value(text: str) -> Any:
         return msgspec.json.decode(text.replace("'", '"'))
     except msgspec.DecodeError:
         return text
+
+
+def check_programs_know_game(game: AnyGame, addresses: Sequence[str]) -> None:
+    """Raise BadRequest if a program among the players could not import the game."""
+    if not game_info(game.name).source:
+        for address in addresses:
+            if isinstance(parse_remote_address(address), Command | Person):
+                raise BadRequest(
+                    f"{address} cannot import {game.name}, which is defined in this process alone: put it into a module"
+                )
 
 
 def parse_players(players: PlayersArgument) -> tuple[list[Entrant], dict[Seat, Any]]:

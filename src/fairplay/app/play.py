@@ -11,6 +11,7 @@ from fairplay.app.arguments import (
     ObserverArgument,
     PlayersArgument,
     SeedArgument,
+    check_programs_know_game,
     parse_ages,
     parse_choice,
     parse_game,
@@ -24,7 +25,7 @@ from fairplay.app.arguments import (
 from fairplay.core.errors import BadRequest, HostFault
 from fairplay.hosting.match_result import MatchResult, result_of_outcome
 from fairplay.hosting.run import HostedMatch, new_match
-from fairplay.hosting.spec import Entrant, MatchSpec
+from fairplay.hosting.spec import MatchSpec
 from fairplay.journal.options import Durability
 from fairplay.players.location import parse_remote_address
 from fairplay.referee.referee import Referee, seats_by_age
@@ -170,7 +171,9 @@ def _host_match(
     referee = Referee()
     for observer in parse_observers(observers):
         referee.subscribe(observer)
-    if resume or any(_is_remote(entrant, seat in objects) for seat, entrant in enumerate(entrants)):
+    addresses = [entrant.address for seat, entrant in enumerate(entrants) if seat not in objects]
+    check_programs_know_game(rules, addresses)
+    if resume or any(parse_remote_address(address) is not None for address in addresses):
         spec = MatchSpec.from_game(rules, entrants, **terms)
     else:  # nothing of it leaves this process
         spec = MatchSpec(game=rules.name, entrants=tuple(entrants), **terms)
@@ -181,11 +184,7 @@ def _host_match(
         from fairplay.hosting.records import resume_interrupted  # start-up: only what is recorded needs it
 
         prepared = resume_interrupted(spec)
-    prepared = new_match(spec, rules) if prepared is None else prepared
+    prepared = (new_match(spec, rules) if prepared is None else prepared)._replace(player_objects=objects)
     if prepared.warning:
         warnings.warn(prepared.warning, stacklevel=3)
-    return HostedMatch(prepared._replace(player_objects=objects), referee)
-
-
-def _is_remote(entrant: Entrant, is_object: bool) -> bool:
-    return not is_object and parse_remote_address(entrant.address) is not None
+    return HostedMatch(prepared, referee)

@@ -11,6 +11,7 @@ from fairplay.app.arguments import (
     LimitsArgument,
     PlayersArgument,
     SeedArgument,
+    check_programs_know_game,
     describe,
     object_address,
     object_name,
@@ -24,6 +25,7 @@ from fairplay.app.arguments import (
 from fairplay.core.errors import BadRequest
 from fairplay.core.events import Fault
 from fairplay.games import game_info
+from fairplay.games import is_known as is_in_registry
 from fairplay.hosting.spec import Entrant, MatchSpec
 from fairplay.players.address import IN_PROCESS_PREFIX
 from fairplay.referee.referee import distinct_names
@@ -59,6 +61,7 @@ def make_tournament(
     rules, entrants = parse_game(game), parse_entrants(players)
     for entrant in entrants:
         check_player_exists(entrant.address, game_info(rules.name))
+    check_programs_know_game(rules, [entrant.address for entrant in entrants])
     spec = MatchSpec.from_game(rules, entrants)  # which knows whether the game can be sent to other processes
     settings = parse_format_argument(format)
     check_tables_can_be_filled(rules, settings, len(entrants))
@@ -124,6 +127,9 @@ def parse_format_argument(value: Any) -> Any:
     return parse_format({"kind": value})
 
 
-def has_main_players(tournament: TournamentSpec) -> bool:
-    """Is any player defined in the script itself, which worker processes do not run?"""
-    return any(player.address.startswith(MAIN_PREFIX) for player in tournament.players)
+def is_for_this_process(tournament: TournamentSpec) -> bool:
+    """Is the game, or any player, defined in the script itself, which worker processes do not run?"""
+    is_known = is_in_registry(tournament.game)
+    return (is_known and not game_info(tournament.game).source) or any(
+        player.address.startswith(MAIN_PREFIX) for player in tournament.players
+    )

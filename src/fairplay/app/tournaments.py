@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from fairplay.app.arguments import GameArgument, PlayersArgument
-from fairplay.app.tournament_arguments import has_main_players, make_tournament
+from fairplay.app.tournament_arguments import is_for_this_process, make_tournament
 from fairplay.core.errors import BadRequest
 from fairplay.core.game import Game
 from fairplay.hosting.spec import Entrant
@@ -48,8 +48,8 @@ def run_tournament(
         players: of a game: as for `play`, but functions and classes must be at the top of a module or of this script.
         directory: where journals, results and the report are kept; of a TOML file by default its path without `.toml`.
         jobs: how many matches are played in parallel; None: one per core.
-        executor: what plays them: `pool` (processes), `here`, `dask` or `dask:ADDRESS`; None: `here` if a player is
-            defined in this script, or else `pool`.
+        executor: what plays them: `pool` (processes), `here`, `dask` or `dask:ADDRESS`; None: `here` if a player or the
+            game is defined in this script, or else `pool`.
         runner: what plays them, if it is your own.
         observers: of the tournament: objects with a method `observe(event)`.
         hidden: paths that programs may not see, besides the directory.
@@ -74,9 +74,11 @@ def run_tournament(
         if file is None:
             raise TypeError("run_tournament() takes directory=, where journals, results and the report are kept")
         directory = file.with_suffix("")
-    here = has_main_players(spec)
+    here = is_for_this_process(spec)
     if here and executor not in (None, "here"):
-        raise BadRequest(f"a player is defined in this script, which only executor='here' has, not {executor!r}")
+        raise BadRequest(
+            f"a player or the game is defined in this script, so executor must be 'here', not {executor!r}"
+        )
     workers = runner or runner_factory(spec, executor or ("here" if here else "pool"), jobs)
     places = [str(Path(place).absolute()) for place in (*hidden, *([] if file is None else [file]))]
     result = run_in_directory(spec, Path(directory), workers, observers, hidden=places, bot_logs=bot_logs)
