@@ -71,7 +71,8 @@ def test_the_same_games_command_resumes_and_another_one_is_refused(tmp_path: Pat
     assert (again.code, again.out) == (0, first.out)
     assert again.err == "fairplay: it was over before, and nothing is left to be played\n"
     assert refusal_line(other) == (
-        f"{tmp_path / 'x'} belongs to another tournament (format.games was 6 and is 7); name another directory with --out"
+        f"{tmp_path / 'x'} belongs to another tournament (format.games was 6 and is 7); "
+        "name another directory with --out"
     )
 
 

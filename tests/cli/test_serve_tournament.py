@@ -99,7 +99,7 @@ def test_as_many_as_may_play_it_and_all_comes_of_it_that_comes_of_any_tournament
 
     directory = tmp_path / "cup"
     assert names_in(directory) == ["ann", "bob", "cyd"]
-    assert not tournament_log.read_log(directory).opening.seed_drawn  # for the file says what the seed is
+    assert not tournament_log.read_log(directory).opening.random_seed  # for the file says what the seed is
     assert [guest.matches for guest in guests] == [4, 4, 4]
     assert sorted(path.name for path in directory.iterdir() if path.suffix in (".csv", ".html", ".json")) == [
         "report.html",

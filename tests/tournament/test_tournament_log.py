@@ -39,7 +39,7 @@ STEPS = (
 
 
 def written(directory: Path) -> bytes:
-    with tournament_log.create_log(directory, TOURNAMENT, seed_drawn=True) as log:
+    with tournament_log.create_log(directory, TOURNAMENT, random_seed=True) as log:
         for step in STEPS:
             log.write(step)
     return (directory / LOG_FILE).read_bytes()
@@ -48,7 +48,7 @@ def written(directory: Path) -> bytes:
 def known(log: tournament_log.TournamentLog) -> object:
     opening, closed = log.opening, log.closed
     return (
-        (opening.spec, opening.seed_drawn, log.bot_failures, log.rounds),
+        (opening.spec, opening.random_seed, log.bot_failures, log.rounds),
         (log.counted, {id: len(them) for id, them in log.attempts.items()}, log.revealed),
         None if closed is None else closed.ranking,
     )

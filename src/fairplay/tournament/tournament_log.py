@@ -39,7 +39,7 @@ class TournamentOpened(LogEntry, frozen=True, tag="opening", kw_only=True):
     format: int
     fairplay: str
     spec: TournamentSpec
-    seed_drawn: bool = False  # at random, instead of chosen by the host
+    random_seed: bool = False  # was the seed drawn at random, not chosen by the host?
 
 
 class BotVerdict(LogEntry, frozen=True, tag="bot_check", kw_only=True):
@@ -157,12 +157,12 @@ def create_log(
     directory: Path,
     spec: TournamentSpec,
     *,
-    seed_drawn: bool = False,
+    random_seed: bool = False,
     disk: Disk = REAL_DISK,
     now: Callable[[], float] = time.time,
 ) -> TournamentLog:
     """Create the log of a new tournament in a directory, which is created if it is missing."""
-    log = TournamentLog(TournamentOpened(format=LOG_FORMAT, fairplay=VERSION, spec=spec, seed_drawn=seed_drawn), now)
+    log = TournamentLog(TournamentOpened(format=LOG_FORMAT, fairplay=VERSION, spec=spec, random_seed=random_seed), now)
     with ExitStack() as undo, tournament_in_use_errors(directory):
         log._file = undo.enter_context(closing(create_file(directory, LOG_FILE, disk, Durability.BATCH)))
         log.write(log.opening)

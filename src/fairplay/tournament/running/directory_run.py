@@ -46,11 +46,11 @@ def run_in_directory(
     """
     check_format(spec)
     check_players(spec, directory, hidden)
-    notified, seed_drawn = TournamentObservers(observers), spec.seed is None
+    notified, random_seed = TournamentObservers(observers), spec.seed is None
     if tournament_log.log_exists(directory):
         with tournament_log.reopen_log(directory) as log:
             before = log.opening
-            if seed_drawn and before.seed_drawn:
+            if random_seed and before.random_seed:
                 spec = replace(spec, seed=before.spec.seed)
             different = spec_changes(before.spec, spec)
             if different and log.rounds:
@@ -70,7 +70,7 @@ def run_in_directory(
     spec = replace(spec, seed=spec.seed or os.urandom(SEED_BYTES))
     made = [path for path in (directory, *directory.parents) if not path.exists()]
     try:
-        with runner() as workers, tournament_log.create_log(directory, spec, seed_drawn=seed_drawn) as log:
+        with runner() as workers, tournament_log.create_log(directory, spec, random_seed=random_seed) as log:
             check_bots(spec, log, workers, notified)
             Manager(spec, directory, log, workers, notified, hidden, bot_logs).run()
             return result_from_log(log, directory)
