@@ -18,6 +18,7 @@ from fairplay.games.fish.view import View
 from fairplay.games.tsuro import Lay, Rules, Tsuro
 from fairplay.games.tsuro import View as TsuroView
 from tests.api.fish_players import FISH, Cheat, CountingObserver, Last, first, write_bot
+from tests.architecture.test_import import HEAVY, loaded_by
 from tests.cli.command import start_process
 
 PLAYERS = ["greedy", "random"]
@@ -356,3 +357,10 @@ def test_ctrl_c_while_a_program_thinks_stops_the_match_and_its_programs(how: str
     (unfinished,) = directory.glob("*.jsonl")
     assert fp.read_journal(unfinished).closing is None
     wait_until(lambda: not is_running(pid))
+
+
+def test_a_match_of_players_in_this_process_loads_no_event_loop() -> None:
+    loaded = loaded_by("import fairplay\nfairplay.play('fish(rows=3, columns=3)', ['greedy', 'random'])")
+
+    assert "fairplay.app.play" in loaded
+    assert loaded & {*HEAVY, "fairplay.hosting.table", "fairplay.sandbox.protections"} == set()
