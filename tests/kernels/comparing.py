@@ -118,7 +118,7 @@ def compare_tsuro(lots: SeededRandom) -> str:
     else:
         state = random_position(game, seats, lots, 40, least=seats)
         if state.table.stage is PLACING:
-            return "nobody has come to lay a tile"
+            return "no seat is waiting to lay a tile"
         view = game.view(state, game.turn(state))
     found, known = tsuro_kernel.best_lay(view), outlook.best_lay(view)
     if found != known:

@@ -1,4 +1,4 @@
-"""A search that takes long keeps nobody waiting, and can be interrupted."""
+"""Test that a long search does not block other threads, and can be interrupted."""
 
 import signal
 import sys

@@ -321,7 +321,7 @@ def test_a_tampered_file_turns_red(browser: Browser, replays: Replays, tmp_path:
             tab.goto(file.as_uri())
             expect(tab.locator("#badge")).to_have_class("badge bad")
             expect(tab.locator("#picture")).to_be_hidden()
-            expect(tab.locator("#empty")).to_have_text("The board is not shown, for it would be that of another match.")
+            expect(tab.locator("#empty")).to_have_text("The board is not shown, as it may be that of another match.")
             if line:
                 number = len(recorded.heads) if line == -1 else line
                 expect(tab.locator("#badge")).to_have_text(f"✗ Record changed: line {number}")

@@ -1,6 +1,6 @@
-"""Hold the kernels: what games are asked most often, in C, with the answers that their own functions in Python give.
+"""Load the kernels: the hottest functions of the games in C, with the same results as the functions in Python.
 
-Each game chooses in one place: the kernels if they are here, its own functions if not.
+The module `kernel` of each game uses them if they are available, and the Python functions if not.
 """
 
 import os
@@ -8,7 +8,7 @@ from importlib import import_module
 from types import ModuleType
 
 kernels: ModuleType | None = None
-unavailable_reason = ""  # why there are none
+unavailable_reason = ""  # why they are not available
 
 if os.environ.get("FAIRPLAY_PURE"):
     unavailable_reason = "FAIRPLAY_PURE is set"

@@ -1,4 +1,4 @@
-/* Throw the dice of `fairplay.core.chance.Dice`. */
+/* Implement the dice of `fairplay.core.chance.Dice`. */
 
 #ifndef DICE_H
 #define DICE_H

@@ -1,4 +1,4 @@
-/* What the files for Fish share: boards, positions, and games that are played on. */
+/* Declare what the files for Fish share: boards, positions and games. */
 
 #ifndef FISH_H
 #define FISH_H
@@ -31,23 +31,23 @@ typedef struct {
     Penguins penguins[SEATS];
 } Position;
 
-/* The position in these arguments; 0 with an exception if there cannot be such a one. `fish` has three bits a cell. */
+/* Read a position from these arguments; 0 with an exception if it is invalid. `fish` has three bits a cell. */
 int read_position(Position *into, int rows, int columns, const char *fish, Py_ssize_t size, uint64_t free,
                   PyObject *penguins);
 
 /* The cells that a penguin can move to. */
 uint64_t reach(const Board *board, int cell, uint64_t free);
 
-/* A game from a position on. */
+/* A game that is played on from a position. */
 typedef struct {
     Position at;
     int scores[SEATS];
-    int order[SEATS]; /* the seats still in, from whoever moves next */
-    int in;           /* how many of them there are */
-    int each;         /* how many penguins a player places; 0: that is over */
+    int order[SEATS]; /* the seats still in, starting with the next to move */
+    int in;           /* the number of seats still in */
+    int each;         /* how many penguins a player places; 0: all are placed */
 } Game;
 
-/* Who is in the game from this position on, and what they have; 0 with an exception if that makes no sense. */
+/* Read the seats still in, and the scores; 0 with an exception if they are invalid. */
 int read_order(Game *into, PyObject *order);
 int read_scores(Game *into, PyObject *scores);
 
@@ -57,25 +57,25 @@ void next_seat(Game *game);
 /* Play at random to the end, with the dice of this number. */
 void play_out(Game *game, uint64_t seed, int number);
 
-/* A penguin of whoever is on turn moves to a cell; without a slot, one is placed there. */
+/* A penguin of the seat on turn moves to a cell; with the slot PLACED, one is placed there. */
 typedef struct {
     int8_t slot, to;
     int worth;
 } Step;
 
-/* As on each free cell end up to six lines from penguins, there are no more steps than this. */
+/* The most steps: up to six lines from penguins end on each free cell. */
 enum { MOST_STEPS = RAYS * CELLS, PLACED = -1 };
 
-/* What whoever is on turn can do, with most fish on the cell it leads to first; how many steps that are. */
+/* List the steps of the seat on turn, those to the most fish first, and return their number. */
 int steps_of(const Game *game, Step *steps);
 
-/* The most worth first; of equal ones none passes another. */
+/* Sort steps by worth, the highest first; the sort is stable. */
 void sort_steps(Step *steps, int count);
 
-/* The game after a step, with somebody on turn who can act, if there is anybody. */
+/* The game after a step; the seat on turn can act, unless the game is over. */
 Game after_step(const Game *game, Step step);
 
-/* What Python is told: the cells from and to which a step leads, and -1 for the first where a penguin is placed. */
-PyObject *step_told(const Game *game, Step step);
+/* A step for Python: the cells from and to which it leads, with -1 for the first if a penguin is placed. */
+PyObject *step_result(const Game *game, Step step);
 
 #endif

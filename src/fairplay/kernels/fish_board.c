@@ -1,4 +1,4 @@
-/* Know the boards of Fish of up to 64 cells, and read positions on them. */
+/* Compute the tables of boards of Fish with up to 64 cells, and read positions on them. */
 
 #include "fish.h"
 
@@ -39,7 +39,7 @@ uint64_t reach(const Board *board, int cell, uint64_t free) {
     return reached;
 }
 
-/* Made when it is first asked for, and never changed or freed: other threads may be looking at it. */
+/* Made when it is first needed, and never changed or freed: other threads may read it. */
 static const Board *board_of(int rows, int columns) {
     static Board *known[CELLS + 1][CELLS + 1];
     if (rows < 1 || columns < 1 || rows > CELLS || columns > CELLS || rows * columns > CELLS) {
@@ -78,7 +78,7 @@ static int read_fish(Position *position, const char *fish, Py_ssize_t size) {
     return 1;
 }
 
-/* Each on a tile of its own that is not free: so there are never more penguins than cells. */
+/* Each penguin is on another tile that is not free, so there are never more penguins than cells. */
 static int read_penguins(Position *position, PyObject *penguins) {
     uint64_t taken = position->free;
     if (!PyTuple_Check(penguins) || PyTuple_Size(penguins) > SEATS) {

@@ -1,18 +1,18 @@
-/* Play Fish at random to its end, as `Game.playouts` does by the rules, with the same dice. */
+/* Play Fish at random to its end with the same dice as `Game.playouts`. */
 
 #include "dice.h"
 #include "fish.h"
 
 enum { AT_ONCE = 1 << 20, MOST_SCORE = 1 << 30 };
 
-/* How many moves there are along each ray, of each penguin, and in all. */
+/* The number of moves along each ray, of each penguin, and in total. */
 typedef struct {
     int along[CELLS][RAYS];
     int of[CELLS];
     int total;
 } Moves;
 
-/* How many moves, up to the first of `stops`. Both cases are worked out, as no processor can guess which it is. */
+/* The number of moves up to the first of `stops`. Both cases are computed, as a branch would be mispredicted. */
 static inline int count_along(const Board *board, int cell, int ray, uint64_t stops) {
     int stop = ray < 3 ? lowest(stops | 1ull << 63) : highest(stops | 1);
     int stopped = board->steps[cell][stop] - 1, length = board->length[cell][ray];
@@ -51,7 +51,7 @@ void next_seat(Game *game) {
     game->order[game->in - 1] = seat;
 }
 
-/* Rule 6: the penguins go, the tiles under them stay. Only who has no tile to place a penguin on is ejected here. */
+/* Rule 6: the penguins go, the tiles under them stay. Only a seat without a tile to place a penguin on is ejected. */
 static void eject(Game *game) {
     next_seat(game);
     Penguins *theirs = &game->at.penguins[game->order[--game->in]];
@@ -81,7 +81,7 @@ static void move(Game *game, const Moves *moves, uint64_t *dice) {
     while (chosen >= moves->along[slot][ray])
         chosen -= moves->along[slot][ray++];
     int start = mine->cells[slot], to = cell_along(game->at.board->rays[start][ray], ray, chosen);
-    game->scores[seat] += game->at.fish[start]; /* and it is a hole from now on: nobody ever stands there again */
+    game->scores[seat] += game->at.fish[start]; /* and it is a hole from now on, as it was not free */
     mine->cells[slot] = to;
     game->at.free ^= 1ull << to;
     next_seat(game);
@@ -124,7 +124,7 @@ static PyObject *list_of(const int *scores, int seats, Py_ssize_t count) {
     return list;
 }
 
-static PyObject *played(const Game *start, int first, int count, uint64_t seed) {
+static PyObject *run_playouts(const Game *start, int first, int count, uint64_t seed) {
     int seats = start->at.seats, *scores = PyMem_Malloc(sizeof(int) * (size_t)(count * seats + 1));
     if (!scores)
         return PyErr_NoMemory();
@@ -159,7 +159,7 @@ int read_scores(Game *into, PyObject *scores) {
 }
 
 /* (rows, columns, fish, free, penguins, scores, order, each, first, count, seed): `each` is how many penguins a player
-   places, and 0 if that is over; so many playouts from the first number on. */
+   places, or 0 if all are placed; run `count` playouts from number `first` on. */
 PyObject *fish_playouts(PyObject *module, PyObject *arguments) {
     (void)module;
     int rows, columns, first, count;
@@ -176,5 +176,5 @@ PyObject *fish_playouts(PyObject *module, PyObject *arguments) {
         return NULL;
     if (first < 0 || count < 0 || count > AT_ONCE)
         return PyErr_Format(PyExc_ValueError, "up to %d playouts at once", AT_ONCE);
-    return played(&game, first, count, seed);
+    return run_playouts(&game, first, count, seed);
 }

@@ -1,28 +1,28 @@
-/* Choose in Fish by playouts as `fairplay.games.fish.sampling` does, which says how. */
+/* Search Fish by playouts; see `fairplay.games.fish.sampling`. */
 
 #include "fish.h"
 
 #include <stdlib.h>
 
-enum { MOST_PLAYOUTS = 50000, BOLDNESS = 16 }; /* so many are over so soon that nobody has to interrupt them */
+enum { MOST_PLAYOUTS = 50000, EXPLORATION = 16 }; /* so many take so little time that they need no interruption */
 
-/* A step, and what came of it; its successors are `count` nodes from `first` on, none as long as it is not unfolded. */
+/* A step and its results; its children are `count` nodes from `first` on, none until the second visit. */
 typedef struct {
     Step step;
-    int seat; /* whose step it is */
+    int seat; /* that takes the step */
     int first, count;
     int visits;
-    int64_t lead;  /* the sum of what that seat was ahead in the end */
-    int64_t reply; /* and of what the one was who moved next */
+    int64_t lead;  /* the sum of the leads of that seat at the end */
+    int64_t reply; /* and of the leads of the seat that moved next */
 } Node;
 
 typedef struct {
-    Node *nodes; /* the first is the position that is asked about */
+    Node *nodes; /* the first is the root */
     int count, room;
     uint64_t seed;
 } Tree;
 
-/* 0: there is no room in memory. */
+/* Add the children of a node; 0: no memory. */
 static int unfold(Tree *tree, int node, const Game *game) {
     Step steps[MOST_STEPS];
     int count = steps_of(game, steps);
@@ -49,10 +49,10 @@ static int root_of(int number) {
     return root;
 }
 
-/* Fractions are the same as in Python to the last bit, so that the choice is. */
+/* Floating-point results are the same as in Python to the last bit, so the choice is, too. */
 static int most_promising(const Tree *tree, int node) {
     const Node *from = &tree->nodes[node];
-    double spread = root_of(BOLDNESS * from->visits), most = 0.0;
+    double spread = root_of(EXPLORATION * from->visits), most = 0.0;
     double usual = from->visits ? (double)from->reply / from->visits : 0.0;
     int best = -1;
     for (int child = from->first; child < from->first + from->count; child++) {
@@ -110,7 +110,7 @@ static Step most_tried(const Tree *tree) {
     return best->step;
 }
 
-static PyObject *sampled(Tree *tree, const Game *game, int playouts) {
+static PyObject *search_tree(Tree *tree, const Game *game, int playouts) {
     tree->count = tree->room = 1;
     tree->nodes = calloc(1, sizeof(Node));
     int fine = tree->nodes && unfold(tree, 0, game), any = fine && tree->nodes->count;
@@ -126,11 +126,11 @@ static PyObject *sampled(Tree *tree, const Game *game, int playouts) {
         return PyErr_NoMemory();
     if (!any)
         Py_RETURN_NONE;
-    return step_told(game, step);
+    return step_result(game, step);
 }
 
 /* (rows, columns, fish, free, penguins, scores, order, each, playouts, seed): `each` is how many penguins a player
-   places, and 0 if that is over. */
+   places, or 0 if all are placed. */
 PyObject *fish_sampling(PyObject *module, PyObject *arguments) {
     (void)module;
     int rows, columns, playouts;
@@ -147,6 +147,6 @@ PyObject *fish_sampling(PyObject *module, PyObject *arguments) {
         !read_scores(&game, scores))
         return NULL;
     if (playouts < 0 || playouts > MOST_PLAYOUTS || !game.in)
-        return PyErr_Format(PyExc_ValueError, "somebody makes 0 to %d playouts, not %d", MOST_PLAYOUTS, playouts);
-    return sampled(&tree, &game, playouts);
+        return PyErr_Format(PyExc_ValueError, "needs a seat, and 0 to %d playouts, not %d", MOST_PLAYOUTS, playouts);
+    return search_tree(&tree, &game, playouts);
 }

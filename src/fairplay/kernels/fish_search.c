@@ -1,4 +1,4 @@
-/* Look ahead in Fish as `fairplay.games.fish.search` does, which says why it is right. */
+/* Search Fish for the most fish; see `fairplay.games.fish.search`, which explains why the search is correct. */
 
 #include "fish.h"
 
@@ -41,7 +41,7 @@ static int withstands_last(Search *search, uint64_t free, int mover, int need) {
     return exits && !blocked(search, exits, free, mover);
 }
 
-/* Could I collect so many in two turns, if nobody else moved? A yes may be too hopeful. */
+/* Could I collect so many in two turns if no other player moved? Yes may be wrong, no is right. */
 static int alone(Search *search, uint64_t free, int need) {
     const Penguins *mine = &search->at.penguins[0];
     const uint64_t *near = search->at.board->near;
@@ -81,7 +81,7 @@ static int collects(Search *search, uint64_t free, int turns, int need) {
     return 0;
 }
 
-/* Can I still collect so many, whatever those do who move before my next turn? If we are to stop, anything is said. */
+/* Can I still collect so many, whatever the others do before my next turn? If interrupted, the answer is arbitrary. */
 static int withstands(Search *search, uint64_t free, int mover, int turns, int need) {
     if (turns == 1)
         return withstands_last(search, free, mover, need);
@@ -98,7 +98,7 @@ static int withstands(Search *search, uint64_t free, int mover, int turns, int n
         any |= ways[slot] = reach(search->at.board, theirs->cells[slot], free);
     if (!any)
         return withstands(search, free, mover + 1, turns, need);
-    for (int far = 0; far < 2; far++) /* first beside my penguins, where it hurts */
+    for (int far = 0; far < 2; far++) /* first beside my penguins, where a move hurts most */
         for (int slot = 0; slot < theirs->count; slot++) {
             int cell = theirs->cells[slot], holds = 1;
             uint64_t targets = ways[slot] & (far ? ~close : close);
@@ -115,7 +115,7 @@ static int withstands(Search *search, uint64_t free, int mover, int turns, int n
     return 1;
 }
 
-/* By the cell it starts from and then by the one it leads to; -1: none of them brings so much. */
+/* The first move by its start and then by its end that collects so many; -1: there is none. */
 static int first_with(Search *search, const uint64_t *ways, int turns, int need) {
     Penguins *mine = &search->at.penguins[0];
     for (int start = 0; start < search->at.board->cells; start++)
@@ -176,7 +176,7 @@ PyObject *fish_best_move(PyObject *module, PyObject *arguments) {
     if (!read_position(&search.at, rows, columns, fish, size, free, penguins))
         return NULL;
     if (turns < 1 || turns > MOST_TURNS || !search.at.seats)
-        return PyErr_Format(PyExc_ValueError, "some seat looks 1 to %d turns ahead, not %d", MOST_TURNS, turns);
+        return PyErr_Format(PyExc_ValueError, "needs a seat, and 1 to %d turns, not %d", MOST_TURNS, turns);
     start_long(&search.call);
     int move = best_move(&search, turns);
     end_long(&search.call);

@@ -1,4 +1,4 @@
-/* List what can be done in a game of Fish, and do it, as `fairplay.games.fish.steps` does. */
+/* List and apply the steps of Fish; see `fairplay.games.fish.steps`. */
 
 #include "fish.h"
 
@@ -59,7 +59,7 @@ Game after_step(const Game *game, Step step) {
     return then;
 }
 
-PyObject *step_told(const Game *game, Step step) {
+PyObject *step_result(const Game *game, Step step) {
     int start = step.slot == PLACED ? -1 : game->at.penguins[game->order[0]].cells[step.slot];
     return Py_BuildValue("ii", start, step.to);
 }

@@ -1,4 +1,4 @@
-/* Look ahead in Fish for territory as `fairplay.games.fish.territory` does, which says how it is weighed. */
+/* Search Fish for fish and territory; see `fairplay.games.fish.territory`. */
 
 #include "fish.h"
 
@@ -7,8 +7,8 @@ enum { MOST_NODES = 10000000, CAUGHT = 3, NEARER = 2, WIDTH = 10, BITS = 3, ENDL
 typedef struct {
     int me;
     uint64_t fish[BITS]; /* the cells whose number of fish has this bit */
-    int nodes;           /* positions that may still be weighed */
-    int more;            /* was there anything beyond the depth? */
+    int nodes;           /* positions that may still be evaluated */
+    int more;            /* did the depth cut off anything? */
     Long call;
 } Search;
 
@@ -34,7 +34,7 @@ static uint64_t reach_from(const Position *at, uint64_t cells) {
     return reached;
 }
 
-static int weigh(Search *search, const Game *game) {
+static int evaluate(Search *search, const Game *game) {
     const Position *at = &game->at;
     uint64_t open = at->free, some = open, fronts[SEATS];
     int worth[SEATS], ahead = 0, mine = 0;
@@ -67,8 +67,8 @@ static int is_over(const Search *search) { return search->nodes <= 0 || search->
 
 static int outlook(Search *search, const Game *game, int depth, int alpha, int beta);
 
-/* The best for whoever is on turn first, as far as one can see at once. */
-static void weigh_steps(Search *search, const Game *game, Step *steps, int count) {
+/* Sort steps, the best for the seat on turn first, without looking ahead. */
+static void sort_by_worth(Search *search, const Game *game, Step *steps, int count) {
     int more = search->more, mine = game->order[0] == search->me;
     for (int place = 0; place < count; place++) {
         Game then = after_step(game, steps[place]);
@@ -87,10 +87,10 @@ static int outlook(Search *search, const Game *game, int depth, int alpha, int b
     if (!count) {
         search->nodes--;
         search->more |= !depth;
-        return weigh(search, game);
+        return evaluate(search, game);
     }
     if (depth > 1) {
-        weigh_steps(search, game, steps, count);
+        sort_by_worth(search, game, steps, count);
         count = count < WIDTH ? count : WIDTH;
     }
     int best = mine ? -ENDLESS : ENDLESS;
@@ -112,7 +112,7 @@ static int best_first(Search *search, const Game *game, Step *steps) {
     int count = steps_of(game, steps);
     if (count > search->nodes)
         count = search->nodes;
-    weigh_steps(search, game, steps, count);
+    sort_by_worth(search, game, steps, count);
     search->more = count > 1;
     for (int depth = 1; search->more && !is_over(search); depth++) {
         int alpha = -ENDLESS;
@@ -134,8 +134,8 @@ static int best_first(Search *search, const Game *game, Step *steps) {
     return count;
 }
 
-/* (rows, columns, fish, free, penguins, order, each, nodes): `each` is how many penguins a player places, and 0 if that
-   is over. What was caught before tells no step from another, and is not asked for. */
+/* (rows, columns, fish, free, penguins, order, each, nodes): `each` is how many penguins a player places, or 0 if all
+   are placed. Scores are not needed, as they are the same for all steps. */
 PyObject *fish_territory(PyObject *module, PyObject *arguments) {
     (void)module;
     int rows, columns;
@@ -152,7 +152,7 @@ PyObject *fish_territory(PyObject *module, PyObject *arguments) {
     if (!read_position(&game.at, rows, columns, fish, size, free, penguins) || !read_order(&game, order))
         return NULL;
     if (search.nodes < 1 || search.nodes > MOST_NODES || !game.in)
-        return PyErr_Format(PyExc_ValueError, "somebody weighs 1 to %d positions, not %d", MOST_NODES, search.nodes);
+        return PyErr_Format(PyExc_ValueError, "needs a seat, and 1 to %d positions, not %d", MOST_NODES, search.nodes);
     search.me = game.order[0];
     for (int cell = 0; cell < game.at.board->cells; cell++)
         for (int bit = 0; bit < BITS; bit++)
@@ -164,5 +164,5 @@ PyObject *fish_territory(PyObject *module, PyObject *arguments) {
         return NULL;
     if (!count)
         Py_RETURN_NONE;
-    return step_told(&game, steps[0]);
+    return step_result(&game, steps[0]);
 }

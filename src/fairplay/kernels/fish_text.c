@@ -1,10 +1,10 @@
-/* Write a position of Fish down as `fairplay.games.fish.codec` does, which says what is in it. */
+/* Write the JSON of a position of Fish; see `fairplay.games.fish.codec`. */
 
 #include "fish.h"
 #include <string.h>
 
 enum { LONGEST_WORD = 16, NUMBER = 11 }; /* letters, and those of any int */
-/* More than there can be: the frame, each player, and each cell with its fish and a penguin. */
+/* An upper bound: the frame, each player, and each cell with its fish and a penguin. */
 enum { MOST_TEXT = 256 + SEATS * (64 + LONGEST_WORD + NUMBER) + CELLS * 16 };
 
 typedef struct {

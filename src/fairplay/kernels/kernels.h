@@ -1,14 +1,14 @@
-/* What the kernels share: the limited API of Python, reading arguments, and giving way in long calls. */
+/* Declare what the kernels share: Python's limited API, reading arguments, and interrupting long calls. */
 
 #ifndef KERNELS_H
 #define KERNELS_H
 
 #define PY_SSIZE_T_CLEAN
-#define Py_LIMITED_API 0x030B0000 /* one binary for Python 3.11 and all that follow */
+#define Py_LIMITED_API 0x030B0000 /* one binary for Python 3.11 and later */
 #include <Python.h>
 #include <stdint.h>
 
-/* What Python sees. Whatever it hands over is checked before it is used: what makes no sense raises. */
+/* The functions for Python. They check all arguments before use, and raise if they are invalid. */
 PyObject *fish_best_move(PyObject *module, PyObject *arguments);
 PyObject *fish_playouts(PyObject *module, PyObject *arguments);
 PyObject *fish_text(PyObject *module, PyObject *arguments);
@@ -19,14 +19,14 @@ PyObject *tsuro_best_future(PyObject *module, PyObject *arguments);
 PyObject *q_best_placement(PyObject *module, PyObject *arguments);
 PyObject *q_playouts(PyObject *module, PyObject *arguments);
 
-/* For PyArg_ParseTuple: a mask, as its own K does not mind what is too large. */
+/* Read a mask for PyArg_ParseTuple, whose own format K ignores overflow. */
 int read_mask(PyObject *number, void *mask);
 
-/* The numbers of a tuple, each from `least` to `most`; how many there are, or -1 with an exception. */
+/* Read the numbers of a tuple, each from `least` to `most`; return their count, or -1 with an exception. */
 int read_numbers(PyObject *numbers, int *into, int room, long least, long most);
 
-/* A long call that lets other threads go on, from `start_long` to `end_long`; now and then it is to ask whether it is
-   `interrupted`, and from then on any answer will do. */
+/* A long call that releases the interpreter from `start_long` to `end_long`; it must check often whether it is
+   `interrupted`, after which its result is ignored. */
 typedef struct {
     long asked;
     int stopped;

@@ -1,4 +1,4 @@
-/* Name the kernels to Python, and read what it hands over. */
+/* Define the Python module of the kernels, and read arguments. */
 
 #include "kernels.h"
 
@@ -32,7 +32,7 @@ int read_numbers(PyObject *numbers, int *into, int room, long least, long most) 
 }
 
 int interrupted(Long *call) {
-    enum { BREATH = 1 << 16 }; /* after so many questions we ask whether somebody wants us to stop */
+    enum { BREATH = 1 << 16 }; /* signals are checked after so many calls */
     if (++call->asked % BREATH == 0) {
         PyEval_RestoreThread(call->thread);
         call->stopped |= PyErr_CheckSignals() != 0;
@@ -45,12 +45,12 @@ static PyMethodDef functions[] = {
     {"fish_best_move", fish_best_move, METH_VARARGS, "The cells of the best move; None: there is none."},
     {"fish_playouts", fish_playouts, METH_VARARGS, "The scores of random playouts."},
     {"fish_text", fish_text, METH_VARARGS, "A position as JSON."},
-    {"fish_sampling", fish_sampling, METH_VARARGS, "The cells of the step that does best in playouts, if there is any."},
-    {"fish_territory", fish_territory, METH_VARARGS, "The cells of the step that wins most territory, if there is any."},
+    {"fish_sampling", fish_sampling, METH_VARARGS, "The cells of the step with the best results in playouts, or None."},
+    {"fish_territory", fish_territory, METH_VARARGS, "The cells of the step that wins the most territory, or None."},
     {"tsuro_best_lay", tsuro_best_lay, METH_VARARGS, "The number of the best option; -1: none is legal."},
-    {"tsuro_best_future", tsuro_best_future, METH_VARARGS, "The option that plays out best; -1: none is legal."},
-    {"q_best_placement", q_best_placement, METH_VARARGS, "The cells and kinds of the best placement, if there is any."},
-    {"q_playouts", q_playouts, METH_VARARGS, "How well the first seat does in playouts."},
+    {"tsuro_best_future", tsuro_best_future, METH_VARARGS, "The best option in playouts; -1: none is legal."},
+    {"q_best_placement", q_best_placement, METH_VARARGS, "The cells and kinds of the best placement, or None."},
+    {"q_playouts", q_playouts, METH_VARARGS, "The value of playouts for the first seat."},
     {NULL, NULL, 0, NULL},
 };
 

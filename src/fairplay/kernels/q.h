@@ -1,4 +1,4 @@
-/* What the files for Q share: the map, the lines in which a hand can be placed, and the search for the best placement. */
+/* Declare what the files for Q share: the map, the lines for a hand, and the search for the best placement. */
 
 #ifndef Q_H
 #define Q_H
@@ -18,7 +18,7 @@ typedef struct {
     uint64_t mask;
 } Tiles;
 
-/* What lies on the table, with room for some more. */
+/* The map, with room for more tiles. */
 typedef struct {
     Tiles tiles;
     int64_t *edge; /* the free cells beside tiles, ascending */
@@ -35,8 +35,8 @@ typedef struct {
     int64_t cell;
     uint64_t fits;
     int before, before_traits, after, after_traits, across, across_traits;
-    int place;    /* among all spots, which lines are listed by */
-    double value; /* what a tile here can add to a placement at most */
+    int place;    /* among all spots, to sort lines with equal bounds */
+    double value; /* the most points that a tile here can add to a placement */
 } FreeCell;
 
 typedef struct {
@@ -66,7 +66,7 @@ static inline int colour_of(int kind) { return kind % 6; }
 static inline int traits_of(int kind) { return 1 << shape_of(kind) | 1 << (6 + colour_of(kind)); }
 static inline int is_whole(int traits) { return (traits & 63) == 63 || traits >> 6 == 63; }
 
-/* The bits of up to eight, by halves: not every processor that this is built for has an instruction for it. */
+/* The number of bits of up to eight, by halves: not every processor has an instruction for it. */
 static inline int count_of(int bits) {
     static const uint8_t counts[16] = {0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4};
     return counts[bits & 15] + counts[bits >> 4];
@@ -87,24 +87,24 @@ static inline int kind_at(const Tiles *tiles, int64_t cell) {
     }
 }
 
-/* The map in these arguments, with room for so many more tiles; 0 with an exception if there is no such map. */
+/* Read a map from these arguments, with room for so many more tiles; 0 with an exception if it is invalid. */
 int read_map(Map *map, PyObject *tiles, PyObject *edge, int more);
-/* A map with as much room as another; 0 with an exception: no memory. */
+/* Make a map with as much room as another; 0 with an exception: no memory. */
 int make_map(Map *map, const Map *like);
 void copy_map(Map *to, const Map *from); /* of the same room */
 void put_down(Map *map, int64_t cell, int kind);
 void free_map(Map *map);
 
-/* Make room for the lines of such a map; 0: no memory. */
+/* Allocate the lines of a map; 0: no memory. */
 int make_geometry(Geometry *geometry, const Map *like);
 /* Sort the places for a hand into lines. */
 void survey(Geometry *geometry);
 void free_geometry(Geometry *geometry);
 
-/* The spots of a line and the open cells that the hand may reach from them, ascending; how many there are. */
+/* List the spots of a line and the open cells that the hand may reach from them, ascending; return their number. */
 int with_open(const Geometry *geometry, const Lane *lane, FreeCell *into);
 
-/* A search on maps with as much room as this one, in which so many tiles are tried; NULL with an exception. */
+/* Make a search on maps with as much room as this one that tries so many tiles; NULL with an exception. */
 Search *new_search(const Map *like, int q_bonus, int finish_bonus, int enough);
 /* The points for the best placement, 0 if there is none, and its tiles, from the last to the first. */
 int64_t best_placement(Search *search, const Map *map, const int *hand, int size, Placed *into, int *count);

@@ -1,4 +1,4 @@
-/* Sort the places for a hand of Q into lines, as `fairplay.games.q.lines` does. */
+/* Sort the places for a hand of Q into lines; see `fairplay.games.q.lines`. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +42,7 @@ static int beside(const Tiles *tiles, int64_t cell, int64_t step, int *traits) {
     return length;
 }
 
-/* How few new tiles could make a Q along the line, with one of them here? 0: none that the hand has. */
+/* The fewest new tiles that make a Q along the line, with one of them here; 0: the hand has too few. */
 static int short_of_q(const Geometry *geometry, const FreeCell *spot, int64_t step) {
     int kinds[2 * Q_LENGTH + 1], fewest = geometry->size + 1;
     for (int away = -Q_LENGTH; away <= Q_LENGTH; away++)
@@ -97,7 +97,7 @@ static int by_bound(const void *one, const void *other) {
     return a->bound != b->bound ? (a->bound < b->bound) - (a->bound > b->bound) : a->place - b->place;
 }
 
-/* What a placement can bring at most, if its spots can add these values. */
+/* The most points of a placement whose spots can add these values. */
 static double bound_of(const Geometry *geometry, double *values, int count) {
     int most = count < geometry->size ? count : geometry->size;
     double sum = 0, each = 2 + (double)geometry->q_bonus / 2;
@@ -127,7 +127,7 @@ static void look_around(const Geometry *geometry, int64_t cell, uint64_t fits, F
     *in_column = (FreeCell){cell, fits, up, traits[2], down, traits[3], left + right, traits[0] | traits[1], 0, 0};
 }
 
-/* The spots in rows, and as many in columns behind them; how many there are. */
+/* List the spots in rows, and behind them as many in columns; return their number. */
 static int list_spots(Geometry *geometry) {
     const Map *map = geometry->map;
     uint64_t wanted = 0;

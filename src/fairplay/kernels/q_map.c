@@ -1,10 +1,10 @@
-/* Keep the map of Q, and put tiles on it, as `fairplay.games.q.board` does. */
+/* Implement the map of Q; see `fairplay.games.q.board`. */
 
 #include <string.h>
 
 #include "q.h"
 
-#define FARTHEST ((int64_t)1 << 61) /* of a cell from 0, so that some steps from there can still be told */
+#define FARTHEST ((int64_t)1 << 61) /* the largest cell, so that some steps from there do not overflow */
 
 static void put(Tiles *tiles, int64_t cell, int kind) {
     uint64_t place = place_of(cell) & tiles->mask;
@@ -21,12 +21,12 @@ static int read_cell(PyObject *number, int64_t *cell) {
     return !PyErr_Occurred();
 }
 
-static int read_tiles(Tiles *tiles, PyObject *shown) {
+static int read_tiles(Tiles *tiles, PyObject *dictionary) {
     PyObject *key, *value;
     Py_ssize_t position = 0;
-    while (PyDict_Next(shown, &position, &key, &value)) {
+    while (PyDict_Next(dictionary, &position, &key, &value)) {
         int64_t cell;
-        if (!PyLong_Check(key) || !PyLong_Check(value)) { /* what only can be taken for a number may change the tiles */
+        if (!PyLong_Check(key) || !PyLong_Check(value)) { /* converting another type may change the dictionary */
             PyErr_SetString(PyExc_TypeError, "cells and kinds are numbers");
             return 0;
         }
@@ -96,7 +96,7 @@ void copy_map(Map *to, const Map *from) {
     to->edges = from->edges;
 }
 
-/* Where a cell is in the edge, or has to come. */
+/* The index of a cell in the edge, or where it must be inserted. */
 static int place_in(const Map *map, int64_t cell) {
     int low = 0, high = map->edges;
     while (low < high) {

@@ -1,4 +1,4 @@
-/* Play Q on to its end as `fairplay.games.q.playouts` does, with the same dice. */
+/* Play Q on to its end with the same dice as `fairplay.games.q.playouts`. */
 
 #include <string.h>
 
@@ -12,7 +12,7 @@ typedef struct {
     int size;
 } Hand;
 
-/* What is known before the dice are thrown: the first seat has acted, and has to draw. */
+/* The outlook: the first seat has acted, and must draw. */
 typedef struct {
     Map map;
     Hand kept;
@@ -47,7 +47,7 @@ static void take(Hand *hand, int kind) {
     memmove(hand->kinds + place, hand->kinds + place + 1, sizeof(int) * (size_t)(hand->size - place));
 }
 
-/* The best placement, or else an exchange if there are tiles for it; how many tiles were placed. */
+/* Make the best placement, or else an exchange if there are tiles for it; return the number of placed tiles. */
 static int take_turn(const Start *start, Game *game, int seat) {
     Hand *hand = &game->hands[seat];
     Placed placed[MOST_TILES];
@@ -68,8 +68,8 @@ static int take_turn(const Start *start, Game *game, int seat) {
     return count;
 }
 
-/* What it counts for the first seat that the game ends like this. */
-static int standing(const int64_t *scores, int seats) {
+/* The value for the first seat of a game that ends with these scores. */
+static int playout_value(const int64_t *scores, int seats) {
     int result = FIRST;
     for (int seat = 1; seat < seats; seat++) {
         if (scores[seat] > scores[0])
@@ -104,10 +104,10 @@ static int play(const Start *start, Game *game) {
             break;
         placed |= count > 0;
     }
-    return standing(game->scores, start->seats);
+    return playout_value(game->scores, start->seats);
 }
 
-static PyObject *played(const Start *start, int q_bonus, int finish_bonus, int first, int count, uint64_t seed) {
+static PyObject *run_playouts(const Start *start, int q_bonus, int finish_bonus, int first, int count, uint64_t seed) {
     Game game = {0};
     long sum = 0;
     PyObject *total = NULL;
@@ -142,7 +142,7 @@ static int is_fine(const Start *start, int first, int count) {
 }
 
 /* (tiles, edge, kept, drawn, scores, left, theirs, unseen, begins, placed, q_bonus, finish_bonus, first, count, seed):
-   so many playouts from the first number on, in which the first seat has acted and draws. */
+   run `count` playouts from number `first` on, in which the first seat has acted and draws. */
 PyObject *q_playouts(PyObject *module, PyObject *arguments) {
     (void)module;
     PyObject *tiles, *edge, *kept, *scores, *total = NULL;
@@ -160,7 +160,7 @@ PyObject *q_playouts(PyObject *module, PyObject *arguments) {
     if (start.seats < 0 || !is_fine(&start, first, count))
         return NULL;
     if (read_map(&start.map, tiles, edge, MOST_TURNS * MOST_TILES))
-        total = played(&start, q_bonus, finish_bonus, first, count, seed);
+        total = run_playouts(&start, q_bonus, finish_bonus, first, count, seed);
     free_map(&start.map);
     return total;
 }

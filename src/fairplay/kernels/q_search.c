@@ -1,4 +1,4 @@
-/* Find the best placement of Q as `fairplay.games.q.search` does, which says why it is right. */
+/* Find the best placement of Q; see `fairplay.games.q.search`, which explains why the search is correct. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -65,7 +65,7 @@ static int shared_by(int one, int other) {
     return one == NONE ? 0 : (shape_of(one) == shape_of(other)) + 2 * (colour_of(one) == colour_of(other));
 }
 
-/* What has to be known of a run: its length and traits, as long as it can become a Q. */
+/* The length and the traits of a run, as long as it can become a Q. */
 static void set_part(Situation *run, int length, int traits) {
     int can = length <= Q_LENGTH && could_be_q(length, traits);
     run->length = can ? length : TOO_LONG;
@@ -249,7 +249,7 @@ static void clear_active(Active *active) {
         active->slots[active->taken[--active->count]] = 0;
 }
 
-/* For each spot, by how many tiles are used: what those that are left can add behind it at most. */
+/* For each spot, by the number of used tiles: the most points that the tiles left can add behind it. */
 static void set_bounds(const Geometry *geometry, const FreeCell *spots, int count, double (*bounds)[MOST_TILES + 1]) {
     double highest[MOST_TILES + 1], sums[MOST_TILES + 1]; /* descending */
     int known = 0, size = geometry->size;

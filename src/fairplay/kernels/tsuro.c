@@ -1,4 +1,4 @@
-/* Find the best lay of Tsuro as `fairplay.games.tsuro.outlook` does, which says how it is weighed. */
+/* Find the best lay of Tsuro; see `fairplay.games.tsuro.outlook`. */
 
 #include <string.h>
 
@@ -18,7 +18,7 @@ static int16_t step(int size, int spot) {
     return (int16_t)(x < 0 || x >= size || y < 0 || y >= size ? OUT : PORTS * (y * size + x) + move[2]);
 }
 
-/* Made when it is first asked for, and never changed or freed. */
+/* Made when it is first needed, and never changed or freed. */
 static const int16_t *ahead_of(int size) {
     static int16_t *known[SIDE + 1];
     if (!known[size]) {
@@ -32,7 +32,7 @@ static const int16_t *ahead_of(int size) {
     return known[size];
 }
 
-/* Where an avatar comes to rest; on tiles that nobody knows it could miss its start, and go round without end. */
+/* Where an avatar comes to rest; the number of steps is limited, as invalid tiles could lead past its start. */
 int follow(const Table *table, int start) {
     int spot = start, entry = 0;
     for (int left = PORTS * table->size * table->size; left && (entry = table->ahead[spot]) >= 0; left--) {
@@ -61,7 +61,7 @@ Prospect prospect(Table *table, int code) {
     return what;
 }
 
-static double hope(const Table *table, int spot, int turns, const double *odds, int count) {
+static double expected_turns(const Table *table, int spot, int turns, const double *odds, int count) {
     double lives[PORTS], sum = 0.0;
     int entry = table->ahead[spot], ends = 0;
     if (!turns)
@@ -70,7 +70,7 @@ static double hope(const Table *table, int spot, int turns, const double *odds, 
         if (port == entry % PORTS)
             continue;
         int end = follow(table, (entry & -PORTS) | port), place = ends++;
-        double life = end >= 0 ? 1 + hope(table, end, turns - 1, CHOSEN, 3) : 0.0;
+        double life = end >= 0 ? 1 + expected_turns(table, end, turns - 1, CHOSEN, 3) : 0.0;
         for (; place && lives[place - 1] < life; place--)
             lives[place] = lives[place - 1];
         lives[place] = life;
@@ -124,13 +124,13 @@ static double worth(Table *table, int code, const Prospect *what) {
             driven |= rivals[count++] == mine;
         }
     table->board[table->square] = (uint8_t)code;
-    double turns = hope(table, spot, TURNS_AHEAD, driven ? DRIVEN : CHOSEN, driven ? 7 : 3);
+    double turns = expected_turns(table, spot, TURNS_AHEAD, driven ? DRIVEN : CHOSEN, driven ? 7 : 3);
     int squares = territory(table, mine, rivals, count);
     table->board[table->square] = EMPTY;
     return turns + PER_SQUARE * squares + PER_STEP * inward(table, mine);
 }
 
-/* Of the legal options (rules 4.3 to 4.5) the first of those that are worth most; -1: there is none. */
+/* The first of the legal options (rules 4.3 to 4.5) with the highest value; -1: none is legal. */
 static int best_lay(Table *table, const uint8_t *codes, int options) {
     enum { FINE = 1, SUICIDE = 2, LOOPS = 4 };
     Prospect whats[OPTIONS];
@@ -198,7 +198,7 @@ int read_table(Table *table, const char *board, Py_ssize_t squares, PyObject *av
     return 1;
 }
 
-/* (size, board, avatars, me, codes, exits): the tile of one of these codes is to be laid before me; which of them? */
+/* (size, board, avatars, me, codes, exits): choose the best of these codes for the square before me. */
 PyObject *tsuro_best_lay(PyObject *module, PyObject *arguments) {
     (void)module;
     const char *board, *codes, *exits;

@@ -1,4 +1,4 @@
-/* What the files for Tsuro share: the table, what would come of a tile, and squares that one reaches first. */
+/* Declare what the files for Tsuro share: the table, prospects of tiles, and territory. */
 
 #ifndef TSURO_H
 #define TSURO_H
@@ -19,17 +19,17 @@ typedef struct {
     int square; /* the one before me */
 } Table;
 
-/* What would come of a tile. */
+/* The avatars after a tile is laid. */
 typedef struct {
     int avatars[AVATARS];
-    int loops; /* is anybody's for ever on the way? */
+    int loops; /* is any avatar in an endless loop? */
     int loops_me;
 } Prospect;
 
-/* Where an avatar comes to rest that sets out from a spot: there, or OUT or LOOP. */
+/* The spot where an avatar that starts from a spot comes to rest; or OUT, or LOOP. */
 int follow(const Table *table, int start);
 
-/* What comes of the tile of a code on the square before me. */
+/* The prospect of a tile on the square before me. */
 Prospect prospect(Table *table, int code);
 
 /* The empty squares that I reach sooner than any rival; rivals come first, so that a tie goes to them. */
@@ -38,7 +38,7 @@ int territory(const Table *table, int mine, const int *rivals, int count);
 /* How far a square is away from the rim. */
 int inward(const Table *table, int square);
 
-/* Fill in what both kernels are handed, checked; 0 with an exception if there cannot be such a table. */
+/* Read a table from the arguments of both kernels; 0 with an exception if it is invalid. */
 int read_table(Table *table, const char *board, Py_ssize_t squares, PyObject *avatars, const char *exits,
                Py_ssize_t ends);
 

@@ -1,4 +1,4 @@
-/* Play out what may come of a tile of Tsuro as `fairplay.games.tsuro.futures` does, which says how. */
+/* Search Tsuro by playouts; see `fairplay.games.tsuro.futures`. */
 
 #include <string.h>
 
@@ -7,10 +7,10 @@
 
 enum { TILES = 35, ROUNDS = 6, FIRST = 1000, LEAST_ROOM = 5, MOST_NODES = 1 << 20 };
 
-/* A position that is played on: `me` and `square` of the table are those of whoever lays a tile. */
+/* A position that is played on: `me` and `square` of the table are those of the seat that lays a tile. */
 typedef struct {
     Table table;
-    int fallen; /* a mask of the seats that were led off in this round */
+    int fallen; /* a mask of the seats that left the board in this round */
 } Future;
 
 typedef struct {
@@ -19,7 +19,7 @@ typedef struct {
     uint64_t dice;
 } Bag;
 
-static int drawn(Bag *bag) {
+static int draw_tile(Bag *bag) {
     if (!bag->left)
         for (; bag->left < TILES; bag->left++)
             bag->tiles[bag->left] = (uint8_t)bag->left;
@@ -83,8 +83,8 @@ static void lay_likely(Future *future, int seat, Bag *bag) {
     Table *table = &future->table;
     Prospect whats[OPTIONS];
     int tiles[2], best = -1, most = 0;
-    tiles[0] = drawn(bag);
-    tiles[1] = drawn(bag);
+    tiles[0] = draw_tile(bag);
+    tiles[1] = draw_tile(bag);
     face(table, seat);
     prospects(table, tiles, whats);
     int legal = legal_ones(table, whats);
@@ -160,7 +160,7 @@ static const uint8_t *exits_of(const Table *table, const int *dealt, int option)
     return table->exits + PORTS * (4 * dealt[option / 4] + option % 4);
 }
 
-/* The legal options, but for those that look like an earlier one. */
+/* List the legal options without those that look like an earlier one; return their number. */
 static int different(const Table *table, const int *dealt, int legal, int *options) {
     int count = 0;
     for (int option = 0; option < OPTIONS; option++) {
@@ -210,8 +210,8 @@ static int best_future(Table *table, const int *waiting, int count, const int *d
     return left ? options[0] : -1;
 }
 
-/* (size, board, avatars, waiting, dealt, exits, nodes, seed): of the tiles dealt to the first who waits, in each
-   rotation, which comes out best, once so many tiles have been laid in playouts? */
+/* (size, board, avatars, waiting, dealt, exits, nodes, seed): choose the tile and rotation with the best results for
+   the first waiting seat, after so many tiles have been laid in playouts. */
 PyObject *tsuro_best_future(PyObject *module, PyObject *arguments) {
     (void)module;
     const char *board, *exits;
@@ -228,7 +228,7 @@ PyObject *tsuro_best_future(PyObject *module, PyObject *arguments) {
     if (given < 0)
         return NULL;
     if (!count || given != 2 || nodes < 1 || nodes > MOST_NODES)
-        return PyErr_Format(PyExc_ValueError, "somebody waits, with two tiles, for 1 to %d nodes", MOST_NODES);
+        return PyErr_Format(PyExc_ValueError, "needs a waiting seat, two tiles, and 1 to %d nodes", MOST_NODES);
     table.me = waiting[0];
     if (!read_table(&table, board, squares, avatars, exits, ends))
         return NULL;

@@ -1,4 +1,4 @@
-"""Put the parts of a page into one file, under a policy that lets a browser run and load nothing else."""
+"""Assemble a page into one file, with a Content-Security-Policy that forbids everything else."""
 
 import re
 from base64 import b64encode
@@ -21,20 +21,20 @@ def assemble_page(name: str, parts: Mapping[str, str]) -> str:
 
 @cache
 def live_page(name: str) -> str:
-    """The page of this name of a running server, which has its style and script in files of their own."""
+    """A page of a running server, whose style and script are separate files."""
     head = PLACEHOLDER.sub(name, read_part("live.html")).rstrip()
     return PLACEHOLDER.sub(lambda _: head, read_part(f"{name}.html"))
 
 
 @cache
 def content_security_policy(name: str) -> str:
-    """What a browser may run and load in the page of this name: nothing but its own style and script."""
+    """The policy of a page: a browser may run and load only its own style and script."""
     style, script = csp_hash(read_part(f"{name}.css")), csp_hash(bundle_script(f"{name}.js"))
     return f"default-src 'none'; script-src {script}; style-src {style}; base-uri 'none'; form-action 'none'"
 
 
 def bundle_script(name: str) -> str:
-    """A module and all that it imports as one: a file that is opened from disk can import no other."""
+    """A module bundled with its imports: a file that is opened from disk cannot import others."""
     order: list[str] = []
 
     def visit(module: str) -> None:
@@ -54,5 +54,5 @@ def read_part(name: str) -> str:
 
 
 def csp_hash(text: str) -> str:
-    """What a Content-Security-Policy calls a script, or a style, inside the page."""
+    """The hash of an inline script or style in a Content-Security-Policy."""
     return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"

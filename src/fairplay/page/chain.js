@@ -1,4 +1,4 @@
-// Hold the lines of a journal against their hashes (docs/journal.md says which bytes are hashed).
+// Check the lines of a journal against their hashes (docs/journal.md says which bytes are hashed).
 
 import { sha256 } from "./sha256.js";
 
@@ -17,7 +17,7 @@ export function checked(lines) {
     try {
       value = JSON.parse(`${sealed[1]}}`);
     } catch {
-      return broken("it is no line of a journal");
+      return broken("it is not a line of a journal");
     }
     if (value.seq !== found.length) return broken(`it says that it is number ${value.seq}`);
     if ((value.type === "opening") !== (found.length === 0)) return broken("only the first line is an opening");

@@ -5,7 +5,7 @@ import { element, shape } from "./elements.js";
 const [WIDTH, HEIGHT] = [360, 130];
 const [LEFT, RIGHT, TOP, BOTTOM] = [34, 8, 10, 22];
 
-/** Give everybody's lines the colour of its pieces, where these have one. */
+/** Give the lines of each seat the colour of its pieces, if they have one. */
 export function painted(looks) {
   looks.forEach(({ paint }, seat) => document.documentElement.style.setProperty(`--seat${seat % 6}`, paint));
 }
@@ -17,7 +17,7 @@ export function token(seat, { letter, ink }) {
   return made;
 }
 
-/** The line that stands for a seat, wherever it is shown; in CSS each has a colour and a pattern. */
+/** A sample of the line of a seat; in CSS each has a colour and a pattern. */
 export function sample(seat) {
   const lines = lined("line", seat, { x1: 1, x2: 27, y1: 5, y2: 5 });
   return shape("svg", { class: "sample", viewBox: "0 0 28 10", width: 28, height: 10, "aria-hidden": "true" }, ...lines);
@@ -28,7 +28,7 @@ function lined(tag, seat, attributes) {
   return ["edge", "seat"].map((kind) => shape(tag, { class: `${kind} seat${seat % 6}`, ...attributes }));
 }
 
-/** Is there anything to be seen in the scores over time: has anybody who was behind scored? */
+/** Do the scores over time tell anything: has a player scored that was behind? */
 export function telling(scores) {
   return scores.slice(1).some((row, at) => {
     const most = Math.max(...scores[at]);

@@ -1,4 +1,4 @@
-// Make elements; whatever anybody says becomes text, and never anything else.
+// Make elements; all names and texts become text nodes, never markup.
 
 const SVG = "http://www.w3.org/2000/svg";
 

@@ -1,11 +1,11 @@
-"""Pack the pictures of a match: most lines are in many of them, so each is kept once."""
+"""Pack the pictures of a match: most lines are in many pictures, so each line is stored once."""
 
 import json
 from base64 import b64encode
 from collections.abc import Iterable, Mapping, Sequence
 from zlib import compress
 
-PositionPictures = Mapping[str, Sequence[str]]  # the pictures of a position: by theme, and then by who looks on
+PositionPictures = Mapping[str, Sequence[str]]  # the pictures of a position: by theme, and then by view
 
 
 def pack_pictures(positions: Iterable[PositionPictures]) -> str:
@@ -19,16 +19,16 @@ def pack_pictures(positions: Iterable[PositionPictures]) -> str:
         return pictures.setdefault(made, len(pictures))
 
     for position in positions:
-        for theme, seen in position.items():
-            numbers = {picture: number(picture) for picture in dict.fromkeys(seen)}  # many see the same
-            for view, picture in zip(views.setdefault(theme, [[] for _ in seen]), seen, strict=True):
+        for theme, by_view in position.items():
+            numbers = {picture: number(picture) for picture in dict.fromkeys(by_view)}  # many views are the same
+            for view, picture in zip(views.setdefault(theme, [[] for _ in by_view]), by_view, strict=True):
                 view.append(numbers[picture])
     whole = {"lines": list(lines), "pictures": list(pictures), "views": views}
     return b64encode(compress(json.dumps(whole, separators=(",", ":")).encode(), 9)).decode()
 
 
 def runs(numbers: Iterable[int]) -> tuple[int, ...]:
-    """Numbers in short: each that does not follow upon the one before, and how many there are from there on.
+    """Run-length encoding of consecutive numbers: the start and the length of each run.
 
     >>> runs([4, 5, 6, 9, 2, 3])
     (4, 3, 9, 1, 2, 2)
@@ -43,7 +43,7 @@ def runs(numbers: Iterable[int]) -> tuple[int, ...]:
 
 
 def diff_lines(before: Sequence[str], after: Sequence[str]) -> list[str | tuple[int, int]]:
-    """Lines as what they take from those before: where a run of these begins and how many there are; and new ones.
+    """The difference of two texts: runs of lines before, by start and length, and new lines.
 
     >>> diff_lines(["<svg>", "a", "b", "</svg>"], ["<svg>", "b", "c", "</svg>"])
     [(0, 1), (2, 1), 'c', (3, 1)]

@@ -1,4 +1,4 @@
-// Show a recorded match: its positions, what happened, and whether the record is whole.
+// Show a recorded match: its positions, its events, and whether the record is intact.
 
 import { chart, painted, telling } from "./chart.js";
 import { checked } from "./chain.js";
@@ -14,7 +14,7 @@ const narrow = matchMedia("(max-width: 475px)"); // where large pictures could n
 function failed(why) {
   byId("badge").className = "badge bad";
   byId("badge").textContent = `✗ ${why}`;
-  byId("empty").textContent = "The board is not shown, for it would be that of another match.";
+  byId("empty").textContent = "The board is not shown, as it may be that of another match.";
 }
 
 async function begin() {
@@ -80,8 +80,8 @@ function show(lines, words, scores, looks, pictures) {
 
   function go(to) {
     const target = Math.min(last, Math.max(0, to));
-    const told = location.hash ? location.hash === `#${target}` : at === -1;
-    if (!told) history.replaceState(null, "", `#${target}`);
+    const isCurrent = location.hash ? location.hash === `#${target}` : at === -1;
+    if (!isCurrent) history.replaceState(null, "", `#${target}`);
     if (target === at) return;
     at = target;
     slider.value = at;
@@ -113,7 +113,7 @@ function show(lines, words, scores, looks, pictures) {
 
   function toggle() {
     if (timer !== null) return stop();
-    said.setAttribute("aria-live", "off"); // nobody could listen so fast
+    said.setAttribute("aria-live", "off"); // too fast for a screen reader
     play.setAttribute("aria-label", "Pause");
     document.body.classList.add("playing");
     if (at === last) go(0);

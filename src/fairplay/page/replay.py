@@ -1,4 +1,4 @@
-"""Make the page of a recorded match: one file, which needs nothing else."""
+"""Make the page of a recorded match, as one file."""
 
 import json
 import re
@@ -37,7 +37,7 @@ def render_replay(file: Path | str, revealed: Callable[[Path], bool] = lambda fi
         text = read_bytes(file)
         recorded = require_legal(parse_journal(text))
     if recorded.closing is None:
-        hidden = ", and what is hidden in it stays so until it ends" if recorded.game.hidden else ""
+        hidden = ", and its hidden hands are not shown before it ends" if recorded.game.hidden else ""
         raise BadRequest(f"{file}: this match is unfinished{hidden}")
     if recorded.opening.sealed and not revealed(Path(file)):
         raise BadRequest(f"{file}: this match is sealed, and stays so until the seed of its deal is revealed")
@@ -58,7 +58,7 @@ def replay_page(recorded: RecordedMatch, text: bytes) -> str:
 
 
 def replay_data(recorded: RecordedMatch, text: bytes) -> dict[str, Any]:
-    """What the page knows of a match: the record itself, and what only the rules can make of it."""
+    """The data of the page: the record itself, and what the rules derive from it."""
     match = recorded.match_after(0)
     scores = [match.game.scores(match.state)]
     for fact in recorded.facts:
@@ -76,9 +76,9 @@ def replay_data(recorded: RecordedMatch, text: bytes) -> dict[str, Any]:
 
 
 def describe_fact(fact: Fact) -> str:
-    """What is said of a fact behind the name of the player."""
-    said = printable(str(fact.action), MAX_DESCRIPTION_CHARS) if isinstance(fact, Acted) else describe_fault(fact)
-    return COORDINATES.sub(lambda place: place[0].replace(" ", "\u00a0"), said)
+    """The description of a fact after the name of the player."""
+    text = printable(str(fact.action), MAX_DESCRIPTION_CHARS) if isinstance(fact, Acted) else describe_fault(fact)
+    return COORDINATES.sub(lambda place: place[0].replace(" ", "\u00a0"), text)
 
 
 def draw_positions(recorded: RecordedMatch) -> Iterator[PositionPictures]:

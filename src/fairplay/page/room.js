@@ -1,4 +1,4 @@
-// Show a match while it is played: the board as it stands, and what happens.
+// Show a running match: the current board, and its events.
 
 import { called, element } from "./elements.js";
 import { drawn, rewritten } from "./pictures.js";
@@ -37,7 +37,7 @@ function show(now) {
   stream.close();
   badge("Over", "");
   const best = now.winners.flatMap((seat, at) => [at ? ", " : "", called(now.names[seat])]);
-  byId("winners").replaceChildren(...(best.length ? ["★ ", ...best] : ["Nobody is left to be ranked."]));
+  byId("winners").replaceChildren(...(best.length ? ["★ ", ...best] : ["No player is left to be ranked."]));
   byId("replay").href = `/rooms/${room}`;
   byId("result").hidden = false;
 }
@@ -55,7 +55,7 @@ function follow() {
   stream.addEventListener("position", ({ data }) => show(JSON.parse(data)));
   stream.addEventListener("error", () => {
     if (stream.readyState === EventSource.CLOSED) badge("The room is closed", "bad");
-    else badge("The line is lost, and tried again", "bad");
+    else badge("Connection lost, reconnecting", "bad");
   });
 }
 

@@ -1,4 +1,4 @@
-// Fill the parts of a page beside the board: players and clocks, what happened, the result, the record.
+// Fill the parts of a page beside the board: players and clocks, events, the result, the record.
 
 import { sample, token } from "./chart.js";
 import { dealFits } from "./chain.js";
@@ -74,19 +74,19 @@ export function moves(lines, names, words, list) {
 
 /** The ranking, and who was ejected and why. */
 export function result({ ranking, ejected, scores }, names, place) {
-  const shown = (seat) => [called(names[seat]), scores ? ` (${scores[seat]})` : ""];
+  const label = (seat) => [called(names[seat]), scores ? ` (${scores[seat]})` : ""];
   let rank = 1;
   const ranks = ranking.map((group) => {
     const seats = group.toSorted((one, other) => one - other);
-    const people = seats.flatMap((seat, place) => [place ? ", " : "", ...shown(seat)]);
-    const item = element("li", { value: rank }, ...(seats.length ? people : ["(nobody)"]));
+    const people = seats.flatMap((seat, place) => [place ? ", " : "", ...label(seat)]);
+    const item = element("li", { value: rank }, ...(seats.length ? people : ["(none)"]));
     rank += group.length || 1;
     return item;
   });
-  place.append(ranks.length ? element("ol", {}, ...ranks) : element("p", {}, "Nobody is left to be ranked."));
+  place.append(ranks.length ? element("ol", {}, ...ranks) : element("p", {}, "No player is left to be ranked."));
   for (const { seat, fault, moment, why } of ejected) {
     const said = [` was ejected: ${fault.replace("_", " ")} (${moment}), `, element("bdi", {}, why)];
-    place.append(element("p", { class: "out" }, "✗ ", ...shown(seat), ...said));
+    place.append(element("p", { class: "out" }, "✗ ", ...label(seat), ...said));
   }
 }
 

@@ -1,4 +1,4 @@
-// Show what goes on in a server: who plays what, who waits, and what has been played.
+// Show the state of a server: running matches, waiting players, and finished matches.
 
 import { called, element } from "./elements.js";
 
@@ -15,7 +15,7 @@ function people({ names, scores, turn, ejected, ranking }) {
   });
 }
 
-/** Rows by key, which stay the same elements from time to time, so that nobody loses the place. */
+/** Rows by key, which stay the same elements from time to time, so that the reader does not lose the place. */
 function fill(table, items, key, cells) {
   const rows = new Map([...table.rows].map((row) => [row.dataset.key, row]));
   const wanted = items.map((item) => {
@@ -53,7 +53,7 @@ function show({ name, version, rooms, waiting, players, offers, finished }) {
     cell(...people(it)),
   ]);
   byId("waiting").replaceChildren(
-    ...(waiting.length ? waiting.flatMap((it, at) => [at ? ", " : "", called(it.name), it.game && ` (${it.game})`]) : ["nobody"]),
+    ...(waiting.length ? waiting.flatMap((it, at) => [at ? ", " : "", called(it.name), it.game && ` (${it.game})`]) : ["none"]),
   );
   byId("offers").textContent = offers.map((it) => `${it.game} for ${it.min_players === it.max_players ? it.min_players : `${it.min_players} to ${it.max_players}`}`).join(", ");
   document.body.classList.add("ready");

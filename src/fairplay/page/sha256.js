@@ -1,4 +1,4 @@
-// Work out SHA-256 (FIPS 180-4): `crypto.subtle` is missing on pages that come over plain HTTP.
+// Compute SHA-256 (FIPS 180-4): `crypto.subtle` is missing on pages over plain HTTP.
 
 const CONSTANTS = new Uint32Array(64);
 const START = new Uint32Array(8);
