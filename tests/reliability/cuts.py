@@ -1,4 +1,4 @@
-"""Cut journals at every line and elsewhere; check that whole lines are read and the rest is played again."""
+"""Cut journals at every line and in between; check that whole lines are read and the rest is played again."""
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager

@@ -124,8 +124,8 @@ def finish_otherwise(lines: Lines, lots: SeededRandom) -> Lines:
         path.write_bytes(keep_hashes(kept))
         record, recorded = journal.resume(path)
         match = recorded.match_after(None)
-        shelf, key = game_info(match.game.name), derive_seed(bytes(32), str(lots.below(2**32)))
-        players = [open_player("random", shelf, derive_seed(key, str(seat))) for seat in sorted(match.remaining_seats)]
+        info, key = game_info(match.game.name), derive_seed(bytes(32), str(lots.below(2**32)))
+        players = [open_player("random", info, derive_seed(key, str(seat))) for seat in sorted(match.remaining_seats)]
         if match.game.name == "q":
             players = [lambda view: {"type": "pass"} for _ in players]
         with record:

@@ -39,7 +39,7 @@ class MeterTable(msgspec.Struct, frozen=True):
     players: tuple[str, ...]  # of the server
     bad: dict[Seat, Misbehaviour] = {}
     enough: int = 10**6  # of Q: tiles on the map, after which all players pass
-    pile: int | None = None  # of Q: so few tiles are left at the start, which is a state that was handed over
+    pile: int | None = None  # of Q: so few tiles are left at the start, in a state made by hand
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -177,9 +177,9 @@ def random_player(game: Game[Any, Any, Any], lots: SeededRandom) -> Channel:
     strategy: Any = open_player(server[lots.below(len(server))], game_info(game.name), key)
     if game.name == "q":
         strategy = tiring_strategy(strategy)
-    shelf = [bad for bad in HOSTILE_PLAYERS.values() if bad.applies_to(game.name)]
+    hostile = [bad for bad in HOSTILE_PLAYERS.values() if bad.applies_to(game.name)]
     return (
-        shelf[lots.below(len(shelf))].make_channel(strategy, game)
+        hostile[lots.below(len(hostile))].make_channel(strategy, game)
         if lots.below(4) == 0
         else LocalChannel(strategy, game)
     )

@@ -330,7 +330,7 @@ def test_no_program_computes_before_it_is_asked(tmp_path: Path) -> None:
     async def start() -> float:
         program = await ProgramConnection.start([*PYTHON, str(path)], sandbox=STRICT)
         try:
-            await asyncio.sleep(0.5)  # for the start of the sandbox: where a keeper stops it, that one comes first
+            await asyncio.sleep(0.5)  # for the start of the sandbox, whose supervisor comes first
             before = await over(program, 0.3)
             await acquire(program)
             await computing(program)
