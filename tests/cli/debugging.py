@@ -36,7 +36,7 @@ class Player:
         return next(Fish().actions(view))
 """
 
-# Plays like somebody of the server, and writes down what it hears.
+# Plays like a built-in player, and writes down the messages that it gets.
 SPYING_BOT = """
 from pathlib import Path
 from fairplay.games import game_info
@@ -49,7 +49,7 @@ def hear(*message):
 
 class Player:
     def __init__(self):
-        self.strategy = game_info({game!r}).server[{server!r}].make("", bytes(32))
+        self.strategy = game_info({game!r}).built_in[{player!r}].make("", bytes(32))
 
     def start(self, seat, names, view):
         hear("start", seat, names, pack(view))
@@ -94,8 +94,8 @@ def write_bot(directory: Path, source: str, name: str = "bot.py") -> str:
     return str(path)
 
 
-def write_spying_bot(game: str, server: str, log: Path, trick: str = "pass", *, news: str = "news") -> str:
-    return SPYING_BOT.format(log=str(log), game=game, server=server, trick=trick, news=news)
+def write_spying_bot(game: str, player: str, log: Path, trick: str = "pass", *, news: str = "news") -> str:
+    return SPYING_BOT.format(log=str(log), game=game, player=player, trick=trick, news=news)
 
 
 def recorded_turns(path: Path, seat: int) -> int:

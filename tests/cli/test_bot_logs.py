@@ -114,7 +114,7 @@ def test_nothing_of_it_is_in_the_journal(tmp_path: Path) -> None:
             "play", "fish", address, "greedy", *SMALL_BOARD, "--seed", "1", "--journal", str(directory), *options
         )
         [path] = journals_in(directory)
-        journals.append(re.sub(r'"(at|took|match|hash|mark|commitment)":("[^"]*"|[\d.e-]+)', "", path.read_text()))
+        journals.append(re.sub(r'"(at|took|match|hash|mac|commitment)":("[^"]*"|[\d.e-]+)', "", path.read_text()))
 
     assert journals[0] == journals[1]
 
@@ -208,7 +208,7 @@ def test_in_a_tournament_every_player_has_a_directory_for_all_its_matches(how: s
             f'[[players]]\nname = "{name}"\nplayer = "{address}"' for name, address in (("ann", ann), ("bob", bob))
         )
         settings = (
-            'game = "fish"\ngate = "skip"\nparameters = { rows = 4, columns = 4 }\nformat = { kind = "round-robin"'
+            'game = "fish"\nbot_check = "skip"\nparameters = { rows = 4, columns = 4 }\nformat = { kind = "round-robin"'
         )
         (tmp_path / "cup.toml").write_text(f"{settings}, games = 2 }}\n{players}\n")
         words = ["tournament", str(tmp_path / "cup.toml")]

@@ -336,7 +336,7 @@ def test_a_repeated_failure_is_explained_once(tmp_path: Path, monkeypatch: pytes
     assert done.out.count("this was explained above\n") == 8
 
 
-def test_a_slow_bot_and_one_that_ignores_the_end_of_stdin_are_only_warned(tmp_path: Path) -> None:
+def test_a_slow_bot_and_one_that_ignores_eof_are_only_warned(tmp_path: Path) -> None:
     before = current_holdings()
 
     done = check("fish", program(tmp_path, SLOW.replace("SECONDS", "2.4"), after="time.sleep(60)"), "--limit", "4")

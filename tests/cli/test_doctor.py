@@ -106,9 +106,9 @@ def test_doctor_says_whether_there_are_kernels(monkeypatch: pytest.MonkeyPatch) 
     told = json.loads(run_fairplay("doctor", "--json").out)
     monkeypatch.setattr(kernels, "kernels", kernels)
 
-    assert without.out.endswith("\nHouse players think in Python, without the kernels in C: they were eaten\n")
+    assert without.out.endswith("\nBuilt-in players use Python, not the kernels in C: they were eaten\n")
     assert (told["kernels"], told["why_no_kernels"]) == (False, "they were eaten")
-    assert run_fairplay("doctor").out.endswith("\nHouse players think with the kernels in C.\n")
+    assert run_fairplay("doctor").out.endswith("\nBuilt-in players use the kernels in C.\n")
 
 
 @pytest.mark.parametrize("pure", ["", "1"])

@@ -36,9 +36,7 @@ HIDDEN = [("q", "all hands and the pile"), ("tsuro", "all tiles to come")]
 
 
 @pytest.mark.parametrize(("game", "hidden"), HIDDEN)
-def test_a_guessable_seed_is_warned_of_once_where_hands_are_hidden_from_programs(
-    game: str, hidden: str, stranger: str
-) -> None:
+def test_a_guessable_seed_with_hidden_hands_is_warned_of_once(game: str, hidden: str, stranger: str) -> None:
     assert err(game, *TABLES[game], stranger, "--seed", "7") == WARNING.format(hidden)
 
 
@@ -50,9 +48,7 @@ def test_several_games_with_a_guessable_seed_are_warned_of_once(game: str, hidde
     assert err(game, *table) == ""
 
 
-def test_a_guessable_seed_is_warned_of_for_players_in_this_process_too(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_guessable_seed_is_warned_of_in_process_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     stranger = make_in_process_player(GOOD.format(game="q"), tmp_path, monkeypatch)
 
     assert err("q", "dag", f"bob={stranger}", "--seed", "7") == WARNING.format("all hands and the pile")

@@ -126,9 +126,7 @@ def test_no_record_makes_us_import_anything(
     assert player.split(":")[1] not in sys.modules
 
 
-def test_a_player_in_this_process_is_only_loaded_by_the_command_that_names_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_in_process_player_is_loaded_by_its_command_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     player = make_in_process_player(LEGAL_BOT, tmp_path, monkeypatch)
     play = ("play", "fish", player, "greedy", *SMALL_BOARD, "--quiet", "--journal", str(tmp_path))
     assert run_fairplay(*play).code == 0

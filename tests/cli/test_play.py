@@ -111,7 +111,7 @@ def test_a_match_is_shown_from_the_table_to_the_ranking() -> None:
     lines = done.out.splitlines()
     assert (done.code, done.err) == (0, "")
     assert lines[0].startswith("match: ")
-    assert lines[1] == "players: ann, bob"
+    assert lines[1] == "at the table: ann, bob"
     assert sum(" places a penguin at " in line for line in lines) == 8
     assert any(" moves from " in line for line in lines)
     assert {lines[-2][:3], lines[-1][:3]} == {"1. ", "2. "}
@@ -232,17 +232,13 @@ def test_a_misbehaving_player_is_ejected_with_a_public_reason(bot: str, tmp_path
 
 
 @pytest.mark.parametrize("bot", BOTS)
-def test_a_misbehaving_player_in_this_process_is_ejected_too(
-    bot: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_misbehaving_in_process_player_is_ejected(bot: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source, why, _ = BOTS[bot]
 
     out_of_match(make_in_process_player(source, tmp_path, monkeypatch), why)
 
 
-def test_a_player_in_this_process_that_answers_an_acknowledgement_is_ejected(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_in_process_player_that_answers_too_much_is_ejected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     why = "malformed (end), answered where only an acknowledgement was due"
 
     out_of_match(make_in_process_player(TALKS_BACK, tmp_path, monkeypatch), why)
@@ -299,9 +295,7 @@ def test_of_much_that_a_crashing_player_said_the_end_is_shown_and_moves_no_termi
     assert "\x1b" not in done.out
 
 
-def test_the_host_sees_the_exception_of_a_player_in_this_process(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_host_sees_the_exception_of_an_in_process_player(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     bob = make_in_process_player(BOTS["crashes"][0], tmp_path, monkeypatch)
 
     done = run_fairplay("play", "fish", "greedy", f"bob={bob}", *SMALL_BOARD, "--quiet")

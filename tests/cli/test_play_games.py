@@ -61,7 +61,7 @@ def test_an_empty_seed_is_a_seed_that_a_command_without_one_does_not_go_on_with(
     assert run_fairplay(*GAMES, *out, "--seed", "").code == 0
 
 
-def test_the_same_games_command_resumes_and_another_one_is_refused(tmp_path: Path) -> None:
+def test_the_same_games_command_resumes(tmp_path: Path) -> None:
     out = ("--out", str(tmp_path / "x"))
     first = run_fairplay(*GAMES, *out)
 

@@ -89,7 +89,7 @@ def test_lines_tell_a_match_from_where_one_comes_in(server: RunningServer, game:
     recorded = read_journal(server.server.journal(room) or "")
     assert recorded.closing is not None
     assert (done.code, done.err) == (0, "")
-    assert done.out.startswith("players: ann, bob, cyd; 1 moves so far\n")
+    assert done.out.startswith("at the table: ann, bob, cyd; 1 moves so far\n")
     for fact in recorded.facts:
         assert f"\n{describe_event(fact, recorded.names)[0]}\n" in done.out
     assert done.out.endswith("\n".join(format_standings(recorded.closing.result, recorded.names)) + "\n")

@@ -117,7 +117,7 @@ def print_events(first: EventAndMatch, rest: Iterable[EventAndMatch]) -> bool:
     reporter = Reporter(partial(click.echo, nl=False), draw, narrow=sys.stdout.isatty())
     if not isinstance(event, Started | Ended):
         names = ", ".join(printable(name, MAX_WATCHED_NAME_CHARS) for name in match.names)
-        click.echo(f"players: {names}; {match.number} moves so far\n\n{draw(match.view(None), match.names)}\n")
+        click.echo(f"at the table: {names}; {match.number} moves so far\n\n{draw(match.view(None), match.names)}\n")
     reporter.observe(event, match)
     for event, match in rest:
         reporter.observe(event, match)

@@ -108,7 +108,7 @@ def resume_match(
         if spec is not None and not matches_spec(spec, opening):
             raise BadRequest(f"{path}: {OTHER_MATCH}")
         if len(opening.players) != len(opening.names):
-            raise BadRequest(f"{path}: the record does not say who played")
+            raise BadRequest(f"{path}: the record does not name the players")
         match, directory = recorded.match_after(None), str(Path(path).parent)
         addresses = [opening.players[seat] for seat in sorted(match.remaining_seats)]
         if spec is None:

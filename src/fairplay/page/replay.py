@@ -40,7 +40,7 @@ def render_replay(file: Path | str, revealed: Callable[[Path], bool] = lambda fi
         hidden = ", and its hidden hands are not shown before it ends" if recorded.game.hidden else ""
         raise BadRequest(f"{file}: this match is unfinished{hidden}")
     if recorded.opening.sealed and not revealed(Path(file)):
-        raise BadRequest(f"{file}: this match is sealed, and stays so until the seed of its deal is revealed")
+        raise BadRequest(f"{file}: this match is sealed until the seed of its deal is revealed")
     return replay_page(recorded, text)
 
 
