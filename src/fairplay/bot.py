@@ -75,9 +75,9 @@ class RefereeConnection:
 def run(player: Player | Strategy[Any, Any] | type[Player], *, name: str | None = None) -> None:
     """Play a match, as the main function of a program; returns when the referee closes the connection.
 
-    A player is an object or a class with the methods of `Player`, or a function take_turn(view). An exception
-    ends the program with a traceback and exit code 1, an invalid message with one line on stderr and exit code 2. `name`
-    is the name that the player asks for.
+    A player is an object or a class with the methods of `Player`, or a function take_turn(view). An exception ends the
+    program with a traceback and exit code 1, an invalid message with one line on stderr and exit code 2. `name` is the
+    name that the player asks for.
     """
     if not callable(getattr(player, "take_turn", player)):
         raise TypeError("this is not a player: it has no method take_turn(view)")

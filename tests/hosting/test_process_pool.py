@@ -287,7 +287,8 @@ async def main():
 def told_in_a_thread():
     import threading
     found = []
-    thread = threading.Thread(target=lambda: found.extend(told(PooledChannel("fish", "greedy", KEY), TakeTurn(moving()))))
+    channel, message = PooledChannel("fish", "greedy", KEY), TakeTurn(moving())
+    thread = threading.Thread(target=lambda: found.extend(told(channel, message)))
     thread.start()
     thread.join()
     POOL.close()

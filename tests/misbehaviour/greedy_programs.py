@@ -1,6 +1,6 @@
 """Start many greedy programs, each in a strict sandbox, and measure what is left for a neighbour and the host.
 
-A program of its own, so that root and ordinary users can host it: `greedy_programs.py PROGRAM COUNT FORKS`. Prints JSON.
+It is a program, so that root and ordinary users can run it: `greedy_programs.py PROGRAM COUNT FORKS`. Prints JSON.
 """
 
 import json
