@@ -10,7 +10,7 @@ from fairplay.core.chance import seed_commitment
 from fairplay.journal.replay import read_journal
 from fairplay.journal.verification import verify
 from tests.cli.command import BEST_SANDBOX, refusal_line, run_fairplay, run_script
-from tests.cli.test_marks import THEIRS, planted, program
+from tests.cli.test_foreign_journals import THEIRS, planted, program
 from tests.journal.forging import forge_journal, rewrite_opening
 from tests.players.machine import needs_strict
 

@@ -1,4 +1,4 @@
-"""Plant and forge journals, and find that nothing is run or gone on with that was not begun here."""
+"""Resume foreign and forged journals, and find that only journals of our own key are run."""
 
 import json
 import os
@@ -33,7 +33,7 @@ GAME = Fish(rows=4, columns=4)
 THEIRS = bytes(range(32))  # a seed that the attacker knows
 
 
-def unmarked(path: Path, *players: str) -> str:
+def foreign_refusal(path: Path, *players: str) -> str:
     named = f"; it names these players: {', '.join(players)}" if players else ""
     return (
         f"{path} was not recorded with your key, or was changed or renamed since; "
@@ -41,7 +41,7 @@ def unmarked(path: Path, *players: str) -> str:
     )
 
 
-def planted(directory: Path, *players: str, names: tuple[str, ...] = ("ann", "bob"), **options: Any) -> Path:
+def foreign_journal(directory: Path, *players: str, names: tuple[str, ...] = ("ann", "bob"), **options: Any) -> Path:
     """A sound journal that a stranger wrote, without our key."""
     with Journal(directory).begin(deal_match(GAME, names, THEIRS), players=players, **options) as record:
         return record.path
@@ -72,10 +72,10 @@ def program(directory: Path) -> tuple[str, Path]:
 @pytest.mark.parametrize("place", [(), ("--at", "0")], ids=["in its file", "as a branch"])
 def test_a_foreign_journal_runs_nothing_unless_it_is_trusted(place: tuple[str, ...], tmp_path: Path) -> None:
     bot, trace = program(tmp_path)
-    path = planted(tmp_path / "games", bot, "greedy")
+    path = foreign_journal(tmp_path / "games", bot, "greedy")
     left, resume = path.read_bytes(), ("resume", str(path), *place, "--sandbox", "none", "--quiet")
 
-    assert refusal_line(run_fairplay(*resume)) == unmarked(path, bot)
+    assert refusal_line(run_fairplay(*resume)) == foreign_refusal(path, bot)
     assert not trace.exists()
     assert path.read_bytes() == left
 
@@ -85,22 +85,22 @@ def test_a_foreign_journal_runs_nothing_unless_it_is_trusted(place: tuple[str, .
 
 @pytest.mark.parametrize("place", [(), ("--at", "0")], ids=["in its file", "as a branch"])
 def test_a_damaged_foreign_journal_is_refused_as_not_ours(place: tuple[str, ...], tmp_path: Path) -> None:
-    path = planted(tmp_path / "games", "greedy", "greedy")
+    path = foreign_journal(tmp_path / "games", "greedy", "greedy")
     path.write_bytes(path.read_bytes().replace(b"ann", b"ANN", 1))
 
-    assert refusal_line(run_fairplay("resume", str(path), *place)) == unmarked(path)
+    assert refusal_line(run_fairplay("resume", str(path), *place)) == foreign_refusal(path)
 
 
 def test_the_refusal_of_a_foreign_journal_lists_no_clients_of_a_server(tmp_path: Path) -> None:
-    path = planted(tmp_path, "client:ann", "greedy")
+    path = foreign_journal(tmp_path, "client:ann", "greedy")
 
-    assert refusal_line(run_fairplay("resume", str(path))) == unmarked(path)
+    assert refusal_line(run_fairplay("resume", str(path))) == foreign_refusal(path)
 
 
 @pytest.mark.parametrize("place", [(), ("--at", "0")], ids=["in its file", "as a branch"])
 def test_a_name_in_a_trusted_journal_is_not_taken_for_a_player(place: tuple[str, ...], tmp_path: Path) -> None:
     bot, trace = program(tmp_path)
-    path = planted(tmp_path / "games", names=(bot, "greedy"))
+    path = foreign_journal(tmp_path / "games", names=(bot, "greedy"))
 
     done = run_fairplay("resume", str(path), *place, "--trust", "--sandbox", "none", "--quiet")
 
@@ -114,7 +114,7 @@ def test_no_record_makes_us_import_anything(
     place: tuple[str, ...], trust: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     player = make_in_process_player(LEGAL_BOT, tmp_path, monkeypatch)
-    path = planted(tmp_path / "games", player, "greedy")
+    path = foreign_journal(tmp_path / "games", player, "greedy")
 
     why = refusal_line(run_fairplay("resume", str(path), *place, *trust))
 
@@ -122,7 +122,7 @@ def test_no_record_makes_us_import_anything(
         f"{path}: this record names {player}, and nothing is imported because a record names it; "
         "repeat the command that began the match, or name the players to begin a branch"
     )
-    assert why == (no_import if trust else unmarked(path, player))
+    assert why == (no_import if trust else foreign_refusal(path, player))
     assert player.split(":")[1] not in sys.modules
 
 
@@ -161,13 +161,13 @@ def test_a_branch_runs_only_players_of_the_command_line(tmp_path: Path) -> None:
 
 
 def test_a_foreign_match_is_not_resumed_and_a_new_one_starts(tmp_path: Path) -> None:
-    path = planted(tmp_path, "greedy", "random", random_seed=True)
+    path = foreign_journal(tmp_path, "greedy", "random", random_seed=True)
     left = path.read_bytes()
 
     done = run_fairplay(*PLAY, "--journal", str(tmp_path))
 
     (new,) = set(tmp_path.glob("*.jsonl")) - {path}
-    assert (done.code, done.err) == (0, f"fairplay: a new match begins: {unmarked(path)}\n")
+    assert (done.code, done.err) == (0, f"fairplay: a new match begins: {foreign_refusal(path)}\n")
     assert read_journal(new).opening.seed != THEIRS.hex()
     assert path.read_bytes() == left
     assert run_fairplay("resume", str(path), "--trust", "--quiet").code == 0
@@ -175,27 +175,27 @@ def test_a_foreign_match_is_not_resumed_and_a_new_one_starts(tmp_path: Path) -> 
 
 
 def test_of_many_foreign_matches_one_is_named(tmp_path: Path) -> None:
-    first, *_ = [planted(tmp_path, "greedy", "random", random_seed=True) for _ in range(3)]
+    first, *_ = [foreign_journal(tmp_path, "greedy", "random", random_seed=True) for _ in range(3)]
 
     done = run_fairplay(*PLAY, "--journal", str(tmp_path))
 
-    assert done.err == f"fairplay: a new match begins: {unmarked(first)} (2 more like that)\n"
+    assert done.err == f"fairplay: a new match begins: {foreign_refusal(first)} (2 more like that)\n"
 
 
 def test_our_own_match_is_resumed_beside_a_foreign_one(tmp_path: Path) -> None:
     path = own(tmp_path)
-    planted(tmp_path, "greedy", "random", random_seed=True, limits=None)
+    foreign_journal(tmp_path, "greedy", "random", random_seed=True, limits=None)
 
     assert run_fairplay(*PLAY, "--journal", str(tmp_path)).err == f"fairplay: resuming {path}\n"
 
 
 def test_a_damaged_foreign_match_does_not_stop_a_new_one(tmp_path: Path) -> None:
-    path = planted(tmp_path, "greedy", "random", random_seed=True)
+    path = foreign_journal(tmp_path, "greedy", "random", random_seed=True)
     path.write_bytes(path.read_bytes() + b"junk\n")
 
     done = run_fairplay(*PLAY, "--journal", str(tmp_path))
 
-    assert (done.code, done.err) == (0, f"fairplay: a new match begins: {unmarked(path)}\n")
+    assert (done.code, done.err) == (0, f"fairplay: a new match begins: {foreign_refusal(path)}\n")
 
 
 # Journals that were begun here, and changed by somebody without the key.
@@ -236,7 +236,7 @@ def test_whatever_is_changed_without_the_key_is_not_ours_any_more(how: str, tmp_
     forge_journal(path, FORGERIES[how])
     left = path.read_bytes()
 
-    assert refusal_line(run_fairplay("resume", str(path))).startswith(unmarked(path))
+    assert refusal_line(run_fairplay("resume", str(path))).startswith(foreign_refusal(path))
     run_fairplay(*PLAY, "--journal", str(tmp_path))
 
     assert path.read_bytes() == left
@@ -259,19 +259,22 @@ def test_a_copy_under_another_name_is_not_ours(tmp_path: Path) -> None:
     copy.write_bytes(cut(path, 1).read_bytes())
     path.unlink()
 
-    assert refusal_line(run_fairplay("resume", str(copy))) == unmarked(copy)
-    assert run_fairplay(*PLAY, "--journal", str(tmp_path)).err == f"fairplay: a new match begins: {unmarked(copy)}\n"
+    assert refusal_line(run_fairplay("resume", str(copy))) == foreign_refusal(copy)
+    assert (
+        run_fairplay(*PLAY, "--journal", str(tmp_path)).err
+        == f"fairplay: a new match begins: {foreign_refusal(copy)}\n"
+    )
 
 
 def test_lines_of_two_of_our_own_do_not_make_a_third(tmp_path: Path) -> None:
     one, two = own(tmp_path / "one", "--seed", "7"), own(tmp_path / "two", "--seed", "7")
     one.write_bytes(seal_lines([read_lines(one)[0], *read_lines(two)[1:]]))
 
-    assert refusal_line(run_fairplay("resume", str(one))) == unmarked(one)
+    assert refusal_line(run_fairplay("resume", str(one))) == foreign_refusal(one)
 
 
 def test_a_journal_that_was_trusted_once_is_ours_from_then_on(tmp_path: Path) -> None:
-    path = planted(tmp_path, "greedy", "random")
+    path = foreign_journal(tmp_path, "greedy", "random")
     assert run_fairplay("resume", str(path), "--trust", "--quiet").code == 0
     whole = read_journal(path)
     cut(path, len(whole.heads) - 3)
@@ -284,7 +287,7 @@ def test_a_journal_that_was_trusted_once_is_ours_from_then_on(tmp_path: Path) ->
 
 
 def test_a_branch_is_ours_from_its_first_line_that_was_not_copied(tmp_path: Path) -> None:
-    parent = planted(tmp_path / "theirs", "exec:evil", "exec:evil")
+    parent = foreign_journal(tmp_path / "theirs", "exec:evil", "exec:evil")
     branch = ("resume", str(parent), "greedy", "random", "--journal", str(tmp_path / "ours"), "--quiet")
     assert run_fairplay(*branch).code == 0
     (path,) = (tmp_path / "ours").glob("*.jsonl")
@@ -296,7 +299,7 @@ def test_a_branch_is_ours_from_its_first_line_that_was_not_copied(tmp_path: Path
 
 
 def test_the_conditions_of_the_parent_are_not_those_of_a_branch(tmp_path: Path) -> None:
-    parent = planted(tmp_path / "theirs", "greedy", "random")
+    parent = foreign_journal(tmp_path / "theirs", "greedy", "random")
     forge_journal(parent, appended(**RESUMED, limits={"move": 86400.0}))
     bot, _ = program(tmp_path)
     branch = ("resume", str(parent), bot, "random", "--limit", "9", "--sandbox", "none", "--quiet")
@@ -336,7 +339,7 @@ def test_another_key_does_not_recognise_a_journal(tmp_path: Path, monkeypatch: p
 
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "of somebody else"))
 
-    assert refusal_line(run_fairplay("resume", str(path))) == unmarked(path)
+    assert refusal_line(run_fairplay("resume", str(path))) == foreign_refusal(path)
 
 
 def spoil_key(how: str, file: Path) -> str:
@@ -376,7 +379,7 @@ def test_a_key_that_cannot_be_relied_on_is_refused(how: str, tmp_path: Path, mon
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     why = spoil_key(how, user_key_file())
 
-    path = planted(tmp_path / "theirs", "greedy", "random")
+    path = foreign_journal(tmp_path / "theirs", "greedy", "random")
     games = ("--journal", str(tmp_path / "games"))
 
     for command in ((*PLAY, *games), ("resume", str(path)), ("resume", str(path), "random", "greedy", *games)):
@@ -410,7 +413,7 @@ def test_where_no_key_can_be_kept_matches_are_played_all_the_same(tmp_path: Path
     (path,) = tmp_path.glob("*.jsonl")
     assert "mark" not in json.loads(path.read_text().splitlines()[0])
     cut(path, 5)
-    assert refusal_line(run_script("resume", str(path), environment=nowhere)) == unmarked(path)
+    assert refusal_line(run_script("resume", str(path), environment=nowhere)) == foreign_refusal(path)
     done = run_script("resume", str(path), "--trust", "--quiet", environment=nowhere)
     assert (done.code, done.err) == (0, warning)
     assert run_script(*PLAY, environment=nowhere).err == ""  # nothing is recorded, so nobody needs a mark
