@@ -3,8 +3,8 @@
 Each seat holds some cards of a shuffled deck 0, 1, 2 ... (§1). In its turn it plays any card of its hand, and scores
 what is on it (§2); with an empty hand it passes (§3). Then it draws a card, and is told which (§4). A player that plays
 the 0 is eliminated: its hand is laid aside, and it is still ranked (§5). The game is over when there is nothing left to
-play or to draw, or when no player is left (§6). An ejected hand goes back under the pile; a card of which the seat could
-not be told is laid aside (§7).
+play or to draw, or when no player is left (§6). An ejected hand goes back under the pile; a card of which the seat
+could not be told is laid aside (§7).
 """
 
 from collections.abc import Iterator
