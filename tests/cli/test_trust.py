@@ -10,7 +10,7 @@ from fairplay.core.chance import seed_commitment
 from fairplay.journal.replay import read_journal
 from fairplay.journal.verification import verify
 from tests.cli.command import BEST_SANDBOX, refusal_line, run_fairplay, run_script
-from tests.cli.test_foreign_journals import THEIRS, planted, program
+from tests.cli.test_foreign_journals import THEIRS, foreign_journal, program
 from tests.journal.forging import forge_journal, rewrite_opening
 from tests.players.machine import needs_strict
 
@@ -24,7 +24,7 @@ def named(path: Path, seat: int, address: str) -> str:
 @pytest.mark.parametrize("place", [(), ("--at", "0")], ids=["in its file", "as a branch"])
 def test_the_programs_of_a_trusted_journal_are_named(place: tuple[str, ...], tmp_path: Path) -> None:
     bot, _ = program(tmp_path)
-    path = planted(tmp_path / "games", bot, f"exec:/usr/bin/env python3 {bot}")
+    path = foreign_journal(tmp_path / "games", bot, f"exec:/usr/bin/env python3 {bot}")
 
     done = run_fairplay("resume", str(path), *place, "--trust", "--quiet", *BEST_SANDBOX)
 
@@ -35,7 +35,7 @@ def test_the_programs_of_a_trusted_journal_are_named(place: tuple[str, ...], tmp
 def test_a_program_is_named_before_it_is_run(tmp_path: Path) -> None:
     """The program copies what was said so far."""
     said, seen = tmp_path / "said", tmp_path / "seen"
-    path = planted(tmp_path / "games", f"exec:/bin/cp {said} {seen}", "greedy")
+    path = foreign_journal(tmp_path / "games", f"exec:/bin/cp {said} {seen}", "greedy")
 
     with said.open("w") as err:
         run_script("resume", str(path), "--trust", "--sandbox", "none", "--quiet", stderr=err)
@@ -44,7 +44,7 @@ def test_a_program_is_named_before_it_is_run(tmp_path: Path) -> None:
 
 
 def test_trusting_a_journal_of_built_in_players_lists_no_programs(tmp_path: Path) -> None:
-    path = planted(tmp_path, "greedy", "lookahead:1")
+    path = foreign_journal(tmp_path, "greedy", "lookahead:1")
 
     done = run_fairplay("resume", str(path), "--trust", "--quiet")
 
@@ -53,7 +53,7 @@ def test_trusting_a_journal_of_built_in_players_lists_no_programs(tmp_path: Path
 
 def test_a_player_on_the_command_line_is_not_said_to_be_named_by_the_journal(tmp_path: Path) -> None:
     bot, _ = program(tmp_path)
-    path = planted(tmp_path / "games", "exec:/bin/false", "greedy")
+    path = foreign_journal(tmp_path / "games", "exec:/bin/false", "greedy")
 
     done = run_fairplay("resume", str(path), bot, "greedy", "--trust", "--quiet", *BEST_SANDBOX)
 
@@ -62,7 +62,7 @@ def test_a_player_on_the_command_line_is_not_said_to_be_named_by_the_journal(tmp
 
 @pytest.mark.parametrize("trust", [(), ("--trust",)])
 def test_no_command_of_a_journal_moves_the_terminal(trust: tuple[str, ...], tmp_path: Path) -> None:
-    path = planted(tmp_path, f"exec:/bin/echo '{ESCAPES}'", "greedy", names=(ESCAPES, "bob"))
+    path = foreign_journal(tmp_path, f"exec:/bin/echo '{ESCAPES}'", "greedy", names=(ESCAPES, "bob"))
 
     done = run_fairplay("resume", str(path), *trust, *BEST_SANDBOX)
 
@@ -75,7 +75,7 @@ def test_no_command_of_a_journal_moves_the_terminal(trust: tuple[str, ...], tmp_
 def test_a_port_of_a_trusted_journal_is_named_before_it_is_opened(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         address = f"tcp:127.0.0.1:{taken.getsockname()[1]}"
-        path = planted(tmp_path, address, "greedy")
+        path = foreign_journal(tmp_path, address, "greedy")
         left = path.read_bytes()
 
         done = run_fairplay("resume", str(path), "--trust", "--quiet")
@@ -100,7 +100,7 @@ REFUSED: dict[str, Any] = {
 @pytest.mark.parametrize("how", REFUSED)
 def test_invalid_values_in_a_trusted_journal_are_refused_and_its_file_is_kept(how: str, tmp_path: Path) -> None:
     players, why = REFUSED[how]
-    path = planted(tmp_path, *players)
+    path = foreign_journal(tmp_path, *players)
     left = path.read_bytes()
 
     done = run_fairplay("resume", str(path), "--trust")
@@ -113,7 +113,7 @@ def test_invalid_values_in_a_trusted_journal_are_refused_and_its_file_is_kept(ho
 @pytest.mark.parametrize("limits", [{"move": 1e300}, {"move": 0}, {"goodbye": -1.0}, {"bank": 86401}])
 def test_limits_beyond_a_day_are_refused_though_the_journal_is_trusted(limits: Any, tmp_path: Path) -> None:
     bot, trace = program(tmp_path)
-    path = planted(tmp_path / "games", bot, "greedy", limits=limits)
+    path = foreign_journal(tmp_path / "games", bot, "greedy", limits=limits)
 
     assert "line 1: invalid limits" in refusal_line(run_fairplay("resume", str(path), "--trust", *BEST_SANDBOX))
     assert not trace.exists()
@@ -121,7 +121,7 @@ def test_limits_beyond_a_day_are_refused_though_the_journal_is_trusted(limits: A
 
 def test_an_id_that_leads_out_of_a_directory_writes_nothing_there(tmp_path: Path) -> None:
     bot, _ = program(tmp_path)
-    path, out = planted(tmp_path / "games", bot, "greedy"), tmp_path / "out"
+    path, out = foreign_journal(tmp_path / "games", bot, "greedy"), tmp_path / "out"
     forge_journal(path, rewrite_opening(match="../../escaped", commitment=seed_commitment(THEIRS, "../../escaped")))
     resume = ("resume", str(path), "--trust", *BEST_SANDBOX)
 
@@ -140,7 +140,7 @@ def test_a_recorded_sandbox_never_weakens_that_of_the_user(tmp_path: Path) -> No
     secret.parent.mkdir()
     secret.write_text("the-secret-is-4711")
     look = f"exec:/bin/sh -c 'cat {secret} >&2; cat {secret}'"
-    path = planted(tmp_path / "games", look, "greedy", sandbox="none")
+    path = foreign_journal(tmp_path / "games", look, "greedy", sandbox="none")
 
     done = run_fairplay("resume", str(path), "--trust", "--quiet")
 
