@@ -138,7 +138,7 @@ def test_the_script_makes_the_same_page(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("game", "why"), [("fish", ""), ("q", ", and what is hidden in it stays so until it ends")], ids=["fish", "q"]
+    ("game", "why"), [("fish", ""), ("q", ", and its hidden hands are not shown before it ends")], ids=["fish", "q"]
 )
 def test_an_unfinished_match_becomes_no_page(game: str, why: str, tmp_path: Path) -> None:
     run_fairplay("play", game, "random", "random", "--seed", "1", "--journal", str(tmp_path), "--quiet")

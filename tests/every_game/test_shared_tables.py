@@ -125,7 +125,7 @@ def forget_the_stage(view: Any) -> Any:
         (forget_the_stage, Tsuro(size=4)),
     ],
 )
-def test_a_player_that_rewrites_tables_ejects_nobody_but_itself(attack: Any, game: AnyGame) -> None:
+def test_a_player_that_rewrites_tables_ejects_only_itself(attack: Any, game: AnyGame) -> None:
     def honest(seat: int) -> Any:
         return quick_player(game.name, "random", bytes([seat]) * 32)
 

@@ -66,7 +66,7 @@ def test_the_player_goes_where_the_most_fish_are() -> None:
     [("look_ahead", Fish(), "greedy", 25, 20), ("monte_carlo", Q(), "dag", 40, 2)],
     ids=["look_ahead", "monte_carlo"],
 )
-def test_whoever_looks_ahead_wins_with_few_lines(
+def test_a_bot_of_few_lines_that_looks_ahead_wins(
     name: str, game: AnyGame, other: str, lines: int, matches: int
 ) -> None:
     assert len((EXAMPLES / f"{name}.py").read_text().splitlines()) < lines
@@ -82,7 +82,7 @@ def test_whoever_looks_ahead_wins_with_few_lines(
 
 
 @pytest.mark.parametrize(("name", "game"), [("look_ahead", Fish(rows=5, columns=5)), ("monte_carlo", Q())], ids=str)
-def test_whoever_looks_ahead_plays_on_when_all_others_are_out(name: str, game: AnyGame) -> None:
+def test_lookahead_plays_on_when_all_others_are_out(name: str, game: AnyGame) -> None:
     player = load(name)
     player.WORLDS, player.OPTIONS = 1, 5  # type: ignore[attr-defined]  # of the one that has so many
 

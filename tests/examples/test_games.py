@@ -220,7 +220,7 @@ def test_bots_are_checked_and_play(game: str, far: bool, tmp_path: Path) -> None
 
 
 @each_game
-def test_somebody_begins_with_a_bot_that_is_ready(game: str, tmp_path: Path, mypy_cache: Path) -> None:
+def test_a_new_bot_is_ready_to_play(game: str, tmp_path: Path, mypy_cache: Path) -> None:
     bot = tmp_path / "bot.py"
     done = command("new-bot", GAMES[game], str(bot))
 
@@ -232,7 +232,7 @@ def test_somebody_begins_with_a_bot_that_is_ready(game: str, tmp_path: Path, myp
 
 
 @each_game
-def test_whoever_cheats_is_out_and_hears_why(game: str, tmp_path: Path) -> None:
+def test_a_player_that_cheats_is_ejected_with_the_reason(game: str, tmp_path: Path) -> None:
     field = {"tic-tac-toe": '{"type": "mark", "row": 9, "column": 0}', "connect-four": '{"type": "drop", "column": 9}'}
     (tmp_path / "bot.py").write_text(f"def take_turn(view):\n    return {field[game]}\n")
     words = ("play", GAMES[game], f"ann={tmp_path}/bot.py", "random", "--journal", str(tmp_path / "games"))

@@ -33,7 +33,7 @@ def won(game: BoardGame[Any, Any], names: Sequence[str], number: int) -> frozens
 
 
 @pytest.mark.parametrize("game", GAMES.values(), ids=GAMES)
-def test_whoever_looks_ahead_beats_chance(game: BoardGame[Any, Any]) -> None:
+def test_lookahead_beats_random(game: BoardGame[Any, Any]) -> None:
     first = [won(game, ["lookahead:300", "random"], number) for number in range(8)]
     second = [won(game, ["random", "lookahead:300"], number) for number in range(8)]
 

@@ -43,7 +43,7 @@ def test_those_that_are_not_possible_from_the_start_are_said_to_be_seldom() -> N
 
 
 @each_game
-def test_examples_are_positions_in_which_somebody_is_on_turn(rules: type[BoardGame[Any, Any]]) -> None:
+def test_examples_are_positions_with_a_player_on_turn(rules: type[BoardGame[Any, Any]]) -> None:
     found = examples_of(rules)
 
     assert [*found] == ["start", "in the middle", "near the end"]

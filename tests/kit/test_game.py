@@ -105,7 +105,7 @@ def test_a_planted_bug_is_noticed(rules: type[Game[Any, Any, Any]], why: str) ->
 
 
 @pytest.mark.parametrize("said", [{"signs": "XX"}, {"signs": "X."}, {"colours": ()}], ids=str)
-def test_a_game_whose_pieces_nobody_could_tell_apart_is_none(said: dict[str, Any]) -> None:
+def test_a_game_must_have_distinct_signs_and_some_colours(said: dict[str, Any]) -> None:
     with pytest.raises(TypeError, match="Alike"):
         type("Alike", (TicTacToe,), said, frozen=True)
 
@@ -184,7 +184,7 @@ def test_the_others_play_on_and_points_are_kept() -> None:
     assert game.ranking(state) == (frozenset({0}), frozenset({2}))
 
 
-def test_a_single_seat_is_nobodys_last_one_left() -> None:
+def test_a_single_seat_does_not_win_as_the_last_one_left() -> None:
     game = Heaps()
 
     assert game.turn(game.deal(1, bytes(32))) == 0

@@ -62,7 +62,7 @@ def test_it_is_listed_with_its_players() -> None:
     assert "the highest card of the hand" in run_fairplay("players", "toy").out
 
 
-def test_nobody_has_to_be_rated() -> None:
+def test_a_game_needs_no_ratings() -> None:
     assert (shelf.game_info("toy").ladder, shelf.game_info("toy").ratings) == ((), {})
     assert "How strong" not in run_fairplay("players", "toy").out
 
@@ -116,7 +116,9 @@ def test_players_of_others_can_be_checked_and_play(far: bool, tmp_path: Path, mo
     assert verify(read_legal(path)).result.ejected == ()
 
 
-def test_whoever_cheats_is_out_by_the_clause_of_its_rule_book(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_player_that_cheats_is_ejected_with_the_clause_of_the_rule_book(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     bot = make_in_process_player("def take_turn(view): return {'type': 'pass'}", tmp_path, monkeypatch)
 
     path, played = recorded(tmp_path / "games", f"ann={bot}", "bob=highest")

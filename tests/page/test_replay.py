@@ -165,7 +165,7 @@ def test_a_sealed_match_is_refused_until_its_seed_is_revealed(tmp_path: Path) ->
     assert render_replay(path, lambda file: file == path).startswith("<!-- ")
 
 
-def test_a_match_that_is_not_sealed_asks_nobody(tmp_path: Path) -> None:
+def test_a_match_that_is_not_sealed_needs_no_check_of_its_seed(tmp_path: Path) -> None:
     def nobody(file: Path) -> bool:
         raise AssertionError(file)
 

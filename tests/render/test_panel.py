@@ -85,7 +85,7 @@ def test_where_the_card_is_too_narrow_the_colour_is_left_to_the_figure() -> None
     assert "out in round 11" in said(drawn(*[player] * 2, width=100.0))
 
 
-def test_whoever_is_out_is_struck_out_and_whoever_is_lit_has_a_frame() -> None:
+def test_a_player_that_is_out_is_struck_out_and_a_lit_one_has_a_frame() -> None:
     root = drawn(ANN, BOB)
 
     assert [words.text for words in root.iter(f"{SVG}text") if words.get("text-decoration")] == ["<pink>"]

@@ -240,7 +240,7 @@ WISHES: list[tuple[dict[str, str], bool]] = [
         ("library list", *WISHES[2]),
     ],
 )
-def test_a_terminal_gets_colours_unless_somebody_does_not_want_any(
+def test_a_terminal_gets_colours_unless_they_are_switched_off(
     verb: str, environment: dict[str, str], coloured: bool, games: Path
 ) -> None:
     terminal, end = os.openpty()
@@ -329,7 +329,7 @@ def test_so_it_is_for_the_whole_process(verb: str, games: Path) -> None:
         assert run(verb, games, stdout=full).code == 3
 
 
-def test_with_a_closed_output_a_match_is_played_for_nobody() -> None:
+def test_a_match_is_played_to_its_end_with_a_closed_output() -> None:
     done = run_script("play", "fish", "greedy", "random", *SMALL_BOARD, preexec_fn=lambda: os.close(1))
 
     assert (done.code, done.out, done.err) == (0, "", "")

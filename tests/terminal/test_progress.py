@@ -134,7 +134,7 @@ def test_a_round_more_than_was_thought_has_matches_left() -> None:
     assert line == "round 3 of 2, 5 of 10 matches, 5.0 per second, 1 s left"
 
 
-def test_who_fails_again_and_again_hides_nobody(capsys: pytest.CaptureFixture[str]) -> None:
+def test_repeated_failures_of_one_player_hide_no_other_player(capsys: pytest.CaptureFixture[str]) -> None:
     watcher = watching()
 
     line = seen(watcher, began(1, 40, 0), *[ejected("b\x1b[2Jad")] * 9, ejected("x" * 99))

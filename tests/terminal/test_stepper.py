@@ -248,7 +248,9 @@ def test_an_unfinished_match_is_shown_as_far_as_it_went(tmp_path: Path) -> None:
         ([], {"before": ["sh", "-c", 'exec "$0" "$@" < /dev/null']}),
     ],
 )
-def test_lines_are_said_where_nobody_can_step(options: list[str], more: dict[str, object], directory: Path) -> None:
+def test_a_replay_is_printed_as_lines_without_a_keyboard(
+    options: list[str], more: dict[str, object], directory: Path
+) -> None:
     with Terminal("replay", str(recorded("fish", directory)), *options, **more) as terminal:  # type: ignore[arg-type]
         assert terminal.wait_for_exit() == 0
         assert OTHER_SCREEN not in terminal.raw

@@ -33,7 +33,7 @@ DEFAULT_PACE_S = 0.3  # for each position, if all players are in this process
 def show_match(
     prepared: PreparedMatch, *, quiet: bool, events: bool, lines: bool, pace: float | None, pictures: Path | None
 ) -> None:
-    """Play a match, and show it as it was asked for: drawn in place if that is possible, and nobody wants lines."""
+    """Play a match, and show it as requested: drawn in place if that is possible and no lines are requested."""
     if quiet and events:
         raise BadRequest("--quiet and --events cannot go together")
     game, tell = game_info(prepared.match.game.name), FlushingWriter(sys.stdout)

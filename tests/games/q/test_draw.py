@@ -148,7 +148,7 @@ def test_a_gap_is_a_tear_in_the_cloth() -> None:
 
 
 @pytest.mark.parametrize("steps", [0, 5, 30])
-def test_a_hand_is_shown_to_its_seat_and_to_nobody_else(steps: int) -> None:
+def test_a_hand_is_visible_to_its_seat_only(steps: int) -> None:
     state = play_random_steps(steps)
 
     for seat, hand in enumerate(state.hands):
@@ -177,7 +177,7 @@ def test_hands_of_all_sizes_stay_inside_the_picture(count: int) -> None:
     assert max(float(at.split()[0]) for at in points) + CELL / 2 < size(picture)[0]
 
 
-def test_the_panel_names_everybody_with_marks_and_scores() -> None:
+def test_the_panel_names_all_players_with_status_and_score() -> None:
     lines = said(svg(SMALL_VIEW, ["Ann", "Bob", "Cyd", "Dee"]))
 
     for words in ("Ann", "104", "seat 0", "Bob", "12", "seat 1 · to act", "Cyd", "seat 2 · ejected", "Dee", "1"):
@@ -216,7 +216,7 @@ def test_the_stage_and_the_tiles_left_are_said(done: bool, now: str) -> None:
     assert len(spans) == 2
 
 
-def test_a_game_that_everybody_has_left_is_drawn() -> None:
+def test_a_game_that_all_players_have_left_is_drawn() -> None:
     state = play_random_steps(4)
     for seat in range(3):
         state = GAME.eject(state, seat, Moment.TURN)

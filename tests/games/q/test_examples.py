@@ -52,7 +52,7 @@ def test_passing_at_the_end_of_an_empty_round_ends_the_game_and_placing_does_not
     assert GAME.turn(GAME.apply(state, Place((Placement("red circle", (0, 1)),)))) == 1
 
 
-def test_fresh_tiles_are_lost_with_whoever_fails_to_take_them() -> None:
+def test_new_tiles_are_lost_if_their_player_does_not_acknowledge_them() -> None:
     state = EXAMPLES["fresh tiles"]
     failed = state.order[-1]
 

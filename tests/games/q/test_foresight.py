@@ -109,7 +109,7 @@ def test_how_much_others_hold_is_what_is_neither_seen_nor_left(left: int, theirs
     ("order", "tiles", "placed"),
     [((0, 1), REDS, False), ((1, 0), REDS, True), ((1, 0), REDS[:1], False)],
 )
-def test_whoever_is_not_the_first_of_a_round_thinks_that_somebody_placed_unless_nobody_ever_did(
+def test_all_but_the_first_player_of_a_round_assume_a_placement_unless_there_never_was_one(
     order: tuple[int, ...], tiles: tuple[str, ...], placed: bool
 ) -> None:
     assert outlook(seen(("red circle",), tiles=tiles, order=order)).placed is placed
@@ -131,7 +131,7 @@ def test_a_round_without_a_placement_ends_a_playout() -> None:
     assert play_out(start(**lead, placed=True), 8, 4, Dice(KEY, 0)) == 0
 
 
-def test_whoever_places_its_last_tile_ends_a_playout() -> None:
+def test_placing_the_last_tile_ends_a_playout() -> None:
     # Both can place what they draw; the other one is on turn, and 12 points or more behind it cannot win by that.
     behind = {"unseen": bytes([KINDS["red star"]]), "drawn": 1}
     points = 1 + 7 + 4  # for the tile, for the longer row, for finishing

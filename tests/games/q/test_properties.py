@@ -288,7 +288,7 @@ def test_a_draft_can_be_extended_exactly_where_check_allows_it(
 
 @settings(modest, max_examples=25)
 @given(st.integers(0, 10**6), st.integers(2, 4))
-def test_all_1080_tiles_are_kept_whoever_is_ejected_and_whenever(number: int, seats: int) -> None:
+def test_all_1080_tiles_are_kept_through_ejections(number: int, seats: int) -> None:
     lots = SeededRandom(seed_from_text(str(number)))
     match: Match[Any, Any, Any] = Match(QGAME, QGAME.deal(seats, seed_from_text(f"deal {number}")), PLAYERS[:seats])
     every_tile, sampling = sorted(list(range(NONE)) * COPIES), Sampling(lots, 60, 20)

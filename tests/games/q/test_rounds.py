@@ -99,7 +99,7 @@ def test_an_exchange_as_the_last_act_is_told_before_the_game_is_over() -> None:
     assert final.turn is None
 
 
-def test_whoever_fails_after_such_an_exchange_is_out_and_others_are_ranked() -> None:
+def test_a_player_that_fails_after_such_an_exchange_is_out_and_the_others_are_ranked() -> None:
     state = make_state(3, scores=(5, 9, 7))
 
     final = play(make_match(state), [make_seat(), make_seat(), make_seat(Exchange(), fails=Moment.NEWS)])
@@ -113,7 +113,7 @@ def test_whoever_fails_after_such_an_exchange_is_out_and_others_are_ranked() -> 
 # The finish.
 
 
-def test_whoever_places_all_tiles_ends_the_game_at_once_without_new_tiles() -> None:
+def test_placing_all_tiles_ends_the_game_at_once_without_new_tiles() -> None:
     state = make_position({(0, 0): "red star"}, ["red circle", "red star", "red star"], PILE_TILES)
     finisher, second, third = make_seat(right_end_tile(1)), make_seat(), make_seat()
 
@@ -137,7 +137,7 @@ def test_a_finish_in_the_middle_of_a_round_ends_it_too() -> None:
     assert QGAME.order(final.state) == (1, 2, 0)
 
 
-def test_after_a_finish_nobody_is_on_turn_and_nothing_is_offered() -> None:
+def test_after_a_finish_no_player_is_on_turn_and_no_action_is_offered() -> None:
     state = make_position({(0, 0): "red star"}, ["red circle", "red star"], PILE_TILES)
 
     after = play_actions(state, right_end_tile(1))
@@ -205,7 +205,7 @@ def test_the_others_order_does_not_change() -> None:
 
 @pytest.mark.parametrize("gone", [0, 1, 2, 3])
 @pytest.mark.parametrize("acted", [0, 1, 2, 3])
-def test_whoever_leaves_and_whenever_the_rest_of_the_round_has_its_turns(gone: int, acted: int) -> None:
+def test_after_any_ejection_the_rest_of_the_round_has_its_turns(gone: int, acted: int) -> None:
     state = play_actions(make_state(4), *[Pass()] * acted)
     due = [seat for seat in range(acted, 4) if seat != gone]
 
@@ -228,14 +228,14 @@ def test_the_last_player_plays_on() -> None:
     assert len(final.state.map.tiles) == 3
 
 
-def test_when_nobody_is_left_the_game_is_over() -> None:
+def test_when_no_player_is_left_the_game_is_over() -> None:
     final = play(make_match(make_state(2)), [make_seat(fails=Moment.TURN), make_seat(fails=Moment.TURN)])
 
     assert (final.turn, final.result.ranking) == (None, ())
     assert [ejected.seat for ejected in final.ejected] == [0, 1]
 
 
-def test_when_nobody_could_be_greeted_the_game_is_over_before_it_began() -> None:
+def test_when_all_players_fail_the_greeting_the_game_is_over_before_it_began() -> None:
     channels = [make_seat(fails=Moment.GREETING) for _ in range(3)]
 
     final = play(make_match(make_state(3)), channels)
@@ -277,20 +277,20 @@ def end_order(state: State, *channels: ScriptedChannel) -> list[int]:
     return order
 
 
-def test_winners_are_told_first_each_group_from_whoever_would_be_next() -> None:
+def test_winners_are_told_first_and_each_group_starts_with_the_next_to_move() -> None:
     state = make_state(4, scores=(4, 9, 9, 4), order=(2, 3, 0, 1))
 
     assert end_order(state, make_seat(), make_seat(), make_seat(), make_seat()) == [2, 1, 3, 0]
 
 
-def test_whoever_finished_comes_first_in_its_group() -> None:
+def test_the_player_that_finished_comes_first_in_its_group() -> None:
     hands = ["red star, red square", "red star, red square", "red circle", "red star"]
     state = make_position({(0, 0): "red star"}, hands, PILE_TILES, scores=(0, 50, 43, 0))
 
     assert end_order(state, make_seat(), make_seat(), make_seat(right_end_tile(1)), make_seat()) == [2, 1, 3, 0]
 
 
-def test_nobody_moves_up_when_a_winner_fails_at_the_end() -> None:
+def test_no_player_moves_up_when_a_winner_fails_at_the_end() -> None:
     ended: list[Ended] = []
 
     def inform(event: Event, match: AnyMatch) -> None:

@@ -106,7 +106,7 @@ def test_an_illegal_action_names_the_clause_that_it_breaks(
 
 
 @broken
-def test_nobody_learns_of_a_tile_from_a_refusal(clause: str, state: State, seat: Seat | None, action: Action) -> None:
+def test_a_refusal_names_no_tile(clause: str, state: State, seat: Seat | None, action: Action) -> None:
     with pytest.raises(IllegalAction) as illegal:
         QGAME.check(QGAME.view(state, seat), action)
 
@@ -164,7 +164,7 @@ def test_a_placement_extends_the_map_and_is_refilled_from_the_front_of_the_pile(
     )
 
 
-def test_new_tiles_are_told_to_whoever_placed_and_to_nobody_else() -> None:
+def test_only_the_player_that_placed_is_told_its_new_tiles() -> None:
     action = make_placement(tile_row((0, 1), "red circle, red circle"))
 
     news = QGAME.news(START, action, play_actions(START, action))
@@ -353,7 +353,7 @@ def test_each_turn_is_asked_and_new_tiles_are_acknowledged_before_the_next() -> 
     assert heard(second) == ["Start", "TakeTurn", "TakeTurn", "End"]
 
 
-def test_whoever_is_gone_at_once_leaves_its_tiles() -> None:
+def test_a_player_that_is_gone_at_once_leaves_its_tiles() -> None:
     final = play(
         make_match(START),
         [ScriptedChannel(script_from_answers([])), ScriptedChannel(strategy_script(lambda view: Pass()))],

@@ -186,7 +186,7 @@ def test_a_search_that_is_cut_short_finds_something_legal(tiles: int, hand: list
     assert found(view, enough=search.DEFAULT_TILE_TRIES // 2) is not None
 
 
-def test_whoever_tries_more_tiles_finds_more_points() -> None:
+def test_trying_more_tiles_finds_more_points() -> None:
     views = [grown(tiles) for tiles in range(1, 30)]
     none, some_points, most_points = (
         sum(found(view, enough=enough) or 0 for view in views) for enough in (0, 2000, search.DEFAULT_TILE_TRIES)

@@ -143,7 +143,7 @@ def test_most_points_are_marked_at_the_end() -> None:
 
 
 @pytest.mark.parametrize("steps", [0, 5, 30])
-def test_a_hand_is_shown_to_its_seat_and_to_nobody_else(steps: int) -> None:
+def test_a_hand_is_visible_to_its_seat_only(steps: int) -> None:
     state = play_random_steps(steps)
 
     for seat, hand in enumerate(state.hands):

@@ -36,7 +36,7 @@ def test_players_are_known_by_seat_and_score() -> None:
     assert (view.scores, view.turn, view.left) == ({0: 5, 1: 8, 2: 3}, 1, 1)
 
 
-def test_who_does_not_play_is_nobody() -> None:
+def test_the_view_of_a_seat_without_a_player_has_no_player() -> None:
     with pytest.raises(BadRequest, match="this is the view of a spectator, which has no player"):
         _ = GAME.view(STATE, None).me
     with pytest.raises(BadRequest, match="seat 2 is out"):
@@ -113,7 +113,7 @@ def test_other_seeds_imagine_other_hands_and_the_same_ones_the_same() -> None:
     assert len({GAME.imagine(view, bytes([number])).hands[1] for number in range(20)}) == 20
 
 
-def test_whether_anybody_has_placed_in_this_round_is_guessed_where_it_is_not_known() -> None:
+def test_an_unknown_placement_in_this_round_is_assumed() -> None:
     begun = GAME.view(STATE, 1)
     fresh = GAME.view(msgspec.structs.replace(STATE, order=(0, 1, 2), to_act=3), 0)
 

@@ -52,7 +52,7 @@ def run(game: Tsuro, seats: int = 3, *watchers: Watcher, **options: Any) -> Matc
 
 
 @pytest.mark.parametrize("seats", [3, 4, 5])
-def test_a_match_begins_with_an_empty_board_and_everybody_yet_to_place(seats: int) -> None:
+def test_a_match_begins_with_an_empty_board_and_all_players_yet_to_place(seats: int) -> None:
     table = Tsuro().deal(seats, SEED).table
 
     assert (table.stage, table.round, table.waiting) == (Stage.PLACING, 0, tuple(range(seats)))
@@ -148,7 +148,7 @@ def test_the_cycle_goes_from_0_to_34_and_round_again_whatever_the_seed() -> None
     assert source == Tsuro(tiles="cycle").deal(3, bytes(32)).source
 
 
-def test_only_whoever_is_on_turn_sees_the_tiles_that_are_dealt() -> None:
+def test_only_the_seat_on_turn_sees_the_tiles_that_are_dealt() -> None:
     game = Tsuro(tiles="cycle")
     state = game.deal(3, SEED)
 
@@ -203,7 +203,7 @@ def test_a_match_that_ends_before_the_tiles_do_is_not_affected(seats: int) -> No
 
 
 @pytest.mark.parametrize("missing", [1, 2, 3, 10])
-def test_tiles_that_run_out_are_a_fault_of_the_host_when_that_is_reached_and_nobody_is_ejected(missing: int) -> None:
+def test_tiles_that_run_out_are_a_fault_of_the_host_and_eject_no_player(missing: int) -> None:
     endless = Watcher()
     needed = run(Tsuro(tiles="cycle", size=6), 3, endless).state.drawn
     game = Tsuro.with_tiles(islice(cycle(range(35)), needed - missing), 3, size=6)

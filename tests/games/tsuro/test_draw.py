@@ -193,7 +193,7 @@ def test_the_ejected_have_neither_avatar_nor_way() -> None:
     assert " K  black  black                               ejected" in shown.splitlines()
 
 
-def test_the_square_before_whoever_is_on_turn_is_marked() -> None:
+def test_the_square_before_the_avatar_on_turn_is_marked() -> None:
     picture = svg(make_view(small_match_state()))
 
     (frame,) = group(picture, "ahead").iter(f"{SVG}rect")
@@ -212,7 +212,7 @@ def test_before_and_after_the_turns_no_square_is_marked(steps: int) -> None:
 
 
 @pytest.mark.parametrize("steps", [0, 2, 4, 20])
-def test_dealt_tiles_are_shown_to_whoever_is_on_turn_and_to_nobody_else(steps: int) -> None:
+def test_only_the_player_on_turn_sees_the_dealt_tiles(steps: int) -> None:
     state = play_random_steps(steps)
     turn = state.table.waiting[0]
     mine = make_view(state, turn)
@@ -227,14 +227,14 @@ def test_dealt_tiles_are_shown_to_whoever_is_on_turn_and_to_nobody_else(steps: i
         assert "dealt" not in text(make_view(state, other))
 
 
-def test_the_panel_of_the_picture_names_everybody_with_marks() -> None:
+def test_the_panel_of_the_picture_names_all_players_with_status() -> None:
     lines = said(svg(make_view(small_match_state()), ["Ann", "Bob"]))
 
     for words in ("Ann", "white · to lay", "Bob", "black", "red"):
         assert words in lines
 
 
-def test_whoever_has_to_place_a_tile_is_marked() -> None:
+def test_the_player_that_has_to_place_a_tile_is_marked() -> None:
     view = make_view(play_random_steps(1))
 
     assert [line.endswith("to place") for line in text(view).splitlines()[-4:]] == [False, True, False, False]
@@ -253,7 +253,7 @@ def test_the_last_one_left_is_marked_at_the_end_and_the_others_have_their_rounds
     assert {*marks} <= {*said(svg(view))}
 
 
-def test_with_nobody_left_those_who_fell_last_are_lit() -> None:
+def test_without_a_player_left_those_that_fell_last_are_lit() -> None:
     fallen = [AvatarPosition((0, 0, "C"), None, fell=fell) for fell in (2, 3, encode_ejection_round(3), 3)]
     root = ElementTree.fromstring(svg(make_spectator_view(STRAIGHT_ROW, *fallen, stage=Stage.DONE, round=3)))
 
@@ -341,7 +341,7 @@ def test_ways_are_told_apart_without_colour() -> None:
 
 
 @pytest.mark.parametrize("lot", range(1, 6))
-def test_everybody_has_a_letter_on_every_path_of_its_way(lot: int) -> None:
+def test_every_avatar_has_a_letter_on_every_path_of_its_way(lot: int) -> None:
     state = play_random_steps(30, seats=5, lot=lot)
     table = state.table
     expected = Counter(
@@ -366,7 +366,7 @@ def test_the_ports_have_letters_where_they_stand() -> None:
     assert PORTS not in ports(make_view(laying), small=True)
 
 
-def test_the_tiles_dealt_are_shown_with_their_numbers_to_whoever_is_on_turn() -> None:
+def test_the_player_on_turn_sees_the_dealt_tiles_with_their_numbers() -> None:
     state = play_random_steps(9)
     mine = svg(Tsuro().view(state, state.table.waiting[0]))
 

@@ -13,7 +13,7 @@ SEED = bytes(range(32))
 
 
 @pytest.mark.parametrize("choose", [best_lay, kernel.best_future])
-def test_whoever_can_lead_the_only_rival_off_does(choose: object) -> None:
+def test_a_player_that_can_drive_its_only_rival_off_does_so(choose: object) -> None:
     # Both face [1, 1]: straight over they part, and round the corners the rival is led off at the north.
     state = make_position(
         {(1, 0): STRAIGHT, (0, 1): UTURN}, [(1, 0, "E"), (0, 1, "C"), None], (STRAIGHT, CORNERS), size=6
@@ -34,7 +34,7 @@ def test_the_first_place_is_shared_by_those_who_are_led_off_last() -> None:
     assert Future(grid, b"", (OUT, 1, OUT), (0, 2)).worth(1) == FIRST
 
 
-def test_whoever_has_more_room_is_worth_more() -> None:
+def test_a_player_with_more_room_is_worth_more() -> None:
     table = make_position({(0, 0): DIAGONAL, (5, 5): CORNERS}, [(0, 0, "D"), (5, 5, "A"), None]).table
     future = Future(table.grid, table.board, table.avatars)
 

@@ -163,7 +163,7 @@ def test_what_comes_of_a_tile_is_what_comes_of_it_the_slow_way(state: State) -> 
 
 @modest
 @given(states())
-def test_what_is_wrong_with_a_tile_is_seen_in_what_comes_of_it_whoever_lays_it(state: State) -> None:
+def test_the_dangers_of_tiles_agree_with_their_prospects(state: State) -> None:
     table, codes = state.table, codes_of(state.dealt)
     size, board, avatars = table.grid.size, table.board, table.avatars
 
@@ -296,7 +296,7 @@ def test_what_was_drawn_is_on_the_board_or_was_discarded(steps: list[Step]) -> N
 
 @modest
 @given(playouts())
-def test_every_avatar_faces_an_empty_square_and_whoever_is_in_has_one(steps: list[Step]) -> None:
+def test_every_avatar_faces_an_empty_square_and_every_player_still_in_has_one(steps: list[Step]) -> None:
     for match, _ in nonempty(steps):
         table, board = match.state.table, placed_tiles(match.state)
         for seat, place in nonempty(enumerate(spots(match.state))):

@@ -51,7 +51,7 @@ def corner(*dealt: int, **given: Any) -> State:
 # 2 and 5: rounds, and how they end.
 
 
-def test_everybody_who_is_still_in_acts_once_in_each_round_by_age() -> None:
+def test_every_player_still_in_acts_once_in_each_round_by_age() -> None:
     _, _, told = referee_match(TSURO.deal(5, bytes(32)))
     rounds: dict[int, list[int]] = {}
 
@@ -93,7 +93,7 @@ def test_the_last_one_left_finishes_the_round_and_may_be_ejected_in_it() -> None
     assert final.result.ranking == (frozenset({0}), frozenset({1}))
 
 
-def test_whoever_had_its_turn_is_not_asked_again_when_it_is_the_last_one_left() -> None:
+def test_a_player_that_had_its_turn_is_not_asked_again_when_it_is_the_last_one_left() -> None:
     state = corner(STRAIGHT, STRAIGHT, CORNERS, CORNERS)
 
     final, (white, _, _), _ = referee_match(state)
@@ -102,7 +102,7 @@ def test_whoever_had_its_turn_is_not_asked_again_when_it_is_the_last_one_left() 
     assert final.result.ranking == (frozenset({0}), frozenset({2}), frozenset({1}))
 
 
-def test_whoever_is_driven_off_before_its_turn_does_not_get_it() -> None:
+def test_a_player_driven_off_before_its_turn_does_not_get_the_turn() -> None:
     tiles = {(1, 1): STRAIGHT, (2, 0): STRAIGHT, (7, 7): STRAIGHT}
     state = make_position(tiles, [(1, 1, "A"), (2, 0, "H"), (7, 7, "A")], [21, 21, 0, 1])
 
@@ -156,7 +156,7 @@ def test_the_score_is_the_round_that_a_player_survived_to(fell: list[int], score
 
 
 @pytest.mark.parametrize(("seat", "kept"), [(0, 3), (1, 1)], ids=["still in", "led off in round 1"])
-def test_whoever_is_ejected_keeps_the_round_that_it_survived_to(seat: int, kept: int) -> None:
+def test_an_ejected_player_keeps_the_round_that_it_survived_to(seat: int, kept: int) -> None:
     before = corner(CORNERS, CORNERS)
 
     after = TSURO.eject(before, seat, Moment.GREETING)
@@ -200,7 +200,7 @@ def test_the_eliminated_get_no_turn_and_no_news_and_exactly_one_end() -> None:
 # 4.5: no legal option.
 
 
-def test_whoever_has_no_legal_option_is_ejected_whatever_it_does() -> None:
+def test_a_player_without_a_legal_option_is_ejected_whatever_it_does() -> None:
     tiles = {(0, 0): UTURN, (9, 0): STRAIGHT, (4, 4): STRAIGHT}
     state = make_position(tiles, [(0, 0, "F"), (9, 0, "E"), (4, 4, "A")], [UTURN, CORNERS, 0, 1, 2, 3, *range(35)] * 5)
 
@@ -280,7 +280,7 @@ def test_an_ejection_between_turns_changes_neither_the_tiles_nor_who_is_on_turn(
     assert (after.drawn, after.dealt, TSURO.turn(after), TSURO.order(after)) == (0, (STRAIGHT, CORNERS), 0, (0,))
 
 
-def test_whoever_was_eliminated_can_still_be_ejected_and_is_not_ranked_then() -> None:
+def test_an_eliminated_player_can_still_be_ejected_and_is_not_ranked_then() -> None:
     state = corner(STRAIGHT, CORNERS)
 
     after = TSURO.eject(state, 1, Moment.GREETING)
@@ -290,7 +290,7 @@ def test_whoever_was_eliminated_can_still_be_ejected_and_is_not_ranked_then() ->
 
 
 @pytest.mark.parametrize("at", [0, 1, 2, 3])
-def test_when_everybody_is_ejected_the_game_is_over_and_nobody_is_ranked(at: int) -> None:
+def test_when_all_players_are_ejected_the_game_is_over_without_a_ranking(at: int) -> None:
     final, table, _ = referee_match(TSURO.deal(5, bytes(32)), [leaving(at) for _ in range(5)])
 
     assert final.result.ranking == ()
@@ -315,7 +315,7 @@ def test_one_left_after_it_has_placed_plays_no_turn() -> None:
     assert (final.state.drawn, final.result.ranking) == (9, (frozenset({0}),))
 
 
-def test_whoever_fails_the_end_is_struck_out_and_nobody_moves_up() -> None:
+def test_a_player_that_fails_the_end_is_struck_out_and_no_player_moves_up() -> None:
     state = corner(CORNERS, CORNERS, STRAIGHT, STRAIGHT)
 
     final, _, told = referee_match(state, [good, good, leaving(2)])

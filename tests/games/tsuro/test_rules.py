@@ -123,9 +123,7 @@ def test_an_illegal_action_names_the_clause_that_it_breaks(
 
 
 @pytest.mark.parametrize(("clause", "state", "seat", "action"), BROKEN, ids=[f"{bug[0]} {bug[3]}" for bug in BROKEN])
-def test_nobody_learns_the_number_of_a_tile_from_a_refusal(
-    clause: str, state: State, seat: Seat | None, action: Action
-) -> None:
+def test_a_refusal_names_no_number_of_a_tile(clause: str, state: State, seat: Seat | None, action: Action) -> None:
     with pytest.raises(IllegalAction) as illegal:
         TSURO.check(TSURO.view(state, seat), action)
 
@@ -174,7 +172,7 @@ def test_after_the_last_placement_the_first_round_begins_with_the_oldest() -> No
     assert (state.table.stage, state.table.round, TSURO.order(state)) == (Stage.PLAYING, 1, (0, 1, 2))
 
 
-def test_a_tile_of_somebody_who_was_ejected_is_still_in_the_way() -> None:
+def test_the_tiles_of_an_ejected_player_stay_on_the_board() -> None:
     state = TSURO.eject(PLACED, 0, Moment.TURN)
 
     assert spots(state) == [None, None, None]
@@ -235,7 +233,7 @@ def meeting() -> State:
     return play_actions(state, Lay(12, 0))  # from A to C
 
 
-def test_a_collision_hurts_nobody() -> None:
+def test_avatars_that_meet_stay_in_the_game() -> None:
     state = meeting()
 
     assert spots(state)[:2] == [(1, 1, "C"), (1, 1, "C")]
@@ -284,7 +282,7 @@ def test_where_every_option_is_a_loop_all_are_legal_and_the_tile_is_not_laid() -
     assert (after.table.fell, after.drawn, TSURO.order(after)) == ((1, 0, 0), 2, (1, 2))
 
 
-def test_a_forced_loop_removes_those_who_would_loop_and_nobody_else_moves() -> None:
+def test_a_forced_loop_removes_the_looping_players_and_no_other_avatar_moves() -> None:
     after = play_actions(OTHERS_LOOP, Lay(UTURN, 0))
 
     assert after.table.board == OTHERS_LOOP.table.board

@@ -74,7 +74,7 @@ def test_without_a_legal_option_something_is_said() -> None:
 
 @pytest.mark.parametrize("name", ["a choice", "forced suicide", "forced loop", "together"])
 @pytest.mark.parametrize("player", ["second", "third", "random", "survivor", "careless", "foresight"])
-def test_whoever_can_act_legally_does(player: str, name: str) -> None:
+def test_built_in_players_act_legally_if_they_can(player: str, name: str) -> None:
     view = seen(EXAMPLES[name])
 
     assert BUILT_IN[player].make("", bytes(32))(view) in STANDARD.lays(view)
@@ -97,7 +97,7 @@ def test_random_draws_the_same_in_the_same_position_with_the_same_key() -> None:
     assert BUILT_IN["random"].make("", bytes(32))(view) == BUILT_IN["random"].make("", bytes(32))(view)
 
 
-def test_nobody_is_ejected_but_for_want_of_a_legal_option() -> None:
+def test_random_players_are_ejected_only_without_a_legal_option() -> None:
     for number in range(20):
         match = played("second", "third", "random", "survivor", "second", seed=f"{number}")
 

@@ -130,7 +130,7 @@ def test_in_a_wide_window_the_board_is_large_with_the_players_beside_it() -> Non
 
 
 @pytest.mark.parametrize("width", [60, 50, 44])
-def test_that_somebody_is_out_is_said_in_little_room(width: int) -> None:
+def test_a_narrow_panel_says_that_a_player_is_out(width: int) -> None:
     lines = text(
         make_view(play_random_steps(20, seats=5, lot=3)), ["Ann", "Bob", "Cyd", "Dee", "Eve"], width=width
     ).split("\n")

@@ -54,7 +54,7 @@ def test_players_have_avatars_that_face_a_square() -> None:
     assert (view.turn, view.stage, view.round, view.scores) == (0, Stage.PLAYING, 1, {0: 1, 1: 1, 2: 1})
 
 
-def test_whoever_is_not_on_the_board_has_no_avatar() -> None:
+def test_a_player_off_the_board_has_no_avatar() -> None:
     view = GAME.view(GAME.deal(3, SEED), 0)
 
     assert view.avatar is None
@@ -152,7 +152,7 @@ def test_of_the_cycle_everything_is_known() -> None:
         assert imagined[: len(coming)] == coming[: len(imagined)]
 
 
-def test_whoever_waits_imagines_tiles_for_whoever_is_on_turn() -> None:
+def test_a_waiting_player_imagines_tiles_for_the_player_on_turn() -> None:
     _, match = placed()
 
     state = GAME.imagine(match.view(1))
