@@ -609,7 +609,7 @@ def test_a_client_that_never_reads_times_out() -> None:
     run(host())
 
 
-@pytest.mark.parametrize("matches", [20, pytest.param(200, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("matches", [20, pytest.param(200, marks=[pytest.mark.nightly, pytest.mark.time_limit(300)])])
 def test_many_matches_with_bad_clients_leave_nothing_behind(matches: int) -> None:
     quick = Limits(move=0.05, start_up=5.0, goodbye=0.05)
     ways = [*BAD, has_no_end_and_hangs_up]

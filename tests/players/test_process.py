@@ -416,7 +416,7 @@ def test_a_start_that_is_cancelled_leaves_nothing(any_way: SandboxPolicy) -> Non
     assert becomes_true(lambda: not processes_marked(mark))
 
 
-@pytest.mark.parametrize("rounds", [40, pytest.param(400, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("rounds", [40, pytest.param(400, marks=[pytest.mark.nightly, pytest.mark.time_limit(300)])])
 def test_many_crashes_leave_nothing(any_way: SandboxPolicy, rounds: int) -> None:
     box = any_way
 

@@ -635,7 +635,7 @@ def test_a_pending_callback_is_told_that_the_connection_was_closed() -> None:
     run(host())
 
 
-@pytest.mark.parametrize("matches", [20, pytest.param(200, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("matches", [20, pytest.param(200, marks=[pytest.mark.nightly, pytest.mark.time_limit(300)])])
 def test_many_websocket_matches_with_bad_clients_leave_nothing_open(matches: int) -> None:
     quick = Limits(move=0.05, start_up=5.0, goodbye=0.05)
 
