@@ -160,7 +160,7 @@ def test_an_unfinished_match_is_refused(game: str, tmp_path: Path) -> None:
 def test_a_sealed_match_is_refused_until_its_seed_is_revealed(tmp_path: Path) -> None:
     path = record_match(tmp_path, "q", sealed=True)
 
-    with pytest.raises(BadRequest, match=r"^[^\n]+: this match is sealed, and stays so until the seed of its deal"):
+    with pytest.raises(BadRequest, match=r"^[^\n]+: this match is sealed until the seed of its deal"):
         render_replay(path)
     assert render_replay(path, lambda file: file == path).startswith("<!-- ")
 
