@@ -62,7 +62,7 @@ BANNED = {  # a regular expression over words, and what to write instead
     "whoever|whomever|nobody|somebody|anybody|everybody": "a noun",
 }
 ALLOWED = {  # a regular expression over the text as it is written, and why it may stand there
-    r"cup\.toml|\bcups/|\bcup/|(standings|list|find|--journal) cup\b|`cup`": "files of a tournament",
+    r"cup\.toml|\bcups\b|\bcup/|(standings|list|find|--journal) cup\b|`cup`": "files of a tournament",
     r"[Pp]etting[Zz]oo": "the name of a library",
     r"\bbacklog=": "an argument of the standard library",
 }

@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -166,10 +167,15 @@ class Writer:
 def open_address(server: "subprocess.Popen[str]") -> str:
     """The address that a server says it listens at."""
     assert server.stderr is not None
-    for line in server.stderr:
-        if found := re.search(r" open, \w+ (\S+:\d+)", line):
-            return found[1]
-    raise RuntimeError("the server did not open")
+    deadline = threading.Timer(TIMEOUT_S, server.kill)
+    deadline.start()
+    try:
+        for line in server.stderr:
+            if found := re.search(r" listening, \w+ (\S+:\d+)", line):
+                return found[1]
+        raise RuntimeError("the server did not open")
+    finally:
+        deadline.cancel()
 
 
 def main() -> None:

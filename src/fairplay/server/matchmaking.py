@@ -78,8 +78,8 @@ def form_tables(
 ) -> list[list[WaitingClient]]:
     """The tables that can begin now: full ones at once, smaller ones when the longest wait is over.
 
-    Clients play with others of their trust, suspects after a penalty. Less trusted clients fill a table up only if there
-    are too few of more trust, suspects after a longer penalty.
+    Clients play with others of their trust, suspects after a penalty. Less trusted clients fill a table up only if
+    there are too few of more trust, suspects after a longer penalty.
 
     >>> def at(*times: float) -> list[WaitingClient]:
     ...     return [WaitingClient(f"{time:g}", time) for time in times]
