@@ -140,7 +140,7 @@ def test_it_is_verified_and_shown_again_and_listed(recorded: tuple[str, Path]) -
     shown = command("replay", str(path), *handed(game), "--lines").out
     assert f" {SIGNS[game][0]}  red " in shown
     assert "ann" in command("replay", str(path), "--at", "2", *handed(game)).out
-    assert "nobody was ejected" in command("why", str(path), *handed(game)).out
+    assert "no player was ejected" in command("why", str(path), *handed(game)).out
     assert " finished" in command("library", "list", str(path.parent), *handed(game)).out
     assert path.stem[:6] in command("library", "find", str(path.parent), *handed(game)).out
     card = command("library", "show", str(path.parent), path.stem, *handed(game)).out
@@ -291,14 +291,12 @@ def test_many_games_are_played_on_all_cores(game: str) -> None:
 
 def test_a_server_serves_it(tmp_path: Path) -> None:
     game = GAMES["connect-four"]
-    words = ("--port", "0", "--directory", str(tmp_path / "server"), "--wait", "0.2", "--fill", "random")
+    words = ("--port", "0", "--dir", str(tmp_path / "server"), "--wait", "0.2", "--fill", "random")
     server = start_process([INSTALLED_COMMAND, "serve", game, *words], cwd=DIRECTORY)
     try:
         assert server.stderr is not None
-        place = ""
-        while not place:
-            found = re.search(r"127\.0\.0\.1:(\d+)", server.stderr.readline())
-            place = found[0] if found else ""
+        opened = next(line for line in server.stderr if "listening" in line)
+        [place] = re.findall(r"127\.0\.0\.1:\d+", opened)
         joined = command("join", place, "lookahead:50", "--name", "ann", "--matches", "1", "--game", game)
         assert "playing connect-four as ann" in joined.err
         assert joined.code == 0, joined

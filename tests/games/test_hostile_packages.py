@@ -57,7 +57,7 @@ def listed(done: CommandResult) -> str:
     assert all(line.isprintable() for line in done.out.splitlines())
     _, finish_bonus, rest = done.out.partition("  --set finish_bonus")
     assert finish_bonus
-    return rest.partition("\n")[2].partition("\nHow one of them is played")[0].removesuffix("\n")
+    return rest.partition("\n")[2].partition("\nTo read the rules of a game: ")[0].removesuffix("\n")
 
 
 @pytest.mark.parametrize(

@@ -340,7 +340,7 @@ def test_a_game_option_after_two_dashes_registers_no_game() -> None:
 
 @pytest.mark.parametrize(
     ("option", "why"),
-    [("--game", "Option '--game' requires an argument."), ("--game=", "--game : write py:module:Name; ")],
+    [("--game", "Option '--game' requires an argument."), ("--game=", "--game : expected py:module:Name; ")],
 )
 def test_a_game_option_without_a_game_is_refused(option: str, why: str) -> None:
     assert refusal_line(run_fairplay("rules", option)).startswith(why)
@@ -351,7 +351,7 @@ def test_the_game_option_accepts_the_name_of_a_known_game_in_place_of_the_argume
 
 
 def test_a_command_without_a_game_argument_accepts_only_addresses_of_games() -> None:
-    assert refusal_line(run_fairplay("games", "--game", "fish")).startswith("--game fish: write py:module:Name; ")
+    assert refusal_line(run_fairplay("games", "--game", "fish")).startswith("--game fish: expected py:module:Name; ")
 
 
 @pytest.mark.parametrize("option", ["--config", "--tournament"])

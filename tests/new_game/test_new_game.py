@@ -149,6 +149,6 @@ def test_a_game_without_bots_to_begin_with_says_so(tmp_path: Path) -> None:
     path = tmp_path / "bot.py"
 
     assert refusal_line(run_fairplay("new-bot", "toy", str(path))).startswith(
-        "toy has no bot template in python to begin with; "
+        "toy has no bot template in python; "
     )
     assert not path.exists()

@@ -130,4 +130,4 @@ def test_only_finished_matches_have_replays(tmp_path: Path) -> None:
         finally:
             await pool.close()
 
-    assert asyncio.run(attempt()).startswith("<!-- The page of a recorded match")
+    assert asyncio.run(attempt()).startswith("<!-- The layout of the page of a recorded match")
