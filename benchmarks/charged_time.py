@@ -66,7 +66,7 @@ def main() -> None:
         json.dump(figure._asdict(), sys.stdout)
         print()
         return
-    print(f"{'charged':<12}{'turns':>9}{'mean ms':>9}{'p50 ms':>9}{'p99 ms':>9}{'most ms':>9}")
+    print(f"{'charged_time':<13}{'turns':>9}{'mean ms':>9}{'p50 ms':>9}{'p99 ms':>9}{'most ms':>9}")
     print(
         f"{figure.rooms:<12}{figure.turns:>9}{figure.mean:>9.3f}{figure.p50:>9.3f}{figure.p99:>9.3f}{figure.most:>9.3f}"
     )

@@ -10,11 +10,11 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-PARTS = ("saturated", "load", "charged", "spectators")
+PARTS = ("throughput", "load", "charged_time", "spectators")
 SHORT = {  # a few seconds each
-    "saturated": ("--rooms", "20", "--rounds", "2"),
+    "throughput": ("--rooms", "20", "--rounds", "2"),
     "load": ("--rooms", "20", "--warm-up", "2", "--seconds", "2"),
-    "charged": ("--rooms", "4", "--turns", "200"),
+    "charged_time": ("--rooms", "4", "--turns", "200"),
     "spectators": ("--rooms", "3", "--each", "20", "--seconds", "1"),
 }
 

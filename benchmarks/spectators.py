@@ -41,7 +41,7 @@ for number, room in enumerate(rooms * each):
         line.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, 536)
     line.connect(("127.0.0.1", port))
     nonce = re.search(rb'"nonce":("[^"]*")', line.recv(65536))[1]
-    line.send(b'{"nonce":%s,"answer":{"visit":"watch","room":"%s"}}\n' % (nonce, room.encode()))
+    line.send(b'{"nonce":%s,"answer":{"purpose":"watch","room":"%s"}}\n' % (nonce, room.encode()))
     (lines if reads else deaf)[line.fileno()] = line
     if reads:
         poll.register(line, select.EPOLLIN)

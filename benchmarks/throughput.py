@@ -285,7 +285,7 @@ def main() -> None:
         json.dump(figures, sys.stdout)
         print()
         return
-    print(f"{'saturated':<12}{'turns/s':>9}{'echo':>9}{'ratio':>8}{'us':>9}{'echo':>9}{'ratio':>8}")
+    print(f"{'throughput':<12}{'turns/s':>9}{'echo':>9}{'ratio':>8}{'us':>9}{'echo':>9}{'ratio':>8}")
     print(f"{'':<12}{ours.turns:>9.0f}{bare.turns:>9.0f}{ratio:>8.1%}{ours.busy:>9.1f}{bare.busy:>9.1f}{busy:>8.1%}")
 
 

@@ -56,7 +56,7 @@ def tree(tmp_path: Path) -> Path:
 
 
 def against(tree: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
-    command = [sys.executable, str(tree / "benchmarks" / "against.py"), *arguments]
+    command = [sys.executable, str(tree / "benchmarks" / "compare_commits.py"), *arguments]
     temporary = tree.parent / "temporary"
     temporary.mkdir(exist_ok=True)
     env = {**os.environ, "TMPDIR": str(temporary)}

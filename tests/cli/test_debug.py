@@ -72,7 +72,7 @@ def test_each_turn_is_shown_as_the_seat_saw_it(game: str, tmp_path: Path) -> Non
             board = game_info(game).text(one.message.view, recorded.opening.names)
             head = f"turn {one.turn} of {recorded.opening.names[1]} (seat 1), after {one.facts} facts"
             assert (done.code, done.err) == (0, "")
-            assert f"{head}\n\n{board}\n\nanswers: {fact.action}\nlawful\ntook " in done.out
+            assert f"{head}\n\n{board}\n\nanswers: {fact.action}\nlegal\ntook " in done.out
             assert done.out.endswith("s\nthe same as in the record\n")
 
 
@@ -313,7 +313,7 @@ def test_debug_explains_a_file_without_a_player(source: str, tmp_path: Path) -> 
     assert verdict_lines(done)[0].startswith(
         "greeting: fails: crashed, the program ended with exit code 2, fairplay.bot: "
     )
-    assert ("  advice    a program that speaks the protocol itself is named" in done.out) == (not source)
+    assert ("  advice    name a program that speaks the protocol itself exec:" in done.out) == (not source)
 
 
 def test_methods_may_be_missing_or_none(tmp_path: Path) -> None:
@@ -413,14 +413,14 @@ def test_a_number_is_a_seat_and_only_then_a_name(tmp_path: Path) -> None:
         (("--seat", "0", "\udcff"), "'\\udcff' is not valid UTF-8"),
         (("--seat", "0", "greedy", "--sandbox", "x"), "Invalid value for '--sandbox': 'x' is not one of "),
         (("--seat", "0", "greedy", "--limit", "x"), "'x' is not a time limit"),
-        (("--seat", "0", "greedy", "--in-process"), "greedy cannot be loaded in this process: name ./file.py or py:"),
-        (("--seat", "0", "exec:./bot.py x", "--in-process"), "exec:./bot.py x cannot be loaded in this process: name "),
-        (("--seat", "0", "./bot", "--in-process"), "./bot cannot be loaded in this process: name ./file.py or py:"),
+        (("--seat", "0", "greedy", "--in-process"), "greedy cannot be loaded in this process; use ./file.py or py:"),
+        (("--seat", "0", "exec:./bot.py x", "--in-process"), "exec:./bot.py x cannot be loaded in this process; use "),
+        (("--seat", "0", "./bot", "--in-process"), "./bot cannot be loaded in this process; use ./file.py or py:"),
         (("--seat", "0", "exec:"), "exec: names no program"),
         (("--seat", "0", "./none"), "there is no program './none'"),
         (("--seat", "0", "tcp:4000"), "tcp:4000 cannot be debugged: name a program that can be started here"),
-        (("--seat", "0", "bob=ws:host:4000"), "ws:host:4000 cannot be debugged: name the program, for it is started"),
-        (("--seat", "0", "greedy", "random"), "other players are for a match that goes on: write --play-on, "),
+        (("--seat", "0", "bob=ws:host:4000"), "ws:host:4000 cannot be debugged: name a program that can be started here"),
+        (("--seat", "0", "greedy", "random"), "other players need --play-on: add it, or leave them out"),
         (("--seat", "0", "greedy", "--play-on"), "--play-on needs a turn: add --turn N"),
         (("--seat", "0", "--turn", "1", "greedy", "--play-on", "greed"), "fish has no player 'greed'; it has "),
         (("--seat", "0", "--turn", "1", "greedy", "--play-on", "=x"), "'=x' names no player; write NAME=PLAYER"),

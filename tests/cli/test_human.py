@@ -90,7 +90,7 @@ def test_an_illegal_move_is_refused_by_the_rule_and_asked_again(tmp_path: Path) 
         terminal.type("9,9\n")
         said = terminal.wait_for(f"\n{PROMPT}")
         assert "Illegal, by rule 3.2: there is no tile at [9, 9]." in said
-        assert '"A penguin is put on a tile of the board, with any number of fish."' in said
+        assert '"A penguin is placed on a tile of the board, with any number of fish."' in said
         terminal.type("north\n")
         assert "Not understood: 'north' is not a position; write where to place a penguin" in terminal.wait_for(
             f"\n{PROMPT}"

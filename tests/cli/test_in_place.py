@@ -227,7 +227,7 @@ def test_the_result_is_said_even_if_no_board_can_be_drawn(tmp_path: Path) -> Non
         terminal.gate.let_through(1000)
         assert terminal.wait_for_exit() == 0
 
-        assert b"observer Live was dropped: TypeError" in terminal.raw
+        assert b"observer LiveBoard was dropped: TypeError" in terminal.raw
         assert b"observer Reporter was dropped: TypeError" in terminal.raw
         assert "\n1. " in terminal.text
         terminal.assert_left_as_it_was()

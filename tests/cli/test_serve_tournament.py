@@ -67,8 +67,8 @@ class Guest(threading.Thread):
 
 
 def signed_up(server: ServerProcess, *names: str) -> None:
-    """Come back when these wait, and nobody else."""
-    line = f"\nconnected: {', '.join(names) or 'nobody'}\n"
+    """Wait until exactly these clients are connected."""
+    line = f"\nconnected: {', '.join(names) or 'none'}\n"
     when(lambda: line in run_fairplay("status", server.place).out)
 
 

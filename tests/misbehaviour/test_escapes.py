@@ -91,7 +91,7 @@ def test_escape_attempts_fail_without_root_too(tmp_path: Path) -> None:
 
     done = user.run_freely(sys.executable, "-m", "fairplay", "doctor", "--attack", "--json", within=110)
 
-    results = json.loads(done.out)["results"]
+    results = json.loads(done.out)["attempts"]
     assert [(it["name"], it["why"]) for it in results if it["verdict"] == "got out"] == []
     untried = [it["why"] for it in results if it["verdict"] == "not tried"]
     assert all("control group" in why or "compiler" in why for why in untried), untried
@@ -244,4 +244,4 @@ def test_escape_attempts_in_c_are_skipped_without_a_compiler(monkeypatch: pytest
 
     result = run_attempt(attempt)
 
-    assert (result.verdict, result.why) == (Verdict.NOT_TRIED, "there is no C compiler (cc) here")
+    assert (result.verdict, result.why) == (Verdict.NOT_TRIED, "this machine has no C compiler (cc)")

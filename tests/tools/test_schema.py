@@ -198,7 +198,7 @@ def test_the_examples_below_are_wrong_by_their_changes_alone(number: int) -> Non
         (0, {"view": {**line(0)["view"], "more": 1}}),
         (1, {"nonce": "n" * 65}),
         (1, {"more": 1}),
-        (1, {"answer": {"visit": "sleep"}}),
+        (1, {"answer": {"purpose": "sleep"}}),
         (1, {"answer": {"name": ""}}),
         (1, {"answer": {"name": "x" * 21}}),
         (1, {"answer": {"name": "ann b"}}),

@@ -149,8 +149,8 @@ def test_a_server_of_q_keeps_to_the_usual_numbers_where_its_configuration_has_no
 def test_clients_of_q_come_as_far_apart_as_their_configuration_says(monkeypatch: pytest.MonkeyPatch) -> None:
     found: list[float] = []
 
-    async def act_all(*_: Any, apart: float, **options: Any) -> None:
-        found.append(apart)
+    async def act_all(*_: Any, interval_s: float, **options: Any) -> None:
+        found.append(interval_s)
 
     monkeypatch.setattr(over_network, "play_actors", act_all)
     q_clients(1, {**clients(["ann", "dag"]), "wait": 7})
@@ -200,15 +200,15 @@ def test_the_clients_of_fish_play_on_our_server(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("fish", "xserver"), "write: fairplay course fish xserver PORT"),
-        (("fish", "xclients", "3"), "write: fairplay course fish xclients N PORT [HOST]"),
+        (("fish", "xserver"), "usage: fairplay course fish xserver PORT"),
+        (("fish", "xclients", "3"), "usage: fairplay course fish xclients N PORT [HOST]"),
         (("fish", "xclients", "x", "4000"), "N is a number from 0 to 1000, not 'x'"),
         (("q", "xserver", "99999"), "PORT is a number from 0 to 65535, not '99999'"),
         (("fish", "xstate", "4000"), "xstate takes no arguments"),
         (("fish", "xserver-xclients"), "fish has no harness 'xserver-xclients'"),
         (("tsuro", "xservers"), "xadmin, xserver, xclients"),
-        (("q", "xclients", "4000", "--cases", "FILE"), "xclients is one end of a line, so --cases and --show make no"),
-        (("q", "xclients", "4000", "--show", "DIR"), "xclients is one end of a line, so --cases and --show make no"),
+        (("q", "xclients", "4000", "--cases", "FILE"), "--cases and --show cannot be used with xclients"),
+        (("q", "xclients", "4000", "--show", "DIR"), "--cases and --show cannot be used with xclients"),
         (("fish", "xserver", "4000", "--verbose"), "--verbose is for xclients; it cannot be used with xserver"),
         (("fish", "xstate", "--verbose"), "--verbose is for xclients; it cannot be used with xstate"),
         (("fish", "xclients", "1", "4000", "nowhere.invalid"), "cannot find nowhere.invalid: "),

@@ -73,7 +73,7 @@ async def serving(
     **rules: Any,
 ) -> CourseResult:
     """What comes of a server to which these come, one after the other."""
-    chosen = replace(SERVERS[game].rules, **{"most": len(coming), "wait": 20.0, "tries": 1, "turn": 0.5, **rules})
+    chosen = replace(SERVERS[game].rules, **{"most": len(coming), "wait": 20.0, "waiting_periods": 1, "turn": 0.5, **rules})
     server = asyncio.create_task(
         serve(DIALECTS[game], chosen, LOOPBACK, 0, report=tell.append, journal=journal, state=state, labels=labels)
     )
@@ -218,7 +218,7 @@ def test_if_everybody_is_out_nobody_has_won() -> None:
     served, result, told = played("fish", coming)
 
     assert result == [0, 6]
-    assert told[-1] == f"won: nobody; misbehaved: {', '.join(served.out)}"
+    assert told[-1] == f"won: none; misbehaved: {', '.join(served.out)}"
     assert sorted(served.out) == sorted(NAMES[:6])
 
 
@@ -234,7 +234,7 @@ def test_if_too_few_come_nothing_is_played_and_that_is_said(game: str) -> None:
     served, _, told = played(game, [], most=4, wait=0.2)
 
     assert served == NO_RESULT
-    assert told[-1].startswith("only 0 came")
+    assert told[-1].startswith("not enough players: 0 signed up, ")
 
 
 def test_another_waiting_period_lets_more_come() -> None:
@@ -242,7 +242,7 @@ def test_another_waiting_period_lets_more_come() -> None:
         await asyncio.sleep(0.7)
         await good("fish", "late")(port)
 
-    served, result, _ = played("fish", [*(good("fish", name) for name in NAMES[:4]), late], wait=0.5, tries=4)
+    served, result, _ = played("fish", [*(good("fish", name) for name in NAMES[:4]), late], wait=0.5, waiting_periods=4)
 
     assert len(ranked(served)) == 5
     assert result == [1, 0]
@@ -263,16 +263,16 @@ def test_no_other_waiting_period_begins_once_the_fewest_that_it_takes_are_there(
     assert told == []
 
 
-@pytest.mark.parametrize("tries", [1, 2, 3])
-def test_there_are_as_many_waiting_periods_as_the_rules_say(tries: int) -> None:
-    rules, told = replace(SERVERS["q"].rules, wait=0.01, waiting_periods=tries), list[str]()
+@pytest.mark.parametrize("periods", [1, 2, 3])
+def test_there_are_as_many_waiting_periods_as_the_rules_say(periods: int) -> None:
+    rules, told = replace(SERVERS["q"].rules, wait=0.01, waiting_periods=periods), list[str]()
 
     async def main() -> list[Any]:
         async with CourseSignUp(DIALECTS["q"], LOOPBACK, 0, most=rules.most) as listener:
             return await CourseLobby(rules, told.append).wait_for_clients(listener)
 
     assert asyncio.run(main()) == []
-    assert sum("waiting once more" in line for line in told) == tries - 1
+    assert sum("waiting once more" in line for line in told) == periods - 1
 
 
 @pytest.mark.parametrize("players", [1, 2, 3, 7, 11])
