@@ -39,7 +39,12 @@ RATED = {"lookahead:2": Rated(100, 50, None, 8), "random": Rated(-100, -130, -70
 @pytest.fixture
 def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A tree with one tournament, in which nothing was played."""
-    for name, place in {"TOURNAMENT_FILES_DIR": "cups", "RESULTS_DIR": "played", "PACKAGE": "games", "PAGE": "page.md"}.items():
+    for name, place in {
+        "TOURNAMENT_FILES_DIR": "cups",
+        "RESULTS_DIR": "played",
+        "PACKAGE": "games",
+        "PAGE": "page.md",
+    }.items():
         monkeypatch.setattr(ladders, name, tmp_path / place)
     for directory in ("cups", "games/fish"):
         (tmp_path / directory).mkdir(parents=True)

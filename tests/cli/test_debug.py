@@ -419,7 +419,10 @@ def test_a_number_is_a_seat_and_only_then_a_name(tmp_path: Path) -> None:
         (("--seat", "0", "exec:"), "exec: names no program"),
         (("--seat", "0", "./none"), "there is no program './none'"),
         (("--seat", "0", "tcp:4000"), "tcp:4000 cannot be debugged: name a program that can be started here"),
-        (("--seat", "0", "bob=ws:host:4000"), "ws:host:4000 cannot be debugged: name a program that can be started here"),
+        (
+            ("--seat", "0", "bob=ws:host:4000"),
+            "ws:host:4000 cannot be debugged: name a program that can be started here",
+        ),
         (("--seat", "0", "greedy", "random"), "other players need --play-on: add it, or leave them out"),
         (("--seat", "0", "greedy", "--play-on"), "--play-on needs a turn: add --turn N"),
         (("--seat", "0", "--turn", "1", "greedy", "--play-on", "greed"), "fish has no player 'greed'; it has "),

@@ -148,7 +148,5 @@ def test_without_its_entry_there_is_no_such_game(monkeypatch: pytest.MonkeyPatch
 def test_a_game_without_bots_to_begin_with_says_so(tmp_path: Path) -> None:
     path = tmp_path / "bot.py"
 
-    assert refusal_line(run_fairplay("new-bot", "toy", str(path))).startswith(
-        "toy has no bot template in python; "
-    )
+    assert refusal_line(run_fairplay("new-bot", "toy", str(path))).startswith("toy has no bot template in python; ")
     assert not path.exists()

@@ -73,7 +73,9 @@ async def serving(
     **rules: Any,
 ) -> CourseResult:
     """What comes of a server to which these come, one after the other."""
-    chosen = replace(SERVERS[game].rules, **{"most": len(coming), "wait": 20.0, "waiting_periods": 1, "turn": 0.5, **rules})
+    chosen = replace(
+        SERVERS[game].rules, **{"most": len(coming), "wait": 20.0, "waiting_periods": 1, "turn": 0.5, **rules}
+    )
     server = asyncio.create_task(
         serve(DIALECTS[game], chosen, LOOPBACK, 0, report=tell.append, journal=journal, state=state, labels=labels)
     )
