@@ -1,4 +1,4 @@
-"""Measure the time that a busy server charges to players that answer at once, with many rooms that make work.
+"""Measure the time that a busy server charges to players that answer at once.
 
 The server is the command in one process, with extra work for each observed fact, and the players are in this process.
 The journals have the charged time of each turn, which includes delays of this process.

@@ -1,4 +1,4 @@
-"""Compare the kernels in C with the same functions in Python, and measure the cost of playouts."""
+"""Compare the speed of the kernels in C with that of Python, and measure the cost of playouts."""
 
 import argparse
 import json

@@ -1,4 +1,4 @@
-"""Compare two workers with one, and a tournament with its bare matches."""
+"""Measure the speed of tournaments: two workers against one, and a tournament against its bare matches."""
 
 import argparse
 import asyncio

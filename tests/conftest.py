@@ -1,4 +1,4 @@
-"""Set up all tests: time limits, interrupts, a key of their own, tests that run alone, tables at the end."""
+"""Set up all tests: time limits, interrupts, a key of their own, tests that run alone, and tables at the end."""
 
 pytest_plugins = (
     "tests.running.alone",

@@ -1,4 +1,4 @@
-"""Run bots as programs: they keep their connection to the referee to themselves, and end as they should."""
+"""Test bots as programs: they protect their connection to the referee, and end as they should."""
 
 import os
 import subprocess

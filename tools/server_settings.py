@@ -1,4 +1,4 @@
-"""Write all settings of a server into docs/serving.md, and into examples/deploy/server.toml as it is read."""
+"""Write all settings of a server, with their defaults, into docs/serving.md and examples/deploy/server.toml."""
 
 import json
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Measure how much two programs in strict sandboxes can still tell each other, by each way that is known.
+"""Measure how much data two programs in strict sandboxes can exchange over each known side channel.
 
 `python -m tools.side_channels` prints the rows of the table in docs/sandbox.md. One program does something and rests;
 then the other one looks. In between the first one undoes it, and the second one looks too: a note takes two turns of

@@ -1,4 +1,4 @@
-"""The referee for board games played by programs.
+"""Referee board games that programs play.
 
     >>> import fairplay as fp
     >>> fp.play("fish(rows=4, columns=4)", {"ann": "greedy", "bob": "lookahead:2"}, seed=7)

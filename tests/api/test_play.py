@@ -1,4 +1,4 @@
-"""Play matches with every form of every argument."""
+"""Test `fairplay.play` with every form of every argument."""
 
 import asyncio
 import functools

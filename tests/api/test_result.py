@@ -1,4 +1,4 @@
-"""Read results of matches, and verify the journals behind them."""
+"""Test the results of matches, and that the journals behind them can be verified."""
 
 import pickle
 from pathlib import Path

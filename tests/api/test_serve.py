@@ -1,4 +1,4 @@
-"""Serve games from Python, and join them."""
+"""Test servers that are run from Python, with players that join them."""
 
 import asyncio
 import socket

@@ -1,4 +1,4 @@
-"""Run tournaments from Python values, from files, and in scripts of every kind."""
+"""Test tournaments that are run from Python: from values, from files, and in scripts of every kind."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Tell wrong arguments in one line, before anything is played or recorded."""
+"""Test that wrong arguments are refused in one line, before anything is played or recorded."""
 
 from pathlib import Path
 from typing import Any

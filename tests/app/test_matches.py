@@ -1,4 +1,4 @@
-"""Play single matches from Python, with their files."""
+"""Test single matches that are played from Python, and their files."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""Run tournaments from Python, to their reports."""
+"""Test tournaments that are run from Python, up to their reports."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Find tests that might assert nothing, as all their asserts are in loops that may be empty."""
+"""Test that no test can pass without asserting anything, as all its asserts are in loops that may be empty."""
 
 import ast
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Find tests that measure time without the marker `alone`, where other tests may disturb them.
+"""Test that each test that measures time has the marker `alone`, as other tests may disturb it.
 
 That something took at least so long holds on every machine, and so does an ample deadline.
 """

@@ -1,4 +1,4 @@
-"""Find the banned words in source, docs and help texts, and say what to write instead."""
+"""Test that source, docs and help texts hold no banned word, and say what to write instead."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Compare trees that are known to be slower, or that cannot be measured."""
+"""Test the comparison of two commits, with trees that are slower, or cannot be measured."""
 
 import json
 import os

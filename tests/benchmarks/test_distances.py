@@ -1,4 +1,4 @@
-"""Measure turns of the courses: the first of a match, and late ones with large views."""
+"""Test the measurement of turns of the courses: the first of a match, and late ones with large views."""
 
 import asyncio
 

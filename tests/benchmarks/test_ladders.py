@@ -1,4 +1,4 @@
-"""Rate built-in players in small tournaments, and check the tournament files and ratings of the tree."""
+"""Test the rating of built-in players, and the tournament files and ratings in the tree."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Write the page of known figures, and run peers that fail, or print too much."""
+"""Test the comparison with other libraries: its page, and libraries that fail or print too much."""
 
 import io
 import re

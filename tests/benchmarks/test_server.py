@@ -1,4 +1,4 @@
-"""Measure small servers for a moment: with honest and faulty players, and with spectators."""
+"""Test the measurements of servers, with honest and faulty players and with spectators."""
 
 import asyncio
 import subprocess

@@ -1,4 +1,4 @@
-"""Record matches, and read what fairplay debug says of the players of them."""
+"""Record matches for tests of `fairplay debug`, and read its output."""
 
 import re
 from pathlib import Path

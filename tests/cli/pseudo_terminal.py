@@ -1,4 +1,4 @@
-"""Run the command on a pseudo-terminal, type, and read what it shows."""
+"""Run the command on a pseudo-terminal: type, and read what it shows."""
 
 import fcntl
 import os

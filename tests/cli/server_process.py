@@ -1,4 +1,4 @@
-"""Keep a server by the command, as a process of its own, for as long as a test lasts."""
+"""Run `fairplay serve` in a process of its own during a test."""
 
 import re
 import subprocess

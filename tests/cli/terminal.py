@@ -1,4 +1,4 @@
-"""Run the command on a pseudo-terminal, and look at its screen as a person would."""
+"""Run the command on a pseudo-terminal, and read its screen as a person would."""
 
 import sys
 import time

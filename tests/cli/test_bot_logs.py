@@ -1,4 +1,4 @@
-"""Keep what programs say on stderr by --bot-logs: in matches, tournaments and checks, and when somebody joins."""
+"""Test --bot-logs: the stderr of programs is logged in matches, tournaments, checks and by `fairplay join`."""
 
 import re
 import sys

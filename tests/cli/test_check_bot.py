@@ -1,4 +1,4 @@
-"""Try out fairplay check-bot with good bots and with bad ones: what is wrong is told, and nothing is left behind."""
+"""Test `fairplay check-bot` with good and bad bots: problems are explained, and nothing is left behind."""
 
 import re
 import shlex

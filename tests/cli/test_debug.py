@@ -1,4 +1,4 @@
-"""Try out fairplay debug: a player hears again what a seat heard, and its answers are held against the record."""
+"""Test `fairplay debug`: a player gets the recorded messages of a seat, and its answers are compared."""
 
 import json
 import re

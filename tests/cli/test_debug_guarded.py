@@ -1,4 +1,4 @@
-"""Attack whoever types fairplay debug: what a guest wrote, or a record names, gets nothing of the host's."""
+"""Test that `fairplay debug` gives hostile bots and hostile journals no access to the host."""
 
 import shlex
 import signal

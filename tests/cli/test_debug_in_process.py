@@ -1,4 +1,4 @@
-"""Try out fairplay debug --in-process: a player is loaded where a debugger can stop in it."""
+"""Test `fairplay debug --in-process`: the player is loaded where a debugger can stop in it."""
 
 import signal
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Try out fairplay debug --play-on: a recorded match goes on otherwise, with nobody that only the record names."""
+"""Test `fairplay debug --play-on`: a recorded match continues differently, without players that only it names."""
 
 from functools import partial
 from pathlib import Path

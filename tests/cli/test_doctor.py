@@ -1,4 +1,4 @@
-"""Attack this machine's sandbox from the command line: what is said of it, and that nothing is left behind."""
+"""Test `fairplay doctor`: its report on the sandbox and kernels of this machine, and that nothing is left behind."""
 
 import json
 import os

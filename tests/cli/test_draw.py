@@ -1,4 +1,4 @@
-"""Try out fairplay draw."""
+"""Test `fairplay draw`."""
 
 import sys
 from pathlib import Path

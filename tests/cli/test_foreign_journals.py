@@ -1,4 +1,4 @@
-"""Resume foreign and forged journals, and find that only journals of our own key are run."""
+"""Test that only journals with a MAC of our own key are resumed, and that foreign or forged ones run nothing."""
 
 import json
 import os

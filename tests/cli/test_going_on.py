@@ -1,4 +1,4 @@
-"""Try out that the same command goes on with a match that was interrupted."""
+"""Test that the same command resumes a match that was interrupted."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Warn of seeds that can be guessed, where that matters and nowhere else."""
+"""Test that guessable seeds cause a warning in games with hidden information, and in no others."""
 
 from pathlib import Path
 

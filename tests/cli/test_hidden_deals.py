@@ -1,4 +1,4 @@
-"""Show players no more than they may see: no hidden deal twice, no file of the tournament, one match at a time."""
+"""Test that players see no hidden deal twice and no file of their tournament, and play one match at a time."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Sit down at a terminal and play, as a person does."""
+"""Test that a person can play at a terminal."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""Watch matches that are drawn in place, on a terminal of 80 columns and on one of 60."""
+"""Test matches that are drawn in place, on terminals of 80 and of 60 columns."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""Keep players in modules apart from the process of the referee, unless --in-process says otherwise."""
+"""Test that players in modules run in a process of their own, and with --in-process in that of the referee."""
 
 from pathlib import Path
 

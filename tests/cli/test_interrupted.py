@@ -1,4 +1,4 @@
-"""Interrupt the command at odd moments: while it is loaded, in the background, while it waits for somebody."""
+"""Test interrupts at odd moments: while the command is loaded, in the background, or waits for a player or host."""
 
 import os
 import signal

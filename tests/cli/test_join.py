@@ -1,4 +1,4 @@
-"""Join matches with the command, and hosts that are no hosts."""
+"""Test `fairplay join` at hosts of matches, and at servers that are no hosts."""
 
 import asyncio
 import socket

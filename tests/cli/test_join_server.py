@@ -1,4 +1,4 @@
-"""Join a server with the command: sign up, stay, come back, and show who one is."""
+"""Test `fairplay join` at a server: sign up, stay for more matches, reconnect, and identify with a token."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""Try out fairplay library: its lists, what it finds, and what it shows of one match."""
+"""Test `fairplay library`: its lists, its searches, and its details of one match."""
 
 import json
 import os

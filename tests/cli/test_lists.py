@@ -1,4 +1,4 @@
-"""Try out what a newcomer asks first: help, the games, the players."""
+"""Test help, version, and the lists of games and players."""
 
 import re
 from importlib.metadata import version

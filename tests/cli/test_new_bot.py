@@ -1,4 +1,4 @@
-"""Try out fairplay new-bot: what it writes and says, and what it refuses; tests/examples lets the bots play."""
+"""Test `fairplay new-bot`: its files, its output and its refusals; tests/examples plays with the bots."""
 
 import re
 import resource

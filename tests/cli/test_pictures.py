@@ -1,4 +1,4 @@
-"""Try out --pictures of fairplay play and resume: every change is drawn as it happens."""
+"""Test --pictures of `fairplay play` and `fairplay resume`: every change is drawn as it happens."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Try out fairplay play: what it shows, what it records, and whom it ejects."""
+"""Test `fairplay play`: its output, its records, and its ejections."""
 
 import json
 import os

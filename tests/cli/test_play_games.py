@@ -1,4 +1,4 @@
-"""Try out fairplay play --games: many matches at one table, with rotating seats, and who is better in the end."""
+"""Test `fairplay play --games`: many matches of the same players, with rotating seats and a comparison at the end."""
 
 import sys
 import tempfile

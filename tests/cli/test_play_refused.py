@@ -1,4 +1,4 @@
-"""Try out that fairplay play refuses what cannot be played, in one line and before anything happens."""
+"""Test that `fairplay play` refuses what cannot be played, in one line and before anything happens."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Try out players that are programs: how they are named, timed and shut in, and that none is left behind."""
+"""Test players that are programs: their names, time limits and sandbox, and that none is left behind."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Try out fairplay replay."""
+"""Test `fairplay replay`."""
 
 from pathlib import Path
 

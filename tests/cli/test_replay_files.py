@@ -1,4 +1,4 @@
-"""Try out fairplay replay -o: whole matches in files."""
+"""Test `fairplay replay -o`, which writes whole matches to files."""
 
 import os
 import pty

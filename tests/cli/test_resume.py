@@ -1,4 +1,4 @@
-"""Try out fairplay resume."""
+"""Test `fairplay resume`."""
 
 import json
 import os

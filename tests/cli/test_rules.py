@@ -1,4 +1,4 @@
-"""Print the rule books with the command: all clauses, for a terminal of any width, and a position."""
+"""Test `fairplay rules`: it prints all clauses, for a terminal of any width, and a position."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Refuse to keep a server with the command where what is said makes no sense."""
+"""Test that `fairplay serve` refuses invalid options."""
 
 from pathlib import Path
 

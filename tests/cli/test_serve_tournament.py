@@ -1,4 +1,4 @@
-"""Let players sign up for a tournament at a server and play it: who may, who leaves, who comes back, and a crash."""
+"""Test tournaments at a server: sign-up, players that leave or come back, and a crash of the server."""
 
 import json
 import threading

@@ -1,4 +1,4 @@
-"""Try out fairplay standings: of tournaments that are over, that are not, and of directories that hold none."""
+"""Test `fairplay standings` of finished and unfinished tournaments, and of directories without one."""
 
 from pathlib import Path
 from shutil import copy

@@ -1,4 +1,4 @@
-"""Ask a server what goes on there, from the command line."""
+"""Test `fairplay status`, and its errors for hosts that are no servers."""
 
 import json
 from collections.abc import Iterator

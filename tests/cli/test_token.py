@@ -1,4 +1,4 @@
-"""Make tokens on the command line, list those who have one, and take one back."""
+"""Test `fairplay token`: create, list and revoke tokens."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Try out fairplay tournament: what it refuses, what it leaves, and that the same command goes on after anything."""
+"""Test `fairplay tournament`: its refusals, its files, and that the same command resumes it after a crash."""
 
 import resource
 import signal

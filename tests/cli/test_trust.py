@@ -1,4 +1,4 @@
-"""Resume hostile journals with --trust: what they name is said before it is run, and nothing else happens."""
+"""Test `fairplay resume --trust` on hostile journals: programs that they name are shown before they run."""
 
 import socket
 from pathlib import Path

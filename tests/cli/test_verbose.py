@@ -1,4 +1,4 @@
-"""Log each message to and from players with --verbose, and nothing without it."""
+"""Test --verbose: it logs each message to and from players, and nothing is logged without it."""
 
 import logging
 import re

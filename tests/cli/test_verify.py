@@ -1,4 +1,4 @@
-"""Try out fairplay verify."""
+"""Test `fairplay verify`."""
 
 import os
 from pathlib import Path

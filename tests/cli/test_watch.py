@@ -1,4 +1,4 @@
-"""Follow a match at a server from the command line: by lines, and as JSON."""
+"""Test `fairplay watch`: a match at a server is shown as lines or as JSON."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""Follow a match at a server on a terminal, where it is drawn in place."""
+"""Test `fairplay watch` on a terminal, where it draws the match in place."""
 
 from collections.abc import Iterator
 

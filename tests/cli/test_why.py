@@ -1,4 +1,4 @@
-"""Try out fairplay why."""
+"""Test `fairplay why`."""
 
 import json
 import shlex

@@ -1,4 +1,4 @@
-"""Try out fairplay why-not."""
+"""Test `fairplay why-not`."""
 
 import importlib
 import json

@@ -1,4 +1,4 @@
-"""Write files of small tournaments, run them for as long as a test wants, and read what came of them."""
+"""Write files of small tournaments, run them for as long as a test wants, and read their results."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Check that random numbers are fair and that a seed always draws the same."""
+"""Check that random numbers are fair, and that a seed always draws the same numbers."""
 
 from collections import Counter
 from hashlib import sha256, shake_256

@@ -1,4 +1,4 @@
-"""Read, verify, resume and play on what each version since 0.2.0 has written."""
+"""Test that this version reads, verifies and resumes the files of each version since 0.2.0."""
 
 import json
 import shutil

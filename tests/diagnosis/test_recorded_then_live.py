@@ -1,4 +1,4 @@
-"""Replace the recorded players of a match that differs from its record: only those that are asked are greeted."""
+"""Test that players of a continued match are greeted only when they take over from the record."""
 
 import asyncio
 from pathlib import Path

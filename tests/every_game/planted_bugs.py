@@ -1,4 +1,4 @@
-"""Break each law of a game on purpose, so that the meters can be seen to turn red."""
+"""Break each law of a game on purpose, so that tests can check that the break is noticed."""
 
 from collections.abc import Callable, Iterator
 from itertools import count

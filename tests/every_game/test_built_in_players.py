@@ -1,4 +1,4 @@
-"""Hold the built-in players of every game to being pure functions of their key and the view."""
+"""Test that the actions of built-in players depend only on their key and the view, in every game."""
 
 import os
 import subprocess

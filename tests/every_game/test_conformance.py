@@ -1,4 +1,4 @@
-"""Every game goes through the generic suite first, by hand second."""
+"""Test that every game keeps all laws of games, along random matches."""
 
 import re
 from collections.abc import Mapping

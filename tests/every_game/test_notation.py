@@ -1,4 +1,4 @@
-"""Hold what people type to what it says, in every game."""
+"""Test how actions are typed, printed and previewed, in every game."""
 
 from collections.abc import Iterator
 from itertools import islice

@@ -1,4 +1,4 @@
-"""Look at matches, views and records as a notebook shows them."""
+"""Test that Jupyter notebooks show matches, views and records as pictures."""
 
 from pathlib import Path
 from typing import Any

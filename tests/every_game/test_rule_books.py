@@ -1,4 +1,4 @@
-"""Hold the code of every game against its rule book, clause by clause."""
+"""Test that the code of every game cites each clause of its rule book, and no others."""
 
 import importlib
 import re

@@ -1,4 +1,4 @@
-"""A seat that is not there is refused in one line, whichever game is asked."""
+"""Test that a seat that does not exist is refused in one line, in every game."""
 
 from typing import Any
 

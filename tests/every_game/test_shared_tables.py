@@ -1,4 +1,4 @@
-"""What views share with the referee and with later matches cannot be changed by assigning to it."""
+"""Test that players cannot change the tables that views share with the referee and with later matches."""
 
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence

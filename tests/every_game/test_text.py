@@ -1,4 +1,4 @@
-"""Hold every game's text for terminals to the room that there is, at every scale."""
+"""Test that every game's text for terminals fits the available space, at every scale."""
 
 import random
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Play matches with a program in one seat and built-in players in the others, and write down all that is said."""
+"""Play matches with a program in one seat and built-in players in the others, and log all messages."""
 
 import asyncio
 from collections.abc import Sequence

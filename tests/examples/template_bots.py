@@ -1,4 +1,4 @@
-"""Write those of the example bots anew that are what fairplay new-bot writes."""
+"""Rewrite the example bots that `fairplay new-bot` generates."""
 
 from fairplay.cli.new_bot import render_bot
 from tools.readme_tables import ROOT

@@ -1,4 +1,4 @@
-"""Let the example bots, and all that fairplay new-bot writes, play whole matches, each in a process of its own."""
+"""Test that the example bots and those of `fairplay new-bot` play whole matches, each in its own process."""
 
 import ast
 import asyncio

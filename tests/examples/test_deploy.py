@@ -1,4 +1,4 @@
-"""Hold what deploys a server against the code: its file is read, and its commands are understood."""
+"""Test that the files for deploying a server are valid: its settings, and its commands."""
 
 import configparser
 import json

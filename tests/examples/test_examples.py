@@ -1,4 +1,4 @@
-"""Run the examples, so that whoever copies them begins with something that works."""
+"""Test that the examples run, and do what they say."""
 
 import importlib.util
 import re

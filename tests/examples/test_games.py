@@ -1,4 +1,4 @@
-"""Do with the games in one file whatever can be done with a game, as their authors would."""
+"""Test that the example games in one file work with all commands."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Hold docs/protocol.md against the code: the transcript, the messages and their fields, the faults, the numbers."""
+"""Test docs/protocol.md against the code: its transcript, messages and their fields, faults and numbers."""
 
 import re
 from typing import get_args

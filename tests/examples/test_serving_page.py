@@ -1,4 +1,4 @@
-"""Hold docs/serving.md against the code: its commands are understood, its tournament is read."""
+"""Test docs/serving.md against the code: its commands and its tournament are valid."""
 
 import re
 import shlex

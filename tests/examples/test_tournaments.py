@@ -1,4 +1,4 @@
-"""Read the example tournaments, and let those misbehave who are there for that."""
+"""Test that the example tournaments can be read, and that their misbehaving players are ejected."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Try out the proof of a fair deal, against the deals of the games themselves."""
+"""Test examples/verify_deal.py, which proves that a deal was fair, against the deals of the games."""
 
 import ast
 import importlib.util

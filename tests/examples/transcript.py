@@ -1,4 +1,4 @@
-"""Write the transcript in docs/protocol.md anew, from a match with an example bot."""
+"""Rewrite the transcript in docs/protocol.md, from a match with an example bot."""
 
 import re
 import sys

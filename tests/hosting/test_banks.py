@@ -1,4 +1,4 @@
-"""Resume and branch matches with a time bank: each player keeps its own time."""
+"""Test that players keep their own time when matches with a time bank are resumed or branched."""
 
 import subprocess
 from pathlib import Path

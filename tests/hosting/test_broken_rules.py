@@ -1,4 +1,4 @@
-"""Play games whose rules have a bug: that is a host fault, and the match can be resumed once it is fixed."""
+"""Test that a bug in the rules of a game is a host fault, and that the match can be resumed after a fix."""
 
 import asyncio
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Cancel at every await while players are seated and while they are dismissed: nothing stays open."""
+"""Test that nothing stays open when a match is cancelled while players are seated or dismissed."""
 
 import asyncio
 import socket

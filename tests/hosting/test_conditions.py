@@ -1,4 +1,4 @@
-"""Resume matches under the conditions in their records, unless others are given."""
+"""Test that matches are resumed under the conditions in their records, unless others are given."""
 
 from pathlib import Path
 from typing import Any

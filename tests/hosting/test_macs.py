@@ -1,4 +1,4 @@
-"""Play specs in directories that others can write to: only journals with a valid mac count."""
+"""Test that only journals with a valid MAC count in directories that others can write to."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""Run random playouts in batches and threads: they are the same as one by one."""
+"""Test that random playouts in batches and threads are the same as one by one."""
 
 from typing import Any
 

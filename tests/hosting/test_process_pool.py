@@ -1,4 +1,4 @@
-"""Run built-in players in the process pool: same answers, a free event loop, no process left."""
+"""Test built-in players in the process pool: same answers, a free event loop, no process left."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""Send remote players a receipt for the result, which cannot harm the match."""
+"""Test that remote players get a receipt for the result, which cannot harm the match."""
 
 import json
 import sys

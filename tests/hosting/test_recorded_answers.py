@@ -1,4 +1,4 @@
-"""Resume a match with players whose recorded answers do not fit any more."""
+"""Test resuming a match with players whose recorded answers do not fit any more."""
 
 import asyncio
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Resume interrupted matches, and refuse to resume any others."""
+"""Test that interrupted matches are resumed, and no others."""
 
 import asyncio
 import socket

@@ -1,4 +1,4 @@
-"""Play matches from specs, one and many, in this process and in others."""
+"""Test matches that are played from specs, one and many, in this process and in others."""
 
 import asyncio
 import pickle

@@ -1,4 +1,4 @@
-"""Forge what was recorded, with a chain made anew, and say how it is refused."""
+"""Forge recorded matches with a valid chain of hashes, and return the errors of those who read them."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Try out when lines are made durable, and that a slow or failing disk is noticed."""
+"""Test when lines are made durable, and that a slow or failing disk is noticed."""
 
 import errno
 import os

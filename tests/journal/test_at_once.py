@@ -1,4 +1,4 @@
-"""Try out that matches which are recorded at once, and processes that fork meanwhile, leave one another alone."""
+"""Test that concurrent matches and forked processes do not disturb each other's journals."""
 
 import asyncio
 import subprocess

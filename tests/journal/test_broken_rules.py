@@ -1,4 +1,4 @@
-"""Read a journal by rules that raise on its facts: that is said in one line, with the line of the journal."""
+"""Test that an exception of a game's rules names the line of the journal that is read."""
 
 from pathlib import Path
 

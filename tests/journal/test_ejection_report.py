@@ -1,4 +1,4 @@
-"""Gather what there is to say of every kind of ejection, in every game."""
+"""Test the reports of every kind of ejection, in every game."""
 
 import ast
 import re

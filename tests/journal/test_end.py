@@ -1,4 +1,4 @@
-"""Try out that a ranking is fixed when the game is over, whoever fails afterwards and wherever it was interrupted."""
+"""Test that a ranking is fixed when the game is over, despite later failures and interruptions."""
 
 from pathlib import Path
 from typing import Any

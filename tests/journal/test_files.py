@@ -1,4 +1,4 @@
-"""Open what looks like a journal and is none: pipes, devices, sockets, and files without end."""
+"""Test that pipes, devices, sockets and endless files are refused as journals."""
 
 import errno
 import os

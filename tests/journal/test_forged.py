@@ -1,4 +1,4 @@
-"""Try out that a forged match does not pass either, even with a chain made anew."""
+"""Test that forged matches are refused, even with a new and valid chain of hashes."""
 
 import json
 from hashlib import sha256

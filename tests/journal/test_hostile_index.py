@@ -1,4 +1,4 @@
-"""Put traps into the place of an index, and hold the locks that it needs: a library answers all the same."""
+"""Test that a library works with a hostile, foreign or locked index."""
 
 import os
 import sqlite3

@@ -1,4 +1,4 @@
-"""Try out that a match has one id and one file, whoever chose the id."""
+"""Test that a match has one id and one file, even if the caller chose the id."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Try out that the index of a library is up to date, and only ever a cache."""
+"""Test that the index of a library is up to date, and only a cache."""
 
 import os
 import sqlite3

@@ -1,4 +1,4 @@
-"""Try out that a key is drawn once, whoever needs it first, and that marks hold a journal together."""
+"""Test that a key is made only once, and that MACs protect a journal."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Try out the questions that a library answers."""
+"""Test searches in a library of journals."""
 
 from pathlib import Path
 

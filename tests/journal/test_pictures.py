@@ -1,4 +1,4 @@
-"""Draw recorded matches, position by position."""
+"""Test the pictures of recorded matches, position by position."""
 
 from collections.abc import Callable
 from itertools import pairwise

@@ -1,4 +1,4 @@
-"""Try out what receipts cover: the game in the message end, and in closing the result too."""
+"""Test what receipts cover: the game in the message `end`, and the result in the message `closing`."""
 
 from pathlib import Path
 from typing import Any

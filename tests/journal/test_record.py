@@ -1,4 +1,4 @@
-"""Try out how a match is written down, and what happens when it cannot be."""
+"""Test how a match is recorded, and what happens if it cannot be."""
 
 import errno
 import json

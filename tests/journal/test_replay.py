@@ -1,4 +1,4 @@
-"""Try out that a match read from its journal is the match as it was played."""
+"""Test that a match read from its journal is the match as it was played."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Try out that a match goes on in its own file, and that only one process does that."""
+"""Test that a match is resumed in its own file, and by one process only."""
 
 import subprocess
 import sys

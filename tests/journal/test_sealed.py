@@ -1,4 +1,4 @@
-"""Try out that of a sealed match the seed is told to nobody, and that its journal proves the deal all the same."""
+"""Test that the seed of a sealed match stays secret, and that its journal proves the deal nevertheless."""
 
 import json
 from itertools import cycle

@@ -1,4 +1,4 @@
-"""Try out that a record says who sat down, on which conditions, and that nothing happens before."""
+"""Test that a journal records the players and conditions of a match before its first fact."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""Try out that nobody but the match itself waits for a slow disk, and that a cancelled match waits no longer."""
+"""Test that a slow disk delays only its own match, and that a cancelled match does not wait for it."""
 
 import asyncio
 import errno

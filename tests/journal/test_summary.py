@@ -1,4 +1,4 @@
-"""Try out what a library says of matches, and of every other kind of file."""
+"""Test the summaries of matches in a library, and of all other kinds of files."""
 
 import os
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Sync many files in one call: nothing is said to be durable before it is, and nobody waits for ever."""
+"""Test that many files are synced in one call, and that nothing is called durable too early."""
 
 import time
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""Hold the transcript of a seat against what its player really heard."""
+"""Test that the transcript of a seat has exactly the messages that its player got."""
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress

@@ -1,4 +1,4 @@
-"""Try out that interrupted matches are found among all others."""
+"""Test that interrupted matches are found among all others."""
 
 from pathlib import Path
 

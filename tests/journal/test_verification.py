@@ -1,4 +1,4 @@
-"""Try out that a legal journal passes, and that no edit of its bytes does."""
+"""Test that a legal journal is verified, and that any change of its bytes is detected."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Hand the kernels whatever is no position: they may answer or say no, and nothing else."""
+"""Call the kernels with invalid arguments: they may answer or raise, and must not crash."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -1,4 +1,4 @@
-"""Try the kernels of a library that was built with sanitizers.
+"""Run the kernels of a library that was built with sanitizers.
 
 python -m tests.kernels.sanitizer_run LIBRARY SEED START STOP STEP
 

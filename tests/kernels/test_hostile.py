@@ -1,4 +1,4 @@
-"""The kernels raise on whatever makes no sense, and lose no memory over it."""
+"""Test that the kernels raise on invalid arguments, and leak no memory."""
 
 import gc
 import re

@@ -1,4 +1,4 @@
-"""The kernels answer as the functions in Python do; `make reliability` asks more of them."""
+"""Test that the kernels answer as the functions in Python do; `make reliability` runs more cases."""
 
 import pytest
 

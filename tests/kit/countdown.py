@@ -1,4 +1,4 @@
-"""A game of the kit with a mistake in it, for as long as NEXT does not tell what comes of each position."""
+"""Define a game of the kit with a bug: NEXT lacks some positions until a test fixes it."""
 
 from fairplay.kit import Action, BoardGame
 

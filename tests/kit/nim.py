@@ -1,4 +1,4 @@
-"""A game of the kit for three, with points, two kinds of actions and a board that tells more than who owns what."""
+"""Define a game of the kit for three players, with points, two kinds of actions and a board with more than owners."""
 
 from collections.abc import Iterator
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""Watch the built-in players that come with every game of the kit: they repeat themselves, and look ahead."""
+"""Test the built-in players of games of the kit: they are deterministic, and look ahead."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Try what else comes with a game of the kit: cheats, examples, a rule book."""
+"""Test the default parts of games of the kit: cheats, examples, and the rule book."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Hold the pictures of games of the kit to what all pictures promise."""
+"""Test the pictures and texts of games of the kit."""
 
 import re
 from itertools import product

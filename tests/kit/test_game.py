@@ -1,4 +1,4 @@
-"""Hold the base of simple games to the laws of all games, and to what it promises beyond."""
+"""Test the base class of simple games: it keeps the laws of all games, and its own promises."""
 
 from collections.abc import Iterator
 from typing import Any, ClassVar, Literal

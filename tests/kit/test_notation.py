@@ -1,4 +1,4 @@
-"""Type actions of games of the kit as people do."""
+"""Test how people type actions of games of the kit."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-/* Hold as much as possible of what all of a user share (greedy hold FORKS), or say what is left (greedy probe). */
+/* Take as much as possible of what all processes of a user share (hold FORKS), or print what is left (probe). */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <signal.h>

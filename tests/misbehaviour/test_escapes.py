@@ -1,4 +1,4 @@
-"""Run every escape attempt and check that it fails, and that a successful one would be noticed."""
+"""Test that every escape attempt fails, and that a successful one would be noticed."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Play a few hundred fuzzed matches, and check that a broken invariant would be noticed."""
+"""Test a few hundred fuzzed matches, and that a broken invariant would be noticed."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""Follow hidden tiles of Q through all messages: they appear only where they are known."""
+"""Test that hidden tiles of Q appear only in messages to players that know them."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""Seat every bad local player in every game, for every moment that makes sense."""
+"""Test every bad local player in every game, at every moment that makes sense."""
 
 from collections.abc import Callable
 from functools import cache

@@ -1,4 +1,4 @@
-"""Let eight tables of eight greedy programs use all they can of shared resources, and check that others have enough."""
+"""Test that greedy programs at eight tables leave enough of the shared resources to others."""
 
 import json
 import shutil

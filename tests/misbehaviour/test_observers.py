@@ -1,4 +1,4 @@
-"""Subscribe every bad observer, from every event on: the match and the other observers are not affected."""
+"""Test that no bad observer affects the match or the other observers."""
 
 from collections.abc import Callable
 from typing import Any

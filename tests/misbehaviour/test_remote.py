@@ -1,4 +1,4 @@
-"""Seat every bad program and every bad network player, for every moment that makes sense."""
+"""Test every bad program and every bad network player, at every moment that makes sense."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""Send data between two programs in sandboxes, by the side channels in the documentation."""
+"""Test that each known side channel between sandboxed programs can be measured, and is in the documentation."""
 
 import pytest
 

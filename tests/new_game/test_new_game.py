@@ -1,4 +1,4 @@
-"""Add a game as one directory, and do with it whatever can be done with a game."""
+"""Test that a game can be added as one directory, and works with all commands."""
 
 import importlib
 import sys

@@ -1,4 +1,4 @@
-"""Check that pictures of a match are written for each state."""
+"""Check that a picture of a match is written for each of its states."""
 
 from typing import Any
 

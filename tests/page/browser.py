@@ -1,4 +1,4 @@
-"""Open pages in chromium from disk, and see all that they ask for and complain of."""
+"""Open pages in Chromium from disk, and collect their requests and errors."""
 
 import shutil
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-// Measure the contrast between every text that can be seen and what is behind it (WCAG 2.2), and that of shapes.
+// Measure the contrast of every visible text and shape with what is behind it (WCAG 2.2).
 () => {
   const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
   const parts = (colour) => {

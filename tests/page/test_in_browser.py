@@ -1,4 +1,4 @@
-"""Use the page of a recorded match as people do: by mouse, by keyboard, by its links; and tamper with it."""
+"""Test the page of a recorded match in a browser: by mouse, by keyboard, by links, and with changed data."""
 
 import hashlib
 import re

@@ -1,4 +1,4 @@
-"""Look at pages as a browser lays them out: narrow and wide, light and dark, at rest."""
+"""Test the layout of pages in a browser: narrow and wide, light and dark, without movement."""
 
 from collections.abc import Iterator
 from pathlib import Path

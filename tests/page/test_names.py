@@ -1,4 +1,4 @@
-"""Let players have names that would run in a browser: they are read, and nothing else."""
+"""Test that pages show hostile names of players as text, and never run them."""
 
 from collections.abc import Iterator
 from pathlib import Path

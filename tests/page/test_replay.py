@@ -1,4 +1,4 @@
-"""Look into the page of a recorded match, without a browser."""
+"""Test the page of a recorded match, without a browser."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Put a hundred thousand mutated lines through the decoder, and time each.
+"""Decode a hundred thousand mutated lines, and time each.
 
 python -m tests.players.fuzz_wire 100000
 """

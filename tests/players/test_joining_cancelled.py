@@ -1,4 +1,4 @@
-"""Cancel at every await while a player connects to a host, and while it plays: nothing may be left."""
+"""Test that nothing is left when a player is cancelled while it connects to a host or plays there."""
 
 import asyncio
 import gc

@@ -1,4 +1,4 @@
-"""Start programs where file descriptors run out at every point: a host fault, and nothing is left open."""
+"""Test programs that start when file descriptors run out: a host fault, and nothing is left open."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""Parse time limits, and charge turns to a bank."""
+"""Test how time limits are parsed, and turns charged to a time bank."""
 
 import msgspec
 import pytest

@@ -1,4 +1,4 @@
-"""Read replies of every kind: an invalid one is malformed, in one short line."""
+"""Test how replies of every kind are read: an invalid one is malformed, in one short line."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""Play the golden matches, and write them down for people to read."""
+"""Play the golden matches, and write them as text for people to read."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Hold the golden matches against what is played today."""
+"""Test that the golden matches are still played in the same way."""
 
 import pytest
 

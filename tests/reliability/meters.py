@@ -1,4 +1,4 @@
-"""List the meters, and take a reading: of all of a meter or of a part, with or without a planted bug."""
+"""List the meters of reliability, and run all or a part of one, with or without a planted bug."""
 
 import time
 from contextlib import nullcontext

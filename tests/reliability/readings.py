@@ -1,4 +1,4 @@
-"""Define meters and their readings: how much was tried, how much of it failed, and the first failures."""
+"""Define meters of reliability and their readings: the number of attempts, of failures, and the first failures."""
 
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager

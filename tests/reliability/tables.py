@@ -1,4 +1,4 @@
-"""Set the tables at which the meters play: every game, built-in players, and bad ones that remember nothing."""
+"""Define the matches that the meters play: every game, built-in players, and bad players without memory."""
 
 from collections.abc import Callable
 from typing import Any

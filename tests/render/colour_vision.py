@@ -1,4 +1,4 @@
-"""See colours as other eyes do, and measure how far apart they are."""
+"""Simulate colour blindness, and measure how different colours look."""
 
 from math import dist
 

@@ -1,4 +1,4 @@
-"""Draw the golden pictures, and write them down for people to look at."""
+"""Draw the golden pictures, and write them to files for people to look at."""
 
 from functools import cache
 from itertools import islice

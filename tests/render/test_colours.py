@@ -1,4 +1,4 @@
-"""Look at the colours of every game with other eyes."""
+"""Test that the colours of every game can be distinguished, also by colour-blind people."""
 
 from collections.abc import Callable
 from itertools import combinations, product

@@ -1,4 +1,4 @@
-"""Hold the pictures of every game to what all pictures promise."""
+"""Test what the pictures of every game have in common: safe, readable, and of one size in a match."""
 
 import re
 from collections.abc import Iterator

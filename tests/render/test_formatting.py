@@ -1,4 +1,4 @@
-"""Put texts into words that a shell takes."""
+"""Test that quoted texts are safe in a shell."""
 
 import subprocess
 

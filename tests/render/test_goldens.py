@@ -1,4 +1,4 @@
-"""Hold the golden pictures against what is drawn today."""
+"""Test that the golden pictures are still drawn in the same way."""
 
 from pathlib import Path
 

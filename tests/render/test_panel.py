@@ -1,4 +1,4 @@
-"""Look at what is drawn around a board."""
+"""Test the frame of a picture: its header, cards and tray around the board."""
 
 import re
 from xml.etree import ElementTree

@@ -1,4 +1,4 @@
-"""Turn pictures into pixels, and look at them."""
+"""Test pictures as PNG and GIF."""
 
 import os
 import subprocess

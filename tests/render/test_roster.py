@@ -1,4 +1,4 @@
-"""Look at what is said of players, and at their lines on a terminal."""
+"""Test the list of players, and its lines on a terminal."""
 
 from fairplay.render.roster import MAX_ROSTER_NAME_CHARS, Look, Player, roster, seat_name
 

@@ -1,4 +1,4 @@
-"""Write rule books for terminals: whatever Markdown there is in them, and however narrow it gets."""
+"""Test rule books on terminals: with any Markdown in them, and at any width."""
 
 from fairplay.render.rule_book import MIN_TEXT_COLUMNS, format_rule_book
 from fairplay.render.text import strip_colours

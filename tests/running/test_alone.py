@@ -1,4 +1,4 @@
-"""Run tests with two workers, and check that only marked tests run alone."""
+"""Test that, with two workers, only marked tests run alone."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Keep the machine busy or idle, and check which failures are excused by that."""
+"""Test that late tests are excused only if other processes kept the machine busy."""
 
 import re
 import subprocess

@@ -1,4 +1,4 @@
-"""Skip tests, and check the table of reasons at the end of the run."""
+"""Test the table of skipped tests and their reasons at the end of a run."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Be stopped, and try every way to be continued: a program of its own, which prints what came of each.
+"""Try every way to be continued while stopped, as a program of its own, and print the results.
 
 In every trial there is one that arranges something and stops itself, and its parent, which does what was arranged.
 """

@@ -1,4 +1,4 @@
-"""Find where control groups can be made: as root, as a user with a delegated group, and as one without."""
+"""Test where control groups can be made: as root, as a user with a delegated group, and as one without."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Run what bots need under the filter of system calls: threads, processes, databases, workers and compilers."""
+"""Test that the filter of system calls permits what bots need: threads, databases, workers and compilers."""
 
 from pathlib import Path
 

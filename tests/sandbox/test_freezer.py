@@ -1,4 +1,4 @@
-"""Stop programs that compute while they are not asked, and continue them."""
+"""Test that programs do not compute while they are not asked, and that a failing supervisor is a host fault."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""Try to see more files of the host than the command names: as root, and as an ordinary user."""
+"""Test that a program sees only those files of the host that its command names."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""Start matches as soon as all of their players are free."""
+"""Test that matches start as soon as all of their players are free."""
 
 import asyncio
 from collections.abc import Set

@@ -1,4 +1,4 @@
-"""Remember clients that vanished: for how long, and by identity and address."""
+"""Test how long a server remembers clients that vanished, by identity and address."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""Play at a server over a bad network: a client that reconnects loses nothing, and disturbs no other."""
+"""Test a server over a bad network: a client that reconnects loses nothing, and disturbs no other."""
 
 import asyncio
 import operator

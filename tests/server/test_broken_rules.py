@@ -1,4 +1,4 @@
-"""Offer a game with broken rules at a server: its clients are disconnected, and the server goes on."""
+"""Test a game with broken rules at a server: its clients are disconnected, and the server goes on."""
 
 import asyncio
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Let pages of other sites, in a real browser on this machine, request data from a server.
+"""Test that pages of other sites, in a real browser on this machine, get no data from a server.
 
 A site may point its name at this machine once its page is loaded (DNS rebinding): for the browser, the page and the
 server then have the same origin.

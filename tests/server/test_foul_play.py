@@ -1,4 +1,4 @@
-"""Play foul at a server: stall, leave when losing, guess nonces; only the foul player is ejected."""
+"""Test that clients that stall, leave when losing or guess nonces harm only themselves at a server."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""Play Q with numbered tiles at a server, well and badly: no hidden tile is in logs, pages or messages to others."""
+"""Test that no hidden tile of Q is in the logs and pages of a server, or in messages to other players."""
 
 import asyncio
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Attack a real server with browsers, spectators and bad bytes of every kind, while a match is played there."""
+"""Test that hostile browsers, spectators and bytes do not disturb the matches of a real server."""
 
 import json
 import socket

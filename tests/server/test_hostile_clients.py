@@ -1,4 +1,4 @@
-"""Attack one server with all hostile players and connections: each harms itself alone, and honest matches end right."""
+"""Test that each hostile client of a server harms only itself, and honest matches end right."""
 
 import socket
 import struct

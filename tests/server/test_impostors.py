@@ -1,4 +1,4 @@
-"""Impersonate a client: by its name, its messages, guesses, or really with its token, many times at once."""
+"""Test that no client can be impersonated by its name, its messages or guesses, but only with its token."""
 
 import asyncio
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""Disconnect spectators that leave or send messages, and limit their number."""
+"""Test that spectators that leave or send messages are disconnected, and that their number is limited."""
 
 import asyncio
 import socket

@@ -1,4 +1,4 @@
-"""Watch a server in a browser: rooms, live boards, and hostile names."""
+"""Test the live pages of a server in a browser: rooms, live boards, and hostile names."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""Wait in a lobby for a room, and check when its queues open rooms."""
+"""Test when the queues of a lobby open rooms."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""Read the logs of a server: whole lines, no secrets, and no wait for a reader."""
+"""Test the logs of a server: whole lines, no secrets, and no wait for a reader."""
 
 import json
 import logging

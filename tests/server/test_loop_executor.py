@@ -1,4 +1,4 @@
-"""Cancel the matches that a manager has submitted to an event loop."""
+"""Test how a cancelled manager and its matches end in the event loop of a server."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""Load a server: two thousand silent connections, ten thousand guesses at a token, a thousand players at once."""
+"""Test a server under load: thousands of silent connections and guesses at a token, and a thousand players."""
 
 import json
 import resource

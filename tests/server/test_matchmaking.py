@@ -1,4 +1,4 @@
-"""Match waiting clients: when tables begin, how many play, and with whom."""
+"""Test how waiting clients are matched: when tables begin, how many play, and with whom."""
 
 from collections import Counter
 from itertools import pairwise

@@ -1,4 +1,4 @@
-"""Compare the metrics of a server with what happened."""
+"""Test that the metrics of a server agree with what happened."""
 
 import asyncio
 import secrets

@@ -1,4 +1,4 @@
-"""Wait for absent players of a tournament: once for each absence, and no longer than needed."""
+"""Test that a tournament waits for absent players once for each absence, and no longer than needed."""
 
 import asyncio
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Close connections in the background, and wait until all are closed."""
+"""Test that a server waits for all connections that it closes in the background."""
 
 import asyncio
 

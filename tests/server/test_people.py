@@ -1,4 +1,4 @@
-"""Give people at a server more time than programs."""
+"""Test that people at a server have more time than programs."""
 
 import asyncio
 

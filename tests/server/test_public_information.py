@@ -1,4 +1,4 @@
-"""Play with numbered tiles: no hidden one is in the pages, status, metrics or logs of a server."""
+"""Test that no hidden tile is in the pages, status, metrics or logs of a server."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""Kill a server in the middle of many matches, several times: players reconnect, and all matches end undisturbed."""
+"""Test that matches survive when their server is killed several times: players reconnect, and all matches end."""
 
 import signal
 import threading

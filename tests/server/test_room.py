@@ -1,4 +1,4 @@
-"""Play in rooms, by function calls and at tables, with the usual verdicts."""
+"""Test matches in rooms, by function calls and at tables, with the usual verdicts."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""Use a server over real sockets: wait, play, stay for more matches, and watch."""
+"""Test a server over real sockets: wait, play, stay for more matches, and watch."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable

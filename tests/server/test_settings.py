@@ -1,4 +1,4 @@
-"""Read the settings of a server, and refuse what makes no sense in one line that says where it is."""
+"""Test the settings of a server: valid ones are read, and others refused in one line that says where they are."""
 
 from pathlib import Path
 

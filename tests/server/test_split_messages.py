@@ -1,4 +1,4 @@
-"""Split the messages of a client at every byte: the journal is the same."""
+"""Test that a journal is the same if the messages of a client are split at any byte."""
 
 import asyncio
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Stop a server by signals: open questions are answered, clients are told, and the next server resumes all matches."""
+"""Test how signals stop a server: clients are told, and the next server resumes all matches."""
 
 import operator
 import signal

@@ -1,4 +1,4 @@
-"""Play at a server over TLS and over WebSocket in TLS, beside connections with bad handshakes."""
+"""Test a server over TLS and over WebSocket in TLS, beside connections with bad handshakes."""
 
 import signal
 import socket

@@ -1,4 +1,4 @@
-"""Sign up for a tournament at a server: who plays, and who is refused."""
+"""Test the sign-up for a tournament at a server: who plays, and who is refused."""
 
 import asyncio
 from pathlib import Path

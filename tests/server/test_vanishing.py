@@ -1,4 +1,4 @@
-"""Let clients vanish whenever their room opens: the others play with each other."""
+"""Test that clients that vanish when their room opens do not keep the others from playing."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""Build the site as `make docs` does, and check what a browser loads, what readers find, and its colours."""
+"""Test the site that `make docs` builds: what a browser loads, what readers find, and its colours."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Run the examples of every page, parse every command on it, and check the figures of the README."""
+"""Test the examples and commands of every page of the docs, and the figures of the README."""
 
 import doctest
 import re

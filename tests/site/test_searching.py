@@ -1,4 +1,4 @@
-"""Open the site from disk in a browser: its pages fit a phone, its search finds pages, and no request leaves it."""
+"""Test the site in a browser from disk: its pages fit a phone, its search finds pages, and no request leaves it."""
 
 import re
 from collections.abc import Iterator

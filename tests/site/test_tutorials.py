@@ -1,4 +1,4 @@
-"""Run the commands of the quick start, every tutorial and every how-to, and compare their output with the page."""
+"""Test that the commands of the quick start, tutorials and how-tos print what the pages show."""
 
 import socket
 from pathlib import Path

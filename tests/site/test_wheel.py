@@ -1,4 +1,4 @@
-"""Build the wheel as `make wheel` does, check its files, install it into an empty environment, and play there."""
+"""Test the wheel that `make wheel` builds: its files, and that it can be installed and played with."""
 
 import os
 import shutil

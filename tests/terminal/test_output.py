@@ -1,4 +1,4 @@
-"""Try out outputs that cannot show everything, that nobody reads to the end, or that are full."""
+"""Test outputs that cannot show all characters, are closed early, or are full."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""Look at a tournament while it runs: at the bar on a terminal, and at the lines where there is none."""
+"""Test the progress of a tournament: the bar on a terminal, and the lines where there is none."""
 
 import os
 import pty

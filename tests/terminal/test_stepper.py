@@ -1,4 +1,4 @@
-"""Step through recorded matches by keys, on a terminal of 80 columns and on one of 60."""
+"""Test stepping through recorded matches by keys, on terminals of 80 and of 60 columns."""
 
 import os
 import pty

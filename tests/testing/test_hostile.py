@@ -1,4 +1,4 @@
-"""Seat every hostile player in every game that it is for."""
+"""Test every hostile player in every game that it is for."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Replace sections of pages, and refuse pages without their markers."""
+"""Test that generated sections of pages are replaced, and pages without markers refused."""
 
 from pathlib import Path
 

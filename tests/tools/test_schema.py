@@ -1,4 +1,4 @@
-"""Compare the schema of the protocol with the code, and real matches with the schema."""
+"""Test that the schema of the protocol agrees with the code and with real matches."""
 
 import json
 import re

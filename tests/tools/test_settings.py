@@ -1,4 +1,4 @@
-"""Find each setting of a server in its file, the help, the docs, and the example."""
+"""Test that each setting of a server is in its file, the help, the docs, and the example."""
 
 import re
 import tomllib

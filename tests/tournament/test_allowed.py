@@ -1,4 +1,4 @@
-"""Refuse tournaments that cannot be played."""
+"""Test that tournaments that cannot be played are refused."""
 
 from pathlib import Path
 from typing import Any

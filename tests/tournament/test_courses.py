@@ -1,4 +1,4 @@
-"""Compare the knock-outs of the courses with a second version of their rules, for any results."""
+"""Test the knock-outs of the courses against a second version of their rules, for any results."""
 
 from collections.abc import Sequence
 from itertools import product

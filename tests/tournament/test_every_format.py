@@ -1,4 +1,4 @@
-"""Give any results to any format: it ends, and the same seed gives the same matches."""
+"""Test every format with any results: it ends, and the same seed gives the same matches."""
 
 from collections.abc import Sequence
 from random import Random

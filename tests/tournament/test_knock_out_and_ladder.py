@@ -1,4 +1,4 @@
-"""Follow players through knock-outs and ladders: those that advance, and those that climb."""
+"""Test which players advance in knock-outs, and which climb in ladders."""
 
 from collections import Counter
 

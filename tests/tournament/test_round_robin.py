@@ -1,4 +1,4 @@
-"""Count meetings and seats in round robins and duplicates."""
+"""Test the numbers of meetings and seats in round robins and duplicates."""
 
 from collections import Counter
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""List the changes that make a file another tournament."""
+"""Test the list of changes that make a file another tournament."""
 
 from typing import Any
 

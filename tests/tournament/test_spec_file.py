@@ -1,4 +1,4 @@
-"""Read tournaments from files in any directory: all settings, and errors in one line."""
+"""Test how tournaments are read from files in any directory: all settings, and errors in one line."""
 
 import os
 import pickle

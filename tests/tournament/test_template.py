@@ -1,4 +1,4 @@
-"""Run the file that `--init` writes, and every setting in its comments."""
+"""Test the file that `--init` writes, and every setting in its comments."""
 
 import re
 import tomllib

@@ -1,4 +1,4 @@
-"""Write and read the log of a tournament, through crashes and tampering."""
+"""Test that the log of a tournament survives crashes, and that tampering is noticed."""
 
 from itertools import count
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Play two players until the test decides, or the games are over."""
+"""Test matches of two players, which are played until the test decides, or the games are over."""
 
 from collections import Counter
 from random import Random

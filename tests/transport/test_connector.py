@@ -1,4 +1,4 @@
-"""Connect to hosts over TCP, TLS and WebSocket: to good ones and to bad ones."""
+"""Test connections to good and bad hosts over TCP, TLS and WebSocket."""
 
 import asyncio
 import socket

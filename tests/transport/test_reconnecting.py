@@ -1,4 +1,4 @@
-"""Lose a connection at every moment and reconnect: nothing is lost or doubled, and no time is gained."""
+"""Test connections that are lost and restored at every moment: nothing is lost or doubled, and no time is gained."""
 
 import asyncio
 import socket

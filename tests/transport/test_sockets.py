@@ -1,4 +1,4 @@
-"""Use connections over sockets, however the bytes arrive and whatever the other end does."""
+"""Test connections over sockets, with any split of the bytes and any behaviour of the other end."""
 
 import asyncio
 import socket

@@ -1,4 +1,4 @@
-"""Play a match over each kind of connection, with messages split at every byte: its facts are the same."""
+"""Test that a match has the same facts over each kind of connection, with messages split at every byte."""
 
 import asyncio
 import sys

@@ -1,4 +1,4 @@
-"""Measure players while the host is late: host delays are not charged, and no player gains more."""
+"""Test the time that players are charged while the host is late: no host delay, and no player gains more."""
 
 import asyncio
 import gc

@@ -1,4 +1,4 @@
-"""Play over WebSocket with honest clients, and with clients that misuse its frames."""
+"""Test WebSocket connections with honest clients, and with clients that misuse its frames."""
 
 import asyncio
 import socket

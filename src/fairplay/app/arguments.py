@@ -1,4 +1,4 @@
-"""Check the arguments of the Python interface, and make values of them."""
+"""Check the arguments of the Python interface, and convert them to games, players, limits and observers."""
 
 import os
 import re

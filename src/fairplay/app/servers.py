@@ -1,4 +1,4 @@
-"""Run a game server from values."""
+"""Run a game server from Python, with its settings as arguments."""
 
 import os
 from collections.abc import Mapping

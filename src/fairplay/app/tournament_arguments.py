@@ -1,4 +1,4 @@
-"""Make a tournament of Python values."""
+"""Convert the arguments of `fairplay.tournament` to the spec of a tournament."""
 
 import os
 import sys

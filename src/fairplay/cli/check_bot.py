@@ -1,4 +1,4 @@
-"""fairplay check-bot: test a bot before it plays."""
+"""Test a bot before it plays (fairplay check-bot)."""
 
 import sys
 from contextlib import redirect_stdout

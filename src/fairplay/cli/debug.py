@@ -1,4 +1,4 @@
-"""fairplay debug: re-run a bot on what a recorded seat was shown."""
+"""Re-run a bot on what a recorded seat was shown (fairplay debug)."""
 
 import sys
 from collections.abc import Iterable, Sequence

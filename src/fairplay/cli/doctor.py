@@ -1,4 +1,4 @@
-"""fairplay doctor: check what this machine supports (sandbox, kernels)."""
+"""Check what this machine supports (sandbox, kernels) (fairplay doctor)."""
 
 import json
 import sys

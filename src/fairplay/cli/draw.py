@@ -1,4 +1,4 @@
-"""fairplay draw: draw a position as SVG or PNG."""
+"""Draw a position as SVG or PNG (fairplay draw)."""
 
 import click
 

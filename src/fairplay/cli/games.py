@@ -1,4 +1,4 @@
-"""fairplay games: list games and their parameters."""
+"""List games and their parameters (fairplay games)."""
 
 from functools import partial
 

@@ -1,4 +1,4 @@
-"""fairplay join: connect a player to a match or server."""
+"""Connect a player to a match or server (fairplay join)."""
 
 import getpass
 import os

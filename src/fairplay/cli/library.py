@@ -1,4 +1,4 @@
-"""fairplay library: search recorded matches."""
+"""Search recorded matches (fairplay library)."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""fairplay new-bot: create a bot from a template."""
+"""Create a bot from a template (fairplay new-bot)."""
 
 import re
 import shlex

@@ -1,4 +1,4 @@
-"""fairplay play: play one match, or many with --games."""
+"""Play one match, or many with --games (fairplay play)."""
 
 from collections.abc import Mapping
 from typing import Any

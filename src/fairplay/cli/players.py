@@ -1,4 +1,4 @@
-"""fairplay players: list built-in players and ratings."""
+"""List built-in players and ratings (fairplay players)."""
 
 import click
 

@@ -1,4 +1,4 @@
-"""fairplay replay: replay a recorded match."""
+"""Replay a recorded match (fairplay replay)."""
 
 import sys
 from functools import partial

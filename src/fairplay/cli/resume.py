@@ -1,4 +1,4 @@
-"""fairplay resume: resume a recorded match."""
+"""Resume a recorded match (fairplay resume)."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""fairplay rules: show a game's rules."""
+"""Show a game's rules (fairplay rules)."""
 
 import sys
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""fairplay serve: run a game server."""
+"""Run a game server (fairplay serve)."""
 
 from collections.abc import Iterable
 from importlib.util import find_spec

@@ -1,4 +1,4 @@
-"""fairplay standings: show the standings of a tournament."""
+"""Show the standings of a tournament (fairplay standings)."""
 
 from pathlib import Path
 

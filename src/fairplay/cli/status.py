@@ -1,4 +1,4 @@
-"""fairplay status: show what a server is doing."""
+"""Show what a server is doing (fairplay status)."""
 
 from collections.abc import Iterator, Sequence
 

@@ -1,4 +1,4 @@
-"""fairplay token: create, list or revoke player tokens."""
+"""Create, list or revoke player tokens (fairplay token)."""
 
 import os
 from collections.abc import Iterator

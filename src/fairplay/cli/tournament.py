@@ -1,4 +1,4 @@
-"""fairplay tournament: run or resume a tournament from a TOML file."""
+"""Run or resume a tournament from a TOML file (fairplay tournament)."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""fairplay verify: check recorded matches by refereeing them again."""
+"""Check recorded matches by refereeing them again (fairplay verify)."""
 
 import click
 

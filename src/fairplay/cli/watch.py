@@ -1,4 +1,4 @@
-"""fairplay watch: watch a match on a server."""
+"""Watch a match on a server (fairplay watch)."""
 
 import sys
 from collections.abc import Iterable, Iterator

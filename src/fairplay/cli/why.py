@@ -1,4 +1,4 @@
-"""fairplay why: explain ejections."""
+"""Explain ejections (fairplay why)."""
 
 import sys
 

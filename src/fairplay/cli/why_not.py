@@ -1,4 +1,4 @@
-"""fairplay why-not: explain why an action is illegal."""
+"""Explain why an action is illegal (fairplay why-not)."""
 
 from collections.abc import Sequence
 

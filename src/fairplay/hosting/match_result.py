@@ -1,4 +1,4 @@
-"""Say by the names of the players how a match came out."""
+"""Describe the result of a match by the names of its players."""
 
 import sys
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Open only regular files of a sane size as journals, and lock directories of journals."""
+"""Open only regular files of a reasonable size as journals, and lock directories of journals."""
 
 import errno
 import fcntl

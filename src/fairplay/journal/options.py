@@ -1,4 +1,4 @@
-"""Define the options and refusals of journals, for callers that record nothing and need not load the rest."""
+"""Define the options and errors of journals, for callers that need not load the rest."""
 
 import re
 from enum import Enum

@@ -1,4 +1,4 @@
-/* Sort the places for a hand of Q into lines; see `fairplay.games.q.lines`. */
+/* List the free places for a hand of Q by row and column; see `fairplay.games.q.lines`. */
 
 #include <stdlib.h>
 #include <string.h>

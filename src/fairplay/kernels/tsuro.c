@@ -1,4 +1,4 @@
-/* Find the best lay of Tsuro; see `fairplay.games.tsuro.outlook`. */
+/* Find the best tile to lay in Tsuro; see `fairplay.games.tsuro.outlook`. */
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-// Draw the scores over time, on which a click jumps.
+// Draw the chart of the scores over time; a click on it jumps to that position.
 
 import { element, shape } from "./elements.js";
 

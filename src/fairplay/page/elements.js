@@ -1,4 +1,4 @@
-// Make elements; all names and texts become text nodes, never markup.
+// Make HTML and SVG elements; all names and texts become text nodes, never markup.
 
 const SVG = "http://www.w3.org/2000/svg";
 

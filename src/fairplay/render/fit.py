@@ -1,4 +1,4 @@
-"""Fit a board into the room on a terminal: at the largest scale that fits, or else a part of the board."""
+"""Fit a board into the space on a terminal: at the largest scale that fits, or else a part of the board."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import zip_longest

@@ -1,4 +1,4 @@
-"""Let programs join matches with the command: good and bad ones, over real lines, and none is left behind."""
+"""Test `fairplay join` with programs, good and bad, over real connections; no process is left behind."""
 
 import re
 import secrets

@@ -1,4 +1,4 @@
-"""Say to whoever lets a player play elsewhere how it came out."""
+"""Test the message with the rank of a player that has joined a match."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Complete command lines in a real shell, as people do who press Tab."""
+"""Test the completion of command lines in a real shell."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Name matches by their ids, and directories and logs where a journal is meant."""
+"""Test that commands find journals by the ids of matches, and refuse directories and logs that are no journals."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""Say the settings of a server by options: what they mean, what they take the place of, and what is refused."""
+"""Test the options of `fairplay serve`: what they set and override, and which are refused."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""Keep a server by the command: what is refused, what its help shows, and who may watch."""
+"""Test `fairplay serve`: what it refuses, what its help shows, and how many spectators it lets in."""
 
 import re
 import shlex

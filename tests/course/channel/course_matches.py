@@ -1,4 +1,4 @@
-"""Play matches with clients of a course over real connections, and look what is left of them."""
+"""Play matches with clients of a course over real connections, and count what they leave open."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Sequence

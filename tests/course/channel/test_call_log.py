@@ -1,4 +1,4 @@
-"""Log the calls of a course's server: one line each, with its time, whatever came."""
+"""Test the log of the calls of a course's server: one line for each call and answer, with its time."""
 
 import re
 import time

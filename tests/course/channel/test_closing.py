@@ -1,4 +1,4 @@
-"""Cancel at every single await, as the server of a course and as its client: nothing may be left of either."""
+"""Test that servers and clients of a course leave nothing open when they are cancelled at any await."""
 
 import asyncio
 import socket

@@ -1,4 +1,4 @@
-"""Call somebody over a line of values: what counts as the answer, how long it may take, and when the line is cut."""
+"""Test calls over a connection of JSON values: which answers count, their time limits, and when it is closed."""
 
 import asyncio
 import socket

@@ -1,4 +1,4 @@
-"""Play with clients of the courses over real connections: honest ones, slow ones, and all bad ones at every call."""
+"""Test matches with clients of the courses over real connections: honest, slow, and bad ones at every call."""
 
 import asyncio
 from functools import partial

@@ -1,4 +1,4 @@
-"""Ask the clients of a course in a match: what is called, what it costs, and who is hung up on when it ends."""
+"""Test matches with clients of a course: the calls that are made, the time that they cost, and the end."""
 
 import asyncio
 import socket

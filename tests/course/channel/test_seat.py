@@ -1,4 +1,4 @@
-"""Let players sit down at the seat of a course's client: before their match begins, and for each match one."""
+"""Test that a player of a course's client is ready before its match, and is replaced for each match."""
 
 import asyncio
 from typing import Any

@@ -1,4 +1,4 @@
-"""Find JSON values in bytes however they are cut, and refuse what is none at the first byte that shows it."""
+"""Test that JSON values are found however their bytes are split, and invalid ones at the first invalid byte."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Let a shell complete the verbs of the courses, and say what there is where a word is left out."""
+"""Test the completion of `fairplay course` in a shell, and its messages for missing words."""
 
 import pytest
 

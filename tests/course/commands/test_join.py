@@ -1,4 +1,4 @@
-"""Join servers of the courses with the command: with every kind of player, and servers that are none."""
+"""Test `fairplay course join` with every kind of player, and at servers that are none of a course."""
 
 import asyncio
 import re

@@ -1,4 +1,4 @@
-"""Join servers of the courses that allow little time: programs are ready before they sign up, and for later matches."""
+"""Test that `fairplay course join` starts a program before it signs up, as servers may allow little time."""
 
 import signal
 import socket

@@ -1,4 +1,4 @@
-"""Serve a course with the command: what makes no sense, what is seen while it waits, and how it is interrupted."""
+"""Test `fairplay course serve`: invalid options, its output while it waits, and interrupts."""
 
 import os
 import pty

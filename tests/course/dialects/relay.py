@@ -1,4 +1,4 @@
-"""Play matches through a dialect in memory: what the referee says becomes calls, and these become messages again."""
+"""Play matches through a dialect in memory: messages of the referee become calls, and these become messages again."""
 
 from collections.abc import Callable, Sequence
 from hashlib import sha256

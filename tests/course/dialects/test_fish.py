@@ -1,4 +1,4 @@
-"""Speak the calls of Fish, word for word, to a player of the course and to one of ours."""
+"""Test the calls of the course's Fish, word for word, with a player of the course and with one of ours."""
 
 import re
 from typing import Any

@@ -1,4 +1,4 @@
-"""Let clients of Fish keep a tree of their own: their last move, and the moves they hear of, lead to what they see."""
+"""Test that clients of Fish can follow a game by the moves in their calls."""
 
 from collections.abc import Iterator
 from itertools import pairwise, product

@@ -1,4 +1,4 @@
-"""Let anything at all be replied to a call, or be called: it makes sense, or it is refused in a few words."""
+"""Test that any reply and any call is either understood or refused in a few words."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any

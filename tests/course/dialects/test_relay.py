@@ -1,4 +1,4 @@
-"""Play whole matches through both ends of a dialect, and compare them with those played without."""
+"""Test that matches through both ends of a dialect are the same as those without it."""
 
 from itertools import product
 from typing import Any

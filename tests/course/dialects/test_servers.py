@@ -1,4 +1,4 @@
-"""Look at the courses' servers: their numbers are those that the page for a class names, and results are in order."""
+"""Test that the numbers of the courses' servers are those in the docs, and that results are sorted."""
 
 from pathlib import Path
 

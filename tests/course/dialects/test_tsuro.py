@@ -1,4 +1,4 @@
-"""Speak the calls of Tsuro, word for word, to a player of the course and to one of ours."""
+"""Test the calls of the course's Tsuro, word for word, with a player of the course and with one of ours."""
 
 from typing import Any
 

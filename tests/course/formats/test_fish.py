@@ -1,4 +1,4 @@
-"""Read and write the course's JSON of Fish."""
+"""Test the conversion of the course's JSON of Fish to our positions, and back."""
 
 from typing import Any
 

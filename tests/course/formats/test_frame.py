@@ -1,4 +1,4 @@
-"""Bring coordinates of any size into range, and back."""
+"""Test that coordinates of any size are mapped into our range, and back."""
 
 from itertools import pairwise
 from random import Random

@@ -1,4 +1,4 @@
-"""Read plain JSON as values of a course, whatever it is."""
+"""Test the conversion of plain JSON to values of a course."""
 
 from typing import Any, Literal
 

@@ -1,4 +1,4 @@
-"""Read and write the course's JSON of Q."""
+"""Test the conversion of the course's JSON of Q to our positions, and back."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Try out the course's JSON of Tsuro."""
+"""Test the conversion of the course's JSON of Tsuro to our positions, and back."""
 
 from fairplay.course.formats.tsuro import COURSE_BOARD_SIZE, format_place, parse_action, parse_table, parse_turn
 from fairplay.games.tsuro import Lay

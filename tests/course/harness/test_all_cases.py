@@ -1,4 +1,4 @@
-"""Put cases to the harnesses of all games: our own, and the course's where they are at hand."""
+"""Test all harnesses with all their cases: our own, and those of the courses if they are on this machine."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Run cases, through the function and through the command."""
+"""Test the runner of test cases, as a function and as a command."""
 
 import json
 from pathlib import Path

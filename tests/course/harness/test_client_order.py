@@ -1,4 +1,4 @@
-"""Start the clients of a course before their server: they connect in their order, whichever side comes first."""
+"""Test that clients of a course connect in their order, whether they or the server start first."""
 
 import asyncio
 import json

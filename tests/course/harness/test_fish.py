@@ -1,4 +1,4 @@
-"""Try out the harnesses of Fish where their cases say nothing."""
+"""Test the harnesses of Fish beyond the cases of the course."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Be both ends of a course's line, on this machine."""
+"""Test the programs xserver and xclients of each course against each other on this machine."""
 
 import json
 import os

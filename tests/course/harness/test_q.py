@@ -1,4 +1,4 @@
-"""Try out the harnesses of Q where their cases say nothing."""
+"""Test the harnesses of Q beyond the cases of the course."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Try out the harnesses of Tsuro where their cases say nothing."""
+"""Test the harnesses of Tsuro beyond the cases of the course."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Attack the server of a course from outside of its matches: crowds, floods and names; the honest play on."""
+"""Test that a course's server survives floods of connections, bytes and names, and honest clients play on."""
 
 import asyncio
 import re

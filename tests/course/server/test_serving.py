@@ -1,4 +1,4 @@
-"""Serve the clients of a course over real sockets: the good get their result, and the bad hurt nobody else."""
+"""Test the server of a course over real connections: good clients get results, and bad ones harm no other."""
 
 import asyncio
 import re

@@ -1,4 +1,4 @@
-"""Sign up at the server of a course: in time, in order, by name; and everybody else who can connect to a port."""
+"""Test the sign-up at the server of a course: waiting periods, order, names, and connections that do not sign up."""
 
 import asyncio
 from typing import Any

@@ -1,4 +1,4 @@
-"""Write down positions of Q for its tests, tile by tile."""
+"""Build positions of Q for its tests, tile by tile."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Seat players at a small table of Q, who do as they are told and fail when they are told."""
+"""Seat scripted players at a small table of Q; each fails at the moment that a test chooses."""
 
 from typing import Any
 

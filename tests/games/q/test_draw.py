@@ -1,4 +1,4 @@
-"""Look at the pictures of Q."""
+"""Test the pictures of Q."""
 
 from collections import Counter
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""Eject players of Q at every moment, and look where their tiles are."""
+"""Test that tiles of Q go to the right place when players are ejected at any moment."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Hold the examples of Q to what their names say."""
+"""Test that the example positions of Q are what their names say."""
 
 from fairplay.core.game import Moment
 from fairplay.games.q import Exchange, Pass, Place, Placement, Q, View

@@ -1,4 +1,4 @@
-"""Try foresight in Q: what it takes for an option, what a playout counts, and which option it takes."""
+"""Test the player foresight of Q: its options, its playouts, and its choices."""
 
 import pytest
 from msgspec.structs import replace

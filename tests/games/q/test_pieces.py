@@ -1,4 +1,4 @@
-"""Try the tiles of Q: their order, and what fits between what."""
+"""Test the tiles of Q: their order, and which fit beside each other."""
 
 from itertools import pairwise, product
 

@@ -1,4 +1,4 @@
-"""Try Q on maps that nobody thought of, against rules written down naively."""
+"""Test Q on random maps, against a slow and simple implementation of the rules."""
 
 import json
 from itertools import islice, permutations, product

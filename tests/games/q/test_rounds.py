@@ -1,4 +1,4 @@
-"""Go round the table of Q: rounds, the end, the result and who is told of it first."""
+"""Test the rounds of Q: the order of turns, the end, the result, and the messages about them."""
 
 from collections.abc import Callable
 

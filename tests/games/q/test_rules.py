@@ -1,4 +1,4 @@
-"""Break the rules of Q clause by clause, and place, exchange and pass by hand."""
+"""Test the rules of Q, clause by clause."""
 
 from importlib.resources import files
 from typing import Any

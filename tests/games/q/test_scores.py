@@ -1,4 +1,4 @@
-"""Count the points of placements by hand."""
+"""Test the points of placements in Q against points that were counted by hand."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Compare the search for the best placement of Q with trying all of them."""
+"""Test that the search for the best placement of Q finds as many points as trying all of them."""
 
 from collections.abc import Iterator
 from random import Random

@@ -1,4 +1,4 @@
-"""Try the built-in players of Q against what is said of them."""
+"""Test that the built-in players of Q do what their descriptions say."""
 
 from collections import Counter
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Look at Q on a terminal."""
+"""Test the text that shows Q on a terminal."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Read a view of Q as a player would, and imagine what it does not tell."""
+"""Test views of Q, as players read them, and the imagined states behind them."""
 
 import json
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Write positions of Tsuro down and read them back, and refuse what can be no position."""
+"""Test that positions of Tsuro survive a round trip as JSON, and that impossible ones are refused."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""Deal the tiles of Tsuro: from the bag, from the cycle, and from an iterator of the caller's."""
+"""Test the deal of Tsuro: tiles come from the bag, from the cycle, or from an iterator of the caller."""
 
 import json
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Look at the pictures of Tsuro."""
+"""Test the pictures of Tsuro."""
 
 import re
 from collections import Counter

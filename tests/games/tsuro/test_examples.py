@@ -1,4 +1,4 @@
-"""Hold the examples of Tsuro to what their names say."""
+"""Test that the example positions of Tsuro are what their names say."""
 
 from fairplay.core.errors import IllegalAction
 from fairplay.games.tsuro.examples import EXAMPLES

@@ -1,4 +1,4 @@
-"""Play out what may come of a tile of Tsuro, in positions in which a person can tell."""
+"""Test the search of Tsuro by playouts, in positions that a person can judge."""
 
 import pytest
 

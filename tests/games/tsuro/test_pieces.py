@@ -1,4 +1,4 @@
-"""Hold the tiles of Tsuro against the rule book, letter by letter."""
+"""Test the tiles of Tsuro against the rule book."""
 
 import pytest
 

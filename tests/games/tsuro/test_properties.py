@@ -1,4 +1,4 @@
-"""Try Tsuro on boards that nobody thought of, against rules written down letter by letter."""
+"""Test Tsuro on random boards, against a slow and simple implementation of the rules."""
 
 from collections import Counter
 from itertools import pairwise

@@ -1,4 +1,4 @@
-"""Play rounds of Tsuro to their end: whose turn it is, who is out, who is ranked where, and which tiles are used up."""
+"""Test the rounds of Tsuro to their end: turns, eliminations, ranks, and the tiles that are used up."""
 
 from itertools import pairwise
 from typing import Any

@@ -1,4 +1,4 @@
-"""Break the rules of Tsuro clause by clause, and follow its paths by hand."""
+"""Test the rules of Tsuro, clause by clause, along paths that were followed by hand."""
 
 import re
 from importlib.resources import files

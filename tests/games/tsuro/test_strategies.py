@@ -1,4 +1,4 @@
-"""Try out the built-in players of Tsuro."""
+"""Test the built-in players of Tsuro."""
 
 from collections import Counter
 

@@ -1,4 +1,4 @@
-"""Look at Tsuro on a terminal."""
+"""Test the text that shows Tsuro on a terminal."""
 
 import re
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Play Tsuro by other rules: the rule checker is a value, which the referee is given."""
+"""Test Tsuro with other rules: the rule checker is a value that the game is given."""
 
 from collections.abc import Iterator
 from pathlib import Path

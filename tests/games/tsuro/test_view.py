@@ -1,4 +1,4 @@
-"""Read a view of Tsuro as a player would, and imagine what it does not tell."""
+"""Test views of Tsuro, as players read them, and the imagined states behind them."""
 
 import json
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Think of illegal actions, one for each clause of the rules that an action can break."""
+"""Make illegal actions, one for each clause of the rules that an action can break."""
 
 from collections.abc import Mapping
 

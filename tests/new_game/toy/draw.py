@@ -1,4 +1,4 @@
-"""Draw what a seat sees of the toy, as SVG."""
+"""Draw a view of the toy as SVG."""
 
 from collections.abc import Sequence
 

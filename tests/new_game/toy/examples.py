@@ -1,4 +1,4 @@
-"""Keep positions of the toy worth a name."""
+"""Define positions of the toy, by name."""
 
 from collections.abc import Mapping
 

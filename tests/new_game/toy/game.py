@@ -1,4 +1,4 @@
-"""Referee the toy."""
+"""Implement the rules of the toy."""
 
 from tests.toy import Toy
 

@@ -1,4 +1,4 @@
-"""Say an action of the toy in a word, and read what a person typed."""
+"""Format and parse actions of the toy, as people type them."""
 
 from fairplay.core.errors import BadRequest
 from tests.toy import Action, Pass, Play, View

@@ -1,4 +1,4 @@
-"""Play the toy for the server: the lowest card, or the highest."""
+"""Define the built-in players of the toy: one plays its lowest card, the other its highest."""
 
 from fairplay.core.roles import BuiltInPlayer, built_in_player
 from tests.toy import Action, Pass, Play, View

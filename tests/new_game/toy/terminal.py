@@ -1,4 +1,4 @@
-"""Say what a seat sees of the toy, as text for a terminal."""
+"""Draw a view of the toy as text for a terminal."""
 
 from collections.abc import Sequence
 

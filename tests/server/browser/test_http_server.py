@@ -1,4 +1,4 @@
-"""Connect to the web port slowly, silently, without reading or many times: only such connections are closed."""
+"""Test that the web port closes slow, silent and excessive connections, and no others."""
 
 import select
 import socket

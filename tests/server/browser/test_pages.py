@@ -1,4 +1,4 @@
-"""Request the pages of a server, as browsers, monitors and attackers do."""
+"""Test the pages of a server, as browsers, monitors and attackers request them."""
 
 import asyncio
 import http.client

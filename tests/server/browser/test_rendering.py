@@ -1,4 +1,4 @@
-"""Render boards and replays in other processes, kill them, and request what may not be shown."""
+"""Test the rendering of boards and replays in other processes that may be killed, and what may not be shown."""
 
 import asyncio
 import os
@@ -130,4 +130,4 @@ def test_only_finished_matches_have_replays(tmp_path: Path) -> None:
         finally:
             await pool.close()
 
-    assert asyncio.run(attempt()).startswith("<!-- The layout of the page of a recorded match")
+    assert asyncio.run(attempt()).startswith("<!-- Lay out the page of a recorded match")

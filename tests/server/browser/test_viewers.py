@@ -1,4 +1,4 @@
-"""Stream a room to slow and quick viewers."""
+"""Test the stream of a room to slow and quick viewers."""
 
 import asyncio
 import json

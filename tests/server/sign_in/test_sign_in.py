@@ -1,4 +1,4 @@
-"""Connect to the listener of a server over real sockets: as a client, a spectator, a thief, or silently."""
+"""Test the sign-in at a server over real sockets: clients, spectators, thieves, and silent connections."""
 
 import asyncio
 import gc

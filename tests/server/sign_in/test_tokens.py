@@ -1,4 +1,4 @@
-"""Make, check and revoke tokens and reconnect tokens, and give guests different names."""
+"""Test that tokens are made, checked and revoked, and that guests get different names."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Follow matches by the lines of their hubs, from every event on, and refuse bad lines."""
+"""Test that spectators can follow matches from every event on, and refuse bad lines."""
 
 import asyncio
 from pathlib import Path

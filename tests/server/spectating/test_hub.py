@@ -1,4 +1,4 @@
-"""Watch matches through a hub: all watchers get exactly the public state, and no watcher delays another."""
+"""Test that all spectators of a match get exactly the public state, and none delays another."""
 
 import asyncio
 import gc

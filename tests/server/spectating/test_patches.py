@@ -1,4 +1,4 @@
-"""Make and apply JSON Patches as RFC 6902 says: complete, short, and refused if they do not fit."""
+"""Test that JSON Patches are made and applied as RFC 6902 says: complete, short, and refused if they do not fit."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""Compare the fit and its errors with a slow, plain one that has numerical derivatives."""
+"""Test the fit and its errors against a slow, plain one that has numerical derivatives."""
 
 from collections.abc import Callable, Sequence
 from math import exp, log

@@ -1,4 +1,4 @@
-"""Describe the verdict of a sequential test."""
+"""Test how the verdict of a sequential test is described."""
 
 import pytest
 

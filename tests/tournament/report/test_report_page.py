@@ -1,4 +1,4 @@
-"""Read the report of a tournament as a browser does."""
+"""Test the report of a tournament as a browser reads it."""
 
 import re
 import subprocess

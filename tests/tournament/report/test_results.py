@@ -1,4 +1,4 @@
-"""Read results.json and results.csv as programs and spreadsheets do."""
+"""Test results.json and results.csv as programs and spreadsheets read them."""
 
 import csv
 import json

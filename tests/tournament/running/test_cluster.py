@@ -1,4 +1,4 @@
-"""Connect to a local cluster without its key: it runs and shows nothing."""
+"""Test matches on a Dask cluster: a local one admits only connections with its key, and dead workers are replaced."""
 
 import asyncio
 import os

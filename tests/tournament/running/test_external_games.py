@@ -1,4 +1,4 @@
-"""Play tournaments of an external game in other processes, which learn of it from their jobs."""
+"""Test tournaments of an external game in other processes, which learn of it from their jobs."""
 
 import os
 from collections.abc import Callable

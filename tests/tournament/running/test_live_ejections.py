@@ -1,4 +1,4 @@
-"""Report ejections while matches are played."""
+"""Test that ejections are reported while matches are played."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Run tournaments, kill the manager at every step, and compare the final standings."""
+"""Test that a tournament has the same final standings if its manager is killed at any step."""
 
 import json
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Apply the penalties that the host has chosen, and give every match exactly one outcome."""
+"""Test that the penalties of the host are applied, and that every match has exactly one outcome."""
 
 import errno
 import json

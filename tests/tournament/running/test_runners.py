@@ -1,4 +1,4 @@
-"""Play matches in this process, in a pool and on a cluster, with the same results though workers die or are slow."""
+"""Test that matches have the same results in this process, in a pool and on a cluster, though workers die."""
 
 import asyncio
 import fcntl

@@ -1,4 +1,4 @@
-"""Schedule the matches of a round so that the same ones are played at any speed."""
+"""Test that the same matches of a round are played at any speed."""
 
 import random
 from typing import Any

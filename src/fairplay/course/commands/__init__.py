@@ -1,4 +1,4 @@
-"""fairplay course: run the course's programs and test harnesses."""
+"""Run the course's programs and test harnesses (fairplay course)."""
 
 from collections.abc import Callable, Iterable
 from importlib import import_module

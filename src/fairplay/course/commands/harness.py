@@ -1,4 +1,4 @@
-"""fairplay course GAME HARNESS: answer a test harness of a course."""
+"""Answer a test harness of a course (fairplay course GAME HARNESS)."""
 
 import inspect
 import json

@@ -1,4 +1,4 @@
-"""fairplay course join: connect a player to the server of a course."""
+"""Connect a player to the server of a course (fairplay course join)."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""fairplay course serve: run the server of a course."""
+"""Run the server of a course (fairplay course serve)."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Draw what a player of Q cannot see: the hands of the others and the pile."""
+"""Draw at random what a player of Q cannot see: the hands of the others and the pile."""
 
 from fairplay.core.chance import SeededRandom
 from fairplay.games.q.pieces import COPIES, HAND_SIZE, NAMES

@@ -1,4 +1,4 @@
-"""Sort the places for a hand of Q into lines, with upper bounds of their points."""
+"""List the free places for a hand of Q by row and column, with upper bounds of their points."""
 
 from bisect import insort
 from collections import defaultdict

@@ -1,4 +1,4 @@
-"""Draw the tiles of Tsuro that may come."""
+"""Draw possible next tiles of Tsuro at random, as no view shows them."""
 
 from fairplay.core.chance import SeededRandom
 from fairplay.games.tsuro.board import EMPTY, OUT

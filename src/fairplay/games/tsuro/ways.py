@@ -1,4 +1,4 @@
-"""Find the ways that avatars have taken, for pictures."""
+"""Find the paths that avatars have taken, for pictures."""
 
 from typing import NamedTuple
 
