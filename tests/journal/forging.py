@@ -1,4 +1,4 @@
-"""Forge recorded matches with a valid chain of hashes, and return the errors of those who read them."""
+"""Forge recorded matches with a valid chain of hashes, and return the error that every reader of journals raises."""
 
 from collections.abc import Callable
 from pathlib import Path

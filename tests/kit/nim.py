@@ -1,4 +1,4 @@
-"""Define a game of the kit for three players, with points, two kinds of actions and a board with more than owners."""
+"""Define a game of the kit for one to three players, with heaps of matches, points and two kinds of actions."""
 
 from collections.abc import Iterator
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""Hang in every way: tests that never end, which only test_time_limit.py runs."""
+"""Define tests that hang in every way, which only test_time_limit.py runs."""
 
 import asyncio
 import subprocess

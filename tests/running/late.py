@@ -1,4 +1,4 @@
-"""Fail as if a clock had shown too much: tests that only test_busy.py runs."""
+"""Define tests that fail as if they were late, which only test_busy.py runs."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Log the begin and end of each test: tests that only test_alone.py runs."""
+"""Define tests that log their begin and end, which only test_alone.py runs."""
 
 import os
 import time

@@ -1,4 +1,4 @@
-"""Skip in every way: tests that only test_skips.py runs."""
+"""Define tests that are skipped in every way, which only test_skips.py runs."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Convert the arguments of `fairplay.tournament` to the spec of a tournament."""
+"""Convert the arguments of `fairplay.run_tournament` to a tournament's spec."""
 
 import os
 import sys

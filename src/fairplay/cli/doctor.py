@@ -1,4 +1,4 @@
-"""Check what this machine supports (sandbox, kernels) (fairplay doctor)."""
+"""Check which sandbox and kernels this machine supports (fairplay doctor)."""
 
 import json
 import sys
