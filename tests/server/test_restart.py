@@ -114,7 +114,7 @@ def test_matches_of_a_killed_server_end_as_if_it_had_not_been_killed(game: str, 
         "--reconnect-window",
         str(TIMEOUT_S),
         "--restart-window",
-        str(TIMEOUT_S / 2),
+        str(TIMEOUT_S),
     ) as server:
         clients = Guests(server, players * ROOMS, TurnGate(1))
 
