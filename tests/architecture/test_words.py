@@ -18,6 +18,8 @@ READ = (
     "GLOSSARY.md",
     "ARCHITECTURE.md",
     "CONTRIBUTING.md",
+    "CODE_OF_CONDUCT.md",
+    "SECURITY.md",
 )
 SUFFIXES = {".py", ".md", ".js", ".css", ".html", ".toml", ".c", ".h", ".yml", ".svg", ".sh", ".go", ".java"}
 BANNED = {  # a regular expression over words, and what to write instead
@@ -49,7 +51,7 @@ BANNED = {  # a regular expression over words, and what to write instead
     "surely": "finish_despite_cancellation",
     "host to blame": "as_host_fault",
     "gone on with|taken up": "resumed",
-    "settles? to disk|settled": "durable",
+    "settled?|settles": "durable, or decide",
     "folders?": "directory",
     "patience": "timeout",
     "cups?": "tournament",
@@ -84,6 +86,11 @@ def banned_words(text: str) -> list[tuple[int, str]]:
     ]
 
 
+def replacement(word: str) -> str:
+    """What to write instead of a banned word."""
+    return next(instead for expression, instead in BANNED.items() if re.fullmatch(expression, word))
+
+
 def files() -> list[Path]:
     """What is read: text that people see, as source, page or help."""
     return [
@@ -97,7 +104,7 @@ def files() -> list[Path]:
 @pytest.mark.parametrize("part", READ)
 def test_no_banned_word_is_left(part: str) -> None:
     found = [
-        f"{name}:{number}: {word}"
+        f"{name}:{number}: {word}; write: {replacement(word)}"
         for file in nonempty(files())
         if (name := file.relative_to(ROOT).as_posix()) == part or name.startswith(f"{part}/")
         for number, word in banned_words(file.read_text())
@@ -122,6 +129,7 @@ def test_each_exception_is_needed(expression: str) -> None:
 )
 def test_a_banned_word_is_found_in_names_and_in_prose(text: str, word: str) -> None:
     assert banned_words(f"\n{text}") == [(2, word)]
+    assert replacement(word)
 
 
 def test_a_word_that_only_holds_a_banned_one_is_not_found() -> None:

@@ -78,7 +78,7 @@ class Writer:
             for file in self.directory.rglob(name):
                 file.unlink()
 
-    def run(self, *arguments: str | Path) -> str:
+    def run(self, *arguments: str | Path) -> None:
         """Run a command to its end."""
         done = subprocess.run(
             [COMMAND, *arguments],
@@ -90,7 +90,6 @@ class Writer:
         )
         if done.returncode not in (0, 1):
             raise RuntimeError(f"{arguments}: exit code {done.returncode}: {done.stderr}")
-        return done.stdout
 
     @contextmanager
     def running(self, *arguments: str | Path) -> Iterator["subprocess.Popen[str]"]:

@@ -160,7 +160,7 @@ def _host_match(
     seating = seats_by_age(rules, len(given), parse_ages(ages))
     entrants = [given[index] for index in seating]
     objects = {seat: objects_given[index] for seat, index in enumerate(seating) if index in objects_given}
-    terms = {
+    settings = {
         "limits": parse_limits_argument(limits),
         "sandbox": parse_sandbox_argument(sandbox),
         "pondering": options["pondering"],
@@ -174,9 +174,9 @@ def _host_match(
     addresses = [entrant.address for seat, entrant in enumerate(entrants) if seat not in objects]
     check_programs_know_game(rules, addresses)
     if resume or any(parse_remote_address(address) is not None for address in addresses):
-        spec = MatchSpec.from_game(rules, entrants, **terms)
+        spec = MatchSpec.from_game(rules, entrants, **settings)
     else:  # nothing of it leaves this process
-        spec = MatchSpec(game=rules.name, entrants=tuple(entrants), **terms)
+        spec = MatchSpec(game=rules.name, entrants=tuple(entrants), **settings)
     prepared = None
     if resume:
         if spec.journal is None:
