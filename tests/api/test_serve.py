@@ -5,6 +5,7 @@ import socket
 import sys
 from contextlib import suppress
 from pathlib import Path
+from unittest.mock import AsyncMock
 
 import pytest
 
@@ -13,7 +14,7 @@ from fairplay.app.servers import server_settings
 from tests.api.fish_players import FISH
 
 
-def test_settings_of_the_server_and_of_its_game_are_given_by_name(tmp_path: Path) -> None:
+def test_settings_of_the_server_and_of_its_games_are_given_by_name_or_in_a_file(tmp_path: Path) -> None:
     settings = server_settings(
         "fish(rows=4, columns=4)",
         {"port": 0, "directory": tmp_path, "guests": False, "min": 2, "max": 3, "fill": "greedy", "limits": 2.5},
@@ -23,20 +24,12 @@ def test_settings_of_the_server_and_of_its_game_are_given_by_name(tmp_path: Path
     (offer,) = settings.offers
     assert (offer.rules(), offer.min_players, offer.max_players, offer.fill) == (FISH, 2, 3, "greedy")
     assert offer.limits == fp.Limits(move=2.5)
-
-
-def test_a_server_offers_several_games() -> None:
     assert [offer.game for offer in server_settings(["fish", "q"], {"max": 2}).offers] == ["fish", "q"]
-
-
-def test_a_file_says_all(tmp_path: Path) -> None:
     file = tmp_path / "server.toml"
     file.write_text('port = 0\n[[games]]\ngame = "fish"\nmax = 2\n')
-
-    settings = server_settings(file, {})
-
-    assert server_settings(str(file), {}) == server_settings(settings, {}) == settings
-    assert settings.offers[0].max_players == 2
+    said = server_settings(file, {})
+    assert server_settings(str(file), {}) == server_settings(said, {}) == said
+    assert said.offers[0].max_players == 2
 
 
 def test_players_join_a_server_until_it_is_cancelled(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -61,9 +54,6 @@ def test_players_join_a_server_until_it_is_cancelled(tmp_path: Path, capfd: pyte
 
 
 def test_ctrl_c_stops_a_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def interrupted(settings: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("fairplay.server.serving.serve", interrupted)
+    monkeypatch.setattr("fairplay.server.serving.serve", AsyncMock(side_effect=KeyboardInterrupt))
 
     fp.serve(FISH, port=0, directory=tmp_path)

@@ -1,6 +1,7 @@
 """Make specs of small matches for tests, and observe or interrupt their matches."""
 
-import itertools
+import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -8,13 +9,16 @@ import pytest
 
 from fairplay import Acted, Entrant, Event
 from fairplay.core.match import Match
-from fairplay.hosting.run import run
+from fairplay.core.roles import NULL_RECORD, Record
+from fairplay.hosting.run import run, run_async
 from fairplay.hosting.spec import MatchSpec, Outcome
+from fairplay.hosting.table import Table
+from fairplay.referee.conversation import AnyMatch
+from fairplay.referee.drivers import play_async
 
 SEED = bytes(range(32))
 SMALL_PARAMETERS: dict[str, dict[str, Any]] = {"fish": {"rows": 4, "columns": 4}, "tsuro": {"size": 5}, "q": {}}
 BUILT_IN = {"fish": ("greedy", "random", "lookahead:1"), "tsuro": ("random", "second", "third"), "q": ("dag", "random")}
-NUMBERS = itertools.count(1)
 
 
 def make_spec(game: str = "fish", *players: str, **rest: Any) -> MatchSpec:
@@ -25,13 +29,10 @@ def make_spec(game: str = "fish", *players: str, **rest: Any) -> MatchSpec:
 
 
 def count_turns(outcome: Outcome) -> int:
-    """How many turns were taken in a match."""
     return sum(turns.count for turns in outcome.turns)
 
 
 class EventCollector:
-    """An observer that keeps what it hears."""
-
     def __init__(self) -> None:
         self.events: list[Event] = []
         self.names: list[tuple[str, ...]] = []
@@ -53,6 +54,13 @@ class InterruptingObserver:
             raise KeyboardInterrupt
 
 
+def run_awaited(spec: MatchSpec, observers: Sequence[Any] = ()) -> Outcome:
+    return asyncio.run(run_async(spec, observers))
+
+
+both_ways = pytest.mark.parametrize("way", [run, run_awaited], ids=["played", "awaited"])
+
+
 def interrupted_journal(spec: MatchSpec, actions: int = 5) -> Path:
     """The journal of a match of this spec that was interrupted after so many actions."""
     known = set(journal_files(spec))
@@ -63,14 +71,12 @@ def interrupted_journal(spec: MatchSpec, actions: int = 5) -> Path:
 
 
 def journal_files(spec: MatchSpec) -> list[Path]:
-    """The files in the directory of a spec."""
     assert spec.journal is not None
     return sorted(Path(spec.journal).glob("*.jsonl"))
 
 
-def write_module(directory: Path, source: str, name: str, monkeypatch: pytest.MonkeyPatch) -> str:
-    """The address of what a new module calls by that name."""
-    number = next(NUMBERS)
-    (directory / f"hosted_{number}.py").write_text(source)
-    monkeypatch.syspath_prepend(directory)
-    return f"in-process:hosted_{number}:{name}"
+async def play_at_table(
+    table: Table, match: AnyMatch, record: Record = NULL_RECORD, took: dict[int, list[float]] | None = None
+) -> AnyMatch:
+    seating = await table.seat_players(match.game, match_id=match.id, turn_times=took, clock=record.clock)
+    return await play_async(match, seating.channels, record)

@@ -1,53 +1,62 @@
-"""Test that matches are resumed under the conditions in their records, unless others are given."""
+"""Test that resumed matches keep the conditions in their records, unless others are given."""
 
+import asyncio
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from fairplay import Limits
+from fairplay import Fault, Limits
+from fairplay.core.events import Acted
+from fairplay.core.messages import Failed, TakeTurn
+from fairplay.diagnosis.recorded_then_live import RecordedAnswers, RecordedThenLive
+from fairplay.games.fish import Place
 from fairplay.hosting.conditions import MatchConditions, match_conditions, recorded_conditions, with_people_limit
 from fairplay.hosting.records import open_journal, resume_match
 from fairplay.hosting.run import run
+from fairplay.hosting.table import AsyncLocalChannel
 from fairplay.journal.options import Durability
 from fairplay.journal.replay import read_journal
 from fairplay.journal.verification import verify
 from fairplay.players.remote import DEFAULT_LIMITS
 from fairplay.protocol.limits import UNLIMITED_S, limits_for_person
+from fairplay.referee.local_channel import LocalChannel
 from fairplay.referee.referee import deal_match
 from fairplay.sandbox import protections
 from fairplay.sandbox.cgroup import cgroup_support
-from tests.cli.command import CommandResult, refusal_line, run_fairplay
+from tests.cli.command import LEGAL_BOT, refusal_line, run_fairplay, run_script
 from tests.hosting.specs import SEED, interrupted_journal, make_spec
+from tests.journal.forging import forge_journal
+from tests.journal.journals import GAME, Plain, first_action, record_match
 from tests.journal_files import read_lines
 from tests.players.machine import needs_strict
 
-SLEEPS = """
-import time
-
-def take_turn(view):
-    time.sleep(600)
-"""
-PLAYS = """
-from fairplay.games.fish import Fish
-
-def take_turn(view):
-    return next(Fish().actions(view))
-"""
 STRICTLY = f"namespaces filter limits {'cgroup ' if cgroup_support().memory else ''}freezing"
 SHORT = {"move": 0.5, "start_up": 30.0, "arrival": 60.0, "increment": 0.0, "goodbye": 0.25}
 
 
-def unfinished(directory: Path, source: str = SLEEPS, **conditions: Any) -> Path:
+def unfinished(
+    directory: Path, source: str = "import time\n\ndef take_turn(view):\n    time.sleep(600)\n", **conditions: Any
+) -> Path:
     """A match of a bot against a built-in player, that was interrupted before anything happened."""
     bot = directory / "bot.py"
     bot.write_text(source)
     match = deal_match(make_spec().load_game(), ["bob", "greedy"], SEED)
     options = {"limits": SHORT, "sandbox": "none", **conditions}
-    with open_journal(directory / "games", Durability.OFF).begin(
-        match, players=(str(bot), "greedy"), **options
-    ) as record:
-        return record.path
+    with open_journal(directory / "games", Durability.OFF).begin(match, players=(str(bot), "greedy"), **options) as it:
+        return it.path
+
+
+def resume(path: Path, *options: str) -> list[tuple[str, str]]:
+    """Resume a match by the command; who was ejected, and why."""
+    done = run_fairplay("resume", str(path), "--quiet", *options)
+    assert (done.code, done.err) == (0, "")
+    return [(out.fault.value, out.why) for out in verify(read_journal(path)).ejected]
+
+
+def timed_out(seconds: float) -> list[tuple[str, str]]:
+    return [("timed_out", f"no answer within {seconds} s")]
 
 
 def resumed_lines(path: Path) -> list[tuple[Any, Any]]:
@@ -55,218 +64,99 @@ def resumed_lines(path: Path) -> list[tuple[Any, Any]]:
     return [(line.get("limits"), line.get("sandbox")) for line in read_lines(path) if line["type"] == "resumed"]
 
 
-def why(done: CommandResult) -> str:
-    """Why the bot was put out."""
-    [line] = [line for line in done.out.splitlines() if line.startswith("bob") and " is out: " in line]
-    return line.partition(" is out: ")[2]
-
-
-# Limits.
-
-
 def test_a_resumed_match_keeps_its_recorded_limit(tmp_path: Path) -> None:
     path = unfinished(tmp_path)
-
-    done = run_fairplay("resume", str(path), "--quiet", "--sandbox", "none")
-
-    assert why(done) == "timed out (turn), no answer within 0.5 s"
-    assert resumed_lines(path) == [(None, None)]  # as before
-    assert read_journal(path).limits == SHORT
-    assert verify(read_journal(path)).turn is None
-
-
-def test_a_match_resumed_by_the_same_command_keeps_its_recorded_limit(tmp_path: Path) -> None:
-    path = unfinished(tmp_path)
-    players = (f"bob={tmp_path / 'bot.py'}", "greedy", "--set", "rows=4", "--set", "columns=4")
-
-    done = run_fairplay("play", "fish", *players, "--seed", SEED.hex(), "--journal", str(path.parent), "--quiet")
-
-    assert f"fairplay: resuming {path}\n" in done.err
-    assert why(done) == "timed out (turn), no answer within 0.5 s"
-
-
-def test_a_resumed_spec_without_limits_keeps_the_recorded_limit(tmp_path: Path) -> None:
-    path = unfinished(tmp_path)
     spec = make_spec("fish", f"bob={tmp_path / 'bot.py'}", "greedy", id=path.stem, journal=str(path.parent))
+    left = path.read_bytes()
 
-    outcome = run(spec)
+    for options in (("--sandbox", "none"), ("--sandbox", "none", "--limit", "0.5,start=30")):  # which is as before
+        path.write_bytes(left)
+        assert resume(path, *options) == timed_out(0.5)
+        assert resumed_lines(path) == [(None, None)]
+        assert read_journal(path).limits == SHORT
+    path.write_bytes(left)
+    run(spec)
+    assert [out.why for out in verify(read_journal(path)).ejected] == ["no answer within 0.5 s"]
 
-    assert outcome.result is not None
-    assert [out.why for out in outcome.result.ejected] == ["no answer within 0.5 s"]
+
+def test_recorded_limits_are_checked_and_may_be_missing(tmp_path: Path) -> None:
+    invalid, unlimited = unfinished(tmp_path, limits={"move": -1.0}), read_journal(unfinished(tmp_path, limits=None))
+
+    assert refusal_line(run_fairplay("resume", str(invalid))).startswith(f"{invalid}: line 1: invalid limits: ")
+    kept = recorded_conditions(unlimited, unlimited.opening.players, None, "none", [str(tmp_path)])
+    assert kept.limits == DEFAULT_LIMITS
 
 
-def test_a_new_limit_on_the_command_line_holds_and_is_recorded(tmp_path: Path) -> None:
-    path = unfinished(tmp_path)
+def test_a_limit_that_was_changed_is_recorded_and_holds_from_then_on(tmp_path: Path) -> None:
+    path, changed = unfinished(tmp_path), {**SHORT, "move": 0.3}
 
-    done = run_fairplay("resume", str(path), "--quiet", "--sandbox", "none", "--limit", "0.3,start=30")
-
-    changed = {**SHORT, "move": 0.3}
-    assert why(done) == "timed out (turn), no answer within 0.3 s"
+    assert resume(path, "--sandbox", "none", "--limit", "0.3,start=30") == timed_out(0.3)
     assert resumed_lines(path) == [(changed, None)]
     assert (read_journal(path).opening.limits, read_journal(path).limits) == (SHORT, changed)
-    assert verify(read_journal(path)).turn is None
-
-
-def test_the_same_limit_on_the_command_line_changes_nothing(tmp_path: Path) -> None:
-    path = unfinished(tmp_path)
-
-    done = run_fairplay("resume", str(path), "--quiet", "--sandbox", "none", "--limit", "0.5,start=30")
-
-    assert why(done) == "timed out (turn), no answer within 0.5 s"
-    assert resumed_lines(path) == [(None, None)]
-
-
-def test_a_limit_that_was_changed_holds_from_then_on(tmp_path: Path) -> None:
-    path = unfinished(tmp_path)
-    run_fairplay("resume", str(path), "--quiet", "--sandbox", "none", "--limit", "0.3,start=30")
     until = [line["type"] for line in read_lines(path)].index("fact")
     path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:until]))  # it was interrupted again
-
-    done = run_fairplay("resume", str(path), "--quiet", "--sandbox", "none")
-
-    assert why(done) == "timed out (turn), no answer within 0.3 s"
-    assert resumed_lines(path) == [({**SHORT, "move": 0.3}, None), (None, None)]
+    assert resume(path, "--sandbox", "none") == timed_out(0.3)
+    assert resumed_lines(path) == [(changed, None), (None, None)]
 
 
-def test_invalid_limits_in_a_record_are_a_bad_journal(tmp_path: Path) -> None:
-    path = unfinished(tmp_path, limits={"move": -1.0})
-
-    assert refusal_line(run_fairplay("resume", str(path))).startswith(f"{path}: line 1: invalid limits: ")
-
-
-def test_without_recorded_or_given_limits_the_default_holds(tmp_path: Path) -> None:
-    recorded = read_journal(unfinished(tmp_path, limits=None))
-
-    assert (
-        recorded_conditions(recorded, recorded.opening.players, None, "none", [str(tmp_path)]).limits == DEFAULT_LIMITS
-    )
-
-
-# Sandboxes.
-
-
-@pytest.fixture
-def nobody_can_be_shut_in(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_strict_sandbox_is_left_out_only_if_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(protections, "why_not_strict", lambda: "there is no bubblewrap")
-
-
-@pytest.mark.usefixtures("nobody_can_be_shut_in")
-def test_a_match_with_a_strict_sandbox_is_not_resumed_where_there_is_none(tmp_path: Path) -> None:
-    path = unfinished(tmp_path, PLAYS, sandbox="strict")
+    path = unfinished(tmp_path, LEGAL_BOT, sandbox="strict")
     left = path.read_bytes()
 
     assert refusal_line(run_fairplay("resume", str(path))).startswith("there is no bubblewrap")
     assert path.read_bytes() == left
 
-
-@pytest.mark.usefixtures("nobody_can_be_shut_in")
-def test_a_match_with_a_strict_sandbox_is_resumed_without_one_if_asked_for_and_that_is_recorded(tmp_path: Path) -> None:
-    path = unfinished(tmp_path, PLAYS, sandbox="strict")
-
-    done = run_fairplay("resume", str(path), "--quiet", "--sandbox", "none")
-
+    assert resume(path, "--sandbox", "none") == []
     [seated] = [line for line in read_lines(path) if line["type"] == "seated"]
-    assert (done.code, done.err) == (0, "")
     assert resumed_lines(path) == [(None, "none")]
     assert seated["enforced"] == ["limits", ""]
     assert (read_journal(path).opening.sandbox, read_journal(path).sandbox) == ("strict", "none")
 
 
 @needs_strict
-def test_a_recorded_strict_sandbox_stays_strict(tmp_path: Path) -> None:
-    path = unfinished(tmp_path, PLAYS, sandbox="strict", limits={**SHORT, "move": 30.0})
+@pytest.mark.parametrize(("recorded", "new"), [("strict", None), ("none", "strict")])
+def test_a_match_is_resumed_in_a_strict_sandbox_where_possible(recorded: str, new: str | None, tmp_path: Path) -> None:
+    path = unfinished(tmp_path, LEGAL_BOT, sandbox=recorded, limits={**SHORT, "move": 30.0})
 
-    done = run_fairplay("resume", str(path), "--quiet")
-
+    assert resume(path) == []
     [seated] = [line for line in read_lines(path) if line["type"] == "seated"]
-    assert (done.code, resumed_lines(path)) == (0, [(None, None)])
+    assert resumed_lines(path) == [(None, new)]
     assert seated["enforced"] == [STRICTLY, ""]
-    assert verify(read_journal(path)).ejected == ()
+
+
+def test_local_players_have_no_limits_and_network_players_no_sandbox() -> None:
+    here = match_conditions(["greedy", "in-process:module:Name"], Limits(move=1.0), "none")
+    remote = match_conditions(["greedy", "tcp:4000"], Limits(move=1.0, bank=9.0), "strict")
+
+    assert here == MatchConditions(None, None)
+    assert here.journal_fields == {"limits": None, "sandbox": ""}
+    assert (remote.sandbox, remote.journal_fields["sandbox"]) == (None, "")
+    assert {name: remote.journal_fields["limits"][name] for name in ("move", "bank")} == {"move": 1.0, "bank": 9.0}
+    assert "first_move" not in remote.journal_fields["limits"]  # which was not asked for
 
 
 @needs_strict
-def test_a_match_without_a_sandbox_is_resumed_in_one_where_possible(tmp_path: Path) -> None:
-    path = unfinished(tmp_path, PLAYS, limits={**SHORT, "move": 30.0})
-
-    assert run_fairplay("resume", str(path), "--quiet").code == 0
-
-    [seated] = [line for line in read_lines(path) if line["type"] == "seated"]
-    assert (resumed_lines(path), seated["enforced"]) == ([(None, "strict")], [STRICTLY, ""])
-
-
-@needs_strict
-@pytest.mark.parametrize(("on_record", "named"), [("strict", "none"), ("none", "strict")])
-def test_a_given_sandbox_overrides_the_recorded_one(on_record: str, named: str, tmp_path: Path) -> None:
-    recorded = read_journal(unfinished(tmp_path, sandbox=on_record))
-
-    conditions = recorded_conditions(recorded, recorded.opening.players, None, named, [str(tmp_path)])
-
-    assert conditions.sandbox is not None
-    assert conditions.sandbox.level.value == named
-
-
-# What is kept of them.
-
-
-def test_local_players_have_no_limits_and_none_are_recorded() -> None:
-    conditions = match_conditions(["greedy", "in-process:module:Name"], Limits(move=1.0), "none")
-
-    assert conditions == MatchConditions(None, None)
-    assert conditions.journal_fields == {"limits": None, "sandbox": ""}
-
-
-def test_network_players_have_limits_and_no_sandbox() -> None:
-    conditions = match_conditions(["greedy", "tcp:4000"], Limits(move=1.0, bank=9.0), "strict")
-
-    assert conditions.sandbox is None
-    assert conditions.journal_fields["sandbox"] == ""
-    assert {name: conditions.journal_fields["limits"][name] for name in ("move", "bank")} == {"move": 1.0, "bank": 9.0}
-    assert "first_move" not in conditions.journal_fields["limits"]  # which was not asked for
-
-
-def test_the_conditions_of_a_match_are_in_its_opening(tmp_path: Path) -> None:
-    bot = tmp_path / "bot.py"
-    bot.write_text(PLAYS)
+@pytest.mark.parametrize("pondering", [True, False])
+def test_the_conditions_of_a_match_are_recorded_and_hold_when_it_is_resumed(pondering: bool, tmp_path: Path) -> None:
+    (tmp_path / "bot.py").write_text(LEGAL_BOT)
     limits = Limits(move=30.0, first_move=31.0, start_up=32.0)
-    spec = make_spec("fish", str(bot), "greedy", limits=limits, sandbox="none", journal=str(tmp_path / "games"))
-
-    outcome = run(spec)
-
-    opening, seated, *_ = read_lines(Path(outcome.journal or ""))
-    assert opening["limits"] == match_conditions(spec.addresses, limits, "none").journal_fields["limits"]
-    assert opening["limits"]["first_move"] == 31.0
-    assert (opening["sandbox"], seated["enforced"]) == ("none", ["limits", ""])
-
-
-@needs_strict
-def test_pondering_is_recorded_and_decides_whether_programs_are_frozen(tmp_path: Path) -> None:
-    (tmp_path / "bot.py").write_text(PLAYS)
-    command = ("play", "fish", f"bob={tmp_path}/bot.py", "greedy", "--set", "rows=3", "--set", "columns=4", "--quiet")
-
-    for number, options in enumerate(((), ("--pondering",))):
-        done = run_fairplay(*command, *options, "--journal", str(tmp_path / f"{number}"))
-        assert done.code == 0, done
-    (still,), (pondering,) = ([read_lines(path) for path in (tmp_path / f"{it}").glob("*.jsonl")] for it in range(2))
-
-    assert ("pondering" in still[0], still[1]["enforced"][0].split()[-1]) == (False, "freezing")
-    assert (pondering[0]["pondering"], "freezing" in pondering[1]["enforced"][0]) == (True, False)
-
-
-@needs_strict
-def test_programs_may_ponder_in_a_resumed_match_if_they_could_before(tmp_path: Path) -> None:
-    (tmp_path / "bot.py").write_text(PLAYS)
-    spec = make_spec("fish", str(tmp_path / "bot.py"), "greedy", pondering=True, journal=str(tmp_path / "games"))
+    conditions: dict[str, Any] = {"limits": limits, "sandbox": "strict", "pondering": pondering}
+    spec = make_spec("fish", str(tmp_path / "bot.py"), "greedy", journal=str(tmp_path / "games"), **conditions)
     path = interrupted_journal(spec, actions=3)
 
-    assert run_fairplay("resume", str(path), "--quiet").code == 0
+    assert resume(path) == []
 
-    first, second = (line["enforced"][0] for line in read_lines(path) if line["type"] == "seated")
-    assert first == second
-    assert "freezing" not in second
+    opening, *lines = read_lines(path)
+    assert opening["limits"] == match_conditions(spec.addresses, limits, "strict").journal_fields["limits"]
+    assert opening["limits"]["first_move"] == 31.0
+    assert (opening["sandbox"], opening.get("pondering", False)) == ("strict", pondering)
+    enforced = [line["enforced"][0] for line in lines if line["type"] == "seated"]
+    assert enforced == [STRICTLY.removesuffix(" freezing") if pondering else STRICTLY] * 2
 
 
 def test_programs_of_a_resumed_match_see_neither_journals_nor_logs(tmp_path: Path) -> None:
-    (tmp_path / "bot.py").write_text(PLAYS)
+    (tmp_path / "bot.py").write_text(LEGAL_BOT)
     games, logs = str(tmp_path / "games"), str(tmp_path / "logs")
     path = interrupted_journal(
         make_spec("fish", str(tmp_path / "bot.py"), "greedy", sandbox="none", journal=games), actions=3
@@ -275,8 +165,7 @@ def test_programs_of_a_resumed_match_see_neither_journals_nor_logs(tmp_path: Pat
     prepared = resume_match(path, None, None, open_journal(games, Durability.OFF), bot_logs=logs)
     prepared.open_record.close()
 
-    assert prepared.conditions.sandbox is not None
-    assert {games, logs} <= set(prepared.conditions.sandbox.hidden_paths)
+    assert prepared.conditions.sandbox is not None and {games, logs} <= set(prepared.conditions.sandbox.hidden_paths)
 
 
 def test_people_have_a_limit_only_if_one_was_given() -> None:
@@ -286,3 +175,67 @@ def test_people_have_a_limit_only_if_one_was_given() -> None:
     assert with_people_limit(Limits(move=3.0), ["human", "tcp:0"]) == Limits(move=3.0, people=3.0)
     assert with_people_limit(Limits(move=3.0, people=60.0), ["human"]) == Limits(move=3.0, people=60.0)
     assert with_people_limit(Limits(move=3.0), ["greedy", "tcp:0"]) == Limits(move=3.0)
+
+
+def used_up(lines: list[Plain]) -> list[Plain]:
+    """That the first turn of each seat took a minute."""
+    first = [next(line for line in lines if line["type"] == "fact" and line["fact"]["seat"] == seat) for seat in (0, 1)]
+    return [{**line, "took": 60.0} if line in first else line for line in lines]
+
+
+def assert_bank_is_used_up(path: Path) -> None:
+    (out,) = verify(read_journal(path)).ejected
+    assert (out.seat, out.fault, out.why) == (0, Fault.TIMED_OUT, "the bank of 60 s for all turns is used up")
+
+
+def test_a_resumed_program_has_the_rest_of_its_bank_and_one_in_a_branch_a_full_bank(tmp_path: Path) -> None:
+    (tmp_path / "bot.py").write_text(LEGAL_BOT)
+    bank, players = Limits(move=30.0, bank=60.0, start_up=30.0), (f"ann={tmp_path}/bot.py", "bob=random")
+    spec = make_spec("fish", *players, limits=bank, sandbox="none", journal=str(tmp_path / "games"))
+    path = interrupted_journal(spec, actions=4)
+    forge_journal(path, used_up)
+    options = ("--sandbox", "none", "--quiet")
+
+    assert run_fairplay("resume", str(path), *spec.addresses, "--journal", str(tmp_path / "branch"), *options).code == 0
+    assert run_fairplay("resume", str(path), "--trust", *options).code == 0
+
+    assert_bank_is_used_up(path)
+    (branch,) = (tmp_path / "branch").glob("*.jsonl")
+    assert read_journal(branch).limits == read_journal(path).limits
+    assert verify(read_journal(branch)).ejected == ()
+
+
+def test_a_resumed_person_has_the_rest_of_its_bank(tmp_path: Path) -> None:
+    path = interrupted_journal(make_spec("fish", "ann=greedy", "bob=random", journal=str(tmp_path)), actions=4)
+    changes = {"players": ["human", "random"], "limits": {"move": 30.0, "bank": 60.0, "people": 30.0}}
+    forge_journal(path, lambda lines: [{**lines[0], **changes}, *used_up(lines[1:])])
+
+    done = run_script("resume", str(path), "--trust", "--quiet", stdin=subprocess.DEVNULL)
+
+    assert done.code == 0, done
+    assert_bank_is_used_up(path)
+
+
+class FailsToSitDown:
+    turns = 0
+
+    def start(self, seat: int, names: tuple[str, ...], view: Any) -> None:
+        raise RuntimeError("not here")
+
+    def take_turn(self, view: Any) -> Any:
+        self.turns += 1
+        return first_action(view)
+
+
+def test_a_player_that_fails_at_the_greeting_of_a_resumed_match_is_not_asked_to_move(tmp_path: Path) -> None:
+    path, _ = record_match(tmp_path, [first_action, first_action])
+    recorded = read_journal(path)
+    match, player = recorded.match_after(0), FailsToSitDown()
+    prompter = RecordedAnswers(recorded, 0, match)
+    prompter.write(Acted(0, Place((99, 99))), None, None)  # so that the record says nothing of what comes now
+    understudy = RecordedThenLive(0, prompter, AsyncLocalChannel(LocalChannel(player, GAME, lambda: 0.0)))
+
+    answer = asyncio.run(understudy.ask(TakeTurn(match.view(0))))
+
+    assert isinstance(answer, Failed)
+    assert (answer.fault, player.turns) == (Fault.CRASHED, 0)

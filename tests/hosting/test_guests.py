@@ -1,6 +1,5 @@
 """Check the names of network players: the host's label comes first, then the name that they ask for."""
 
-import asyncio
 import subprocess
 import threading
 from collections.abc import Iterator
@@ -13,34 +12,35 @@ import pytest
 
 from fairplay import Fault, Limits, Started
 from fairplay.games import game_info
-from fairplay.hosting.run import run, run_async
-from fairplay.hosting.spec import MatchSpec, Outcome
+from fairplay.hosting.run import run
+from fairplay.hosting.spec import MatchSpec
 from fairplay.hosting.table import assign_seats, resolve_names
 from fairplay.journal.ejection_report import ejection_reports
 from fairplay.journal.library import find_matches
-from fairplay.journal.replay import RecordedMatch, read_journal
+from fairplay.journal.replay import read_journal
 from fairplay.journal.verification import verify
 from fairplay.observers.feed import EventFeed
-from fairplay.players import listener
+from fairplay.players.listener import AbsentConnection, ConnectedPlayer
 from fairplay.players.remote import RemoteChannel
 from tests.cli.command import INSTALLED_COMMAND, CommandResult, run_fairplay
-from tests.hosting.specs import EventCollector, InterruptingObserver, journal_files, make_spec
+from tests.hosting.specs import EventCollector, InterruptingObserver, both_ways, journal_files, make_spec
 from tests.journal_files import read_lines
 from tests.players.host_connection import serve_at_host
 
-ARRIVAL_TIMEOUT_S = 60.0  # never reached here
-LIMITS = Limits(move=30.0, arrival=30.0)
-NEVER = 10**9
 TWO = ("tcp:0", "tcp:127.0.0.1:0")  # two listeners
+TIMEOUT_S = 60.0  # never reached here
+
+
+def of_guests(directory: Path, *players: str, **rest: Any) -> MatchSpec:
+    return make_spec("fish", *players, limits=Limits(move=30.0, arrival=30.0), journal=str(directory), **rest)
 
 
 class Guest:
-    """A network player that keeps its first and its last message."""
+    """A network player that keeps the names it was told; it may spoil its n-th turn."""
 
-    def __init__(self, name: str | None, leaves_at: int = NEVER) -> None:
+    def __init__(self, name: str | None, leaves_at: int = 1000) -> None:
         self.name = name
         self.names: list[tuple[str, ...]] = []
-        self.results: list[Any] = []
         self._left = leaves_at
 
     def make(self, game: Any) -> "Guest":
@@ -54,11 +54,8 @@ class Guest:
         self._left -= 1
         return "junk" if self._left < 0 else self._strategy(view)
 
-    def end(self, result: Any) -> None:
-        self.results.append(result)
-
-    def come(self, host: str, port: int) -> None:
-        serve_at_host(f"{host}:{port}", self.make, name=self.name)
+    def come(self, place: str) -> None:
+        serve_at_host(place, self.make, name=self.name)
 
 
 class Doorbell(StringIO):
@@ -72,23 +69,20 @@ class Doorbell(StringIO):
     def write(self, text: str) -> int:
         if text.startswith("fairplay: waiting for "):
             count, place = text.split()[3], text.split()[5].removeprefix("tcp://")
-            host, _, port = place.rpartition(":")
             for _ in range(int(count)):
                 guest = next(self._guests)
-                self.threads.append(threading.Thread(target=guest.come, args=(host, int(port)), daemon=True))
+                self.threads.append(threading.Thread(target=guest.come, args=(place,), daemon=True))
                 self.threads[-1].start()
         return super().write(text)
 
     def wait(self) -> None:
-        """Come back when all of them have gone."""
         for thread in self.threads:
-            thread.join(ARRIVAL_TIMEOUT_S)
+            thread.join(TIMEOUT_S)
             assert not thread.is_alive()
 
 
 @contextmanager
 def coming(*guests: Guest) -> Iterator[Doorbell]:
-    """These guests come, in this order of listeners."""
     bell = Doorbell(list(guests))
     with redirect_stderr(bell):
         yield bell
@@ -103,28 +97,9 @@ def commanded(directory: Path, *players: str, guests: list[Guest]) -> CommandRes
         assert process.stderr is not None
         for line in process.stderr:
             bell.write(line)
-        out, _ = process.communicate(timeout=ARRIVAL_TIMEOUT_S)
+        out, _ = process.communicate(timeout=TIMEOUT_S)
     bell.wait()
     return CommandResult(process.returncode, out, bell.getvalue())
-
-
-def of_guests(directory: Path, *players: str, **rest: Any) -> MatchSpec:
-    return make_spec("fish", *players, limits=LIMITS, journal=str(directory), **rest)
-
-
-def awaited(spec: MatchSpec, observers: Any = ()) -> Outcome:
-    return asyncio.run(run_async(spec, observers))
-
-
-both_ways = pytest.mark.parametrize("way", [run, awaited], ids=["played", "awaited"])
-
-
-def recorded_in(directory: Path) -> RecordedMatch:
-    [path] = directory.glob("*.jsonl")
-    return read_journal(path)
-
-
-# Who is called what.
 
 
 @both_ways
@@ -150,7 +125,8 @@ def test_the_label_of_the_host_precedes_the_name_of_the_guest(
     with coming(*guests):
         outcome = way(spec, [listening, EventFeed(fed.append)])
 
-    recorded, lines = recorded_in(tmp_path), read_lines(journal_files(spec)[0])
+    [path] = journal_files(spec)
+    recorded, lines = read_journal(path), read_lines(path)
     assert outcome.names == names
     assert (outcome.result and outcome.result.ejected, outcome.host_fault) == ((), "")
     assert [guest.names for guest in guests] == [[names]] * len(guests)  # as each of them was told at the start
@@ -179,49 +155,11 @@ def test_rankings_and_ejections_have_the_names_of_the_guests(tmp_path: Path) -> 
     assert run_fairplay("why", str(path)).out.startswith("bob was ejected from a match of fish: malformed (turn)\n")
 
 
-def test_two_guests_at_one_listener_sit_in_the_order_in_which_they_come(tmp_path: Path) -> None:
-    guests = [Guest("ann"), Guest("bob")]
-
-    with coming(*guests):
-        outcome = run(of_guests(tmp_path, "tcp:0", "tcp:0"))
-
-    assert sorted(outcome.names) == ["ann", "bob"]
-    assert recorded_in(tmp_path).opening.names == ("tcp:0", "tcp:0-2")
-
-
-def test_a_player_that_joins_by_the_command_has_the_name_it_asks_for(tmp_path: Path) -> None:
-    joined: list[subprocess.CompletedProcess[str]] = []
-
-    class Joining(Guest):
-        def come(self, host: str, port: int) -> None:
-            command = [str(INSTALLED_COMMAND), "join", f"{host}:{port}", "greedy", "--name", "ann"]
-            joined.append(
-                subprocess.run(command, capture_output=True, text=True, timeout=ARRIVAL_TIMEOUT_S, check=False)
-            )
-
-    with coming(Joining(None)):
-        outcome = run(of_guests(tmp_path, "tcp:0", "random"))
-
-    assert [one.returncode for one in joined] == [0], joined
-    assert outcome.names == ("ann", "random")
-
-
-# When a match goes on.
-
-
-def stopped(spec: MatchSpec, *guests: Guest, actions: int = 5) -> Path:
-    """The journal of a match with guests that was interrupted."""
-    bell = Doorbell(list(guests))
-    with redirect_stderr(bell), pytest.raises(KeyboardInterrupt):
-        run(spec, [InterruptingObserver(actions)])
-    bell.wait()
-    [path] = journal_files(spec)
-    return path
-
-
 def test_the_same_command_resumes_its_match_whatever_names_guests_have(tmp_path: Path) -> None:
     spec = of_guests(tmp_path, *TWO, seed=None)
-    path = stopped(spec, Guest("ann"), Guest("bob"))
+    with coming(Guest("ann"), Guest("bob")), pytest.raises(KeyboardInterrupt):
+        run(spec, [InterruptingObserver(5)])
+    [path] = journal_files(spec)
 
     done = commanded(tmp_path, *TWO, guests=[Guest("eve"), Guest("bob")])
 
@@ -239,12 +177,12 @@ def test_the_same_command_resumes_its_match_whatever_names_guests_have(tmp_path:
     ("out", "own", "names"),
     [(0, "bob", ("ann", "bob", "cyd")), (0, "ann", ("ann", "ann-2", "cyd")), (1, "bob", ("bob-2", "bob", "cyd"))],
 )
-def test_an_ejected_player_keeps_its_name_in_a_resumed_match(
-    out: int, own: str, names: tuple[str, ...], tmp_path: Path
-) -> None:
+def test_an_ejected_player_keeps_its_name(out: int, own: str, names: tuple[str, ...], tmp_path: Path) -> None:
     spec = of_guests(tmp_path, *TWO, "cyd=random", id="m")
-    guests = [Guest(name, leaves_at=1 if seat == out else NEVER) for seat, name in enumerate(("ann", "bob"))]
-    path, back = stopped(spec, *guests, actions=6), Guest(own)
+    guests = [Guest(name, leaves_at=1 if seat == out else 1000) for seat, name in enumerate(("ann", "bob"))]
+    with coming(*guests), pytest.raises(KeyboardInterrupt):
+        run(spec, [InterruptingObserver(6)])
+    [path], back = journal_files(spec), Guest(own)
 
     with coming(back):
         outcome = run(spec)
@@ -254,21 +192,6 @@ def test_an_ejected_player_keeps_its_name_in_a_resumed_match(
     assert outcome.result is not None
     assert [(out.seat, out.fault) for out in outcome.result.ejected] == [(out, Fault.MALFORMED)]
     assert verify(read_journal(path)).names == names
-
-
-@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
-def test_numbering_equal_names_does_not_depend_on_the_order_of_arrival(order: tuple[int, ...]) -> None:
-    own = dict.fromkeys(order, "ann")
-
-    assert resolve_names(("tcp:1", "tcp:2"), ("tcp:1", "tcp:2"), own) == ("ann", "ann-2")
-
-
-def guests(*names: str | None) -> list[listener.ConnectedPlayer]:
-    """Guests in the order in which they came."""
-    return [
-        listener.ConnectedPlayer(RemoteChannel(listener.AbsentConnection(), game_info("q").rules()), name)
-        for name in names
-    ]
 
 
 @pytest.mark.parametrize(
@@ -284,4 +207,8 @@ def guests(*names: str | None) -> list[listener.ConnectedPlayer]:
 def test_a_guest_sits_where_its_name_is_expected(
     came: tuple[str | None, ...], names: dict[int, str], seats: dict[int, str | None]
 ) -> None:
-    assert {seat: guest.name for seat, guest in assign_seats(guests(*came), names).items()} == seats
+    guests = [ConnectedPlayer(RemoteChannel(AbsentConnection(), game_info("q").rules()), name) for name in came]
+
+    assert {seat: guest.name for seat, guest in assign_seats(guests, names).items()} == seats
+    for order in ((0, 1), (1, 0)):
+        assert resolve_names(("tcp:1", "tcp:2"), ("tcp:1", "tcp:2"), dict.fromkeys(order, "ann")) == ("ann", "ann-2")

@@ -61,30 +61,26 @@ def test_all_moves_of_playouts_are_equally_likely() -> None:
 
 
 def test_a_playout_of_a_finished_game_has_its_scores() -> None:
+    class Short(Fish, frozen=True):
+        """A variant, which has to be played by its own rules."""
+
+        def turn(self, state: Any) -> int | None:
+            return None
+
     state = state_of([[1, 2]], [[(0, 0)], [(0, 1)]], scores=[7, 9])
 
     assert playouts(FISH, state, 2, SEED) == [(7, 9), (7, 9)]
     assert playouts(FISH, state, 0, SEED) == []
+    assert playouts(Short(), Short().deal(2, SEED), 1, SEED) == [(0, 0)]
 
 
 @pytest.mark.parametrize(("n", "threads"), [(-1, 1), (1, 0)])
-def test_impossible_numbers_of_playouts_are_refused(n: int, threads: int) -> None:
-    with pytest.raises(BadRequest, match="cannot run"):
-        playouts(FISH, FISH.deal(2, SEED), n, SEED, threads)
-
-
-def test_a_game_without_scores_is_refused() -> None:
+def test_impossible_numbers_of_playouts_and_games_without_scores_are_refused(n: int, threads: int) -> None:
     class Silent(Toy, frozen=True):
         def scores(self, state: Any) -> None:  # type: ignore[override]
             return None
 
+    with pytest.raises(BadRequest, match="cannot run"):
+        playouts(FISH, FISH.deal(2, SEED), n, SEED, threads)
     with pytest.raises(BadRequest, match="has no scores"):
         playouts(Silent(), Silent().deal(2, SEED), 1, SEED)
-
-
-def test_a_variant_is_played_by_its_own_rules() -> None:
-    class Short(Fish, frozen=True):
-        def turn(self, state: Any) -> int | None:
-            return None
-
-    assert playouts(Short(), Short().deal(2, SEED), 1, SEED) == [(0, 0)]

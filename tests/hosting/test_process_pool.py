@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 from fairplay import Entrant
-from fairplay.core.chance import derive_seed
 from fairplay.core.errors import HostFault
 from fairplay.core.events import Fault
 from fairplay.core.messages import Answer, Answered, Failed, Start, TakeTurn
@@ -23,12 +22,12 @@ from fairplay.hosting.spec import MatchSpec
 from fairplay.hosting.table import Table
 from fairplay.players import process_pool
 from fairplay.players.address import open_player
-from fairplay.players.location import BuiltInAddress, LocalAddress, Location, parse_local_address
+from fairplay.players.location import LocalAddress, Location, parse_local_address
 from fairplay.players.process_pool import POOL, PooledChannel
 from fairplay.referee.local_channel import LocalChannel
 from fairplay.referee.referee import deal_match
 from tests.built_in_players import quick_address
-from tests.hosting.soak import play_at_table
+from tests.hosting.specs import play_at_table
 from tests.players.programs import becomes_true, current_holdings
 
 KEY = bytes(range(32))
@@ -59,14 +58,8 @@ def views(game: str, count: int) -> list[Any]:
 
 
 def moving() -> Any:
-    """A view of Fish with a lot to think about."""
-    state = FISH.deal(2, KEY)
-    while True:
-        view = FISH.view(state, FISH.turn(state))
-        action = next(FISH.actions(view))
-        if type(action).__name__ == "Move":
-            return view
-        state = FISH.apply(state, action)
+    """A view with a lot to think about: all penguins are placed."""
+    return views("fish", 9)[-1]
 
 
 def told(thinker: PooledChannel, *messages: Any) -> list[Answer]:
@@ -97,13 +90,16 @@ def test_built_in_players_use_the_pool_only_at_async_tables() -> None:
 
     assert (before, len(POOL.processes)) == (0, 1)
     assert here.result == pooled.result
+    assert type(parse_local_address("in-process:tests.players.programs:first_card", "fish", KEY)) is LocalAddress
 
 
-def test_a_pooled_player_acknowledges_messages_other_than_turns() -> None:
-    (view,) = views("fish", 1)
+def test_a_pooled_player_is_asked_for_turns_alone_and_timed_by_the_clock_of_the_record() -> None:
+    ticks, (view,) = iter([10.0, 12.5]), views("fish", 1)
+    channel = PooledChannel("fish", "greedy", KEY, lambda: next(ticks))
 
-    assert told(PooledChannel("fish", "greedy", KEY), Start(0, ("a", "b"), view)) == [Answered(None)]
+    assert told(channel, Start(0, ("a", "b"), view)) == [Answered(None)]
     assert POOL.processes == set()
+    assert [answer.took for answer in told(channel, TakeTurn(view))] == [2.5]
 
 
 def test_a_crash_in_the_pool_is_described_as_in_this_process() -> None:
@@ -116,27 +112,7 @@ def test_a_crash_in_the_pool_is_described_as_in_this_process() -> None:
     assert answer == here.ask(foreign)
 
 
-def test_the_time_of_a_pooled_player_is_measured_by_the_clock_of_the_record() -> None:
-    ticks = iter([10.0, 12.5])
-
-    (answer,) = told(PooledChannel("fish", "greedy", KEY, lambda: next(ticks)), TakeTurn(views("fish", 1)[0]))
-
-    assert answer.took == 2.5
-
-
-def test_the_pool_has_at_most_one_process_per_core() -> None:
-    question = TakeTurn(views("fish", 1)[0])
-
-    async def ask() -> None:
-        await asyncio.gather(*(PooledChannel("fish", "greedy", bytes([n] * 32)).ask(question) for n in range(40)))
-
-    asyncio.run(ask())
-
-    assert 1 <= len(POOL.processes) <= CORES
-
-
 async def until_it_thinks() -> None:
-    """Come back when a process is really at it."""
     while not any(computing(process.pid) > 0.3 for process in tuple(POOL.processes)):
         await asyncio.sleep(0.01)
 
@@ -150,42 +126,26 @@ def computing(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def test_a_killed_process_of_the_pool_is_a_host_fault_and_is_replaced() -> None:
-    async def ask() -> Answer:
-        asking = asyncio.create_task(PooledChannel("fish", SLOW, KEY).ask(TakeTurn(moving())))
-        await until_it_thinks()
-        for process in tuple(POOL.processes):
-            process.kill()
-        with pytest.raises(HostFault, match="a process of built-in players was killed by signal 9"):
-            await asking
-        return await PooledChannel("fish", "greedy", KEY).ask(TakeTurn(moving()))
-
-    assert isinstance(asyncio.run(ask()), Answered)
-
-
-def test_an_idle_process_of_the_pool_that_was_killed_is_replaced() -> None:
+def test_a_killed_process_of_the_pool_is_a_host_fault() -> None:
+    places: dict[int, Location] = {seat: parse_local_address(SLOW, "fish", KEY) for seat in range(2)}
     thinker, question = PooledChannel("fish", "greedy", KEY), TakeTurn(moving())
-    first = told(thinker, question)
-    for process in tuple(POOL.processes):
-        process.kill()
-        process.wait()
 
-    assert told(thinker, question) == first
-
-
-def test_no_player_is_ejected_when_a_process_of_the_pool_is_killed() -> None:
     async def play() -> None:
-        match = deal_match(FISH, ["ann", "bob"], KEY)
-        places: dict[int, Location] = {seat: parse_local_address(SLOW, "fish", KEY) for seat in range(2)}
         with Table(places) as table:
-            playing = asyncio.create_task(play_at_table(table, match))
+            playing = asyncio.create_task(play_at_table(table, deal_match(FISH, ["ann", "bob"], KEY)))
             await until_it_thinks()
             for process in tuple(POOL.processes):
                 process.kill()
             await playing
 
-    with pytest.raises(HostFault):
+    with pytest.raises(HostFault, match="a process of built-in players was killed by signal 9"):
         asyncio.run(play())
+    answers = told(thinker, question)
+    for process in tuple(POOL.processes):  # while it is idle
+        process.kill()
+        process.wait()
+    assert told(thinker, question) == answers
+    assert isinstance(answers[0], Answered)
 
 
 def test_a_process_of_the_pool_that_cannot_start_is_a_host_fault(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -206,50 +166,19 @@ def test_an_invalid_question_to_the_pool_is_a_host_fault() -> None:
     assert isinstance(told(PooledChannel("fish", "greedy", KEY), TakeTurn(moving()))[0], Answered)
 
 
-def test_a_cancelled_question_to_the_pool_does_not_block_others() -> None:
-    async def ask() -> list[Answer]:
-        slow = [
-            asyncio.create_task(PooledChannel("fish", "lookahead:3", KEY).ask(TakeTurn(moving()))) for _ in range(10)
-        ]
+def test_cancelled_questions_to_the_pool_do_not_block_others_and_use_one_process_per_core() -> None:
+    async def ask() -> Answer:
+        slow = [PooledChannel("fish", "lookahead:3", bytes([n] * 32)).ask(TakeTurn(moving())) for n in range(40)]
+        tasks = [asyncio.create_task(one) for one in slow]
         await asyncio.sleep(0.05)
-        for one in slow:
+        assert 1 <= len(POOL.processes) <= CORES
+        for one in tasks:
             one.cancel()
-        await asyncio.wait(slow)
-        assert all(one.cancelled() for one in slow)
-        return [await PooledChannel("fish", "greedy", KEY).ask(TakeTurn(moving()))]
+        await asyncio.wait(tasks)
+        assert all(one.cancelled() for one in tasks)
+        return await PooledChannel("fish", "greedy", KEY).ask(TakeTurn(moving()))
 
-    assert isinstance(asyncio.run(ask())[0], Answered)
-
-
-def test_the_event_loop_runs_while_the_pool_computes() -> None:
-    async def think() -> bool:
-        thinking = asyncio.create_task(PooledChannel("fish", SLOW, KEY).ask(TakeTurn(moving())))
-        while not POOL.processes:  # until a process works on it
-            await asyncio.sleep(0)
-        for _ in range(1000):
-            await asyncio.sleep(0)
-        still_thinks = not thinking.done()
-        thinking.cancel()
-        await asyncio.wait([thinking])
-        return still_thinks
-
-    assert asyncio.run(think())
-
-
-def test_matches_with_the_pool_have_the_same_facts() -> None:
-    async def results(here: bool) -> list[Any]:
-        places: dict[int, Location] = {}
-        for seat in range(2):
-            home = parse_local_address("lookahead:2", "fish", derive_seed(KEY, f"seat {seat}"))
-            assert isinstance(home, BuiltInAddress)
-            places[seat] = LocalAddress(home.player) if here else home
-        with Table(places) as table:
-            finals = await asyncio.gather(
-                *(play_at_table(table, deal_match(FISH, ["ann", "bob"], bytes([n] * 32))) for n in range(4))
-            )
-        return [final.result for final in finals]
-
-    assert asyncio.run(results(here=False)) == asyncio.run(results(here=True))
+    assert isinstance(asyncio.run(ask()), Answered)
 
 
 def test_ctrl_c_does_not_reach_processes_of_the_pool() -> None:
@@ -323,7 +252,3 @@ def is_alive(pid: str) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:
         return False
-
-
-def test_players_of_a_module_are_not_sent_to_the_pool() -> None:
-    assert type(parse_local_address("in-process:tests.players.programs:first_card", "fish", KEY)) is LocalAddress

@@ -1,9 +1,10 @@
-"""Test matches that are played from specs, one and many, in this process and in others."""
+"""Test specs, and matches that are played from them, one and many, in this process and in others."""
 
 import asyncio
 import pickle
 import subprocess
 import sys
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -12,10 +13,16 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from fairplay import BadRequest, Ended, Event, Fault, Started
+from fairplay import BadRequest, Ended, Entrant, Fault, Game, Limits, Started
 from fairplay.core.errors import HostFault
-from fairplay.core.match import Match
-from fairplay.games import GAMES
+from fairplay.core.events import Ejected, Receipt, Result
+from fairplay.core.game import Moment
+from fairplay.core.messages import Evidence
+from fairplay.games import GAMES, register
+from fairplay.games.fish import Fish
+from fairplay.games.q import Q
+from fairplay.games.tsuro import Tsuro
+from fairplay.games.tsuro.rules import Rules
 from fairplay.hosting.run import run, run_async
 from fairplay.hosting.spec import MatchSpec, Outcome, TurnSummary
 from fairplay.journal.options import Durability
@@ -25,11 +32,26 @@ from fairplay.observers.feed import EventFeed
 from fairplay.players.process import ProgramConnection
 from fairplay.sandbox import sandboxed_command
 from fairplay.sandbox.cgroup import ControlGroup, cgroup_support
-from tests.hosting.specs import SEED, EventCollector, count_turns, journal_files, make_spec, write_module
+from tests.cli.command import run_fairplay
+from tests.games.external_games import forget_external_games
+from tests.hosting.specs import (
+    SEED,
+    EventCollector,
+    both_ways,
+    count_turns,
+    journal_files,
+    make_spec,
+    run_awaited,
+)
 from tests.journal_files import read_lines
-from tests.nonempty import nonempty
+from tests.kit import countdown
+from tests.kit.countdown import EXPECTED_ERROR, FIXED_NEXT, GAME_ADDRESS, PLAYER_ADDRESS
 from tests.players.machine import needs_strict
-from tests.players.programs import becomes_true, current_holdings, is_cleaned_up, new_holdings
+from tests.players.programs import current_holdings, is_cleaned_up
+from tests.tournament.players import Listener
+from tests.tournament.small_tournaments import MISBEHAVING_PLAYERS
+
+__all__ = ["forget_external_games"]
 
 BOT = Path(__file__).parents[2] / "examples" / "a_player.py"
 
@@ -45,90 +67,53 @@ if __name__ == "__main__":
     with ProcessPoolExecutor(2) as pool:
         pickle.dump(list(pool.map(run, specs)), sys.stdout.buffer)
 """
-OBSERVER = """
-from pathlib import Path
-
-class Writer:
-    def observe(self, event, match):
-        with Path({path!r}).open("a") as file:
-            print(type(event).__name__, match.id, file=file)
-"""
-PLAYER = """
-from fairplay.games.fish import Fish
-
-heard = []
-
-class Player:
-    def take_turn(self, view):
-        return next(Fish().actions(view))
-
-    def end(self, result):
-        heard.append(result)
-"""
-CRASHES = "def take_turn(view): raise RuntimeError('what it said')\n"
-
-
-def awaited(spec: MatchSpec, observers: Any = ()) -> Outcome:
-    return asyncio.run(run_async(spec, observers))
-
-
-each_game = pytest.mark.parametrize("game", GAMES)
-both_ways = pytest.mark.parametrize("way", [run, awaited], ids=["played", "awaited"])
 
 
 def in_pool(specs: list[MatchSpec], directory: Path) -> list[Outcome]:
-    """What comes of these specs in the processes of a pool; the pool has a process of its own."""
     script = directory / "pool.py"
     script.write_text(POOL)
     done = subprocess.run([sys.executable, script], input=pickle.dumps(specs), capture_output=True, check=False)
     assert (done.returncode, done.stderr) == (0, b"")
-    outcomes: list[Outcome] = pickle.loads(done.stdout)
-    return outcomes
+    return list(pickle.loads(done.stdout))
 
 
-def lasting(outcome: Outcome) -> Outcome:
-    """What is the same whenever and wherever a match is played."""
-    assert outcome.result is not None
-    turns = tuple(TurnSummary(turns.count) for turns in outcome.turns)
-    return replace(outcome, took=0.0, journal=None, turns=turns, result=replace(outcome.result, receipt=None))
-
-
-# What comes of it.
-
-
-@each_game
+@pytest.mark.parametrize("game", GAMES)
 def test_a_spec_plays_the_same_match_sync_async_and_in_a_worker_process(game: str, tmp_path: Path) -> None:
     specs = [make_spec(game, id="a-match", journal=str(tmp_path / where)) for where in ("here", "awaited", "pool")]
+    (tmp_path / "writers.py").write_text(f"""
+class Writer:
+    def observe(self, event, match):
+        with open({str(tmp_path / "heard")!r}, "a") as file:
+            print(type(event).__name__, file=file)
+""")
 
-    here, awaited = run(specs[0]), asyncio.run(run_async(specs[1]))
-    [there] = in_pool(specs[2:], tmp_path)
+    outcomes = [run(specs[0]), run_awaited(specs[1])]
+    outcomes += in_pool([replace(specs[2], observers=("py:writers:Writer",))], tmp_path)
 
-    recorded = [read_journal(tmp_path / where / "a-match.jsonl") for where in ("here", "awaited", "pool")]
-    assert lasting(here) == lasting(awaited) == lasting(there)
-    assert count_turns(here) == len(recorded[0].facts) > 5
-    assert (here.id, here.host_fault, here.evidence) == ("a-match", "", ())
+    recorded = [read_journal(f"{spec.journal}/a-match.jsonl") for spec in specs]
+    assert count_turns(outcomes[0]) == len(recorded[0].facts) > 5
     assert [one.facts for one in recorded] == [recorded[0].facts] * 3
-    assert [one.journal for one in (here, awaited, there)] == [f"{spec.journal}/a-match.jsonl" for spec in specs]
-    for outcome, one in zip((here, awaited, there), recorded, strict=True):
-        assert outcome.result is not None
+    assert (tmp_path / "heard").read_text().split() == ["Started", *["Acted"] * len(recorded[0].facts), "Ended"]
+    for outcome, one, spec in zip(outcomes, recorded, specs, strict=True):
+        assert outcome.result is not None and outcomes[0].result is not None
+        assert (outcome.id, outcome.names, outcome.host_fault, outcome.evidence) == ("a-match", spec.labels, "", ())
+        assert outcome.journal == f"{spec.journal}/a-match.jsonl"
+        assert [turns.count for turns in outcome.turns] == [turns.count for turns in outcomes[0].turns]
         assert outcome.took > 0
-        assert verify(one, outcome.result.receipt).result == replace(outcome.result, receipt=None)
+        assert verify(one, outcome.result.receipt).result == replace(outcomes[0].result, receipt=None)
 
 
 def test_concurrent_matches_in_one_loop_have_their_own_journals(tmp_path: Path) -> None:
     games = [list(GAMES)[number % 3] for number in range(20)]
     specs = [make_spec(game, seed=None, journal=str(tmp_path), sync=Durability.ALWAYS) for game in games]
-    heard: list[type[Event]] = []
-
-    class Watching:
-        def observe(self, event: Event, match: Match[Any, Any, Any]) -> None:
-            heard.append(type(event))
+    listening = EventCollector()
 
     async def all_at_once() -> list[Outcome]:
-        return await asyncio.gather(*(run_async(spec, [Watching()]) for spec in specs))
+        return await asyncio.gather(*(run_async(spec, [listening]) for spec in specs))
 
     outcomes = asyncio.run(all_at_once())
 
+    heard = [type(event) for event in listening.events]
     assert heard[: heard.index(Ended)].count(Started) == 20  # none had to wait for the end of another
     assert sorted(outcome.journal or "" for outcome in outcomes) == [str(path) for path in journal_files(specs[0])]
     for game, outcome in zip(games, outcomes, strict=True):
@@ -139,71 +124,24 @@ def test_concurrent_matches_in_one_loop_have_their_own_journals(tmp_path: Path) 
 
 
 @both_ways
-def test_without_a_journal_nothing_is_written_and_there_is_no_receipt(
-    way: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_match_may_leave_evidence_but_no_files(way: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
-    outcome = way(make_spec())
+    outcome = way(make_spec("fish", "ann=greedy", f"bob={MISBEHAVING_PLAYERS}Crasher"))
 
-    assert (outcome.journal, outcome.result.receipt) == (None, None)
+    assert (outcome.journal, outcome.host_fault, outcome.result.receipt) == (None, "", None)
     assert list(tmp_path.iterdir()) == []
-
-
-@both_ways
-def test_a_fault_of_a_player_is_in_the_result_and_what_it_said_is_in_the_evidence(
-    way: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    bad = write_module(tmp_path, CRASHES, "take_turn", monkeypatch)
-
-    outcome = way(make_spec("fish", "ann=greedy", f"bob={bad}"))
-
-    assert outcome.host_fault == ""
     assert [(out.seat, out.fault) for out in outcome.result.ejected] == [(1, Fault.CRASHED)]
-    assert [seat for seat, _ in outcome.evidence] == [1]
-    assert "what it said" in outcome.evidence[0][1].detail
-    assert "what it said" not in repr(outcome.result)
-
-
-# Observers.
-
-
-@both_ways
-def test_given_observers_receive_the_match_and_the_receipt(way: Any, tmp_path: Path) -> None:
-    listening = EventCollector()
-
-    outcome = way(make_spec(journal=str(tmp_path)), [listening])
-
-    assert outcome.result.receipt is not None
-    assert listening.events[-1] == Ended(outcome.result)
-    assert isinstance(listening.events[0], Started)
-
-
-def test_an_observer_given_by_address_receives_the_match_where_it_is_played(tmp_path: Path) -> None:
-    (tmp_path / "writers.py").write_text(OBSERVER.format(path=str(tmp_path / "heard")))
-    specs = [make_spec(id=name, observers=("py:writers:Writer",)) for name in ("one", "two")]
-
-    outcomes = in_pool(specs, tmp_path)
-
-    heard = (tmp_path / "heard").read_text().splitlines()
-    for outcome in nonempty(outcomes):
-        mine = [line.split()[0] for line in heard if line.endswith(f" {outcome.id}")]
-        assert mine == ["Started", *["Acted"] * count_turns(outcome), "Ended"]
-
-
-# Faults of the host.
-
-
-def in_the_way(tmp_path: Path) -> str:
-    """A directory that cannot be created, not even by root."""
-    (tmp_path / "file").write_text("in the way")
-    return str(tmp_path / "file" / "games")
+    ((seat, evidence),) = outcome.evidence
+    assert seat == 1 and "enough" in evidence.detail
+    assert "enough" not in repr(outcome.result)
 
 
 @both_ways
 @pytest.mark.parametrize("player", ["random", "exec:cat"])
 def test_an_unwritable_journal_is_a_host_fault(way: Any, player: str, tmp_path: Path) -> None:
-    listening, directory = EventCollector(), in_the_way(tmp_path)
+    (tmp_path / "file").write_text("in the way")
+    listening, directory = EventCollector(), str(tmp_path / "file" / "games")  # which not even root can create
     spec = make_spec("fish", "ann=greedy", f"bob={player}", id="m", journal=directory, sandbox="none")
 
     outcome = way(spec, [listening])
@@ -228,9 +166,7 @@ def test_a_host_fault_ejects_no_player_and_keeps_the_journal(way: Any, tmp_path:
 
 
 @both_ways
-def test_a_journal_that_cannot_be_reopened_is_a_host_fault(
-    way: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_journal_that_cannot_open_is_a_host_fault(way: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     spec = make_spec(id="m", journal=str(tmp_path))
     (tmp_path / "m.jsonl").write_bytes(b"")
 
@@ -244,8 +180,6 @@ def test_a_journal_that_cannot_be_reopened_is_a_host_fault(
     assert (outcome.result, outcome.id, outcome.names) == (None, "m", spec.labels)
     assert outcome.host_fault == f"the journal {tmp_path / 'm.jsonl'} cannot be opened: Input/output error"
 
-
-# What makes no sense.
 
 BAD: dict[str, tuple[MatchSpec, str]] = {
     "game": (replace(make_spec(), game="chess"), "chess"),
@@ -281,49 +215,25 @@ def test_an_invalid_spec_is_a_bad_request_and_leaves_no_file(name: str, tmp_path
     with pytest.raises(BadRequest, match=why):
         run(replace(spec, journal=str(directory)))
     with pytest.raises(BadRequest, match=why):
-        asyncio.run(run_async(replace(spec, journal=str(directory))))
+        run_awaited(replace(spec, journal=str(directory)))
 
     assert list(tmp_path.glob("**/*.jsonl")) == []
 
 
-def test_an_id_cannot_name_a_file_outside_of_the_directory(tmp_path: Path) -> None:
-    outside = make_spec(id="m", journal=str(tmp_path))
-    run(outside)
-    path = tmp_path / "m.jsonl"
-    torn = path.read_bytes()[:-10]
-    path.write_bytes(torn)
-    (tmp_path / "games").mkdir()
-
-    with pytest.raises(BadRequest, match="is not a match id"):
-        run(make_spec(id="../m", journal=str(tmp_path / "games")))
-
-    assert path.read_bytes() == torn
-
-
-# Seals.
-
-
 @pytest.mark.parametrize("sealed", [True, False])
-def test_the_seed_of_a_sealed_spec_is_not_revealed(
-    sealed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    address, fed, listening = write_module(tmp_path, PLAYER, "Player", monkeypatch), list[str](), EventCollector()
-    spec = make_spec("fish", address, "random", sealed=sealed, journal=str(tmp_path))
+def test_the_seed_of_a_sealed_spec_is_hidden(sealed: bool, tmp_path: Path) -> None:
+    fed, listening = list[str](), EventCollector()
+    spec = make_spec("fish", f"{MISBEHAVING_PLAYERS}Listener", "random", sealed=sealed, journal=str(tmp_path))
 
     outcome = run(spec, [EventFeed(fed.append), listening])
 
     [ended] = [event for event in listening.events if isinstance(event, Ended)]
-    [told] = sys.modules[address.split(":")[1]].heard
+    told = Listener.heard[-1]
     assert outcome.result is not None
     for result in (outcome.result, ended.result, told):
         assert result.seed == (None if sealed else SEED.hex())
-    for text in (
-        msgspec.json.encode(outcome).decode(),
-        repr(outcome),
-        "".join(fed),
-        repr(listening.events),
-        repr(told),
-    ):
+    shown = msgspec.json.encode(outcome).decode(), repr(outcome), "".join(fed), repr(listening.events), repr(told)
+    for text in shown:
         assert (SEED.hex() in text) is not sealed
     opening, *_, last = read_lines(journal_files(spec)[0])
     assert (opening.get("sealed", False), opening["seed"]) == (sealed, SEED.hex())
@@ -366,7 +276,7 @@ def test_a_missing_sandbox_is_a_host_fault_and_not_the_players(
     assert is_cleaned_up(before)
 
 
-def test_a_host_fault_while_players_are_seated_is_not_a_cancellation(
+def test_a_host_fault_while_players_sit_down_is_no_cancellation(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def fail(*_: object, **__: object) -> None:
@@ -376,45 +286,16 @@ def test_a_host_fault_while_players_are_seated_is_not_a_cancellation(
     monkeypatch.setattr(ProgramConnection, "start", fail)
     (tmp_path / "bot.py").write_text("def take_turn(view):\n    return None")
 
-    outcome = asyncio.run(run_async(make_spec("fish", f"{tmp_path}/bot.py", "tcp:0")))
+    outcome = run_awaited(make_spec("fish", f"{tmp_path}/bot.py", "tcp:0"))
 
     assert (outcome.result, outcome.host_fault) == (None, "the machine is full")
-
-
-# Sitting down early.
-
-
-@pytest.mark.parametrize("called_off", [False, True], ids=["played", "called off"])
-def test_seated_players_wait_for_the_event_ready(called_off: bool, tmp_path: Path) -> None:
-    before, heard = current_holdings(), EventCollector()
-    spec = make_spec("fish", str(BOT), "random", id="m", journal=str(tmp_path))
-
-    async def main() -> Outcome | None:
-        ready = asyncio.Event()
-        match = asyncio.create_task(run_async(spec, [heard], ready=ready))
-        await asyncio.to_thread(becomes_true, lambda: new_holdings(before).children > 0)
-        await asyncio.sleep(0.5)
-        assert (heard.events, list(tmp_path.glob("*.jsonl"))) == ([], [])
-        if called_off:
-            match.cancel()
-            with pytest.raises(asyncio.CancelledError):
-                await match
-            return None
-        ready.set()
-        return await match
-
-    outcome = asyncio.run(main())
-
-    assert (outcome is None) == called_off
-    assert bool(heard.events) != called_off
-    assert is_cleaned_up(before)
-    assert count_turns(run(spec)) > 0  # it goes on, or is its own answer
 
 
 def test_run_with_a_program_inside_an_event_loop_names_run_async(tmp_path: Path) -> None:
     spec = make_spec("fish", "greedy", str(BOT), sandbox="none", journal=str(tmp_path / "games"))
 
     async def cell_of_a_notebook() -> tuple[str, Outcome]:
+        assert run(make_spec("fish", "greedy", "random")).result is not None  # who play in this process
         with pytest.raises(BadRequest) as refused:
             run(spec)
         return str(refused.value), await run_async(spec)
@@ -422,12 +303,112 @@ def test_run_with_a_program_inside_an_event_loop_names_run_async(tmp_path: Path)
     why, outcome = asyncio.run(cell_of_a_notebook())
 
     assert why.endswith("write `await run_async(spec)` instead of `run(spec)`")
-    assert outcome.result is not None
-    assert len(journal_files(spec)) == 1
+    assert outcome.result is not None and len(journal_files(spec)) == 1
 
 
-def test_run_inside_an_event_loop_plays_players_of_this_process() -> None:
-    async def cell_of_a_notebook() -> Outcome:
-        return run(make_spec("fish", "greedy", "random"))
+@pytest.mark.usefixtures("forget_external_games")
+@both_ways
+def test_a_match_is_resumed_once_its_rules_are_fixed(way: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    register(GAME_ADDRESS)
+    spec = MatchSpec(game="countdown", entrants=(Entrant(PLAYER_ADDRESS),) * 2, id="m", journal=str(tmp_path))
 
-    assert asyncio.run(cell_of_a_notebook()).result is not None
+    broken = way(spec)
+    facts = len(read_journal(tmp_path / "m.jsonl").facts)
+    monkeypatch.setattr(countdown, "NEXT", FIXED_NEXT)
+    mended = way(spec)
+    names = verify(read_journal(tmp_path / "m.jsonl")).names
+    monkeypatch.setattr(countdown, "NEXT", {})
+    undealt = way(replace(spec, journal=str(tmp_path / "games")))
+
+    assert (broken.result, broken.host_fault) == (None, f"countdown cannot be played: {EXPECTED_ERROR}")
+    assert facts == 2
+    assert mended.result is not None and (mended.host_fault, mended.result.ejected) == ("", ())
+    assert len(names) == 2
+    assert undealt.result is None
+    assert undealt.host_fault.startswith("countdown cannot be played: ValueError(")
+    assert not (tmp_path / "games").exists()
+
+
+@pytest.mark.usefixtures("forget_external_games")
+def test_an_exception_of_the_rules_is_located_in_one_line(tmp_path: Path) -> None:
+    done = run_fairplay("play", "--game", GAME_ADDRESS, "random", "random", "--quiet", "--journal", str(tmp_path))
+
+    [path] = tmp_path.glob("*.jsonl")
+    on = f"to go on with the match: fairplay resume {path} --game {GAME_ADDRESS}"
+    assert (done.code, done.out) == (3, "")
+    assert done.err == f"fairplay: countdown cannot be played: {EXPECTED_ERROR}; {on}\n"
+
+
+ALL = make_spec(
+    "fish",
+    "ann=greedy",
+    "tcp:4000",
+    id="a-match",
+    guessable=True,
+    sealed=True,
+    limits=Limits(move=2.0, bank=60.0),
+    sandbox="strict",
+    pondering=True,
+    journal="games",
+    key="games/key",
+    bot_logs="logs",
+    hidden=("games/notes",),
+    sync=Durability.ALWAYS,
+    observers=("py:module:Name",),
+)
+OUT = Ejected(1, Fault.ILLEGAL, Moment.TURN, "rule 3.2: there is no tile at [9, 9]", "3.2")
+OUTCOME = Outcome(
+    id="a-match",
+    names=("ann", "bob"),
+    result=Result((frozenset({0}),), (OUT,), seed=SEED.hex(), receipt=Receipt(7, "0f" * 32)),
+    host_fault="the disk is full",
+    journal="games/a-match.jsonl",
+    evidence=((1, Evidence("what it said")),),
+    turns=(TurnSummary(2, 0.5, 0.25),),
+    took=0.5,
+)
+
+
+class Own(Rules, frozen=True):
+    """Custom rules."""
+
+
+@pytest.mark.parametrize("value", [ALL, OUTCOME], ids=["spec", "outcome"])
+def test_every_field_of_a_spec_survives_pickle_and_json(value: Any) -> None:
+    default = {field.name: field.default for field in msgspec.structs.fields(value)}
+
+    assert all(getattr(value, name) != default[name] for name in default)  # or this would say nothing of the field
+    assert pickle.loads(pickle.dumps(value)) == value
+    assert msgspec.json.decode(msgspec.json.encode(value), type=type(value)) == value
+
+
+@pytest.mark.parametrize(
+    "game",
+    [Fish(rows=4), Fish(fish=2, holes="random"), Tsuro.with_tiles(cycle(range(35)), seats=3, size=5), Q(q_bonus=3)],
+    ids=["fish", "fish with holes", "tsuro with tiles from an iterator", "q"],
+)
+def test_a_spec_is_made_from_a_game_object(game: Game[Any, Any, Any]) -> None:
+    players = {"fish": "greedy", "tsuro": "random", "q": "dag"}
+    entrants = [Entrant(players[game.name], f"player-{seat}") for seat in range(game.seats[0])]
+
+    spec = MatchSpec.from_game(game, entrants, seed=SEED, sealed=True)
+
+    assert spec.load_game() == game
+    assert (spec.entrants, spec.seed, spec.sealed) == (tuple(entrants), SEED, True)
+    assert pickle.loads(pickle.dumps(spec)).load_game() == game
+    assert run(spec).result is not None
+
+
+UNSENDABLE: dict[str, tuple[dict[str, Any], str]] = {
+    "rules": ({"rules": Own()}, "rule"),
+    "rules and a board": ({"size": 5, "rules": Own()}, "rule"),
+    "an endless iterator": ({"size": 5, "tiles": cycle(range(35))}, "an iterator of this process"),
+    "a short iterator": ({"size": 5, "tiles": iter([3, 1])}, "an iterator of this process"),
+    "a generator": ({"size": 5, "tiles": (tile for tile in range(35))}, "an iterator of this process"),
+}
+
+
+@pytest.mark.parametrize(("parameters", "why"), UNSENDABLE.values(), ids=UNSENDABLE)
+def test_a_game_with_parts_of_this_process_cannot_be_sent_to_another(parameters: dict[str, Any], why: str) -> None:
+    with pytest.raises(BadRequest, match=rf"this game of tsuro cannot be sent to another process: .*{why}"):
+        MatchSpec.from_game(Tsuro(**parameters), [Entrant("random")] * 3)

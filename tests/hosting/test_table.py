@@ -1,10 +1,11 @@
 """Check that a player plays the same match in this process, as a program and over a network."""
 
 import asyncio
+import gc
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -23,13 +24,12 @@ from fairplay.players.location import Command, ListenAddress, LocalAddress, Loca
 from fairplay.protocol.limits import Limits
 from fairplay.referee.referee import deal_match
 from fairplay.sandbox.policy import SandboxLevel, SandboxPolicy
-from tests.hosting.soak import play_at_table, soak
+from tests.hosting.specs import SEED, SMALL_PARAMETERS, play_at_table
 from tests.journal_files import read_lines
 from tests.players.machine import CAN_BE_STRICT
 from tests.players.programs import current_holdings, is_cleaned_up, new_holdings
 
-PARAMETERS: dict[str, dict[str, Any]] = {"fish": {"rows": 4, "columns": 4}, "tsuro": {"size": 5}, "q": {}}
-SEED = bytes(range(32))
+FISH, GREEDY = make_game("fish", SMALL_PARAMETERS["fish"]), game_info("fish").built_in["greedy"].make("", SEED)
 AMPLE = Limits(move=30.0, start_up=30.0)
 BOT = """
 from fairplay.games import rules_of
@@ -53,37 +53,26 @@ def bot(tmp_path: Path) -> Path:
     return path
 
 
-class Joining:
-    """Lets players join wherever the table waits for one."""
-
-    def __init__(self, bot: Path) -> None:
-        self._bot = bot
-        self.processes: list[subprocess.Popen[bytes]] = []
-
-    def __call__(self, text: str) -> None:
-        if not text.startswith("waiting for"):
-            return
-        _, count, _, place = text.removeprefix("waiting ").split()
-        for _ in range(int(count)):
-            command = [sys.executable, "-m", "fairplay", "join", place, str(self._bot)]
-            self.processes.append(subprocess.Popen(command, stderr=subprocess.PIPE))
-
-
 @contextmanager
-def joining(bot: Path) -> Iterator[Joining]:
-    guests = Joining(bot)
+def joining_players(bot: Path) -> Iterator[Callable[[str], None]]:
+    """What a table has to be told with, so that a player joins wherever it waits for one."""
+    joined: list[subprocess.Popen[bytes]] = []
+
+    def tell(text: str) -> None:
+        if text.startswith("waiting for"):
+            _, count, _, place = text.removeprefix("waiting ").split()
+            command = [sys.executable, "-m", "fairplay", "join", place, str(bot)]
+            joined.extend(subprocess.Popen(command, stderr=subprocess.PIPE) for _ in range(int(count)))
+
     try:
-        yield guests
+        yield tell
     finally:
-        codes = []
-        for process in guests.processes:
+        for process in joined:
             process.communicate(timeout=30)
-            codes.append(process.returncode)
-        assert set(codes) <= {0}
+    assert {process.returncode for process in joined} <= {0}
 
 
 def places(distance: str, bot: Path, seats: int) -> dict[int, Location]:
-    """A table of this player alone."""
     match distance:
         case "here":
             return {seat: LocalAddress(load_player_file(str(bot))) for seat in range(seats)}
@@ -94,14 +83,13 @@ def places(distance: str, bot: Path, seats: int) -> dict[int, Location]:
 
 
 def played(game: str, distance: str, bot: Path, directory: Path) -> list[Any]:
-    """The facts as they stand in the journal."""
-    rules = make_game(game, PARAMETERS[game])
+    rules = make_game(game, SMALL_PARAMETERS[game])
     match = deal_match(rules, ["ann", "bob", "cyd"], SEED)
     sandbox = SandboxPolicy(SandboxLevel.STRICT if distance == "strict program" else SandboxLevel.NONE)
     with (
-        joining(bot) as guests,
+        joining_players(bot) as tell,
         Journal(directory / distance).begin(match) as record,
-        Table(places(distance, bot, 3), limits=AMPLE, sandbox=sandbox, tell=guests) as table,
+        Table(places(distance, bot, 3), limits=AMPLE, sandbox=sandbox, tell=tell) as table,
     ):
         asyncio.run(play_at_table(table, match, record))
     verify(read_journal(record.path))
@@ -120,39 +108,8 @@ def test_players_in_process_as_programs_and_over_tcp_give_the_same_facts(game: s
     assert {distance for distance in facts if facts[distance] != facts["here"]} == set()
 
 
-def test_local_and_remote_players_share_a_table(bot: Path, tmp_path: Path) -> None:
-    rules = make_game("fish", PARAMETERS["fish"])
-    greedy = game_info("fish").built_in["greedy"].make("", SEED)
-    mixed: dict[int, Location] = {
-        0: LocalAddress(greedy),
-        1: parse_remote_address(str(bot)) or LocalAddress(print),
-        2: ListenAddress("tcp", "0"),
-        3: ListenAddress("ws", "0"),
-    }
-
-    with joining(bot) as guests, Table(mixed, limits=AMPLE, tell=guests) as table:
-        final = asyncio.run(play_at_table(table, deal_match(rules, list("abcd"), SEED)))
-
-    assert final.ejected == ()
-    assert final.turn is None
-
-
-def test_a_player_that_never_comes_is_gone_at_the_greeting() -> None:
-    rules = make_game("fish", PARAMETERS["fish"])
-    greedy = game_info("fish").built_in["greedy"].make("", SEED)
-    guests: dict[int, Location] = {0: LocalAddress(greedy), 1: ListenAddress("tcp", "0"), 2: LocalAddress(greedy)}
-
-    with Table(guests, limits=Limits(arrival=0.1), tell=lambda text: None) as table:
-        final = asyncio.run(play_at_table(table, deal_match(rules, list("abc"), SEED)))
-
-    assert [(out.seat, out.fault, out.moment) for out in final.ejected] == [(1, Fault.GONE, Moment.GREETING)]
-    assert final.turn is None
-
-
 def test_the_turns_of_a_guest_are_counted_across_a_resumption() -> None:
-    rules = make_game("fish", PARAMETERS["fish"])
-    greedy = game_info("fish").built_in["greedy"].make("", SEED)
-    guests: dict[int, Location] = {0: LocalAddress(greedy), 1: ListenAddress("tcp", "0")}
+    guests: dict[int, Location] = {0: LocalAddress(GREEDY), 1: ListenAddress("tcp", "0")}
     heard: list[tuple[str, int]] = []
 
     async def come(listener: Listener) -> None:
@@ -165,7 +122,7 @@ def test_the_turns_of_a_guest_are_counted_across_a_resumption() -> None:
 
     async def play(table: Table) -> None:
         coming = asyncio.create_task(come(table.listeners[ListenAddress("tcp", "0")]))
-        await play_at_table(table, deal_match(rules, list("ab"), SEED), took={0: [0.0] * 3, 1: [0.0] * 7})
+        await play_at_table(table, deal_match(FISH, list("ab"), SEED), took={0: [0.0] * 3, 1: [0.0] * 7})
         await coming
 
     with Table(guests, limits=AMPLE, tell=lambda text: None) as table:
@@ -176,21 +133,47 @@ def test_the_turns_of_a_guest_are_counted_across_a_resumption() -> None:
 
 @pytest.mark.parametrize("place", [Command(("./missing",)), Command(("no-such-program",)), ListenAddress("tcp", "x")])
 def test_a_table_is_refused_before_anything_is_started(place: Location) -> None:
-    with pytest.raises(BadRequest):
-        Table({0: place, 1: ListenAddress("tcp", "0")})
-
-
-def test_a_taken_port_is_refused_and_the_other_listeners_are_closed() -> None:
     with Table({0: ListenAddress("tcp", "0")}, tell=print) as table:
         taken = ListenAddress("tcp", str(table.listeners[ListenAddress("tcp", "0")].port))
         with pytest.raises(BadRequest, match="cannot listen"):
             Table({0: ListenAddress("tcp", "127.0.0.1:0"), 1: taken})
+        with pytest.raises(BadRequest):
+            Table({0: place, 1: ListenAddress("tcp", "0")})
 
 
-def test_many_matches_with_ejections_leave_nothing_open(tmp_path: Path) -> None:
-    soak(40, tmp_path)
+FAILING_PROGRAMS = {
+    "exit 3": Fault.CRASHED,
+    "kill -9 $$": Fault.CRASHED,
+    "sleep 60 & exit 1": Fault.CRASHED,
+    "echo junk; sleep 60": Fault.MALFORMED,
+}
+
+
+async def play_with_failing_player(number: int) -> None:
+    """Play a match of two good players and a program that fails, or a guest that never comes."""
+    kinds: list[tuple[Location, Fault]] = [
+        (Command(("sh", "-c", f"read line; {end}")), fault) for end, fault in FAILING_PROGRAMS.items()
+    ]
+    bad, fault = [*kinds, (ListenAddress("tcp", "0"), Fault.GONE)][number % 5]
+    limits = Limits(arrival=0.05) if fault is Fault.GONE else AMPLE
+    with Table(
+        {0: LocalAddress(GREEDY), 1: bad, 2: LocalAddress(GREEDY)}, limits=limits, tell=lambda text: None
+    ) as table:
+        final = await play_at_table(table, deal_match(FISH, list("abc"), SEED))
+    assert final.turn is None and [out.fault for out in final.ejected] == [fault], final.ejected
+    assert fault is not Fault.GONE or final.ejected[0].moment is Moment.GREETING
+
+
+def test_many_matches_with_ejections_leave_nothing_open() -> None:
+    async def play_all() -> None:
+        await asyncio.gather(*(play_with_failing_player(number) for number in range(10)))
+        assert asyncio.all_tasks() == {asyncio.current_task()}
+
+    asyncio.run(play_all())
     before = current_holdings()
 
-    soak(80, tmp_path)
+    for _ in range(5):
+        asyncio.run(play_all())
+    gc.collect()
 
     assert is_cleaned_up(before), new_holdings(before)

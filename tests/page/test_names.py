@@ -90,8 +90,8 @@ def test_the_report_of_a_tournament_runs_no_name(browser: Browser, tmp_path: Pat
 
 
 def test_the_boards_in_a_report_lead_to_replays(browser: Browser, report: Path) -> None:
-    with open_file(browser, report, "", report.parent / "replays" / "m3.html") as page:
-        board = page.get_by_role("link", name="Replay of match m3")
+    with open_file(browser, report, "", report.parent / "replays" / "m00004.html") as page:
+        board = page.get_by_role("link", name="Replay of match m00004")
         assert board.locator("img").evaluate("it => it.decode().then(() => it.naturalWidth)") > 100
         board.click()
         expect(page.locator("#badge")).to_contain_text("✓ Record whole")

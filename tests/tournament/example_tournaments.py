@@ -1,19 +1,18 @@
-"""Make tournaments for tests: some at random, and some that are played."""
+"""Make tournaments and matches for tests: some at random, and some that are played."""
 
 import random
 from collections.abc import Sequence
 from pathlib import Path
-
-from msgspec.structs import replace
+from random import Random
 
 from fairplay import Entrant
 from fairplay.core.events import Fault
-from fairplay.hosting.run import run
-from fairplay.tournament.counted_match import CountedMatch, places_by_seat
-from fairplay.tournament.rating.ratings import Ratings, rate_players
+from fairplay.tournament.counted_match import CountedMatch
+from fairplay.tournament.rating.ratings import Rating, Ratings, rate_players
 from fairplay.tournament.rating.standings import StandingsRow, standings
 from fairplay.tournament.settings import RoundRobin
 from fairplay.tournament.spec import TournamentSpec
+from tests.tournament.small_tournaments import run_small_tournament
 
 SEED = bytes(range(100, 132))
 HOSTILE = (
@@ -40,7 +39,6 @@ class Crash:
 
 
 def make_spec(names: Sequence[str]) -> TournamentSpec:
-    """A tournament of players with these names."""
     players = tuple(Entrant(f"./bots/{number}.py", name) for number, name in enumerate(names))
     return TournamentSpec(game="fish", players=players, format=RoundRobin(games=9), seed=SEED, parameters={"rows": 5})
 
@@ -74,33 +72,40 @@ def random_matches(
 def compute_standings(
     tournament: TournamentSpec, counted: Sequence[CountedMatch]
 ) -> tuple[tuple[StandingsRow, ...], Ratings]:
-    """The standings, and the ratings behind them."""
     ratings = rate_players(counted)
     return standings(tournament.players, counted, (), ratings), ratings
 
 
 def play_tournament(directory: Path, *players: Entrant, games: int) -> tuple[TournamentSpec, list[CountedMatch]]:
-    """A tournament that was really played, with its journals, each pair in turn."""
-    tournament = TournamentSpec(
-        game="fish", players=players, format=RoundRobin(), seed=SEED, parameters={"rows": 4, "columns": 4}
-    )
-    pairs = [(one, other) for one in players for other in players if one is not other]
-    counted = []
-    for deal in range(games):
-        seats = pairs[deal % len(pairs)]
-        spec = replace(tournament.match_spec(seats, deal), id=f"m{deal}", journal=str(directory / "matches"))
-        result = run(spec).result
-        assert result is not None
-        out = {ejected.seat: ejected.fault for ejected in result.ejected}
-        counted.append(
-            CountedMatch(
-                match=spec.id,
-                deal=deal,
-                names=(seats[0].name, seats[1].name),
-                places=places_by_seat(result, 2),
-                scores=result.scores or (),
-                faults=(out.get(0), out.get(1)) if out else (),
-                receipt=str(result.receipt),
-            )
-        )
-    return tournament, counted
+    """A tournament that was really played, with its journals."""
+    small, settings = {"rows": 4, "columns": 4}, RoundRobin(games=games)
+    tournament = TournamentSpec(game="fish", players=players, format=settings, seed=SEED, parameters=small)
+    return tournament, list(run_small_tournament(tournament, directory)[0])
+
+
+NAMES = ("ann", "bob", "cyd", "dan", "eve", "fay")
+
+
+def duel_matches(wins: int, losses: int, *names: str, deal: int = 0) -> list[CountedMatch]:
+    """So many wins of the first and of the second, half of them from either seat."""
+    found = []
+    for number, order in enumerate([names[:2]] * wins + [names[1::-1]] * losses):
+        turn = (-1) ** number
+        found.append(CountedMatch(match="", deal=deal + number, names=order[::turn], places=(1, 2)[::turn]))
+    return found
+
+
+def random_tables(lots: Random, count: int, players: int = 5) -> list[CountedMatch]:
+    """Matches at tables of several sizes, some of one deal; players later in the alphabet are better."""
+    found = []
+    for number in range(count):
+        seated = lots.sample(range(players), min(lots.choice((2, 3, 4)), players))
+        shown = [round(lots.gauss(0.3 * who - 0.1 * seat, 1)) for seat, who in enumerate(seated)]
+        places = tuple(1 + sum(other > mine for other in shown) for mine in shown)
+        names = tuple(NAMES[who] for who in seated)
+        found.append(CountedMatch(match=f"{number}", deal=number // 2, names=names, places=places))
+    return found
+
+
+def ratings_by_name(ratings: Ratings) -> dict[str, Rating]:
+    return {one.name: one for one in ratings.players}

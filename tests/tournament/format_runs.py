@@ -24,15 +24,11 @@ def make_spec(
 ) -> TournamentSpec:
     return TournamentSpec(
         game=game,
-        players=make_entrants(players),
+        players=tuple(Entrant("random", f"p{number:02}") for number in range(players)),
         format=settings,
         seed=seed_from_text(seed),
         parameters=parameters or {},
     )
-
-
-def make_entrants(players: int) -> tuple[Entrant, ...]:
-    return tuple(Entrant("random", f"p{number:02}") for number in range(players))
 
 
 def entrant_names(spec: MatchSpec) -> tuple[str, ...]:
@@ -81,7 +77,6 @@ def run_format(
 
 
 def lower_number_wins(seats: tuple[str, ...], turn: int) -> MatchVerdict:
-    """The lower number always wins."""
     return tuple(sorted(seats).index(name) + 1 for name in seats), ()
 
 

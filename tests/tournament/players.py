@@ -6,7 +6,7 @@ import time
 from hashlib import sha256
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from fairplay.core.events import Acted
 from fairplay.games.fish import Fish
@@ -15,36 +15,44 @@ FLAG_VARIABLE = "FAIRPLAY_TEST_FLAG"  # names a file that says that something ha
 
 
 class FirstActionPlayer:
-    """Takes the first action that there is."""
-
     def take_turn(self, view: Any) -> Any:
         return next(iter(islice(Fish().actions(view), 1)))
 
 
 class Cheat(FirstActionPlayer):
-    """Always answers with an illegal action."""
-
     def take_turn(self, view: Any) -> Any:
         return {"type": "win"}
 
 
 class Crasher(FirstActionPlayer):
-    """Raises at its first turn."""
-
     def take_turn(self, view: Any) -> Any:
         raise RuntimeError("enough")
 
 
 class BadLoser(FirstActionPlayer):
-    """Raises when it hears the result."""
-
     def end(self, result: Any) -> None:
         raise RuntimeError("a bad loser")
 
 
-class FailsOnSomeDeals(FirstActionPlayer):
-    """Raises at about every second deal."""
+class Shy(FirstActionPlayer):
+    """Raises at the start of every match but the first."""
 
+    starts = 0
+
+    def start(self, seat: int, names: tuple[str, ...], view: Any) -> None:
+        Shy.starts += 1
+        if Shy.starts > 1:
+            raise RuntimeError("not again")
+
+
+class Listener(FirstActionPlayer):
+    heard: ClassVar[list[Any]] = []
+
+    def end(self, result: Any) -> None:
+        self.heard.append(result)
+
+
+class FailsOnSomeDeals(FirstActionPlayer):
     def start(self, seat: int, names: tuple[str, ...], view: Any) -> None:
         if sha256(repr(view).encode()).digest()[0] % 2:
             raise RuntimeError("what a board")
@@ -58,8 +66,6 @@ class KillsWorker(FirstActionPlayer):
 
 
 class KillsWorkerOnce(FirstActionPlayer):
-    """Kills the process that it plays in once."""
-
     def take_turn(self, view: Any) -> Any:
         try:
             Path(os.environ[FLAG_VARIABLE]).touch(exist_ok=False)
@@ -69,16 +75,12 @@ class KillsWorkerOnce(FirstActionPlayer):
 
 
 class Slow(FirstActionPlayer):
-    """Thinks long about everything."""
-
     def take_turn(self, view: Any) -> Any:
         time.sleep(0.1)
         return super().take_turn(view)
 
 
 class WaitsForFlag(FirstActionPlayer):
-    """Waits until something has happened."""
-
     def take_turn(self, view: Any) -> Any:
         deadline = time.monotonic() + 60
         while not Path(os.environ[FLAG_VARIABLE]).exists() and time.monotonic() < deadline:
@@ -86,25 +88,13 @@ class WaitsForFlag(FirstActionPlayer):
         return super().take_turn(view)
 
 
-class NotingObserver:
-    """Writes down each event with the id of its process."""
-
-    def observe(self, event: Any, match: Any) -> None:
-        with Path(os.environ[FLAG_VARIABLE]).open("a") as file:
-            file.write(f"{type(event).__name__} {os.getpid()}\n")
-
-
 class InterruptingObserver:
-    """Raises SIGINT at the first action."""
-
     def observe(self, event: Any, match: Any) -> None:
         if isinstance(event, Acted):
             signal.raise_signal(signal.SIGINT)
 
 
 class IgnoresInterrupt(FirstActionPlayer):
-    """Ignores SIGINT."""
-
     def take_turn(self, view: Any) -> Any:
         deadline = time.monotonic() + 60
         while time.monotonic() < deadline:
@@ -115,8 +105,6 @@ class IgnoresInterrupt(FirstActionPlayer):
 
 
 class NotesInterrupt(FirstActionPlayer):
-    """Waits until it is interrupted, and writes that down."""
-
     def take_turn(self, view: Any) -> Any:
         path = Path(os.environ[FLAG_VARIABLE])
         path.touch()

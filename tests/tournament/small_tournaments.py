@@ -22,8 +22,6 @@ MISBEHAVING_PLAYERS = "in-process:tests.tournament.players:"  # players that mis
 
 
 class EventCollector:
-    """An observer that keeps the events of a tournament."""
-
     def __init__(self) -> None:
         self.events: list[TournamentEvent] = []
 
@@ -31,8 +29,18 @@ class EventCollector:
         self.events.append(event)
 
     def events_of(self, kind: type[Any]) -> list[Any]:
-        """The events of one kind."""
         return [event for event in self.events if isinstance(event, kind)]
+
+
+class Calling:
+    """An observer that does something at each event of a kind."""
+
+    def __init__(self, kind: type[Any], call: Callable[[Any], object]) -> None:
+        self._kind, self._call = kind, call
+
+    def observe(self, event: object) -> None:
+        if isinstance(event, self._kind):
+            self._call(event)
 
 
 def make_tournament(*players: str, **rest: Any) -> TournamentSpec:
@@ -66,5 +74,4 @@ def stable_parts(counted: Sequence[CountedMatch]) -> list[CountedMatch]:
 
 
 def facts_by_match(directory: Path) -> dict[str, Any]:
-    """The facts of every match, by id."""
     return {path.stem: read_journal(path).facts for path in sorted((directory / MATCHES_DIR).glob("*.jsonl"))}

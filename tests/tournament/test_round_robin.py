@@ -6,12 +6,8 @@ from itertools import combinations, permutations
 from math import factorial
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from fairplay.core.chance import SeededRandom
-from fairplay.tournament.formats.meetings import meeting_tables
-from fairplay.tournament.formats.seating import assign_seats, rotate_seats, seat_orders
+from fairplay.tournament.formats.seating import rotate_seats, seat_orders
 from fairplay.tournament.settings import Duplicate, RoundRobin
 from tests.nonempty import nonempty
 from tests.tournament.format_runs import entrant_names, lower_number_wins, make_spec, run_format
@@ -57,47 +53,6 @@ def test_all_players_have_equally_many_games_and_each_seat_equally_often(players
         assert spread(meetings(matches), players * (players - 1) // 2) <= (1 if table == 2 else 4)
 
 
-def test_all_pairs_meet_once_before_any_meets_twice() -> None:
-    for players in range(2, 41):
-        pairs = players * (players - 1) // 2
-        for games in nonempty({pairs, pairs - 1, pairs + 1, 3 * pairs + players // 2, 2 * pairs - players // 3} - {0}):
-            drawn = meeting_tables(players, 2, games, SeededRandom(b"seed"))
-
-            assert spread(Counter(frozenset(map(str, pair)) for pair in drawn), pairs) <= 1
-            assert spread(Counter(str(one) for pair in drawn for one in pair), players) <= 1
-
-
-@pytest.mark.parametrize("table", [3, 4, 5])
-def test_at_larger_tables_opponents_are_nearly_even(table: int) -> None:
-    for players in nonempty(range(table, 41, 3)):
-        drawn = meeting_tables(players, table, 1000, SeededRandom(b"seed"))
-
-        met = Counter(frozenset(pair) for one in drawn for pair in combinations(one, 2))
-        assert max(met.values()) - min(met[frozenset(pair)] for pair in combinations(range(players), 2)) <= 4
-
-
-@given(
-    st.integers(2, 5).flatmap(lambda size: st.lists(st.permutations(range(size + 3)).map(lambda p: tuple(p[:size]))))
-)
-def test_at_any_tables_each_player_has_each_seat_once_in_a_block(drawn: list[tuple[int, ...]]) -> None:
-    seatings = assign_seats(drawn)
-
-    assert [sorted(seats) for seats in seatings] == [sorted(table) for table in drawn]
-    for player in {player for table in drawn for player in table}:
-        sat = [seats.index(player) for seats in seatings if player in seats]
-        size = len(drawn[0])
-        for block in range(0, len(sat), size):
-            assert len(set(sat[block : block + size])) == len(sat[block : block + size])
-
-
-def test_ten_thousand_matches_are_soon_scheduled_and_even() -> None:
-    matches = schedule(20, 4, 10_000)
-
-    assert set(Counter(name for seats in matches for name in seats).values()) == {2000}
-    assert seat_spread(matches) == 0
-    assert spread(meetings(matches), 190) <= 3
-
-
 @pytest.mark.parametrize("size", [2, 3, 4, 5])
 def test_seat_orders_have_each_player_in_each_seat_once_and_neighbours_evenly(size: int) -> None:
     behind: Counter[tuple[int, int]] = Counter()
@@ -110,13 +65,9 @@ def test_seat_orders_have_each_player_in_each_seat_once_and_neighbours_evenly(si
 
     assert len(behind) == size * (size - 1)
     assert max(behind.values()) - min(behind.values()) <= (1 if size in (3, 5) else 2)
-
-
-@pytest.mark.parametrize("size", [2, 4])
-def test_at_an_even_table_each_player_directly_follows_each_other_once(size: int) -> None:
-    behind = [(order[seat], order[seat + 1]) for order in seat_orders(size) for seat in range(size - 1)]
-
-    assert sorted(behind) == sorted(permutations(range(size), 2))
+    if size % 2 == 0:
+        directly = [(order[seat], order[seat + 1]) for order in seat_orders(size) for seat in range(size - 1)]
+        assert sorted(directly) == sorted(permutations(range(size), 2))
 
 
 def test_seats_rotate_if_all_players_sit_at_each_table() -> None:
@@ -126,38 +77,27 @@ def test_seats_rotate_if_all_players_sit_at_each_table() -> None:
 
 @pytest.mark.parametrize(
     ("players", "table", "orders"),
-    [
-        (2, 2, "all"),
-        (5, 2, "all"),
-        (3, 3, "all"),
-        (7, 3, "all"),
-        (7, 3, "balanced"),
-        (6, 4, "balanced"),
-        (5, 5, "balanced"),
-    ],
+    [(5, 2, "all"), (3, 3, "all"), (7, 3, "all"), (7, 3, "balanced"), (6, 4, "balanced"), (5, 5, "balanced")],
 )
 def test_each_deal_of_a_duplicate_is_played_in_all_seats(players: int, table: int, orders: str) -> None:
-    deals = 24
-    tournament = make_spec(players, Duplicate(deals, table, orders), game=NAMED[table])
-
-    (matches,), ranking = run_format(tournament, lower_number_wins)
+    (matches,), ranking = run_format(
+        make_spec(players, Duplicate(24, table, orders), game=NAMED[table]), lower_number_wins
+    )
 
     assert ranking == ()
-    groups = {
-        seed: [entrant_names(spec) for spec in matches if spec.seed == seed] for seed in {spec.seed for spec in matches}
-    }
-    assert len(groups) == deals
-    for group in nonempty(groups.values()):
-        assert len(set(group)) == len(group) == (factorial(table) if orders == "all" else table)
-        assert len({frozenset(seats) for seats in group}) == 1
-        assert set(Counter((name, seat) for seats in group for seat, name in enumerate(seats)).values()) == {
-            len(group) // table
-        }
     assert all(spec.sealed for spec in matches)
-    assert (
-        spread(Counter(name for seats in map(entrant_names, matches) for name in seats), players)
-        <= len(matches) // deals
-    )
+    seats = [entrant_names(spec) for spec in matches]
+    groups = [
+        [names for spec, names in zip(matches, seats, strict=True) if spec.seed == seed]
+        for seed in {spec.seed for spec in matches}
+    ]
+    assert len(groups) == 24
+    for group in nonempty(groups):
+        assert len(set(group)) == len(group) == (factorial(table) if orders == "all" else table)
+        assert len({frozenset(names) for names in group}) == 1
+        sat = Counter((name, seat) for names in group for seat, name in enumerate(names))
+        assert set(sat.values()) == {len(group) // table}
+    assert spread(Counter(name for names in seats for name in names), players) <= len(matches) // 24
 
 
 def test_neighbours_are_mirrored_every_second_time_of_the_same_players() -> None:
@@ -167,18 +107,14 @@ def test_neighbours_are_mirrored_every_second_time_of_the_same_players() -> None
     assert set(behind.values()) == {6}
 
 
-def test_a_round_robin_is_open_about_its_seeds() -> None:
+def test_a_round_robin_is_open_about_its_seeds_and_draws_extra_games_by_lot() -> None:
     (matches,), _ = run_format(make_spec(4, RoundRobin(30, 2)), lower_number_wins)
-
-    assert not any(spec.sealed for spec in nonempty(matches))
-    assert len({spec.seed for spec in matches}) == 30
-
-
-def test_players_with_an_extra_game_are_drawn_by_lot() -> None:
     firsts = {
         entrant_names(spec)
         for seed in "abcdefgh"
         for spec in run_format(make_spec(9, RoundRobin(1, 2), seed=seed), lower_number_wins)[0][0]
     }
 
+    assert not any(spec.sealed for spec in nonempty(matches))
+    assert len({spec.seed for spec in matches}) == 30
     assert len(firsts) > 4

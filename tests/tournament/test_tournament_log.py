@@ -14,27 +14,19 @@ from fairplay.journal.options import InUse
 from fairplay.tournament import tournament_log
 from fairplay.tournament.counted_match import CountedMatch
 from fairplay.tournament.layout import LOG_FILE
-from fairplay.tournament.tournament_log import (
-    AttemptDiscarded,
-    BotVerdict,
-    DealRevealed,
-    MatchCounted,
-    RoundOpened,
-    TournamentClosed,
-)
 from tests.nonempty import nonempty
 from tests.tournament.small_tournaments import make_tournament
 
 TOURNAMENT = make_tournament()
 COUNTED = CountedMatch(match="m00001", deal=0, names=("a", "b"), places=(1, 2), scores=(3, None))
 STEPS = (
-    BotVerdict(name="bob", failure="it does not start"),
-    BotVerdict(name="ann"),
-    RoundOpened(number=1, players=TOURNAMENT.players),
-    AttemptDiscarded(match="m00001", attempt="m00001", why="the disk was full", host_fault=True),
-    MatchCounted(counted=COUNTED),
-    DealRevealed(deal=0, seed="00"),
-    TournamentClosed(ranking=(("a",), ("b",))),
+    tournament_log.BotVerdict(name="bob", failure="it does not start"),
+    tournament_log.BotVerdict(name="ann"),
+    tournament_log.RoundOpened(number=1, players=TOURNAMENT.players),
+    tournament_log.AttemptDiscarded(match="m00001", attempt="m00001", why="the disk was full", host_fault=True),
+    tournament_log.MatchCounted(counted=COUNTED),
+    tournament_log.DealRevealed(deal=0, seed="00"),
+    tournament_log.TournamentClosed(ranking=(("a",), ("b",))),
 )
 
 
@@ -45,31 +37,17 @@ def written(directory: Path) -> bytes:
     return (directory / LOG_FILE).read_bytes()
 
 
-def known(log: tournament_log.TournamentLog) -> object:
-    opening, closed = log.opening, log.closed
-    return (
-        (opening.spec, opening.random_seed, log.bot_failures, log.rounds),
-        (log.counted, {id: len(them) for id, them in log.attempts.items()}, log.revealed),
-        None if closed is None else closed.ranking,
-    )
-
-
 def test_all_steps_of_a_log_are_read_back(tmp_path: Path) -> None:
     written(tmp_path)
 
+    assert (tmp_path / LOG_FILE).stat().st_mode & 0o777 == 0o600  # the seed is in it
     for log in (tournament_log.read_log(tmp_path), tournament_log.reopen_log(tmp_path)):
         with log:
-            assert known(log) == (
-                (TOURNAMENT, True, {"bob": "it does not start", "ann": ""}, {1: TOURNAMENT.players}),
-                ({"m00001": COUNTED}, {"m00001": 1}, {0}),
-                (("a",), ("b",)),
-            )
-
-
-def test_the_log_file_is_private(tmp_path: Path) -> None:
-    written(tmp_path)
-
-    assert (tmp_path / LOG_FILE).stat().st_mode & 0o777 == 0o600  # the seed is in it
+            assert (log.opening.spec, log.opening.random_seed) == (TOURNAMENT, True)
+            assert (log.bot_failures, log.rounds) == ({"bob": "it does not start", "ann": ""}, {1: TOURNAMENT.players})
+            assert (log.counted, log.revealed) == ({"m00001": COUNTED}, {0})
+            assert {id: len(them) for id, them in log.attempts.items()} == {"m00001": 1}
+            assert log.closed is not None and log.closed.ranking == (("a",), ("b",))
 
 
 def test_a_log_that_was_torn_anywhere_is_resumed_after_its_last_whole_line(tmp_path: Path) -> None:
@@ -123,54 +101,36 @@ def chained(*bodies: bytes) -> bytes:
     return text
 
 
-STRANGE = {
-    "bytes that are no text": b'{"type":"seed_revealed","deal":0,"seed":"\xff"',
-    "values too deep in one another": b'{"type":"seed_revealed","deal":0,"seed":"","more":'
-    + b"[" * 10**5
-    + b"]" * 10**5,
-    "an unknown step": b'{"type":"party"',
+OPENING = b'{"type":"opening","format":%d,"fairplay":"0.1\\n","spec":{"names":["of","another","time"]}'
+OTHER_FORMAT = f"its format is {{}}, and fairplay {VERSION} reads only format 2; use fairplay 0.1\ufffd, which wrote it"
+STRANGE: dict[str, tuple[int, bytes, str]] = {  # the number of a line, the line, and what is wrong with it
+    "bytes that are no text": (2, b'{"type":"seed_revealed","deal":0,"seed":"\xff"', "is not a step of a tournament"),
+    "values too deep in one another": (
+        2,
+        b'{"type":"seed_revealed","deal":0,"seed":"","more":' + b"[" * 10**5 + b"]" * 10**5,
+        "is not a step of a tournament",
+    ),
+    "an unknown step": (2, b'{"type":"party"', "is not a step of a tournament"),
+    "no opening": (1, b'{"type":"seed_revealed","deal":0,"seed":"00"', "is not an opening"),
+    "an older format": (0, OPENING % 1, OTHER_FORMAT.format(1)),
+    "a newer format": (
+        0,
+        OPENING % (tournament_log.LOG_FORMAT + 1),
+        OTHER_FORMAT.format(tournament_log.LOG_FORMAT + 1),
+    ),
 }
 
 
-@pytest.mark.parametrize("body", STRANGE.values(), ids=STRANGE)
-def test_a_chained_line_that_is_not_a_step_is_refused(body: bytes, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("number", "body", "why"), STRANGE.values(), ids=STRANGE)
+def test_a_chained_line_that_is_not_a_step_is_refused(number: int, body: bytes, why: str, tmp_path: Path) -> None:
     first = written(tmp_path).partition(b',"hash":')[0]
-    (tmp_path / LOG_FILE).write_bytes(chained(first, body))
-
-    with pytest.raises(BadRequest, match=f"{LOG_FILE}: line 2 is not a step of a tournament"):
-        tournament_log.read_log(tmp_path)
-
-
-def test_a_log_that_does_not_begin_with_its_opening_is_refused(tmp_path: Path) -> None:
-    (tmp_path / LOG_FILE).write_bytes(chained(b'{"type":"seed_revealed","deal":0,"seed":"00"'))
-
-    with pytest.raises(BadRequest, match=f"{LOG_FILE}: line 1 is not an opening"):
-        tournament_log.read_log(tmp_path)
-
-
-@pytest.mark.parametrize("format", [1, tournament_log.LOG_FORMAT + 1])
-def test_a_log_of_another_format_is_refused_in_one_line(format: int, tmp_path: Path) -> None:
-    opening = b'{"type":"opening","format":%d,"fairplay":"0.1\\n","spec":{"names":["of","another","time"]}' % format
-    (tmp_path / LOG_FILE).write_bytes(chained(opening))
+    (tmp_path / LOG_FILE).write_bytes(chained(first, body) if number == 2 else chained(body))
 
     for read in (tournament_log.read_log, tournament_log.reopen_log):
-        with pytest.raises(BadRequest) as refusal:
+        with pytest.raises(BadRequest) as refused:
             read(tmp_path)
-        assert str(refusal.value) == (
-            f"{tmp_path / LOG_FILE}: its format is {format}, and fairplay {VERSION} reads only format 2; "
-            "use fairplay 0.1�, which wrote it"
-        )
-
-
-def test_a_damaged_log_is_closed_when_it_is_refused(tmp_path: Path) -> None:
-    whole = written(tmp_path)
-    (tmp_path / LOG_FILE).write_bytes(whole.replace(b'"end"', b'"fin"'))
-    with pytest.raises(BadRequest, match="was changed"):
-        tournament_log.reopen_log(tmp_path)
-    (tmp_path / LOG_FILE).write_bytes(whole)
-
-    with tournament_log.reopen_log(tmp_path) as log:
-        assert log.closed is not None
+        assert str(refused.value).startswith(f"{tmp_path / LOG_FILE}: {f'line {number} ' if number else ''}{why}")
+        assert str(refused.value).isprintable()
 
 
 def test_steps_wait_for_a_disk_that_is_slow(tmp_path: Path) -> None:
@@ -197,31 +157,27 @@ def test_steps_wait_for_a_disk_that_is_slow(tmp_path: Path) -> None:
     assert before < after
 
 
-def test_two_processes_cannot_run_one_tournament(tmp_path: Path) -> None:
-    with tournament_log.create_log(tmp_path, TOURNAMENT), pytest.raises(InUse):
+def test_a_log_is_refused_while_it_is_in_use_damaged_or_missing(tmp_path: Path) -> None:
+    with tournament_log.create_log(tmp_path / "used", TOURNAMENT), pytest.raises(InUse):
+        tournament_log.reopen_log(tmp_path / "used")
+    whole = written(tmp_path)
+    (tmp_path / LOG_FILE).write_bytes(whole.replace(b'"end"', b'"fin"'))
+    with pytest.raises(BadRequest, match="was changed"):
         tournament_log.reopen_log(tmp_path)
+    (tmp_path / LOG_FILE).write_bytes(whole)
+    with tournament_log.reopen_log(tmp_path) as log:  # which nobody uses now
+        assert log.closed is not None
 
-
-@pytest.mark.parametrize("make", [lambda path: path.mkdir(), lambda path: None], ids=["a directory", "nothing"])
-def test_a_missing_log_is_refused_in_one_line(make: object, tmp_path: Path) -> None:
-    assert callable(make)
-    make(tmp_path / LOG_FILE)
-
-    with pytest.raises(BadRequest, match=LOG_FILE):
-        tournament_log.read_log(tmp_path)
+    (tmp_path / "directory" / LOG_FILE).mkdir(parents=True)
+    for name in ("directory", "nowhere"):
+        with pytest.raises(BadRequest, match=LOG_FILE):
+            tournament_log.read_log(tmp_path / name)
 
 
 def test_a_match_that_was_played_again_is_revealed_with_its_deal(tmp_path: Path) -> None:
     with tournament_log.create_log(tmp_path, TOURNAMENT) as log:
-        log.write(MatchCounted(counted=replace(COUNTED, attempt="m00001-3")))
-        log.write(DealRevealed(deal=0, seed="00"))
+        log.write(tournament_log.MatchCounted(counted=replace(COUNTED, attempt="m00001-3")))
+        log.write(tournament_log.DealRevealed(deal=0, seed="00"))
 
-    journals = [tmp_path / "matches" / f"{id}.jsonl" for id in ("m00001", "m00001-3", "m00002")]
-    assert [tournament_log.is_seed_revealed(journal) for journal in journals] == [True, True, False]
-
-
-def test_a_journal_beside_those_of_a_tournament_is_not_revealed_with_them(tmp_path: Path) -> None:
-    written(tmp_path)
-
-    journals = [tmp_path / directory / "m00001.jsonl" for directory in ("matches", "others")]
-    assert [tournament_log.is_seed_revealed(journal) for journal in journals] == [True, False]
+    names = {"matches/m00001": True, "matches/m00001-3": True, "matches/m00002": False, "others/m00001": False}
+    assert {name: tournament_log.is_seed_revealed(tmp_path / f"{name}.jsonl") for name in names} == names

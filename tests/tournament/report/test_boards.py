@@ -5,6 +5,7 @@ from base64 import b64decode
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from fairplay import Entrant
 from fairplay.core.errors import HostFault
@@ -17,10 +18,11 @@ from fairplay.tournament.report.boards import notable_matches, render_boards, wr
 from tests.nonempty import nonempty
 from tests.tournament.example_tournaments import BAD_PLAYERS, play_tournament, random_matches
 
+Played = tuple[Path, list[CountedMatch]]
+
 
 @pytest.fixture(scope="module")
-def tournament(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[CountedMatch]]:
-    """A played tournament of two built-in players and one that crashes."""
+def tournament(tmp_path_factory: pytest.TempPathFactory) -> Played:
     directory = tmp_path_factory.mktemp("cup")
     (directory / "bad_bot.py").write_text(BAD_PLAYERS)
     players = [("ann", "greedy"), ("<bob>", "random"), ("eve", "py:bad_bot:Crash")]
@@ -30,42 +32,38 @@ def tournament(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Cou
     return directory, counted
 
 
-def ended(match: str, *scores: int | None, faults: tuple[None, ...] = (), attempt: str = "") -> CountedMatch:
-    return CountedMatch(
-        match=match, deal=0, names=("a", "b"), places=(1, 2), scores=scores, faults=faults, attempt=attempt
-    )
+def ended(match: str, *scores: int | None, attempt: str = "") -> CountedMatch:
+    return CountedMatch(match=match, deal=0, names=("a", "b"), places=(1, 2), scores=scores, attempt=attempt)
 
 
-def test_the_last_match_the_last_ejection_and_the_highest_score_are_worth_a_look() -> None:
-    quiet = random_matches(["ann", "bob"], 5)
-    found = notable_matches(
-        [ended("m1", 9, 99), *random_matches(["ann", "bob"], 1, bad="bob"), ended("m2", 3, 4), *quiet]
-    )
-
-    assert list(found.values()) == ["The last match", "The last ejection", "The highest score"]
-    assert list(found) == ["m4", "m0", "m1"]
+LAST, EJECTION, HIGHEST = "The last match", "The last ejection", "The highest score"
 
 
-def test_the_highest_score_is_found_among_scores_that_were_forfeited() -> None:
-    found = notable_matches([ended("m1", 3, None), ended("m2", 9, None), ended("m3", 4, 5)])
+@pytest.mark.parametrize(
+    ("counted", "notable"),
+    [
+        (
+            [
+                ended("m1", 9, 99),
+                *random_matches(["ann", "bob"], 1, bad="bob"),
+                ended("m2", 3, 4),
+                *random_matches(["ann", "bob"], 5),
+            ],
+            {"m4": LAST, "m0": EJECTION, "m1": HIGHEST},
+        ),
+        ([ended("m1", 3, None), ended("m2", 9, None), ended("m3", 4, 5)], {"m3": LAST, "m2": HIGHEST}),
+        ([ended("m1", 9, 99, attempt="m1-2")], {"m1-2": LAST}),
+        ([CountedMatch(match="m1", deal=0, names=("a", "b"), void="the disk was full")], {}),
+    ],
+    ids=["all", "forfeited scores", "the attempt that counts", "nothing that counts"],
+)
+def test_the_last_match_the_last_ejection_and_the_highest_score_are_worth_a_look(
+    counted: list[CountedMatch], notable: dict[str, str]
+) -> None:
+    assert list(notable_matches(counted).items()) == list(notable.items())
 
-    assert found == {"m3": "The last match", "m2": "The highest score"}
 
-
-def test_ten_thousand_matches_have_no_more_boards_than_three() -> None:
-    assert 1 < len(notable_matches(random_matches(["ann", "bob", "cyd"], 10_000, bad="cyd"))) <= 3
-
-
-def test_a_match_is_shown_once_and_by_the_attempt_that_counts() -> None:
-    assert notable_matches([ended("m1", 9, 99, attempt="m1-2")]) == {"m1-2": "The last match"}
-
-
-def test_where_nothing_counts_there_is_nothing_to_look_at() -> None:
-    assert notable_matches([CountedMatch(match="m1", deal=0, names=("a", "b"), void="the disk was full")]) == {}
-    assert list(render_boards([])) == []
-
-
-def test_the_boards_are_the_last_pictures_and_lead_to_replays(tournament: tuple[Path, list[CountedMatch]]) -> None:
+def test_the_boards_are_the_last_pictures_and_lead_to_replays(tournament: Played) -> None:
     directory, counted = tournament
 
     page = "\n".join(render_boards(write_replay_pages(directory, counted)))
@@ -85,7 +83,7 @@ def test_the_boards_are_the_last_pictures_and_lead_to_replays(tournament: tuple[
     assert "fairplay replay matches/MATCH.jsonl" in page, "any other, and none of these"
 
 
-def test_the_last_ejection_is_where_its_link_leads(tournament: tuple[Path, list[CountedMatch]]) -> None:
+def test_the_last_ejection_is_where_its_link_leads(tournament: Played) -> None:
     directory, counted = tournament
     guilty = [one for one in counted if any(one.faults)]
     quiet = [one for one in counted if not any(one.faults)]
@@ -96,59 +94,40 @@ def test_the_last_ejection_is_where_its_link_leads(tournament: tuple[Path, list[
     assert type(facts[int(board.link.partition("#")[2]) - 1]).__name__ == "Ejected"
 
 
-@pytest.mark.parametrize("harm", ["missing", "damaged", "unfinished"])
-def test_a_match_without_a_sound_journal_is_left_out(
-    tournament: tuple[Path, list[CountedMatch]], harm: str, tmp_path: Path
-) -> None:
-    directory, counted = tournament
-    text = (directory / "matches" / f"{counted[-1].match}.jsonl").read_bytes()
+@pytest.mark.parametrize("harm", ["missing", "damaged", "unfinished", "elsewhere"])
+def test_a_match_without_a_sound_journal_is_left_out(tournament: Played, harm: str, tmp_path: Path) -> None:
+    directory, (*_, last) = tournament
+    text = (directory / "matches" / f"{last.match}.jsonl").read_bytes()
     (tmp_path / "matches").mkdir()
-    file = tmp_path / "matches" / f"{counted[-1].match}.jsonl"
+    file = tmp_path / "matches" / f"{last.match}.jsonl"
     if harm == "damaged":
         file.write_bytes(text.replace(b'"seat":', b'"seat": ', 1))
     elif harm == "unfinished":
         file.write_bytes(b"".join(text.splitlines(keepends=True)[:-1]))
+    elif harm == "elsewhere":
+        (tmp_path / last.match).with_suffix(".jsonl").write_bytes(text)
+        last = replace(last, attempt=f"../{last.match}")
 
-    assert write_replay_pages(tmp_path, counted[-1:]) == []
+    assert write_replay_pages(tmp_path, [last]) == []
     assert not (tmp_path / "replays").exists()
 
 
-def test_a_match_is_no_way_out_of_the_directory(tournament: tuple[Path, list[CountedMatch]], tmp_path: Path) -> None:
-    directory, counted = tournament
-    away = f"../../{directory.name}/matches/{counted[-1].match}"
-
-    assert write_replay_pages(directory, [ended("x", 1, 2, attempt=away)]) == []
-
-
-def test_a_board_that_is_too_large_is_only_linked_to(
-    tournament: tuple[Path, list[CountedMatch]], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_too_large_is_linked_to_or_left_out(tournament: Played, monkeypatch: pytest.MonkeyPatch) -> None:
     directory, counted = tournament
     monkeypatch.setattr(boards, "MAX_PICTURE_CHARS", 100)
-
     page = "\n".join(render_boards(write_replay_pages(directory, counted)))
+    monkeypatch.undo()
+    monkeypatch.setattr(boards, "MAX_REPLAY_PICTURE_CHARS", 100)
+    long = write_replay_pages(directory, counted)
 
     assert "<img" not in page
     assert '<a href="replays/' in page
+    assert {board.link for board in long} == {""}
+    assert "<a " not in "".join(render_boards(long))
+    assert "which is long: use that command" in "".join(render_boards(long))
 
 
-def test_a_match_that_is_too_long_is_shown_without_a_replay(
-    tournament: tuple[Path, list[CountedMatch]], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    directory, counted = tournament
-    monkeypatch.setattr(boards, "MAX_REPLAY_PICTURE_CHARS", 100)
-
-    found = boards.write_replay_pages(directory, counted)
-
-    assert found
-    assert {board.link for board in found} == {""}
-    assert "<a " not in "".join(boards.render_boards(found))
-    assert "which is long: use that command" in "".join(boards.render_boards(found))
-
-
-def test_a_directory_in_which_nothing_can_be_made_is_a_fault_of_the_host(
-    tournament: tuple[Path, list[CountedMatch]], tmp_path: Path
-) -> None:
+def test_a_directory_in_which_nothing_can_be_made_is_a_fault_of_the_host(tournament: Played, tmp_path: Path) -> None:
     directory, counted = tournament
     (tmp_path / "matches").symlink_to(directory / "matches")
     (tmp_path / "replays").write_text("in the way")

@@ -30,8 +30,9 @@ def test_a_cluster_of_our_own_is_reached_from_this_machine_alone(cluster: LocalC
     workers = [worker.worker_address for worker in cluster.workers.values()]
 
     assert all(address.startswith("tls://127.0.0.1:") for address in [cluster.scheduler_address, *workers])
-    with Client(cluster, timeout=30) as client:
+    with Client(cluster, timeout=30) as client, local_cluster(1) as other:  # without a warning
         assert client.submit(os.getppid).result(30) > 0
+        assert other.scheduler_address != cluster.scheduler_address
 
 
 async def reach(address: str, security: Security) -> None:
@@ -52,11 +53,6 @@ def test_a_stranger_can_run_nothing_on_a_cluster_of_our_own(who: str, cluster: L
     asyncio.run(reach(cluster.scheduler_address, cluster.security))
 
 
-def test_two_clusters_of_our_own_run_beside_each_other_without_a_warning(cluster: LocalCluster) -> None:
-    with local_cluster(1) as other:
-        assert other.scheduler_address != cluster.scheduler_address
-
-
 def test_the_web_server_of_a_cluster_of_our_own_has_no_pages(cluster: LocalCluster) -> None:
     assert cluster.scheduler is not None
     port = cluster.scheduler.http_server.port
@@ -65,14 +61,7 @@ def test_the_web_server_of_a_cluster_of_our_own_has_no_pages(cluster: LocalClust
             urlopen(f"http://127.0.0.1:{port}/{page}", timeout=30)
 
 
-def test_without_openssl_a_local_cluster_is_refused_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", "/nowhere")
-
-    with pytest.raises(BadRequest, match="--executor dask needs openssl"):
-        make_tls_key()
-
-
-def test_a_cluster_without_workers_is_refused_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cluster_without_workers_or_openssl_is_refused_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(clusters, "CLUSTER_TIMEOUT_S", SOON)
     own = {"host": "127.0.0.1", "protocol": "tcp://", "scheduler_kwargs": {"dashboard_address": "127.0.0.1:0"}}
 
@@ -84,6 +73,9 @@ def test_a_cluster_without_workers_is_refused_in_one_line(monkeypatch: pytest.Mo
 
     with pytest.raises(ValueError, match="No clients found"):  # nor is one left that would look for its scheduler
         default_client()
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(BadRequest, match="--executor dask needs openssl"):
+        make_tls_key()
 
 
 def test_a_match_whose_cluster_worker_died_is_retried_by_another(tmp_path: Path) -> None:
