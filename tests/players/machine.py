@@ -1,5 +1,6 @@
 """Find out whether this machine can have strict sandboxes, independently of the code under test."""
 
+import ctypes
 import os
 import re
 import shutil
@@ -29,6 +30,14 @@ def strict_sandbox_problem() -> str:
     return "" if done.returncode == 0 else f"bubblewrap does not work: {done.stderr.strip()}"
 
 
+@cache
+def landlock_problem() -> str:
+    """Why Landlock can confine no program here; "" if it can."""
+    version = ctypes.CDLL(None).syscall(444, None, ctypes.c_size_t(0), 1)  # landlock_create_ruleset
+    return "" if version > 0 else "this kernel has no Landlock"
+
+
+needs_landlock = pytest.mark.skipif(bool(landlock_problem()), reason=landlock_problem())
 CAN_BE_STRICT = not strict_sandbox_problem()
 needs_strict = pytest.mark.skipif(
     not CAN_BE_STRICT, reason=f"no program can be sandboxed here: {strict_sandbox_problem()}"

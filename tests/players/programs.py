@@ -19,7 +19,7 @@ from fairplay.players.process_pool import POOL
 from fairplay.referee.local_channel import LocalChannel
 from fairplay.sandbox.policy import SandboxLevel, SandboxPolicy
 from fairplay.sandbox.process_tree import descendants
-from tests.players.machine import needs_strict
+from tests.players.machine import needs_landlock, needs_strict
 from tests.toy import Play, Toy, View
 
 EXIT_TIMEOUT_S = 1.0  # seconds
@@ -29,6 +29,7 @@ every_level = pytest.mark.parametrize(
     "sandbox",
     [
         pytest.param(SandboxPolicy(SandboxLevel.STRICT), marks=needs_strict, id="strict"),
+        pytest.param(SandboxPolicy(SandboxLevel.LANDLOCK), marks=needs_landlock, id="landlock"),
         pytest.param(SandboxPolicy(SandboxLevel.NONE), id="none"),
     ],
 )

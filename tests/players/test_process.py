@@ -27,7 +27,7 @@ from fairplay.render.evidence import describe_evidence, describe_exit_code
 from fairplay.sandbox import process_tree, protections, sandboxed_command
 from fairplay.sandbox.policy import SandboxLevel, SandboxPolicy
 from fairplay.transport.connection import ConnectionClosed, TooMuchData, acquire, receive
-from tests.players.machine import needs_strict
+from tests.players.machine import needs_landlock, needs_strict
 from tests.players.programs import (
     NOTHING,
     PYTHON,
@@ -314,14 +314,19 @@ def start():
 """
 
 
-WAYS = [pytest.param("strict", marks=needs_strict), "none", "without namespaces"]
+WAYS = [
+    pytest.param("strict", marks=needs_strict),
+    pytest.param("landlock", marks=needs_landlock),
+    "none",
+    "without namespaces",
+]
 
 
 @pytest.fixture(params=WAYS)
 def any_way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> SandboxPolicy:
     """Every way to run a program: also where the system has no namespaces."""
-    if request.param == "strict":
-        return SandboxPolicy(SandboxLevel.STRICT)
+    if request.param in ("strict", "landlock"):
+        return SandboxPolicy(SandboxLevel(request.param))
     if request.param == "without namespaces":
         monkeypatch.setattr(protections, "why_no_namespace", lambda: "they are forbidden")
     return PLAIN

@@ -21,7 +21,7 @@ from fairplay.players.address import IN_PROCESS_PREFIX, split_label
 from fairplay.players.location import Command, Person, parse_remote_address
 from fairplay.protocol.limits import Limits, parse_limits
 from fairplay.referee.local_channel import has_method
-from fairplay.sandbox.policy import SandboxLevel
+from fairplay.sandbox.policy import SANDBOXES, unknown_level
 
 AnyGame = Game[Any, Any, Any]
 GameArgument = str | AnyGame
@@ -30,7 +30,6 @@ ObserverArgument = Observer | Callable[[Event, Match[Any, Any, Any]], None] | st
 SeedArgument = int | str | bytes | None
 LimitsArgument = Limits | float | str | None
 SPEC = re.compile(r"([^()]*)(?:\((.*)\))?", re.DOTALL)  # of a game: NAME or NAME(PARAMETER=VALUE, ...)
-SANDBOXES = ("auto", *(level.value for level in SandboxLevel))
 Choice = TypeVar("Choice", bound=Enum)
 
 
@@ -196,7 +195,7 @@ def parse_choice(value: str | Choice, kind: type[Choice], argument: str) -> Choi
 
 def parse_sandbox_argument(sandbox: str | None) -> str | None:
     """The name of a sandbox."""
-    if sandbox is not None and sandbox not in SANDBOXES:
+    if sandbox is not None and (not isinstance(sandbox, str) or unknown_level(sandbox) is not None):
         raise BadRequest(f"sandbox must be one of {', '.join(map(repr, SANDBOXES))}, not {describe(sandbox)}")
     return sandbox
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:  # for a quick start: unrecorded matches do not need it
     from fairplay.journal.replay import RecordedMatch
 
 MAX_MEASURE_CHARS = 300
+AT_LEAST = {"strict": "strict", "landlock": "strict,landlock"}  # what a resumed match takes, by the level in its record
 
 
 class MatchConditions(msgspec.Struct, frozen=True):
@@ -58,7 +59,7 @@ def match_conditions(
         people = any(isinstance(place, Person) for place in places)
         others = any(isinstance(place, ListenAddress) for place in places)
         return MatchConditions(limits or Limits() if others else limits if people else None, None)
-    from fairplay.sandbox.protections import parse_sandbox, wrap_command  # for a quick start: only programs need it
+    from fairplay.sandbox.protections import check_command, parse_sandbox  # for a quick start: only programs need it
     from fairplay.sandbox.visible_files import game_files
 
     for place in hidden:
@@ -74,7 +75,7 @@ def match_conditions(
         pondering=pondering,
     )
     for command in commands:
-        wrap_command(command.words, policy)  # raises if there is no such program
+        check_command(command.words, policy)
     return MatchConditions(limits or Limits(), policy)
 
 
@@ -110,8 +111,8 @@ def recorded_conditions(
             limits = msgspec.convert(recorded.limits, Limits)
         except msgspec.ValidationError as error:
             raise BadJournal(1, f"invalid limits: {error}") from None
-    if sandbox is None and recorded.sandbox == SandboxLevel.STRICT.value:
-        sandbox = recorded.sandbox
+    if sandbox is None and recorded.sandbox in AT_LEAST:
+        sandbox = AT_LEAST[recorded.sandbox]
     opening = recorded.opening
     return match_conditions(addresses, limits, sandbox, hidden, [opening.game], pondering=opening.pondering)
 

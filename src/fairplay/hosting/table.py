@@ -24,7 +24,7 @@ from fairplay.referee.local_channel import LocalChannel
 from fairplay.referee.referee import distinct_names, print_warning
 from fairplay.render.text import printable
 from fairplay.sandbox.policy import SandboxLevel, SandboxPolicy
-from fairplay.sandbox.protections import wrap_command
+from fairplay.sandbox.protections import check_command
 
 NO_SANDBOX = SandboxPolicy(SandboxLevel.NONE)
 
@@ -61,7 +61,7 @@ class Table:
         self._cleanup = ExitStack()
         for location in locations.values():
             if isinstance(location, Command):
-                wrap_command(location.words, sandbox)
+                check_command(location.words, sandbox)
         addresses = dict.fromkeys(one for one in locations.values() if isinstance(one, ListenAddress))
         if addresses:
             with self._cleanup:

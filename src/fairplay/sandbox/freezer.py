@@ -190,8 +190,8 @@ def run_supervisor(stop: int, go_on: int, core_dump_bytes: int) -> None:
             os._exit(code if code >= 0 else 128 - code)
 
 
-def handle_commands(fd: int, stop: int, go_on: int) -> None:
-    """Stop and continue all processes but ourselves, and confirm each command.
+def handle_commands(fd: int, stop: int, go_on: int, target: int = -1) -> None:
+    """Stop and continue all processes but ourselves (-1), or those of a group (its negative), and confirm each command.
 
     A process that is forked at the moment of a stop is stopped too, and misses a SIGCONT that comes too early. So all
     processes are continued again after a while, and again.
@@ -206,7 +206,7 @@ def handle_commands(fd: int, stop: int, go_on: int) -> None:
         if not command:
             return
         try:  # noqa: SIM105
-            os.kill(-1, signals[command])
+            os.kill(target, signals[command])
         except ProcessLookupError:
             pass
         if was_told:

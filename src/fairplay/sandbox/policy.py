@@ -4,6 +4,8 @@ from enum import Enum
 
 import msgspec
 
+from fairplay.core.errors import BadRequest
+
 MEGABYTE = 1024 * 1024
 
 
@@ -11,7 +13,30 @@ class SandboxLevel(Enum):
     """How strictly a program is sandboxed."""
 
     STRICT = "strict"  # it has its own files, network and processes, and an unused user
+    LANDLOCK = "landlock"  # it is our own user, and denied by Landlock and a filter to reach beyond its own directory
     NONE = "none"  # it runs as our own user; only its use of the machine is limited
+
+
+SANDBOXES = ("auto", *(level.value for level in SandboxLevel))
+
+
+def parse_levels(text: str) -> tuple[SandboxLevel, ...]:
+    """The levels to try one after the other: auto, or names with commas between them; BadRequest for other names.
+
+    >>> [level.value for level in parse_levels("strict,landlock")]
+    ['strict', 'landlock']
+    """
+    if text == "auto":
+        return tuple(SandboxLevel)
+    if (unknown := unknown_level(text)) is not None:
+        raise BadRequest(f"there is no sandbox {unknown!r}; there is {', '.join(SANDBOXES[:-1])} and {SANDBOXES[-1]}")
+    return tuple(map(SandboxLevel, text.split(",")))
+
+
+def unknown_level(text: str) -> str | None:
+    """The first word of a text that is no level; None if all are."""
+    words = [] if text == "auto" else text.split(",")
+    return next((word for word in words if word not in SANDBOXES[1:]), None)
 
 
 class SandboxPolicy(msgspec.Struct, frozen=True):

@@ -25,11 +25,14 @@ from fairplay.referee.referee import print_warning
 from fairplay.render.formatting import shell_quote
 from fairplay.sandbox.bubblewrap import bubblewrap_command, environment
 from fairplay.sandbox.freezer import CORE_DUMP_BYTES, supervisor_command
-from fairplay.sandbox.policy import MEGABYTE, SandboxLevel, SandboxPolicy
+from fairplay.sandbox.landlock import readable_files, why_no_landlock
+from fairplay.sandbox.policy import MEGABYTE, SandboxLevel, SandboxPolicy, parse_levels
 from fairplay.sandbox.process_tree import capture_output, namespace_command, subreaper_command, why_no_namespace
 from fairplay.sandbox.seccomp import open_filter, why_no_filter
+from fairplay.sandbox.visible_files import VisibleFiles
 
 RESERVED_ADDRESS_BYTES = 4096 * MEGABYTE  # besides the memory: Java and Node reserve so many addresses, mostly unused
+SPARE_THREADS = 4  # programs that share our user with all else may start so many times their processes
 MAX_PENDING_SIGNALS = 256  # of a program: with hundreds of programs, a user still has enough of them
 MIN_BUBBLEWRAP_VERSION = (0, 8)
 TOOLS = {"bwrap": "bubblewrap", "prlimit": "prlimit", "setpriv": "setpriv", "unshare": "unshare"}
@@ -48,6 +51,10 @@ INTERPRETERS: dict[str, tuple[str, ...]] = {  # which run files with this suffix
     ".php": ("php",),
     ".sh": ("sh",),
 }
+WARNINGS = {
+    SandboxLevel.LANDLOCK: "programs are confined by Landlock, and not strictly",
+    SandboxLevel.NONE: "programs run WITHOUT A SANDBOX",
+}
 SHELL_SAFE = re.compile(r"[\w./ :=+@%,-]+")  # text that a shell does not change between double quotes
 
 
@@ -60,17 +67,53 @@ class Protection(msgspec.Struct, frozen=True):
 
 
 def parse_sandbox(text: str, warn: Callable[[str], None] = print_warning) -> SandboxPolicy:
-    """Parse the name of a sandbox: auto, strict or none. Auto is strict, or else none with a warning."""
-    if text not in ("auto", *(level.value for level in SandboxLevel)):
-        raise BadRequest(f"there is no sandbox {text!r}; there is auto, strict and none")
-    if text == SandboxLevel.NONE.value:
-        return SandboxPolicy(SandboxLevel.NONE)
-    lacking = why_not_strict()
-    if lacking and text == SandboxLevel.STRICT.value:
-        raise BadRequest(f"{lacking}; `fairplay doctor` says more")
-    if lacking:
-        warn(f"programs run WITHOUT A SANDBOX: {lacking}; `fairplay doctor` says more")
-    return SandboxPolicy(SandboxLevel.NONE if lacking else SandboxLevel.STRICT)
+    """Parse names of levels: the first that this machine has. Auto is the best one, with a warning if not strict."""
+    lacking: list[str] = []
+    for level in parse_levels(text):
+        if why := why_no_level(level):
+            lacking.append(why)
+            continue
+        if lacking and text == "auto":
+            warn(f"{WARNINGS[level]}: {'; '.join(lacking)}; `fairplay doctor` says more")
+        return SandboxPolicy(level)
+    raise BadRequest(f"{'; '.join(lacking)}; `fairplay doctor` says more")
+
+
+def why_no_level(level: SandboxLevel) -> str:
+    """Why this machine has no sandbox of this level; "" if it has one."""
+    if level is SandboxLevel.STRICT:
+        return why_not_strict()
+    if level is SandboxLevel.LANDLOCK and (why := why_no_landlock()):
+        return f"there is no Landlock here ({why})"
+    return ""
+
+
+def check_command(command: Sequence[str], sandbox: SandboxPolicy) -> None:
+    """Raise BadRequest if there is no such program or sandbox, or if the program could see what it may not."""
+    if sandbox.level is SandboxLevel.LANDLOCK:
+        find_landlock_files(command, sandbox)
+    else:
+        wrap_command(command, sandbox)
+
+
+def find_landlock_files(command: Sequence[str], sandbox: SandboxPolicy) -> tuple[list[str], VisibleFiles]:
+    """A command with the path of its program, and the files that Landlock lets it read."""
+    words = [find_program(command), *command[1:]]
+    if lacking := why_no_level(SandboxLevel.LANDLOCK):
+        raise BadRequest(lacking)
+    return words, readable_files(words, sandbox)
+
+
+def find_program(command: Sequence[str]) -> str:
+    """The path of the program of a command; BadRequest if there is none."""
+    name = command[0] if command else ""
+    program = shutil.which(name)
+    if program is not None:
+        return program
+    if "/" in name and Path(name).is_file():
+        raise BadRequest(f"{name} may not be executed; {suggest_command(command)}")
+    hint = "; if a label stands before the =, it may hold neither / nor :" if "=" in name else ""
+    raise BadRequest(f"there is no program {name!r}{hint}")
 
 
 def wrap_command(
@@ -80,13 +123,7 @@ def wrap_command(
 
     For a strict sandbox, `around` is a prefix of bubblewrap, and `options` are added to it.
     """
-    name = command[0] if command else ""
-    program = shutil.which(name)
-    if program is None:
-        if "/" in name and Path(name).is_file():
-            raise BadRequest(f"{name} may not be executed; {suggest_command(command)}")
-        hint = "; if a label stands before the =, it may hold neither / nor :" if "=" in name else ""
-        raise BadRequest(f"there is no program {name!r}{hint}")
+    program = find_program(command)
     if sandbox.level is SandboxLevel.NONE:
         supervised = subreaper_command() if why_no_namespace() else [*namespace_command(), *subreaper_command()]
         return [*supervised, *prlimit_command(sandbox), program, *command[1:]]
@@ -135,6 +172,12 @@ def prlimit_command(sandbox: SandboxPolicy) -> list[str]:
     """The prefix that runs a command within limits."""
     if shutil.which("prlimit") is None:
         return []
+    bounds = [f"--{name}={cap_limit(RLIMITS[name], most)}" for name, most in resource_limits(sandbox).items()]
+    return ["prlimit", *bounds, "--"]
+
+
+def resource_limits(sandbox: SandboxPolicy) -> dict[str, int]:
+    """The limits of a process."""
     wanted = {
         "cpu": sandbox.cpu,
         "data": sandbox.memory,
@@ -143,11 +186,19 @@ def prlimit_command(sandbox: SandboxPolicy) -> list[str]:
         "fsize": sandbox.file_size,
     }
     if sandbox.level is SandboxLevel.STRICT:  # otherwise all processes of our user would count
-        wanted |= {"nproc": sandbox.processes, "sigpending": MAX_PENDING_SIGNALS}
+        wanted["nproc"] = sandbox.processes
     else:
         wanted["core"] = CORE_DUMP_BYTES  # in a strict sandbox its supervisor does this, and no program can undo it
-    bounds = [f"--{name}={cap_limit(RLIMITS[name], most)}" for name, most in wanted.items()]
-    return ["prlimit", *bounds, "--"]
+    if sandbox.level is not SandboxLevel.NONE:
+        wanted["sigpending"] = MAX_PENDING_SIGNALS
+    if sandbox.level is SandboxLevel.LANDLOCK:
+        wanted["nproc"] = running_threads() + SPARE_THREADS * sandbox.processes
+    return wanted
+
+
+def running_threads() -> int:
+    """How many threads this machine runs, at least as many as our user: so many count for its limit."""
+    return int(Path("/proc/loadavg").read_text().split()[3].partition("/")[2])
 
 
 def cap_limit(which: int, wanted: int) -> int:

@@ -1,14 +1,25 @@
 """Prepare a program to run in a sandbox: its command line, inherited descriptors, control group and freezer."""
 
 import os
+import tempfile
 from collections.abc import Sequence
+from contextlib import suppress
 
 from fairplay.sandbox.bubblewrap import proc_file_options
 from fairplay.sandbox.cgroup import ControlGroup, cgroup_support, is_machine_oom_kill, machine_oom_kills
 from fairplay.sandbox.freezer import CgroupFreezer, Freezer, NoFreezer, SignalFreezer, supervisor_command
+from fairplay.sandbox.landlock import landlock_abi, landlock_command, landlock_config
 from fairplay.sandbox.policy import SandboxLevel, SandboxPolicy
 from fairplay.sandbox.proc_files import fixed_proc_files
-from fairplay.sandbox.protections import Protection, prlimit_command, why_not_strict, wrap_command
+from fairplay.sandbox.protections import (
+    RLIMITS,
+    Protection,
+    find_landlock_files,
+    prlimit_command,
+    resource_limits,
+    why_not_strict,
+    wrap_command,
+)
 from fairplay.sandbox.seccomp import open_filter, open_memory_file
 
 MAX_STATUS_BYTES = 4096
@@ -34,11 +45,14 @@ class SandboxedCommand:
         self.inherited_fds: list[int] = []
         self.enforced: list[str] = []
         self._machine_kills = machine_oom_kills()
-        self._status_fd = -1  # bubblewrap writes to it whether it ended with the program
+        self._status_fd = -1  # the sandbox writes to it whether it ended with the program
         self._status = b""
+        self._directory = ""  # where a program confined by Landlock may write
         try:
             if sandbox.level is SandboxLevel.STRICT:
                 self.words = self._strict_command(command, sandbox)
+            elif sandbox.level is SandboxLevel.LANDLOCK:
+                self.words = self._landlock_command(command, sandbox)
             else:
                 self.enforced += ["limits"] if prlimit_command(sandbox) else []
                 self.words = wrap_command(command, sandbox)
@@ -80,27 +94,56 @@ class SandboxedCommand:
             self._status_fd = -1
         if self.group is not None:
             self.group.close()
+        if self._directory:  # its supervisor has removed it, if there was one
+            with suppress(OSError):
+                os.rmdir(self._directory)  # noqa: PTH106 - nothing but an empty directory
 
     def _strict_command(self, command: Sequence[str], sandbox: SandboxPolicy) -> list[str]:
         self.enforced = ["namespaces", "filter", "limits"]
-        self._status_fd, status_writer = os.pipe()
-        os.set_blocking(self._status_fd, False)
-        self.inherited_fds += [status_writer, filter_fd := open_filter()]
+        self.inherited_fds += [status_writer := self._open_status(), filter_fd := open_filter()]
         proc_files = {name: open_memory_file(text) for name, text in fixed_proc_files().items()}
         self.inherited_fds += proc_files.values()
         options = ["--seccomp", str(filter_fd), "--json-status-fd", str(status_writer), *proc_file_options(proc_files)]
-        self.group = ControlGroup.make(sandbox.memory + 2 * sandbox.space, sandbox.processes + SUPERVISOR_PROCESSES)
-        around = supervisor_command(-1)
-        if self.group is not None and cgroup_support().memory:
-            self.enforced.append("cgroup")
-        if not sandbox.pondering:
-            self.enforced.append("freezing")
-            if self.group is not None and self.group.can_freeze:
-                self.freezer = CgroupFreezer(self.group)
-            else:
-                self.freezer = signal_freezer = SignalFreezer()
-                self.inherited_fds.append(fd := signal_freezer.supervisor_end.detach())
-                around = supervisor_command(fd)
+        around = supervisor_command(self._open_control(sandbox))
         if self.group is not None:
             around += self.group.enter_command()
         return wrap_command(command, sandbox, around=around, options=options)
+
+    def _landlock_command(self, command: Sequence[str], sandbox: SandboxPolicy) -> list[str]:
+        words, visible = find_landlock_files(command, sandbox)
+        self.enforced = [f"landlock-{landlock_abi()}", "filter", "limits"]
+        self.inherited_fds.append(status_writer := self._open_status())
+        control_fd = self._open_control(sandbox)
+        self._directory = tempfile.mkdtemp(prefix="fairplay-")
+        config = landlock_config(
+            words,
+            visible,
+            limits={RLIMITS[name]: most for name, most in resource_limits(sandbox).items()},
+            directory=self._directory,
+            procs_files=[] if self.group is None else self.group.procs_files,
+            control_fd=control_fd,
+            status_fd=status_writer,
+        )
+        self.inherited_fds.append(config_fd := open_memory_file(config))
+        return landlock_command(config_fd)
+
+    def _open_status(self) -> int:
+        """The end of a pipe to which the sandbox writes that it ended with the program."""
+        self._status_fd, status_writer = os.pipe()
+        os.set_blocking(self._status_fd, False)
+        return status_writer
+
+    def _open_control(self, sandbox: SandboxPolicy) -> int:
+        """Make control groups and a freezer; the socket by which the supervisor is told to stop, or -1."""
+        self.group = ControlGroup.make(sandbox.memory + 2 * sandbox.space, sandbox.processes + SUPERVISOR_PROCESSES)
+        if self.group is not None and cgroup_support().memory:
+            self.enforced.append("cgroup")
+        if sandbox.pondering:
+            return -1
+        self.enforced.append("freezing")
+        if self.group is not None and self.group.can_freeze:
+            self.freezer = CgroupFreezer(self.group)
+            return -1
+        self.freezer = signal_freezer = SignalFreezer()
+        self.inherited_fds.append(fd := signal_freezer.supervisor_end.detach())
+        return fd

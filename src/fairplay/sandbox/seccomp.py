@@ -1,4 +1,4 @@
-"""Compile the filter of system calls for strict sandboxes; docs/sandbox.md says what it denies, and why.
+"""Compile the filter of system calls for sandboxes; docs/sandbox.md says what it denies, and why.
 
 A program is stopped while it is not asked. Calls that could send it a SIGCONT are denied; and so are calls that reach
 beyond its own processes: memory and timers that are not accounted, locks and watches on files that others see too, new
@@ -69,6 +69,25 @@ MAP_POPULATE, POPULATE_ADVICE = 0x8000, (22, 23, 25)  # long work of the kernel,
 ALLOWED_PERSONALITIES = (0, 0x0004_0000, ALL_BITS)  # Linux; without random addresses; a query
 
 
+# For programs without namespaces.
+ADDRESS_CALLS = ("connect", "bind", "listen", "accept", "accept4")
+ATTRIBUTE_CALLS = ("setxattr", "lsetxattr", "fsetxattr", "removexattr", "lremovexattr", "fremovexattr")
+FLAG_REQUESTS = (
+    *(0x4008_6602, 0x4004_6602, 0x401C_5820),  # FS_IOC_SETFLAGS, FS_IOC32_SETFLAGS, FS_IOC_FSSETXATTR
+    *(0x8901, 0x8902),  # FIOSETOWN, SIOCSPGRP: the process that gets SIGIO
+)
+F_SETOWN, F_SETOWN_EX = 8, 15
+PROCESS_CALLS = {  # with the index of the argument that is the id of a process; 0 is the caller
+    "prlimit64": 0,
+    "sched_setaffinity": 0,
+    "sched_setparam": 0,
+    "setpriority": 1,
+    "ioprio_set": 1,
+    "migrate_pages": 0,
+    "move_pages": 0,
+}
+
+
 class Rule(NamedTuple):
     """A call that fails with an errno, or is a no-op that succeeds (0): always, or if an argument has these bits."""
 
@@ -80,10 +99,11 @@ class Rule(NamedTuple):
     also: tuple[int, int, int] | None = None  # another argument: its index, mask and bits
 
 
-def rules(*, own_user: bool) -> Iterator[Rule]:
+def rules(*, own_user: bool, namespaces: bool = True) -> Iterator[Rule]:
     """All rules. `own_user`: each program has its own user id, and not that of the host."""
     yield from (Rule(errno.EPERM, call) for call in DENIED_CALLS)
-    yield from (() if own_user else (Rule(errno.EPERM, call) for call in FD_PASSING_CALLS))
+    yield from (() if own_user and namespaces else (Rule(errno.EPERM, call) for call in FD_PASSING_CALLS))
+    yield from (socket_rules() if namespaces else rules_without_namespaces())
     yield from (Rule(0, call) for call in NO_OP_CALLS)
     yield Rule(errno.ENOSYS, "clone3")  # its flags are in memory, invisible to filters; libraries fall back to clone
     yield from (Rule(errno.EPERM, call, which, ALL_BITS, signal.SIGCONT) for call, which in SIGNAL_CALLS.items())
@@ -94,11 +114,6 @@ def rules(*, own_user: bool) -> Iterator[Rule]:
     yield from (Rule(0, "fcntl", 1, ALL_BITS, command) for command in LOCK_COMMANDS)
     yield from (Rule(errno.EPERM, "fcntl", 1, ALL_BITS, command) for command in (*NOTIFY_COMMANDS, F_SETPIPE_SZ))
     yield from (Rule(errno.EPERM, "ioctl", 1, ALL_BITS, command) for command in TERMINAL_REQUESTS)
-    yield from (Rule(errno.EAFNOSUPPORT, "socket", 0, *some) for some in masks_except(ALLOWED_SOCKET_FAMILIES))
-    yield from (Rule(errno.EAFNOSUPPORT, "socketpair", 0, *some) for some in masks_except(ALLOWED_SOCKET_FAMILIES))
-    for mask, bits in masks_except((NETLINK_ROUTE,)):
-        for call in ("socket", "socketpair"):
-            yield Rule(errno.EAFNOSUPPORT, call, 0, ALL_BITS, socket.AF_NETLINK, also=(2, mask, bits))
     yield from (Rule(errno.EINVAL, "madvise", 2, ALL_BITS, advice) for advice in POPULATE_ADVICE)
     yield Rule(errno.EINVAL, "mmap", 3, MAP_POPULATE, MAP_POPULATE)
     yield Rule(errno.EOPNOTSUPP, "preadv2", 5, RWF_NOWAIT, RWF_NOWAIT)
@@ -111,6 +126,32 @@ def rules(*, own_user: bool) -> Iterator[Rule]:
     yield from (Rule(errno.EPERM, "personality", 0, *some) for some in masks_except(ALLOWED_PERSONALITIES))
 
 
+def socket_rules() -> Iterator[Rule]:
+    """The rules for programs in a network of their own: sockets of the kernel's rarer families are denied."""
+    yield from (Rule(errno.EAFNOSUPPORT, "socket", 0, *some) for some in masks_except(ALLOWED_SOCKET_FAMILIES))
+    yield from (Rule(errno.EAFNOSUPPORT, "socketpair", 0, *some) for some in masks_except(ALLOWED_SOCKET_FAMILIES))
+    for mask, bits in masks_except((NETLINK_ROUTE,)):
+        for call in ("socket", "socketpair"):
+            yield Rule(errno.EAFNOSUPPORT, call, 0, ALL_BITS, socket.AF_NETLINK, also=(2, mask, bits))
+
+
+def rules_without_namespaces() -> Iterator[Rule]:
+    """The rules for programs that see the files, processes and network of the host; Landlock denies only some of it."""
+    yield Rule(errno.EAFNOSUPPORT, "socket")
+    yield from (Rule(errno.EAFNOSUPPORT, "socketpair", 0, *some) for some in masks_except((socket.AF_UNIX,)))
+    yield from (Rule(errno.EPERM, call) for call in ADDRESS_CALLS)
+    yield from (Rule(errno.EPERM, "sendto", 4, 1 << bit, 1 << bit) for bit in range(64))  # with an address
+    yield from (Rule(0, call) for call in ("chmod", "fchmod", "fchmodat"))  # of any file of the user
+    yield from (Rule(errno.EPERM, call) for call in (*ATTRIBUTE_CALLS, "truncate"))
+    yield Rule(errno.ENOSYS, "openat2")  # its flags are in memory, invisible to filters
+    for call, flags in (("open", 1), ("openat", 2)):  # before its ABI 3, Landlock lets files be emptied that are read
+        yield from (Rule(errno.EPERM, call, flags, os.O_TRUNC | os.O_ACCMODE, os.O_TRUNC | mode) for mode in (0, 3))
+    yield from (Rule(errno.EPERM, "ioctl", 1, ALL_BITS, request) for request in FLAG_REQUESTS)
+    yield from (Rule(errno.EPERM, "fcntl", 1, ALL_BITS, command) for command in (F_SETOWN, F_SETOWN_EX))
+    for call, argument in PROCESS_CALLS.items():
+        yield from (Rule(errno.EPERM, call, argument, *some) for some in masks_except((0,)))
+
+
 def masks_except(numbers: Collection[int], mask: int = 0, bits: int = 0) -> Iterator[tuple[int, int]]:
     """Masks, and the bits below them, that match every int but these."""
     if not any(number & mask == bits for number in numbers):
@@ -121,9 +162,9 @@ def masks_except(numbers: Collection[int], mask: int = 0, bits: int = 0) -> Iter
         yield from masks_except(numbers, longer, bits | longer ^ mask)
 
 
-def filter_program() -> bytes:
+def filter_program(*, namespaces: bool = True) -> bytes:
     """The filter for this machine, in the format of `bwrap --seccomp`; HostFault if there is none."""
-    program, why_none = probe_filter()
+    program, why_none = probe_filter(namespaces=namespaces)
     if why_none:
         raise HostFault(f"there is no filter of system calls ({why_none})")
     return program
@@ -147,11 +188,19 @@ def why_no_filter() -> str:
     return probe_filter()[1]
 
 
+def signal_call_numbers() -> tuple[int, ...]:
+    """The numbers of the calls that send signals: kill, tgkill, and the others."""
+    import pyseccomp  # only here, as it runs ldconfig to find its library
+
+    names = ("kill", "tgkill", *sorted({*SIGNAL_CALLS} - {"kill", "tgkill"}))
+    return tuple(pyseccomp.resolve_syscall(pyseccomp.Arch.NATIVE, name) for name in names)
+
+
 @cache
-def probe_filter() -> tuple[bytes, str]:
+def probe_filter(*, namespaces: bool = True) -> tuple[bytes, str]:
     """The filter, or why there is none."""
     try:
-        return compile_filter(os.uname().machine, own_user=os.geteuid() == 0), ""
+        return compile_filter(os.uname().machine, own_user=os.geteuid() == 0, namespaces=namespaces), ""
     except ImportError:
         return b"", "pyseccomp: not installed"
     except RuntimeError:  # raised by the import of pyseccomp
@@ -160,7 +209,7 @@ def probe_filter() -> tuple[bytes, str]:
         return b"", f"libseccomp: {error}"
 
 
-def compile_filter(machine: str, *, own_user: bool) -> bytes:
+def compile_filter(machine: str, *, own_user: bool, namespaces: bool = True) -> bytes:
     """The filter for an architecture, which may be another than ours."""
     import pyseccomp  # only here, as it runs ldconfig to find its library
 
@@ -172,7 +221,7 @@ def compile_filter(machine: str, *, own_user: bool) -> bytes:
         seccomp_filter.add_arch(architectures[machine])
         seccomp_filter.remove_arch(pyseccomp.system_arch())
     seccomp_filter.set_attr(pyseccomp.Attr.ACT_BADARCH, pyseccomp.KILL_PROCESS)
-    for rule in rules(own_user=own_user):
+    for rule in rules(own_user=own_user, namespaces=namespaces):
         if pyseccomp.resolve_syscall(pyseccomp.Arch.NATIVE, rule.call) == -1:
             raise ValueError(f"too old, it does not know {rule.call}")
         conditions = [(rule.argument, rule.mask, rule.bits)] if rule.mask else []

@@ -11,14 +11,13 @@ import msgspec
 from fairplay.core.errors import BadRequest, error_location
 from fairplay.games import GameInfo
 from fairplay.hosting.spec import Entrant
-from fairplay.hosting.table import NO_SANDBOX
 from fairplay.players.address import IN_PROCESS_PREFIX, open_player
 from fairplay.players.location import MAIN_PROGRAM, Command, parse_remote_address, split_command
 from fairplay.referee.loading import load_from_module
 from fairplay.referee.referee import distinct_names
 from fairplay.render.formatting import suggestion
 from fairplay.render.text import printable
-from fairplay.sandbox.protections import wrap_command
+from fairplay.sandbox.protections import find_program
 
 MAX_ENTRANT_NAME_CHARS = 40
 MAX_DERIVED_NAME_CHARS = 36  # of a name from an address, which leaves room for a number
@@ -115,7 +114,7 @@ def check_player_exists(address: str, game_info: GameInfo) -> None:
     """Raise BadRequest unless there is a player at an address; the sandbox is checked later."""
     location = parse_remote_address(address)
     if isinstance(location, Command):
-        wrap_command(location.words, NO_SANDBOX)
+        find_program(location.words)
     elif address.startswith(IN_PROCESS_PREFIX):
         load_from_module(address)
     elif location is None:

@@ -19,14 +19,13 @@ from fairplay.referee.loading import load_from_module
 from fairplay.referee.referee import seats_by_age
 from fairplay.render.formatting import suggestion
 from fairplay.render.text import printable
-from fairplay.sandbox.policy import SandboxLevel
+from fairplay.sandbox.policy import SANDBOXES, unknown_level
 from fairplay.tournament.entrants import PlayerEntry, make_entrants
 from fairplay.tournament.settings import RoundRobin, Settings
 from fairplay.tournament.spec import BotCheckPolicy, FormatSettings, Penalty, TournamentSpec
 
 MAX_TOML_BYTES = 1024 * 1024
 FORMATS: dict[str, type[Settings]] = {one.__struct_config__.tag: one for one in get_args(FormatSettings)}
-SANDBOXES = ("auto", *(level.value for level in SandboxLevel))
 
 Kind = TypeVar("Kind")
 Choice = TypeVar("Choice", bound=Enum)
@@ -99,8 +98,8 @@ def spec_from_tables(tables: Mapping[str, Any], base: Path, joined: Sequence[Ent
     info = game_info(written.game)
     check_keys(written.parameters, info.rules.__struct_fields__, "parameters")
     check_keys(written.penalties, ["default", *(fault.value for fault in Fault)], "penalties")
-    if written.sandbox is not None and written.sandbox not in SANDBOXES:
-        raise BadRequest(f"sandbox: unknown value {written.sandbox!r}{suggestion(written.sandbox, SANDBOXES)}")
+    if written.sandbox is not None and (unknown := unknown_level(written.sandbox)) is not None:
+        raise BadRequest(f"sandbox: unknown value {unknown!r}{suggestion(unknown, SANDBOXES)}")
     penalties = {name: parse_choice(text, Penalty, f"penalties.{name}") for name, text in written.penalties.items()}
     default = penalties.pop("default", Penalty.EJECT)
     with error_location("parameters"):

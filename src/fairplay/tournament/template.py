@@ -11,8 +11,9 @@ from fairplay.games import game_info
 from fairplay.players.remote import DEFAULT_LIMITS
 from fairplay.protocol.limits import PROGRAM_LIMIT_NAMES
 from fairplay.referee.referee import distinct_names
+from fairplay.sandbox.policy import SANDBOXES
 from fairplay.tournament.spec import BotCheckPolicy, Penalty
-from fairplay.tournament.spec_file import FORMATS, SANDBOXES
+from fairplay.tournament.spec_file import FORMATS
 
 TEMPLATE_GAMES = 60
 EXAMPLE_LIMITS = {"first": 20, "bank": 60, "increment": 1}  # for limits that have no default

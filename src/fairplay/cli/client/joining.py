@@ -4,6 +4,7 @@ from enum import Enum, auto
 
 import click
 
+from fairplay.cli.options.sandbox_levels import SandboxLevels
 from fairplay.cli.options.seconds import Seconds
 from fairplay.core.errors import BadRequest
 from fairplay.core.events import Receipt, Result
@@ -11,7 +12,6 @@ from fairplay.core.game import Seat
 from fairplay.players.address import split_label
 from fairplay.protocol.wire import Goodbye
 from fairplay.render.text import printable
-from fairplay.sandbox.policy import SandboxLevel
 
 MAX_MESSAGE_CHARS = 600
 MAX_LABEL_CHARS = 64  # of the host's name for a player
@@ -33,7 +33,7 @@ idle_timeout_option = click.option(
 )
 sandbox_option = click.option(
     "--sandbox",
-    type=click.Choice(["auto", *(level.value for level in SandboxLevel)]),
+    type=SandboxLevels(),
     help="Run the program in this sandbox; see: fairplay doctor.  [default: auto]",
 )
 

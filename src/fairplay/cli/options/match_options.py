@@ -7,12 +7,12 @@ from pathlib import Path
 
 import click
 
+from fairplay.cli.options.sandbox_levels import SandboxLevels
 from fairplay.cli.options.seconds import Seconds
 from fairplay.core.errors import BadRequest
 from fairplay.journal.options import Durability
 from fairplay.players.location import keep_in_process
 from fairplay.protocol.limits import Limits, parse_limits
-from fairplay.sandbox.policy import SandboxLevel
 from fairplay.terminal.matches import DEFAULT_PACE_S
 
 DIRECTORY_TYPE = click.Path(file_okay=False)
@@ -36,8 +36,9 @@ limit_option = click.option(
 )
 sandbox_option = click.option(
     "--sandbox",
-    type=click.Choice(["auto", *(level.value for level in SandboxLevel)]),
-    help="Run programs in this sandbox; see: fairplay doctor.  "
+    type=SandboxLevels(),
+    help="Run programs in this sandbox, or in the first of several that this machine has (strict,landlock); see: "
+    "fairplay doctor.  "
     "[default: auto; a resumed match keeps its own if that is stricter]",
 )
 pondering_option = click.option(

@@ -91,6 +91,7 @@ for work in (abstract, loopback):
     EscapeAttempt(
         name="meets a friend in files",
         tries="what another player of this match wrote to /tmp, /dev/shm and /var/tmp",
+        beyond_landlock="whether a path exists can be asked",
         ally_start="""
 for place in ("/tmp", "/dev/shm", "/var/tmp", "/run", "/dev/mqueue", os.path.dirname(sys.argv[0])):
     try:
@@ -247,7 +248,7 @@ attempt(at_once, resident, lambda: call(451, file, bytes(16), ctypes.create_stri
         name="reads numbers that are given to all",
         tries="the cookies of sockets, which are counted for the whole machine",
         turn="""
-one = socket.socket(socket.AF_UNIX)
+one = socket.socketpair()[0]
 attempt(*(lambda which=which: one.getsockopt(socket.SOL_SOCKET, which, 8) for which in (57, 71)))
 """,
     ),

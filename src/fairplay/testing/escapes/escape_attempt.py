@@ -39,6 +39,7 @@ class EscapeAttempt(msgspec.Struct, frozen=True, kw_only=True):
     journal: str = "journal"  # where the match is recorded
     alone: bool = False  # does it use so much of the machine that it has to run alone?
     held_by_group: bool = False  # can only the memory limit of a control group hold it?
+    beyond_landlock: str = ""  # why that level does not claim to hold it
     first_line: str = ""  # of a script; {other} is the program of another player
 
     @property
@@ -68,6 +69,7 @@ PYTHON_PRELUDE = """
 import ctypes, json, linecache, mmap, os, signal, socket, struct, sys, time
 
 outside = json.loads(sys.argv[1])
+own = os.environ.get("TMPDIR", "/tmp")  # where it may write
 libc = ctypes.CDLL(None, use_errno=True)
 
 def attempt(*works):

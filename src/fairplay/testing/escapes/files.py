@@ -93,24 +93,26 @@ attempt(lambda: print(open(f"{own}/kept").read(), file=sys.stderr), lambda: os.l
         name="writes wherever it can",
         tries="beside itself, to its own program, into Python, to the settings of the kernel",
         turn="""
-own, around = os.path.dirname(os.path.abspath(sys.argv[0])), outside["directory"]
-places = [own, os.path.dirname(sys.executable), os.path.dirname(os.__file__), f"{around}/journal",
+here, around = os.path.dirname(os.path.abspath(sys.argv[0])), outside["directory"]
+places = [here, os.path.dirname(sys.executable), os.path.dirname(os.__file__), f"{around}/journal",
           f"{around}/writable", "/", "/etc", "/usr", "/usr/bin", "/root", "/home", "/dev", "/proc/sys/kernel",
           "/var/tmp", "/run", "/sys/fs/cgroup"]
 def write(place):
     open(f"{place}/written", "w").close()
-    return not place.startswith("/tmp/")  # a path in its own /tmp may be no escape
+    return not place.startswith(own + "/")  # a path in its own directory may be no escape
 attempt(*(lambda place=place: write(place) for place in places),
-        lambda: open(sys.argv[0], "a"), lambda: os.unlink(sys.argv[0]), lambda: os.chmod(sys.argv[0], 0),
+        lambda: open(sys.argv[0], "a"), lambda: os.unlink(sys.argv[0]),
+        lambda: os.chmod(sys.argv[0], 0) or not os.access(sys.argv[0], os.R_OK),
         lambda: os.setxattr(sys.argv[0], "user.note", b"x"),
         lambda: open("/proc/sys/kernel/hostname", "w"), lambda: open("/proc/sysrq-trigger", "w"),
         lambda: open("/proc/sys/kernel/core_pattern", "w"), lambda: open("/proc/self/exe", "r+b"),
-        lambda: os.mknod("/tmp/disk", 0o60666, os.makedev(254, 0)))
+        lambda: os.mknod(f"{own}/disk", 0o60666, os.makedev(254, 0)))
 """,
     ),
     EscapeAttempt(
         name="changes times and attributes",
         tries="to leave a note in the times, rights, owners and flags of files that others see, devices among them",
+        beyond_landlock="reading a file leaves its time",
         turn="""
 import fcntl
 devices = [f"/dev/{name}" for name in ("null", "zero", "full", "random", "urandom", "tty", "ptmx")]
@@ -173,15 +175,15 @@ os._exit(7)
         tries="symbolic and hard links to what lies outside, and paths that go up",
         turn="""
 around = outside["directory"]
-kept, up = f"{around}/other/kept", "/tmp" + "/.." * 20
-os.symlink(kept, "/tmp/soft")
-os.symlink("/proc/self/root", "/tmp/root")
-os.symlink("/proc/1/root", "/tmp/first")
+kept, up = f"{around}/other/kept", own + "/.." * 20
+os.symlink(kept, f"{own}/soft")
+os.symlink("/proc/self/root", f"{own}/root")
+os.symlink("/proc/1/root", f"{own}/first")
 def read(place):
     print(open(place).read(), file=sys.stderr)
-attempt(lambda: os.link(kept, "/tmp/hard"), lambda: os.link(sys.argv[0], "/tmp/own"), lambda: read("/tmp/soft"),
-        lambda: os.link("/usr/bin/env", "/tmp/env"), lambda: os.rename(sys.argv[0], "/tmp/moved"),
-        *(lambda top=top: read(f"{top}{kept}") for top in ("/tmp/root", "/tmp/first", up, "/proc/self/cwd/../../..",
+attempt(lambda: os.link(kept, f"{own}/hard"), lambda: os.link(sys.argv[0], f"{own}/own"), lambda: read(f"{own}/soft"),
+        lambda: os.link("/usr/bin/env", f"{own}/env"), lambda: os.rename(sys.argv[0], f"{own}/moved"),
+        *(lambda top=top: read(f"{top}{kept}") for top in (f"{own}/root", f"{own}/first", up, "/proc/self/cwd/../../..",
                                                  "/proc/thread-self/root", "/sandbox/..", "/proc/self/root/..")))
 """,
     ),
@@ -190,7 +192,10 @@ attempt(lambda: os.link(kept, "/tmp/hard"), lambda: os.link(sys.argv[0], "/tmp/o
         tries="the roots, memories, environments and open files of all processes that it sees",
         turn="""
 kept, secret = outside["directory"] + "/other/kept", outside["secret"].encode()
-numbers = {name for name in os.listdir("/proc") if name.isdigit()} - {str(os.getpid())}
+try:
+    numbers = {name for name in os.listdir("/proc") if name.isdigit()} - {str(os.getpid())}
+except OSError:  # there is no /proc for it
+    numbers = set()
 numbers |= {str(outside[name]) for name in ("referee", "parent")}
 def read(place):
     print(open(place).read(), file=sys.stderr)
@@ -209,9 +214,10 @@ attempt(*(lambda it=it: read(f"/proc/{it}/root{kept}") for it in (*numbers, "sel
     EscapeAttempt(
         name="fills its disk",
         tries="more in /tmp and /dev/shm than it may have",
+        beyond_landlock="only the size of each file is limited",
         turn="""
 written = 0
-for place in ("/tmp", "/dev/shm"):
+for place in (own, "/dev/shm"):
     try:
         for number in range(100):
             with open(f"{place}/{number}", "wb", buffering=0) as file:
@@ -229,14 +235,16 @@ os._exit(7)
         language=Language.C,
         alone=True,
         held_by_group=True,
+        beyond_landlock="the number of files is not limited",
         turn=r"""
 #include <sys/stat.h>
 #include <sys/xattr.h>
 static void turn(void) {
     static char name[256], note[60000];
+    const char *own = getenv("TMPDIR");
     long grown = 0, made = 0;
     for (; made < 400000 && grown < number("together") / 4 * 5; made++) {
-        snprintf(name, sizeof name, "/tmp/%0200ld", made);
+        snprintf(name, sizeof name, "%s/%0200ld", own ? own : "/tmp", made);
         if (mknod(name, S_IFREG | 0600, 0)) break;
         grown += 1000;  /* for its name, and what else is known of it */
         if (setxattr(name, "user.note", note, sizeof note, 0) == 0) grown += sizeof note;
@@ -275,7 +283,7 @@ for wanted in ((2 ** 20, 2 ** 20), (0, 1), (0, 0)):
     call(setrlimit, resource.RLIMIT_CORE, struct.pack("2q", *wanted))
 if resource.getrlimit(resource.RLIMIT_CORE) != given or given[1] > 1:
     got_out(f"may leave a core dump: {given}, {resource.getrlimit(resource.RLIMIT_CORE)}")
-os.chdir("/tmp")
+os.chdir(own)
 os.abort()
 """,
     ),

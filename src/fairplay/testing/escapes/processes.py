@@ -88,7 +88,7 @@ wait()
         tries="the first process of its namespace, its parents, its group and all processes, with every signal",
         code=None,
         turn="""
-if os.getpid() > 99:
+if os.getpid() > 99 and outside["namespaces"]:
     got_out("has a number of the host's, so it had better not go on")
 def kill(number, signal, heard=False):
     os.kill(number, signal)
@@ -139,9 +139,15 @@ def runs(*command):
 def able(name):
     status = dict(line.split(":", 1) for line in open("/proc/self/status"))
     return int(status[name], 16) != 0
-attempt(lambda: os.getuid() == 0, lambda: able("CapEff"), lambda: able("CapPrm"), lambda: able("CapAmb"),
-        lambda: libc.prctl(39, 0, 0, 0, 0) != 1,  # PR_GET_NO_NEW_PRIVS
-        lambda: os.setuid(0), lambda: os.setgid(0), lambda: os.setgroups([0]), lambda: os.chroot("/tmp"),
+def capable():
+    given = ctypes.create_string_buffer(24)  # effective, permitted and inheritable capabilities, twice
+    call({"x86_64": 125, "aarch64": 90}[os.uname().machine], struct.pack("Ii", 0x20080522, 0), given)
+    return any(given.raw)
+was_root = outside["root"] and not outside["namespaces"]  # then it has the number of root, and nothing else of it
+attempt(lambda: os.getuid() == 0 and not was_root, capable, lambda: able("CapEff"), lambda: able("CapPrm"),
+        lambda: able("CapAmb"), lambda: libc.prctl(39, 0, 0, 0, 0) != 1,  # PR_GET_NO_NEW_PRIVS
+        lambda: os.setuid(0) or not was_root, lambda: os.setgid(0) or not was_root, lambda: os.setuid(1),
+        lambda: os.setgroups([0]), lambda: os.chroot("/tmp"),
         lambda: runs("sudo", "-n", "true"), lambda: runs("su", "-c", "true"), lambda: runs("unshare", "-r", "true"),
         lambda: runs("mount", "-t", "tmpfs", "none", "/tmp"))
 """,
@@ -162,14 +168,18 @@ attempt(lambda: os.nice(-1), lambda: os.setpriority(os.PRIO_PROCESS, 0, -5),
     EscapeAttempt(
         name="looks for secrets in its surroundings",
         tries="our environment, the host's name, processes of others, and what else was left to it",
+        beyond_landlock="the name of the host is known",
         turn="""
 def knows_secret(name):
     try:
         return outside["secret"].encode() in open(f"/proc/{name}/environ", "rb").read()
     except OSError:
         return False
-numbers = [name for name in os.listdir("/proc") if name.isdigit()]
-known = {"PATH", "HOME", "USER", "LOGNAME", "LANG", "PWD", "LC_CTYPE", "PYTHONPATH", "PYTHONUSERBASE"}
+try:
+    numbers = [name for name in os.listdir("/proc") if name.isdigit()]
+except OSError:  # there is no /proc for it
+    numbers = []
+known = {"PATH", "HOME", "USER", "LOGNAME", "LANG", "PWD", "LC_CTYPE", "TMPDIR"}
 attempt(lambda: any(map(knows_secret, [*numbers, "self"])), lambda: len(numbers) > 5,
         lambda: os.uname().nodename == outside["host"], lambda: socket.gethostname() == outside["host"],
         lambda: outside["host"] in open("/proc/sys/kernel/hostname").read().split(),

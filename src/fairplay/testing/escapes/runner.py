@@ -24,6 +24,7 @@ from fairplay.hosting.run import run_async
 from fairplay.hosting.spec import Entrant, MatchSpec, Outcome
 from fairplay.protocol.limits import Limits
 from fairplay.sandbox.cgroup import cgroup_support
+from fairplay.sandbox.policy import SandboxLevel
 from fairplay.testing.escapes.escape_attempt import (
     ESCAPED_EXIT_CODE,
     ESCAPED_PREFIX,
@@ -50,6 +51,7 @@ class Verdict(Enum):
 
     HELD = "held"
     GOT_OUT = "got out"
+    NOT_CLAIMED = "not claimed"  # it got out, as it may at this level
     NOT_TRIED = "not tried"
 
 
@@ -136,7 +138,7 @@ async def run_attempt(attempt: EscapeAttempt, directory: Path, sandbox: str) -> 
     if attempt.held_by_group and not groups.memory:
         why = f"it takes a control group to hold it, and this machine has none: {groups.missing}"
         return AttemptResult(attempt.name, attempt.tries, attempt.language, Verdict.NOT_TRIED, why, 0.0)
-    with EscapeTargets(directory) as targets:
+    with EscapeTargets(directory, sandbox) as targets:
         try:
             programs = await asyncio.to_thread(write_programs, attempt, targets)
         except CannotBuild as error:
@@ -148,6 +150,8 @@ async def run_attempt(attempt: EscapeAttempt, directory: Path, sandbox: str) -> 
                 while (left := targets.survivors()) and time.monotonic() < until:
                     await asyncio.sleep(0.02)
                 verdict, why = judge_attempt(attempt, outcome, targets, left)
+                if verdict is Verdict.GOT_OUT and attempt.beyond_landlock and sandbox == SandboxLevel.LANDLOCK.value:
+                    verdict, why = Verdict.NOT_CLAIMED, f"{attempt.beyond_landlock}: {why}"
             except BadRequest as error:  # an attempt may be refused at its start
                 verdict, why = Verdict.HELD if attempt.is_unusual_request else Verdict.NOT_TRIED, f"refused: {error}"
     return AttemptResult(attempt.name, attempt.tries, attempt.language, verdict, why, time.monotonic() - since)

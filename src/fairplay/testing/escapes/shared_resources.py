@@ -39,12 +39,13 @@ SHARED_RESOURCE_ATTEMPTS = (
         turn="""
 attempt(lambda: os.openpty(), *(lambda place=place: os.open(place, os.O_RDWR | os.O_NOCTTY)
                       for place in ("/dev/ptmx", "/dev/pts/ptmx", "/dev/pts/0", "/dev/tty", "/dev/console")),
-        lambda: os.path.exists("/dev/pts"))
+        lambda: os.listdir("/dev/pts"))
 """,
     ),
     EscapeAttempt(
         name="queues signals without end",
         tries="all signals that a user may have queued, so that a neighbour has none left",
+        beyond_landlock="they are counted for the user, of whom the neighbour is one too",
         ally_start=QUEUE_SIGNALS + "print(queue(10 ** 6), 'queued', file=sys.stderr)",
         ally=EXIT_SOON,
         start=QUEUE_SIGNALS + "global left\nleft = queue(100)",

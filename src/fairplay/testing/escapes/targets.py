@@ -26,8 +26,9 @@ class EscapeTargets:
     Only the sandbox protects them: the files are readable and writable for all users.
     """
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, sandbox: str = SandboxLevel.STRICT.value) -> None:
         self.directory = directory
+        self.sandbox = sandbox
         self.marker = f"fairplay-escape-{secrets.token_hex(8)}"  # in the command line of every process of this attempt
         self.seed = secrets.token_bytes(32)
         self.canaries = {name: secrets.token_hex(12) for name in ("journal", "other", "writable")}
@@ -71,6 +72,8 @@ class EscapeTargets:
             "referee": os.getpid(),
             "parent": os.getppid(),
             "group": os.getpgid(0),
+            "namespaces": self.sandbox != SandboxLevel.LANDLOCK.value,
+            "root": os.geteuid() == 0,
             "home": str(Path.home()),
             "host": os.uname().nodename,
             "secret": SECRET_VARIABLE,
