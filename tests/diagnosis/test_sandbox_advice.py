@@ -33,6 +33,10 @@ def test_what_refuses_namespaces_is_named_with_its_remedy(file: str, text: str, 
     assert advise(tmp_path, "") == ""  # there is a strict sandbox
 
 
+def test_root_without_control_groups_is_told_to_be_another_user(tmp_path: Path) -> None:
+    assert "--user 1000" in advise(tmp_path, "there is no strict sandbox here (threads: it does not hold)")
+
+
 def test_a_machine_that_refuses_nothing_gets_no_advice(tmp_path: Path) -> None:
     files = {advice.APPARMOR_SWITCH: "0\n", advice.USER_NAMESPACES: "9\n", "proc/version": "Linux version 6.8"}
 

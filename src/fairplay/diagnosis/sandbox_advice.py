@@ -39,6 +39,8 @@ def sandbox_advice(why_not_strict: str, root: Path = Path("/")) -> Iterator[str]
         yield f"This is a container of podman. Start it with: {PODMAN}"
     elif (root / ".dockerenv").exists():
         yield f"This is a container of docker. Start it with: {DOCKER}"
+    if "threads:" in why_not_strict:
+        yield "The kernel does not limit how many processes root starts: be another user (of a container: --user 1000)."
     if "microsoft" in read_text(root / "proc/version").lower() and not (root / "run/WSL").exists():
         yield "This is WSL 1, which has no namespaces: convert it to version 2 (wsl --set-version NAME 2)."
 

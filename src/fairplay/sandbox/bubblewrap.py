@@ -11,12 +11,14 @@ import site
 import stat
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 
 from fairplay.core.errors import BadRequest
 from fairplay.sandbox.concealed_files import scan_directory
 from fairplay.sandbox.policy import SandboxPolicy
 from fairplay.sandbox.proc_files import fixed_proc_files
+from fairplay.sandbox.process_tree import capture_output, is_privileged
 from fairplay.sandbox.visible_files import (
     NamedFile,
     VisibleFiles,
@@ -36,6 +38,7 @@ DEVICES = ("full", "null", "random", "urandom", "zero")  # no terminals, as a ma
 STREAM_LINKS = {"fd": "fd", "stdin": "fd/0", "stdout": "fd/1", "stderr": "fd/2"}
 SANDBOX_ROOT = "/sandbox"  # programs of root change their root once more, after which they can make no user namespaces
 EXISTING_DIRECTORIES = ("/", "/dev", "/dev/shm", "/proc", "/tmp")  # directories that bubblewrap makes itself
+NOBODY = 65534  # the number of root that may not become another user
 UNUSED_USER_IDS = range(0x7000_0000, 0x7800_0000)  # ids that no system assigns
 MAX_OPENED_FILES = 100  # in a directory that other users may not read; each is a mount
 
@@ -53,14 +56,14 @@ def bubblewrap_command(
     `options` of bubblewrap come after those that make the file tree. The caller has to clear the environment, as the
     program could read that of bubblewrap in /proc.
     """
-    is_root, cwd = os.geteuid() == 0, Path.cwd()
+    is_root, cwd = is_privileged(), Path.cwd()
     program, *arguments = map(normalize_path, (program, *arguments))
     visible = find_visible_files(program, (*arguments, *sandbox.visible_paths), sandbox.hidden_paths, cwd)
     variables = environment(visible.tools)
     if any(file.path == Path(program).absolute() for file in visible.named):
         refuse_hidden_interpreter(Path(program), visible, variables["PATH"])
     flags = ["--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
-    flags += ["--die-with-parent", "--new-session", "--hostname", "player"]
+    flags += ["--die-with-parent", "--new-session", *(["--hostname", "player"] if can_set_hostname() else [])]
     for name, value in variables.items():
         flags += ["--setenv", name, value]
     root = SANDBOX_ROOT if is_root else ""
@@ -71,14 +74,22 @@ def bubblewrap_command(
         inside += ["unshare", "--root", SANDBOX_ROOT, "--wd", str(cwd), "--setgid", uid, "--setuid", uid, "--"]
         expose_unreadable_directories(visible)
     else:
-        flags += ["--unshare-user", "--disable-userns", "--chdir", str(cwd)]
+        uid, gid = os.geteuid() or NOBODY, os.getegid() or NOBODY
+        flags += ["--unshare-user", "--disable-userns", "--uid", str(uid), "--gid", str(gid), "--chdir", str(cwd)]
     tree = [*file_tree_options(visible, cwd, root, sandbox.space), *options, "--remount-ro", "/"]
     return ["bwrap", *flags, *tree, "--", *inside, program, *arguments]
 
 
+@cache
+def can_set_hostname() -> bool:
+    """Can a program get a host name of its own? In containers that is denied even inside of its namespace."""
+    namespaces = ["--unshare-uts"] if is_privileged() else ["--unshare-user", "--unshare-uts"]
+    return not capture_output(["bwrap", *namespaces, "--hostname", "player", "--ro-bind", "/", "/", "true"])[1]
+
+
 def proc_file_options(fds: Mapping[str, int]) -> Iterator[str]:
     """The options that put files into /proc, which bubblewrap reads from descriptors."""
-    root = SANDBOX_ROOT if os.geteuid() == 0 else ""
+    root = SANDBOX_ROOT if is_privileged() else ""
     for name, fd in fds.items():
         yield from ("--perms", "0444", "--ro-bind-data", str(fd), f"{root}/proc/{name}")
 

@@ -20,13 +20,32 @@ PARENT_CHECK_SCRIPT = (  # stop if we died before the outer processes could ask 
     "read -r a a a parent a </proc/self/stat && read -r a a a referee a </proc/$parent/stat && "
     'test "$referee" = "$0" && exec "$@"'
 )
+MOUNT_SCRIPT = (
+    'mount -t proc proc /proc 2>/dev/null && exec "$@"; '
+    "echo 'no /proc can be mounted here, as parts of the one that exists are masked' >&2; exit 1"
+)
+NEEDED_CAPABILITIES = (6, 7, 18, 21)  # CAP_SETGID, CAP_SETUID, CAP_SYS_CHROOT, CAP_SYS_ADMIN
 
 
-def namespace_command() -> list[str]:
-    """The prefix that runs a command in a process namespace that dies with this process."""
-    user = [] if os.geteuid() == 0 else ["--user", "--map-current-user"]
-    outside = ["setpriv", "--pdeathsig", "KILL", "--", "unshare", *user, "--pid", "--fork", "--kill-child", "--"]
-    return [*outside, "sh", "-c", PARENT_CHECK_SCRIPT, own_pid()]
+def namespace_command(*, proc: bool = False) -> list[str]:
+    """The prefix that runs a command in a process namespace that dies with this process.
+
+    With a /proc of its own, the command is root in a namespace of users: only root mounts.
+    """
+    user = [] if is_privileged() else ["--user", "--map-root-user" if proc else "--map-current-user"]
+    options = [*user, *(["--mount"] if proc else []), "--pid", "--fork", "--kill-child"]
+    inside = ["sh", "-c", MOUNT_SCRIPT, "sh"] if proc else []
+    outside = ["setpriv", "--pdeathsig", "KILL", "--", "unshare", *options, "--"]
+    return [*outside, "sh", "-c", PARENT_CHECK_SCRIPT, own_pid(), *inside]
+
+
+@cache
+def is_privileged() -> bool:
+    """Are we root, with the rights to make namespaces and to become other users? Root of a container may lack them."""
+    if sys.platform != "linux" or os.geteuid() != 0:
+        return False
+    status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
+    return all(int(status["CapEff"], 16) >> capability & 1 for capability in NEEDED_CAPABILITIES)
 
 
 @cache

@@ -153,7 +153,7 @@ def wrap_strictly(
     """The same for a strict sandbox, without checking that there is one."""
     inside = bubblewrap_command(program, arguments, sandbox, limits_command=prlimit_command(sandbox), options=options)
     path = os.environ.get("PATH", os.defpath)
-    return ["env", "-i", f"PATH={path}", *namespace_command(), *around, *inside]
+    return ["env", "-i", f"PATH={path}", *namespace_command(proc=True), *around, *inside]
 
 
 RLIMITS = {

@@ -8,7 +8,7 @@ from contextlib import suppress
 from fairplay.sandbox.bubblewrap import proc_file_options
 from fairplay.sandbox.cgroup import ControlGroup, cgroup_support, is_machine_oom_kill, machine_oom_kills
 from fairplay.sandbox.freezer import CgroupFreezer, Freezer, NoFreezer, SignalFreezer, supervisor_command
-from fairplay.sandbox.landlock import landlock_abi, landlock_command, landlock_config
+from fairplay.sandbox.landlock import landlock_abi, landlock_command, landlock_config, why_no_landlock
 from fairplay.sandbox.policy import SandboxLevel, SandboxPolicy
 from fairplay.sandbox.proc_files import fixed_proc_files
 from fairplay.sandbox.protections import (
@@ -28,7 +28,8 @@ SUPERVISOR_PROCESSES = 16  # processes and threads in a group that belong to the
 
 def optional_protections() -> tuple[Protection, ...]:
     """Protections beyond a strict sandbox, which not every machine has."""
-    groups, why_no_freezer = cgroup_support(), "it takes a strict sandbox" if why_not_strict() else ""
+    groups = cgroup_support()
+    why_no_freezer = "it takes a sandbox" if why_not_strict() and why_no_landlock() else ""
     way = "by a control group" if groups.freezer else "by signals"
     return (
         Protection("cgroup", "has a limit of memory for all of its processes", "" if groups.memory else groups.missing),

@@ -18,6 +18,7 @@ from functools import cache
 from typing import NamedTuple
 
 from fairplay.core.errors import HostFault
+from fairplay.sandbox.process_tree import is_privileged
 
 ALL_BITS = 0xFFFF_FFFF  # all bits of an int
 FIRST_UNKNOWN_CALL = 451  # the first call after Linux 5.17; programs do not need newer ones, nor x32 calls far above
@@ -200,7 +201,7 @@ def signal_call_numbers() -> tuple[int, ...]:
 def probe_filter(*, namespaces: bool = True) -> tuple[bytes, str]:
     """The filter, or why there is none."""
     try:
-        return compile_filter(os.uname().machine, own_user=os.geteuid() == 0, namespaces=namespaces), ""
+        return compile_filter(os.uname().machine, own_user=is_privileged(), namespaces=namespaces), ""
     except ImportError:
         return b"", "pyseccomp: not installed"
     except RuntimeError:  # raised by the import of pyseccomp

@@ -39,6 +39,7 @@ class EscapeAttempt(msgspec.Struct, frozen=True, kw_only=True):
     journal: str = "journal"  # where the match is recorded
     alone: bool = False  # does it use so much of the machine that it has to run alone?
     held_by_group: bool = False  # can only the memory limit of a control group hold it?
+    starts_processes: bool = False  # without end: only where their number is limited
     beyond_landlock: str = ""  # why that level does not claim to hold it
     first_line: str = ""  # of a script; {other} is the program of another player
 

@@ -7,6 +7,7 @@ PROCESS_ATTEMPTS = (
     EscapeAttempt(
         name="bombs with forks",
         tries="processes without end",
+        starts_processes=True,
         alone=True,
         fault=Fault.TIMED_OUT,
         turn="""
@@ -20,6 +21,7 @@ while True:
     EscapeAttempt(
         name="bombs with threads",
         tries="threads without end",
+        starts_processes=True,
         turn="""
 import threading
 try:
@@ -94,7 +96,9 @@ def kill(number, signal, heard=False):
     os.kill(number, signal)
     return heard
 parents = {1, os.getppid()} - {0, os.getpid()}
-attempt(*(lambda it=it: kill(outside[it], 0, True) for it in ("referee", "parent")),
+def is_own(number):  # in a container the host's numbers are as small as those of its own namespace
+    return outside["namespaces"] and os.path.exists(f"/proc/{number}")
+attempt(*(lambda it=it: kill(outside[it], 0, True) for it in ("referee", "parent") if not is_own(outside[it])),
         *(lambda it=it, number=number: kill(it, number) for number in (15, 2, 1, 3, 19, 20, 11, 9) for it in parents),
         lambda: kill(-1, 19), lambda: kill(-1, 9))
 """,

@@ -138,6 +138,8 @@ async def run_attempt(attempt: EscapeAttempt, directory: Path, sandbox: str) -> 
     if attempt.held_by_group and not groups.memory:
         why = f"it takes a control group to hold it, and this machine has none: {groups.missing}"
         return AttemptResult(attempt.name, attempt.tries, attempt.language, Verdict.NOT_TRIED, why, 0.0)
+    if sandbox == SandboxLevel.LANDLOCK.value and (why := why_not_run_below_landlock(attempt)):
+        return AttemptResult(attempt.name, attempt.tries, attempt.language, Verdict.NOT_CLAIMED, why, 0.0)
     with EscapeTargets(directory, sandbox) as targets:
         try:
             programs = await asyncio.to_thread(write_programs, attempt, targets)
@@ -155,6 +157,15 @@ async def run_attempt(attempt: EscapeAttempt, directory: Path, sandbox: str) -> 
             except BadRequest as error:  # an attempt may be refused at its start
                 verdict, why = Verdict.HELD if attempt.is_unusual_request else Verdict.NOT_TRIED, f"refused: {error}"
     return AttemptResult(attempt.name, attempt.tries, attempt.language, verdict, why, time.monotonic() - since)
+
+
+def why_not_run_below_landlock(attempt: EscapeAttempt) -> str:
+    """Why an attempt is not run at this level, as nothing would stop it before the machine is full; "": it can be."""
+    if attempt.held_by_group and attempt.beyond_landlock:
+        return attempt.beyond_landlock
+    if attempt.starts_processes and os.geteuid() == 0 and not cgroup_support().pids:
+        return "the kernel limits how many processes root starts only by a control group"
+    return ""
 
 
 def match_spec(

@@ -11,7 +11,7 @@ from typing import Any
 
 from fairplay.core.events import Event, Started
 from fairplay.core.match import Match
-from fairplay.sandbox.bubblewrap import DEVICES
+from fairplay.sandbox.bubblewrap import DEVICES, can_set_hostname
 from fairplay.sandbox.policy import SandboxLevel, SandboxPolicy
 
 SECRET_VARIABLE = "FAIRPLAY_SECRET"  # in our environment
@@ -75,7 +75,7 @@ class EscapeTargets:
             "namespaces": self.sandbox != SandboxLevel.LANDLOCK.value,
             "root": os.geteuid() == 0,
             "home": str(Path.home()),
-            "host": os.uname().nodename,
+            "host": os.uname().nodename if can_set_hostname() else "unknown",  # or else it is not hidden
             "secret": SECRET_VARIABLE,
             "memory": STRICT_POLICY.memory,  # for a process
             "together": STRICT_POLICY.memory
