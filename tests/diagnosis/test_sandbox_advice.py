@@ -50,8 +50,8 @@ def test_a_machine_that_refuses_nothing_gets_no_advice(tmp_path: Path) -> None:
 def test_packages_are_installed_by_the_tool_of_the_system(
     tool: str, command: str, user: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(advice.shutil, "which", lambda name: f"/usr/bin/{name}" if name == tool else None)
-    monkeypatch.setattr(advice.os, "geteuid", lambda: user)
+    monkeypatch.setattr("shutil.which", lambda name: f"/usr/bin/{name}" if name == tool else None)
+    monkeypatch.setattr("os.geteuid", lambda: user)
 
     assert advise(tmp_path, MISSING) == f"Install what is missing: {'sudo ' if user else ''}{command}"
 

@@ -16,6 +16,7 @@ from fairplay.sandbox.landlock import handled_rights, landlock_abi
 from fairplay.sandbox.policy import SandboxLevel, SandboxPolicy
 from fairplay.sandbox.protections import check_command, parse_sandbox
 from fairplay.sandbox.sandboxed_command import SandboxedCommand
+from fairplay.sandbox.seccomp import filter_program
 from fairplay.testing.escapes.escape_suite import ESCAPE_SUITE
 from fairplay.testing.escapes.runner import Verdict, run_escape_attempts
 from tests.cli.command import run_fairplay
@@ -336,7 +337,7 @@ def test_a_match_records_its_level_and_its_abi(tmp_path: Path) -> None:
 
 
 def test_a_planted_hole_is_found_by_the_test_from_inside(monkeypatch: pytest.MonkeyPatch) -> None:
-    planted = landlock.filter_program(namespaces=True)
+    planted = filter_program(namespaces=True)
     monkeypatch.setattr(landlock, "filter_program", lambda *, namespaces: planted)
     monkeypatch.setattr(landlock, "handled_rights", lambda abi: (0x1FFF & ~2 & ~8, 0, 0))
 

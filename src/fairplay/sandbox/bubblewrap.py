@@ -38,7 +38,7 @@ DEVICES = ("full", "null", "random", "urandom", "zero")  # no terminals, as a ma
 STREAM_LINKS = {"fd": "fd", "stdin": "fd/0", "stdout": "fd/1", "stderr": "fd/2"}
 SANDBOX_ROOT = "/sandbox"  # programs of root change their root once more, after which they can make no user namespaces
 EXISTING_DIRECTORIES = ("/", "/dev", "/dev/shm", "/proc", "/tmp")  # directories that bubblewrap makes itself
-NOBODY = 65534  # the number of root that may not become another user
+UNPRIVILEGED_ID = 65534  # the number of root that may not become another user
 UNUSED_USER_IDS = range(0x7000_0000, 0x7800_0000)  # ids that no system assigns
 MAX_OPENED_FILES = 100  # in a directory that other users may not read; each is a mount
 
@@ -74,8 +74,8 @@ def bubblewrap_command(
         inside += ["unshare", "--root", SANDBOX_ROOT, "--wd", str(cwd), "--setgid", uid, "--setuid", uid, "--"]
         expose_unreadable_directories(visible)
     else:
-        uid, gid = os.geteuid() or NOBODY, os.getegid() or NOBODY
-        flags += ["--unshare-user", "--disable-userns", "--uid", str(uid), "--gid", str(gid), "--chdir", str(cwd)]
+        own = ["--uid", str(os.geteuid() or UNPRIVILEGED_ID), "--gid", str(os.getegid() or UNPRIVILEGED_ID)]
+        flags += ["--unshare-user", "--disable-userns", *own, "--chdir", str(cwd)]
     tree = [*file_tree_options(visible, cwd, root, sandbox.space), *options, "--remount-ro", "/"]
     return ["bwrap", *flags, *tree, "--", *inside, program, *arguments]
 

@@ -14,7 +14,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
-import fairplay
 from fairplay.core.errors import BadRequest, HostFault
 from fairplay.sandbox.bubblewrap import DEVICES, environment
 from fairplay.sandbox.landlock_supervisor import supervisor_source
@@ -148,7 +147,7 @@ def program_variables(visible: VisibleFiles, directory: str) -> dict[str, str]:
 
 def module_paths(visible: VisibleFiles) -> list[Path]:
     """What Python may import but would not find, as it looks for modules in directories that it may not list."""
-    return [Path(fairplay.__file__).parent, *(file.real for file in visible.named)]
+    return [Path(__file__).parents[1], *(file.real for file in visible.named)]
 
 
 def readable_files(command: Sequence[str], sandbox: SandboxPolicy) -> VisibleFiles:

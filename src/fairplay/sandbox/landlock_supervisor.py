@@ -28,7 +28,7 @@ def supervisor_source() -> str:
     """The source of the supervisor. It avoids typing, contextlib and pathlib, which take long to load."""
     parts = (prefer_oom_kill, close_standard_streams, descendants, reap, handle_commands)
     own = (run_supervisor, remove_files, run_confined, confine, make_ruleset, drop_capabilities)
-    source = "\n".join(map(inspect.getsource, (*parts, *own, own_signals_filter, check)))
+    source = "\n".join(inspect.getsource(part) for part in (*parts, *own, own_signals_filter, check))
     run = f"run_supervisor({CORE_DUMP_BYTES}, {REMOVAL_WAIT_S})"
     return "\n".join(["from __future__ import annotations", IMPORTS, source, run])
 

@@ -7,7 +7,7 @@ import click
 from fairplay.sandbox.policy import SANDBOXES, unknown_level
 
 
-class SandboxLevels(click.ParamType):
+class SandboxLevels(click.ParamType[str]):
     """The name of a level, or of several with commas between them."""
 
     name = "level"
@@ -16,8 +16,9 @@ class SandboxLevels(click.ParamType):
         """The names, as in help texts."""
         return f"[{'|'.join(SANDBOXES)}]"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Check the names."""
-        if (unknown := unknown_level(value)) is not None:
+        names: str = value
+        if (unknown := unknown_level(names)) is not None:
             self.fail(f"{unknown!r} is not one of {', '.join(map(repr, SANDBOXES))}.", param, ctx)
-        return value
+        return names
