@@ -106,6 +106,17 @@ POSSIBLE = {  # with every ABI
     "start a program",
 }
 
+CHILDREN = {"signal its child", "signal all"}  # from ABI 6 on
+RUN_SCRIPT = """
+import subprocess, sys
+from fairplay.sandbox.policy import SandboxLevel, SandboxPolicy
+from fairplay.sandbox.sandboxed_command import SandboxedCommand
+sandboxed = SandboxedCommand(sys.argv[1:], SandboxPolicy(SandboxLevel.LANDLOCK))
+code = subprocess.run(sandboxed.words, pass_fds=sandboxed.inherited_fds).returncode
+sandboxed.close()
+sys.exit(code)
+"""
+
 
 def run(command: Sequence[str], policy: SandboxPolicy = CONFINED) -> subprocess.CompletedProcess[str]:
     """Run a command below Landlock, to its end."""
@@ -156,10 +167,26 @@ def test_a_program_reaches_only_its_own(abi: int, tmp_path: Path, monkeypatch: p
     done = run([*PYTHON, "-c", f"import sys; sys.argv[1:] = [{str(victim)!r}]\n{TRIES}"])  # a word would show it
 
     assert done.returncode == 0, done.stderr
-    assert set(json.loads(done.stdout)) == POSSIBLE | ({"signal its child", "signal all"} if abi >= 6 else set())
+    assert set(json.loads(done.stdout)) == POSSIBLE | (CHILDREN if abi >= 6 else set())
     assert victim.read_text() == "kept"
     assert changes(victim) == before
     assert [path.name for path in victim.parent.iterdir()] == ["file"]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
+def test_a_program_of_an_ordinary_user_reaches_only_its_own(tmp_path: Path) -> None:
+    tmp_path.chmod(0o755)
+    user = Host(unused_user_id(), tmp_path)
+    (victim := tmp_path / "secret" / "file").parent.mkdir()
+    victim.write_text("kept")
+    user.take_ownership(tmp_path, victim.parent, victim)
+
+    tries = f"import sys; sys.argv[1:] = [{str(victim)!r}]\n{TRIES}"
+    done = user.run_freely(sys.executable, "-c", RUN_SCRIPT, *PYTHON, "-c", tries)
+
+    assert done.code == 0, done
+    assert set(json.loads(done.out)) == POSSIBLE | (CHILDREN if landlock_abi() >= 6 else set())
+    assert victim.read_text() == "kept"
 
 
 def test_a_program_of_root_has_no_capabilities() -> None:
