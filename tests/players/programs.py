@@ -1,36 +1,34 @@
 """Write small programs that play the toy, and count what they leave behind."""
 
 import asyncio
-import os
 import sys
 import threading
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from contextlib import asynccontextmanager, suppress
+from functools import wraps
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, ParamSpec
 
 import pytest
 
-from fairplay.core.messages import Answer, Message
-from fairplay.core.roles import CloseReason
 from fairplay.players.process import ProgramConnection
 from fairplay.players.process_pool import POOL
-from fairplay.referee.local_channel import LocalChannel
 from fairplay.sandbox.policy import SandboxLevel, SandboxPolicy
-from fairplay.sandbox.process_tree import descendants
 from tests.players.machine import needs_landlock, needs_strict
-from tests.toy import Play, Toy, View
+from tests.toy import Play, View
 
+P = ParamSpec("P")
 EXIT_TIMEOUT_S = 1.0  # seconds
+PLAIN, STRICT = SandboxPolicy(SandboxLevel.NONE), SandboxPolicy(SandboxLevel.STRICT)
 PYTHON = (sys.executable, "-I", "-S")  # which starts quickly
 
 every_level = pytest.mark.parametrize(
     "sandbox",
     [
-        pytest.param(SandboxPolicy(SandboxLevel.STRICT), marks=needs_strict, id="strict"),
+        pytest.param(STRICT, marks=needs_strict, id="strict"),
         pytest.param(SandboxPolicy(SandboxLevel.LANDLOCK), marks=needs_landlock, id="landlock"),
-        pytest.param(SandboxPolicy(SandboxLevel.NONE), id="none"),
+        pytest.param(PLAIN, id="none"),
     ],
 )
 
@@ -66,23 +64,35 @@ def write_program(directory: Path, body: str = "", name: str = "bot.py") -> list
     return [*PYTHON, str(path)]
 
 
+@asynccontextmanager
+async def running(
+    command: Sequence[str], sandbox: SandboxPolicy = PLAIN, **options: Any
+) -> AsyncIterator[ProgramConnection]:
+    """A program that is started, and ended afterwards."""
+    program = await ProgramConnection.start(command, sandbox=sandbox, **options)
+    try:
+        yield program
+    finally:
+        await program.close(b"", 0)
+
+
+def leaves_no_process(test: Callable[P, Coroutine[Any, Any, None]]) -> Callable[P, None]:
+    """A test that is run with an event loop; afterwards none of its files, processes and threads is left."""
+
+    @wraps(test)
+    def run_it(*arguments: P.args, **named: P.kwargs) -> None:
+        before = current_holdings()
+        try:
+            asyncio.run(test(*arguments, **named))
+        finally:
+            assert is_cleaned_up(before), new_holdings(before)
+
+    return run_it
+
+
 def first_card(view: View) -> Any:
     """Play as the honest program does."""
     return Play(view.hand[0]) if view.hand else {"type": "pass"}
-
-
-class InProcessPlayer:
-    """A player in this process at a table of others."""
-
-    def __init__(self) -> None:
-        self._local = LocalChannel(first_card, Toy())
-
-    async def ask(self, message: Message) -> Answer:
-        await asyncio.sleep(0)
-        return self._local.ask(message)
-
-    async def close(self, reason: CloseReason) -> None:
-        pass
 
 
 class NoControlGroups:
@@ -134,37 +144,6 @@ def becomes_true(is_so: Callable[[], bool]) -> bool:
     while not is_so() and time.monotonic() < until:
         time.sleep(0.01)
     return is_so()
-
-
-class Namespaces:
-    """The namespaces of processes that a running program lives in; while they are held no others get their names."""
-
-    def __init__(self, program: ProgramConnection) -> None:
-        below = [Path(f"/proc/{pid}/ns/pid") for pid in descendants(program._transport.get_pid())]
-        self._held = [os.open(path, os.O_RDONLY) for path in below if namespace_name(path) != OWN_NAMESPACE]
-        self.names = {namespace_name(Path(f"/proc/self/fd/{number}")) for number in self._held}
-
-    def survivors(self) -> list[str]:
-        """Who is still alive in them."""
-        return [
-            str(path.parent.parent)
-            for path in Path("/proc").glob("[0-9]*/ns/pid")
-            if namespace_name(path) in self.names
-        ]
-
-    def release(self) -> None:
-        for number in self._held:
-            os.close(number)
-
-
-def namespace_name(path: Path) -> str:
-    try:
-        return str(path.readlink())
-    except OSError:  # it has ended, or belongs to another user
-        return ""
-
-
-OWN_NAMESPACE = namespace_name(Path("/proc/self/ns/pid"))
 
 
 def processes_marked(mark: str) -> list[int]:

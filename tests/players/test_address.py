@@ -1,4 +1,4 @@
-"""Test all addresses of players, and invalid ones."""
+"""Test all addresses of players with what is there, and invalid ones."""
 
 import sys
 from collections.abc import Iterator
@@ -12,6 +12,7 @@ from fairplay import BadRequest
 from fairplay.games import game_info
 from fairplay.games.fish import Fish
 from fairplay.players.address import open_player, split_label
+from fairplay.players.location import Command, ListenAddress, Location, parse_remote_address
 from fairplay.referee.referee import Referee
 from fairplay.render.text import printable
 
@@ -73,9 +74,7 @@ def survives(player: Any) -> bool:
     return not Referee().run(GAME, [player, player], seed=bytes(32)).result.ejected
 
 
-@pytest.mark.parametrize("address", ["random", "greedy", "lookahead", "lookahead:1", "lookahead:2"])
-def test_a_built_in_player_is_known_by_its_name(address: str) -> None:
-    assert survives(open_fish(address))
+# Built-in players.
 
 
 def test_the_parameter_of_a_built_in_player_changes_how_it_plays() -> None:
@@ -94,33 +93,30 @@ def test_a_built_in_player_draws_from_the_key_of_its_seat() -> None:
     assert open_fish("random")(VIEW) == open_fish("random")(VIEW)
 
 
-@pytest.mark.parametrize("address", ["rando", "Random", "", ":", " random", "chess:1"])
-def test_a_built_in_player_that_is_not_there_is_refused(address: str) -> None:
-    name = address.partition(":")[0]
+@pytest.mark.parametrize(
+    ("address", "why"),
+    [
+        *((f"lookahead:{it}", f"not '{it}'") for it in ("x", "0", "10", "1:2", "²")),
+        *((it, "takes no parameter") for it in ("random:3", "greedy:much")),
+        *(
+            (it, f"fish has no player '{name}'; it has random, greedy, lookahead, sampler, territory")
+            for it, name in (("rando", "rando"), ("Random", "Random"), (":", ""), (" random", " random"), ("x:1", "x"))
+        ),
+    ],
+)
+def test_an_invalid_name_or_parameter_of_a_built_in_player_is_refused(address: str, why: str) -> None:
+    assert why in refusal(address)
 
-    assert refusal(address).startswith(
-        f"fish has no player {name!r}; it has random, greedy, lookahead, sampler, territory"
-    )
 
-
-@pytest.mark.parametrize("address", ["lookahead:x", "lookahead:0", "lookahead:10", "lookahead:1:2", "lookahead:²"])
-def test_a_parameter_that_makes_no_sense_is_refused(address: str) -> None:
-    assert refusal(address).endswith(f"not {address.partition(':')[2]!r}")
-
-
-@pytest.mark.parametrize("address", ["random:3", "greedy:much"])
-def test_a_parameter_where_there_is_none_is_refused(address: str) -> None:
-    assert "takes no parameter" in refusal(address)
+# Labels.
 
 
 @pytest.mark.parametrize(
     ("text", "label", "address"),
     [
-        ("random", "random", "random"),
-        ("ann=random", "ann", "random"),
+        ("lookahead:2", "lookahead:2", "lookahead:2"),
         ("ann=lookahead:2", "ann", "lookahead:2"),
         ("a b=./x.py", "a b", "./x.py"),
-        ("ann=py:bots:Ann", "ann", "py:bots:Ann"),
         ("ann=bob=random", "ann", "bob=random"),
     ],
 )
@@ -132,6 +128,9 @@ def test_a_label_may_stand_before_the_address(text: str, label: str, address: st
 def test_half_a_label_is_refused(text: str) -> None:
     with pytest.raises(BadRequest, match="write NAME=PLAYER"):
         split_label(text)
+
+
+# Modules.
 
 
 def test_a_module_may_hold_a_class_a_function_or_an_object(bots: Path) -> None:
@@ -153,14 +152,10 @@ def test_a_module_may_be_in_a_package(bots: Path) -> None:
     assert survives(open_fish("py:more.good:take_turn"))
 
 
-@pytest.mark.parametrize("address", ["py:", "py::", "py:bots", "py:bots:", "py::Bot"])
-def test_an_address_without_a_name_in_a_module_is_refused(address: str) -> None:
-    assert refusal(address) == f"{address!r} names no player; write py:module:Name"
-
-
 @pytest.mark.parametrize(
     ("address", "why"),
     [
+        *((it, f"'{it}' names no player; write py:module:Name") for it in ("py:", "py::", "py:x", "py:x:", "py::X")),
         ("py:nowhere_to_be_found:Bot", "ModuleNotFoundError: No module named 'nowhere_to_be_found'"),
         ("py:..:Bot", "TypeError"),
         ("py:empty:Bot", "module empty has no 'Bot'"),
@@ -176,7 +171,25 @@ def test_a_module_without_this_player_is_refused(address: str, why: str, bots: P
     assert why in refusal(address)
 
 
-@pytest.mark.parametrize("source", [PLAYER, STRATEGY, f"{PLAYER}\nplayer = Player()\ndel Player\n"])
+# Files.
+
+WITH_NAMES = """
+    from __future__ import annotations
+    from dataclasses import dataclass
+    from fairplay import *
+    from fairplay.games.fish import Fish
+
+    @dataclass
+    class Memory:
+        turns: int = 0
+
+    def take_turn(view):
+        return next(Fish().actions(view))
+"""
+OBJECT = f"{PLAYER}\nplayer = Player()\ndel Player\n"
+
+
+@pytest.mark.parametrize("source", [PLAYER, STRATEGY, OBJECT, WITH_NAMES], ids=["class", "function", "object", "names"])
 @pytest.mark.parametrize("address", ["./bot.py", "bot.py"])
 def test_a_file_may_hold_a_class_a_function_or_an_object(source: str, address: str, bots: Path) -> None:
     write(bots / "bot.py", source)
@@ -196,30 +209,10 @@ def test_a_player_file_is_loaded_anew_for_each_seat(bots: Path) -> None:
 
 
 def test_a_player_file_may_have_the_name_of_a_standard_module(bots: Path) -> None:
-    address = str(write(bots / "random.py", STRATEGY))
-    import random
+    before = sys.modules["textwrap"]
 
-    open_fish(address)
-
-    assert sys.modules["random"] is random
-
-
-def test_a_file_may_use_dataclasses_and_the_names_of_fairplay(bots: Path) -> None:
-    source = """
-        from __future__ import annotations
-        from dataclasses import dataclass
-        from fairplay import *
-        from fairplay.games.fish import Fish
-
-        @dataclass
-        class Memory:
-            turns: int = 0
-
-        def take_turn(view):
-            return next(Fish().actions(view))
-    """
-
-    assert survives(open_fish(str(write(bots / "bot.py", source))))
+    assert survives(open_fish(str(write(bots / "textwrap.py", STRATEGY))))
+    assert sys.modules["textwrap"] is before
 
 
 @pytest.mark.parametrize(
@@ -254,7 +247,7 @@ def test_a_file_without_a_player_is_refused_with_the_reason(source: str, why: st
 
 
 def test_an_exception_of_a_player_file_is_escaped_for_the_terminal(bots: Path) -> None:
-    (bots / "bot.py").write_text("raise RuntimeError('one\\ntwo \\x1b[2J')")
+    write(bots / "bot.py", "raise RuntimeError('one\\ntwo \\x1b[2J')")
 
     with pytest.raises(BadRequest) as caught:
         open_fish("./bot.py")
@@ -276,3 +269,75 @@ def test_the_keyboard_is_not_a_player(bots: Path) -> None:
 
     with pytest.raises(KeyboardInterrupt):
         open_fish("./bot.py")
+
+
+# Where players are.
+
+
+@pytest.mark.parametrize(
+    ("address", "place"),
+    [
+        ("tcp:4000", ListenAddress("tcp", "4000")),
+        ("ws:example.org:80", ListenAddress("ws", "example.org:80")),
+        ("exec:./bot --flag 'two words'", Command(("./bot", "--flag", "two words"))),
+        ("./bot", Command(("./bot",))),
+        ("random", None),
+        ("lookahead:2", None),
+        ("in-process:some.module:Name", None),
+        ("in-process:module:Name.py", None),
+    ],
+)
+def test_an_address_has_a_location(address: str, place: Location | None) -> None:
+    assert parse_remote_address(address) == place
+
+
+def test_a_directory_plays_by_its_main_file_and_is_an_argument(tmp_path: Path) -> None:
+    directory = str(tmp_path)
+    with pytest.raises(BadRequest, match=f"there is neither a program bot nor a file bot.py in {directory}"):
+        parse_remote_address(directory)
+    (tmp_path / "bot").touch()
+    assert parse_remote_address(directory) == Command((f"{directory}/bot", directory))
+    (tmp_path / "bot.py").touch()
+    assert parse_remote_address(f"{directory}/") == Command(
+        (sys.executable, "-P", "-m", "fairplay.bot", f"{directory}/")
+    )
+
+
+@pytest.mark.parametrize(
+    ("module", "place"),
+    [
+        ("alone", "alone.py"),
+        ("whole", "whole"),
+        ("whole.inner.deep", "whole"),
+        ("mere.alone", "mere/alone.py"),
+        ("mere.whole.deep", "mere/whole"),
+    ],
+)
+def test_a_module_plays_as_a_program_that_sees_its_file_or_its_package(
+    module: str, place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for file in ("alone.py", "whole/__init__.py", "whole/inner/deep.py", "mere/alone.py", "mere/whole/__init__.py"):
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / file).write_text("raise SystemExit('this is run')")
+    monkeypatch.chdir(tmp_path)
+
+    command = parse_remote_address(f"py:{module}:Bot")
+
+    words = ("-P", "-m", "fairplay.bot", f"py:{module}:Bot", f"--from={tmp_path}", f"{tmp_path}/{place}")
+    assert command == Command((sys.executable, *words))
+
+
+@pytest.mark.parametrize(
+    ("address", "why"),
+    [
+        ("exec:", "exec: names no program"),
+        ("exec:'", "exec:' is not a command line: No closing quotation"),
+        ("./missing.py", "there is no Python file ./missing.py"),
+        ("py:missing_module:Bot", "py:missing_module:Bot cannot be loaded: ModuleNotFoundError: No module"),
+        ("py:..:Bot", "No module named '..'"),
+        ("py:json.missing", "'py:json.missing' names no player; write py:module:Name"),
+    ],
+)
+def test_an_address_that_has_no_location_is_refused(address: str, why: str) -> None:
+    with pytest.raises(BadRequest, match=why):
+        parse_remote_address(address)

@@ -26,66 +26,45 @@ class Busy:
     """Counts how many are at work at once."""
 
     def __init__(self, slots: CpuSlots) -> None:
-        self.most = self.done = 0
+        self.most = self.now = 0
+        self.done: list[int] = []
         self._slots = slots
-        self._now = 0
         self._lock = threading.Lock()
 
-    async def work(self, seconds: float = 0.001) -> None:
+    async def work(self, number: int) -> None:
         slot = await taken(self._slots)
-        try:
-            with self._lock:
-                self._now += 1
-                self.most = max(self.most, self._now)
-            await asyncio.sleep(seconds)
-            with self._lock:
-                self._now -= 1
-                self.done += 1
-        finally:
-            self._slots.release(slot)
+        with self._lock:
+            self.now += 1
+            self.most = max(self.most, self.now)
+            self.done.append(number)
+        await asyncio.sleep(0.001)
+        with self._lock:
+            self.now -= 1
+        self._slots.release(slot)
+
+    async def all_work(self, count: int) -> None:
+        await asyncio.gather(*(self.work(number) for number in range(count)))
 
 
-def test_no_more_programs_compute_than_there_are_slots() -> None:
-    async def all_of_them() -> Busy:
-        busy = Busy(CpuSlots(3))
-        await asyncio.gather(*(busy.work() for _ in range(50)))
-        return busy
+@pytest.mark.parametrize("slots", [1, 3])
+def test_no_more_programs_compute_than_there_are_slots_and_the_first_comes_first(slots: int) -> None:
+    busy = Busy(CpuSlots(slots))
 
-    busy = asyncio.run(all_of_them())
+    asyncio.run(busy.all_work(50))
 
-    assert (busy.most, busy.done) == (3, 50)
-
-
-def test_slots_are_granted_first_come_first_served() -> None:
-    async def in_order() -> list[int]:
-        slots, served = CpuSlots(1), list[int]()
-
-        async def one(number: int) -> None:
-            slot = await taken(slots)
-            served.append(number)
-            await asyncio.sleep(0)
-            slots.release(slot)
-
-        await asyncio.gather(*(one(number) for number in range(20)))
-        return served
-
-    assert asyncio.run(in_order()) == list(range(20))
+    assert (busy.most, busy.done) == (slots, list(range(50)))
 
 
 def test_the_event_loops_of_a_process_share_its_slots() -> None:
-    slots = CpuSlots(2)
-    busy = Busy(slots)
+    busy = Busy(CpuSlots(2))
 
-    async def many() -> None:
-        await asyncio.gather(*(busy.work() for _ in range(20)))
-
-    threads = [threading.Thread(target=lambda: asyncio.run(many())) for _ in range(4)]
+    threads = [threading.Thread(target=lambda: asyncio.run(busy.all_work(20))) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join(30)
 
-    assert (busy.most, busy.done) == (2, 80)
+    assert (busy.most, len(busy.done)) == (2, 80)
 
 
 @pytest.mark.parametrize("later", range(6))
@@ -112,25 +91,13 @@ def test_a_cancellation_at_any_moment_loses_no_slot(later: int) -> None:
     asyncio.run(cancelled())
 
 
-def test_a_request_from_a_closed_event_loop_takes_no_slot() -> None:
+def test_a_request_from_a_closed_or_idle_event_loop_takes_no_slot() -> None:
     slots = CpuSlots(1)
 
     async def leave() -> CpuSlot:
         first = await taken(slots)
         slots.acquire(CpuSlot(lambda: None))
         return first
-
-    slots.release(asyncio.run(leave()))
-
-    async def take() -> None:
-        async with asyncio.timeout(5):
-            await taken(slots)
-
-    asyncio.run(take())
-
-
-def test_a_cancelled_request_from_an_idle_event_loop_takes_no_slot() -> None:
-    slots = CpuSlots(1)
 
     async def give_up() -> CpuSlot:
         first = await taken(slots)
@@ -140,10 +107,12 @@ def test_a_cancelled_request_from_an_idle_event_loop_takes_no_slot() -> None:
 
     async def take() -> None:
         async with asyncio.timeout(5):
-            await taken(slots)
+            slots.release(await taken(slots))
 
-    with asyncio.Runner() as kept:
-        slots.release(kept.run(give_up()))
+    slots.release(asyncio.run(leave()))
+    asyncio.run(take())
+    with asyncio.Runner() as idle:
+        slots.release(idle.run(give_up()))
         asyncio.run(take())
 
 

@@ -17,7 +17,6 @@ from fairplay.players.session import HostSession
 from fairplay.protocol import player_side, wire
 from fairplay.protocol.player_side import PlayerSide
 from fairplay.protocol.wire import Hello
-from fairplay.sandbox.policy import SandboxLevel, SandboxPolicy
 from fairplay.server.sign_in.tls import tls_context
 from fairplay.transport import connector
 from fairplay.transport.connection import ConnectionClosed, receive
@@ -27,7 +26,7 @@ from fairplay.transport.sockets import accept_tcp
 from fairplay.transport.websocket import accept_websocket
 from tests.players.cancelling import CancelTime, cancel_at
 from tests.players.fake_server import END, FISH, RECEIPT, TURN
-from tests.players.programs import current_holdings
+from tests.players.programs import PLAIN, current_holdings
 from tests.server.sign_in import test_sign_in
 
 certificate = test_sign_in.certificate
@@ -41,22 +40,22 @@ while read -r line; do
 done
 """
 
-every_time = pytest.mark.parametrize("when", CancelTime)
-
 
 async def at_every_await(round_at: Callable[[int], Awaitable[bool]]) -> int:
     """Do it again and again, cancelled at the first await, the second and so on; how many there are."""
     complaints: list[Any] = []
     asyncio.get_running_loop().set_exception_handler(lambda loop, context: complaints.append(context))
     at, goes_on = 0, True
+    await asyncio.to_thread(int)  # one thread stays, for names to be looked up
     while goes_on:
         at += 1
         assert at < MOST
-        before = open_now()
+        before = current_holdings()
         goes_on = await round_at(at)
         await some_turns()
         assert asyncio.all_tasks() == {asyncio.current_task()}, at
-        assert open_now() == before, at
+        now = current_holdings()
+        assert (now.files, now.children) == (before.files, before.children), at
     gc.collect()
     assert complaints == []
     return at
@@ -66,12 +65,6 @@ async def some_turns() -> None:
     """Let what was cut be really closed."""
     for _ in range(3):
         await asyncio.sleep(0)
-
-
-def open_now() -> tuple[int, int]:
-    """Files and sockets, and children."""
-    found = current_holdings()
-    return found.files, found.children
 
 
 # To connect
@@ -96,7 +89,7 @@ async def host(scheme: str, files: tuple[str, str]) -> AsyncIterator[str]:
             yield f"{scheme}://127.0.0.1:{listener.getsockname()[1]}"
 
 
-@every_time
+@pytest.mark.parametrize("when", CancelTime)
 @pytest.mark.parametrize("scheme", ["tcp", "tls", "ws", "wss"])
 def test_a_cancel_at_any_await_of_connecting_leaves_nothing(
     scheme: str, when: CancelTime, certificate: tuple[str, str], monkeypatch: pytest.MonkeyPatch
@@ -124,11 +117,7 @@ def test_a_cancel_at_any_await_of_connecting_leaves_nothing(
             assert [each.fileno() for each in connected] == [-1] * len(connected), at  # the host has not hung up
             return was_cancelled
 
-    async def with_threads() -> int:
-        await asyncio.to_thread(int)  # one stays, for names to be looked up
-        return await at_every_await(each)
-
-    assert asyncio.run(with_threads()) > 2
+    assert asyncio.run(at_every_await(each)) > 2
 
 
 # To play
@@ -187,7 +176,7 @@ def test_a_cancel_at_any_await_of_playing_leaves_nothing(when: CancelTime, monke
     played: list[int] = []
 
     async def start(hello: Hello) -> ProgramConnection:
-        return await ProgramConnection.start(["sh", "-c", BOT], sandbox=SandboxPolicy(SandboxLevel.NONE))
+        return await ProgramConnection.start(["sh", "-c", BOT], sandbox=PLAIN)
 
     async def play(address: str) -> None:
         side = PlayerSide(name="ann")
@@ -199,9 +188,5 @@ def test_a_cancel_at_any_await_of_playing_leaves_nothing(when: CancelTime, monke
         async with server() as address:
             return await cancel_at(at, when, play(address))
 
-    async def with_threads() -> int:
-        await asyncio.to_thread(int)  # one stays, for names to be looked up
-        return await at_every_await(each)
-
-    assert asyncio.run(with_threads()) > 20
+    assert asyncio.run(at_every_await(each)) > 20
     assert played == [1]  # when there was no await left

@@ -11,12 +11,12 @@ import pytest
 
 from fairplay.core.messages import Failed, Tell
 from fairplay.diagnosis.ejection_explanation import explain_ejection
-from fairplay.games import game_info
 from fairplay.games.fish import Fish
 from fairplay.hosting.table import AsyncLocalChannel
 from fairplay.journal.ejection_report import ejection_reports
 from fairplay.journal.record import Journal
 from fairplay.journal.verification import read_legal
+from fairplay.players.address import built_in_strategy
 from fairplay.players.listener import listening_socket
 from fairplay.players.process import ProgramConnection
 from fairplay.players.remote import RemoteChannel
@@ -24,10 +24,11 @@ from fairplay.protocol.limits import Limits
 from fairplay.referee.drivers import play_async
 from fairplay.referee.local_channel import LocalChannel
 from fairplay.referee.referee import deal_match
-from fairplay.sandbox.policy import SandboxLevel, SandboxPolicy
 from fairplay.transport import event_loop
 from fairplay.transport.connection import Connection
 from fairplay.transport.sockets import accept_tcp
+from tests.journal_files import read_lines
+from tests.players.programs import running
 from tests.toy import Toy
 
 LIMIT_S = 1.0
@@ -95,7 +96,7 @@ import json, sys, time
 for text in sys.stdin:
     line = json.loads(text)
     if line["type"] == "take_turn":
-        time.sleep(line["limit"] + 1.0)
+        time.sleep(line["limit"] + SECONDS)
     if "nonce" in line:
         print(json.dumps({"nonce": line["nonce"], "answer": None}), flush=True)
 """
@@ -108,77 +109,59 @@ with socket.create_connection(("127.0.0.1", int(sys.argv.pop(1)))) as line:
 """
 
 
-async def lines_of_a_match(line: Connection, directory: Path) -> list[dict[str, Any]]:
+async def play_match(late_player: Connection, directory: Path) -> list[dict[str, Any]]:
     """What is on record of a match in which the player in seat 1 of 3 answers its first turn too late."""
     game = Fish(rows=4, columns=5)
+    others = [AsyncLocalChannel(LocalChannel(built_in_strategy("fish", "random", bytes(32)), game)) for _ in range(2)]
+    late = RemoteChannel(late_player, game, limits=Limits(move=0.3))
     match = deal_match(game, ("ann", "bob", "cyd"), bytes(32))
-    near = [
-        AsyncLocalChannel(LocalChannel(game_info("fish").built_in["random"].make("", bytes(32)), game))
-        for _ in range(2)
-    ]
-    late = RemoteChannel(line, game, limits=Limits(move=0.3))
     with Journal(directory).begin(match) as record:
-        await play_async(match, [near[0], late, near[1]], record)
-    return [json.loads(text) for text in record.path.read_text().splitlines()]
+        await play_async(match, [others[0], late, others[1]], record)
+    return read_lines(record.path)
 
 
-@pytest.fixture
-def ample(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Wait for late answers for longer than any machine can be busy."""
-    monkeypatch.setattr(Connection, "late_answer_timeout_s", 30.0)
-    monkeypatch.setattr(ProgramConnection, "late_answer_timeout_s", 30.0)
-
-
-async def late_match(way: str, code: str, directory: Path) -> list[dict[str, Any]]:
+async def play_late(way: str, seconds: float, directory: Path) -> list[dict[str, Any]]:
     """What is on record of a match of a late player, as a program or over a connection."""
+    code = LATE.replace("SECONDS", str(seconds))
     if way == "program":
-        line: Connection = await ProgramConnection.start(
-            [sys.executable, "-c", code], sandbox=SandboxPolicy(SandboxLevel.NONE)
-        )
-        return await lines_of_a_match(line, directory)
+        async with running([sys.executable, "-c", code]) as program:
+            return await play_match(program, directory)
     with listening_socket("127.0.0.1", 0) as listener:
         words = (sys.executable, "-c", OVER_TCP, str(listener.getsockname()[1]), code)
         player = await asyncio.create_subprocess_exec(*words)
         connection, _ = await asyncio.get_running_loop().sock_accept(listener)
-        lines = await lines_of_a_match(await accept_tcp(connection), directory)
+        lines = await play_match(await accept_tcp(connection), directory)
         await player.wait()
         return lines
 
 
 @pytest.mark.alone
-@pytest.mark.usefixtures("ample")
 @pytest.mark.parametrize("way", ["program", "connection"])
-def test_a_late_answer_is_recorded_while_the_others_go_on(way: str, tmp_path: Path) -> None:
-    lines = asyncio.run(late_match(way, LATE, tmp_path))
+def test_a_late_answer_is_recorded_and_explained_while_the_others_go_on(
+    way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for kind in (Connection, ProgramConnection):  # longer than any machine can be busy
+        monkeypatch.setattr(kind, "late_answer_timeout_s", 30.0)
+
+    lines = asyncio.run(play_late(way, 1.0, tmp_path))
 
     types = [line["type"] for line in lines]
     (late,) = [line for line in lines if line["type"] == "late_answer"]
     assert (late["seat"], types[-2:]) == (1, ["late_answer", "result"])
     assert types[-3] == "fact" and "ejected" not in lines[-3]["fact"]["type"]  # another player played on before it came
     assert 0.5 < late["overrun"] < 25.0
+    (journal,) = tmp_path.glob("*.jsonl")
+    recorded = read_legal(journal)
+    (report,) = ejection_reports(recorded)
+    assert report.overrun == late["overrun"]
+    why = "\n".join(explain_ejection(report, recorded, str(journal)))
+    assert f"its answer came {late['overrun']:.3f} s too late" in why
 
 
 @pytest.mark.alone
 @pytest.mark.parametrize("way", ["program", "connection"])
 def test_an_answer_that_is_50_ms_late_is_waited_for(way: str, tmp_path: Path) -> None:
-    lines = event_loop.run(late_match(way, LATE.replace("1.0", "0.05"), tmp_path))
+    lines = event_loop.run(play_late(way, 0.05, tmp_path))
 
     (late,) = [line for line in lines if line["type"] == "late_answer"]
     assert 0.03 < late["overrun"] < 0.3
-
-
-@pytest.mark.usefixtures("ample")
-def test_fairplay_why_says_by_how_much_an_answer_was_late(tmp_path: Path) -> None:
-    async def host() -> None:
-        line = await ProgramConnection.start([sys.executable, "-c", LATE], sandbox=SandboxPolicy(SandboxLevel.NONE))
-        await lines_of_a_match(line, tmp_path)
-
-    asyncio.run(host())
-
-    (journal,) = tmp_path.glob("*.jsonl")
-    recorded = read_legal(journal)
-    (report,) = ejection_reports(recorded)
-    assert report.overrun is not None
-    assert f"its answer came {report.overrun:.3f} s too late" in "\n".join(
-        explain_ejection(report, recorded, str(journal))
-    )

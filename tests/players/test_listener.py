@@ -5,12 +5,12 @@ import socket
 import struct
 import subprocess
 import sys
-import threading
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import ExitStack, suppress
+from functools import wraps
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, ParamSpec, Self, TypeVar
 
 import msgspec
 import pytest
@@ -20,23 +20,22 @@ from fairplay.core.errors import BadRequest
 from fairplay.core.events import Ejected, Event, Fault, Result
 from fairplay.core.game import Game, Moment
 from fairplay.core.match import Match
-from fairplay.core.messages import Answer, Message, Tell
-from fairplay.core.roles import AsyncChannel, NullRecord
+from fairplay.core.messages import Tell
+from fairplay.core.roles import AsyncChannel
 from fairplay.games import game_info, make_game
 from fairplay.hosting.table import AsyncLocalChannel
 from fairplay.players.listener import ConnectedPlayer, Listener, listen_tcp, listening_socket
-from fairplay.players.player_loop import serve_player
 from fairplay.protocol import wire
 from fairplay.protocol.limits import Limits
 from fairplay.referee.drivers import play, play_async
 from fairplay.referee.local_channel import LocalChannel
 from fairplay.referee.referee import deal_match
 from fairplay.transport.connection import Connection
-from fairplay.transport.endpoint import parse_endpoint
+from fairplay.transport.endpoint import format_endpoint, parse_endpoint
 from fairplay.transport.sockets import accept_tcp
 from tests.players.host_connection import connect_to_host
 
-T = TypeVar("T")
+T, P = TypeVar("T"), ParamSpec("P")
 AnyGame = Game[Any, Any, Any]
 Question = dict[str, Any]
 
@@ -44,7 +43,6 @@ SEED = seed_from_text("tcp")
 LIMITS = Limits(move=5.0, start_up=5.0, goodbye=0.1)
 SHORT = Limits(move=0.3, start_up=5.0, goodbye=0.1)
 SLOW = Limits(move=600.0, start_up=600.0, goodbye=0.1)  # a wait under these limits takes too long for a test
-PEER_TIMEOUT_S = 60.0  # which no test needs
 FISH = make_game("fish", {"rows": 3, "columns": 4})
 TABLES: dict[str, tuple[AnyGame, tuple[str, ...]]] = {
     "fish": (make_game("fish", {"rows": 5, "columns": 5}), ("random", "greedy", "lookahead")),
@@ -119,6 +117,16 @@ def descriptors() -> int:
     return sum(1 for _ in Path("/proc/self/fd").iterdir())
 
 
+def leaves_nothing(test: Callable[P, Coroutine[Any, Any, None]]) -> Callable[P, None]:
+    """A test that is run with an event loop; afterwards nothing of it is left."""
+
+    @wraps(test)
+    def run_it(*arguments: P.args, **named: P.kwargs) -> None:
+        run(test(*arguments, **named))
+
+    return run_it
+
+
 def server(game: AnyGame, seat: int, name: str) -> Any:
     return game_info(game.name).built_in[name].make("", derive_seed(SEED, f"seat {seat}"))
 
@@ -136,7 +144,8 @@ def in_process(game: AnyGame, players: tuple[str, ...]) -> Played:
     return Played(facts, match.result)
 
 
-def reply(question: Question, answer: Any = None) -> bytes:
+def reply(question: Question | None, answer: Any = None) -> bytes:
+    assert question is not None
     return wire.encode({"nonce": question["nonce"], "answer": answer}) + b"\n"
 
 
@@ -163,20 +172,38 @@ async def connected(listener: Listener, here: str | None = None) -> Client:
     return Client(*await asyncio.open_connection(listener.host, listener.port, local_addr=local))
 
 
-async def match_with(guest: ConnectedPlayer, game: AnyGame = FISH, *, watch: list[Any] | None = None) -> Played:
+class Host:
+    """A listener that waits for players, and the clients that came; all of them are gone in the end."""
+
+    def __init__(self, seats: int = 1, **options: Any) -> None:
+        self.listener = listen_tcp("0")
+        self._accepting = self.listener.accept_players(FISH, seats, **{"limits": LIMITS, **options})
+        self._clients: list[Client] = []
+
+    async def connect(self, here: str | None = None) -> Client:
+        self._clients.append(await connected(self.listener, here))
+        return self._clients[-1]
+
+    async def __aenter__(self) -> Self:
+        self.seating = asyncio.create_task(self._accepting)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self.seating.cancel()
+        await asyncio.wait([self.seating])
+        for guest in () if self.seating.cancelled() else self.seating.result():
+            await guest.channel.close(None)
+        for client in self._clients:
+            client.hang_up()
+
+
+async def match_with(guest: ConnectedPlayer, game: AnyGame = FISH) -> Played:
     """A match against a built-in player; the guest has seat 1."""
     facts: list[Event] = []
-
-    class Watch(NullRecord):
-        def write(self, event: Event, message: Message | None, answer: Answer | None) -> bool:
-            facts.append(event)
-            if watch is not None and isinstance(event, Ejected):
-                watch.append(answer)
-            return False
-
     table: list[AsyncChannel] = [AsyncLocalChannel(LocalChannel(server(game, 0, "greedy"), game)), guest.channel]
-    match = await play_async(the_match(game, ("greedy", "greedy")), table, Watch())
-    return Played(facts, match.result)
+    match = the_match(game, ("greedy", "greedy"))
+    final = await play_async(match, table, on_event=lambda event, match: facts.append(event))
+    return Played(facts, final.result)
 
 
 async def meet(client: Callable[[Client], Awaitable[Any]], *, limits: Limits = LIMITS) -> tuple[Played, Any]:
@@ -204,20 +231,6 @@ def ejection(played: Played) -> Ejected:
     return ejected
 
 
-def serve(listener: Listener, game: AnyGame, seat: int, name: str, came: threading.Event | None = None) -> None:
-    """A player as people write them: blocking, somewhere else."""
-    with connect_to_host(listener.address) as (received, send):
-
-        def lines() -> Iterator[bytes]:
-            for text in received:
-                yield text
-                if came is not None:
-                    came.set()
-
-        goodbye = serve_player(lambda known: server(known, seat, name), lines(), send, name=name)
-    assert goodbye is None
-
-
 EXPECTED = in_process(FISH, ("greedy", "greedy"))
 GREEDY = server(FISH, 1, "greedy")
 
@@ -225,206 +238,39 @@ GREEDY = server(FISH, 1, "greedy")
 # The honest
 
 
-@pytest.mark.parametrize("name", TABLES)
-def test_a_match_over_tcp_is_the_match_in_this_process(name: str) -> None:
-    game, players = TABLES[name]
-
-    async def host() -> tuple[Played, list[str | None]]:
-        listeners = [listen_tcp("0") for _ in players]
-        clients = [
-            asyncio.create_task(asyncio.to_thread(serve, listener, game, seat, player))
-            for seat, (listener, player) in enumerate(zip(listeners, players, strict=True))
-        ]
-        guests = [
-            guest
-            for (guest,) in await asyncio.gather(
-                *(listener.accept_players(game, limits=LIMITS) for listener in listeners)
-            )
-        ]
-        facts: list[Event] = []
-        table = [guest.channel for guest in guests]
-        match = await play_async(the_match(game, players), table, on_event=lambda event, match: facts.append(event))
-        await asyncio.gather(*clients)
-        return Played(facts, match.result), [guest.name for guest in guests]
-
-    played, names = run(host())
-
-    assert played == in_process(game, players)
-    assert names == list(players)
+@leaves_nothing
+async def test_a_listener_seats_players_in_the_order_in_which_they_say_hello() -> None:
+    async with Host(2) as host:
+        slow, quick = await host.connect(), await host.connect()
+        questions = [await slow.hear(), await quick.hear()]
+        await quick.say(reply(questions[1], {"name": "quick"}))
+        await asyncio.sleep(0.05)
+        await slow.say(reply(questions[0], {"name": "slow"}))
+        assert [guest.name for guest in await host.seating] == ["quick", "slow"]
 
 
-def test_a_listener_seats_players_in_the_order_in_which_they_connect() -> None:
-    async def host() -> list[str | None]:
-        came = threading.Event()
-        with listen_tcp("0") as listener:
-            first = asyncio.create_task(asyncio.to_thread(serve, listener, FISH, 0, "greedy", came))
-            seating = asyncio.create_task(listener.accept_players(FISH, 2, limits=LIMITS))
-            second = asyncio.create_task(visit(listener, named_later(asyncio.to_thread(came.wait))))
-            guests = await seating
-        for guest in guests:
-            await guest.channel.close(None)
-        await asyncio.gather(first, second)
-        return [guest.name for guest in guests]
+@pytest.mark.parametrize("endpoint", ["127.0.0.1:0", "[::1]:0"])
+@leaves_nothing
+async def test_a_listener_is_open_before_it_waits_and_closed_once_all_seats_are_taken(endpoint: str) -> None:
+    if "::1" in endpoint and not Path("/proc/net/if_inet6").exists():
+        pytest.skip("this machine has no IPv6")
+    without_nagles_delay: list[int] = []
 
-    def named_later(before: Awaitable[Any]) -> Callable[[Client], Awaitable[Any]]:
-        async def client(connected_client: Client) -> None:
-            question = await connected_client.hear()
-            await before
-            assert question is not None
-            await connected_client.say(reply(question, {"name": "second"}))
-            assert await connected_client.hear() is None
-
-        return client
-
-    assert run(host()) == ["greedy", "second"]
-
-
-def test_a_listener_is_open_before_it_waits_for_players() -> None:
-    async def host() -> Played:
-        with listen_tcp("127.0.0.1:0") as listener:
-            assert listener.address == f"127.0.0.1:{listener.port}"
-            client = await connected(listener)
-            playing = asyncio.create_task(play_honestly(client, GREEDY))
-            (guest,) = await listener.accept_players(FISH, limits=LIMITS)
-            assert guest.endpoint == "127.0.0.1:{}".format(client.writer.get_extra_info("sockname")[1])
-            played = await match_with(guest)
-            assert await playing is None
-            return played
-
-    assert run(host()) == EXPECTED
-
-
-def test_a_listener_is_closed_once_all_seats_are_taken() -> None:
-    async def host() -> None:
-        with listen_tcp("0") as listener:
-            client = await connected(listener)
-            playing = asyncio.create_task(play_honestly(client, GREEDY))
-            (guest,) = await listener.accept_players(FISH, limits=LIMITS)
-            with pytest.raises(ConnectionRefusedError):
-                await connected(listener)
-            await guest.channel.close(None)
-            assert await playing is None
-
-    run(host())
-
-
-def test_a_listener_can_use_ipv6() -> None:
-    if not socket.has_ipv6 or not Path("/proc/net/if_inet6").exists():
-        pytest.skip("this machine has none")
-
-    async def host() -> Played:
-        with listen_tcp("[::1]:0") as listener:
-            assert listener.address == f"[::1]:{listener.port}"
-            playing = asyncio.create_task(play_honestly(await connected(listener), GREEDY))
-            (guest,) = await listener.accept_players(FISH, limits=LIMITS)
-            played = await match_with(guest)
-            await playing
-            return played
-
-    assert run(host()) == EXPECTED
-
-
-def test_messages_are_sent_without_nagles_delay() -> None:
-    found = []
-
-    async def line(connection: socket.socket) -> Connection:
-        found.append(connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+    async def accept(connection: socket.socket) -> Connection:
+        without_nagles_delay.append(connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
         return await accept_tcp(connection)
 
-    async def host() -> None:
-        with Listener("127.0.0.1", 0, line) as listener:
-            playing = asyncio.create_task(play_honestly(await connected(listener), GREEDY))
-            (guest,) = await listener.accept_players(FISH, limits=LIMITS)
-            await guest.channel.close(None)
-            await playing
-
-    run(host())
-
-    assert found == [1]
-
-
-def test_the_result_is_the_same_wherever_a_reply_is_split() -> None:
-    def split(at: int) -> Way:
-        async def way(client: Client, text: bytes) -> None:
-            await client.say(text[:at])
-            await asyncio.sleep(0)
-            await asyncio.sleep(0.0005)
-            await client.say(text[at:])
-
-        return way
-
-    for at in range(1, 100):
-        played, goodbye = run(meet(lambda client, at=at: play_honestly(client, GREEDY, split(at))))  # type: ignore[misc]
-        assert (played, goodbye) == (EXPECTED, None), at
-
-
-def test_the_result_is_the_same_when_replies_come_byte_by_byte() -> None:
-    async def way(client: Client, text: bytes) -> None:
-        for byte in text:
-            await client.say(bytes([byte]))
-            await asyncio.sleep(0)
-
-    assert run(meet(lambda client: play_honestly(client, GREEDY, way))) == (EXPECTED, None)
-
-
-@pytest.mark.parametrize("end", [b"\r\n", b" \n", b"\t\r\n"], ids=repr)
-def test_blanks_at_the_end_of_a_line_change_nothing(end: bytes) -> None:
-    async def way(client: Client, text: bytes) -> None:
-        await client.say(text[:-1] + end)
-
-    assert run(meet(lambda client: play_honestly(client, GREEDY, way))) == (EXPECTED, None)
-
-
-def test_a_few_copies_of_a_reply_are_ignored() -> None:
-    left = [5]
-
-    async def way(client: Client, text: bytes) -> None:
-        left[0] -= 1
-        await client.say(text * (2 if left[0] >= 0 else 1))
-
-    assert run(meet(lambda client: play_honestly(client, GREEDY, way))) == (EXPECTED, None)
-
-
-def test_an_answer_to_an_old_question_is_ignored() -> None:
-    old: list[bytes] = []
-
-    async def way(client: Client, text: bytes) -> None:
-        before = old[-1] if len(old) == 3 else b""
-        old.append(text)
-        await client.say(before + text)
-
-    assert run(meet(lambda client: play_honestly(client, GREEDY, way))) == (EXPECTED, None)
-
-
-def test_slow_but_honest_players_are_not_ejected() -> None:
-    async def way(client: Client, text: bytes) -> None:
-        await asyncio.sleep(0.1)
-        await client.say(text)
-
-    assert run(meet(lambda client: play_honestly(client, GREEDY, way), limits=SHORT)) == (EXPECTED, None)
-
-
-# The others, once they have a seat
-
-
-async def says_nothing(client: Client, text: bytes) -> None:
-    pass
-
-
-async def says_garbage(client: Client, text: bytes) -> None:
-    await client.say(b"\x00\xff not JSON \xfe\n")
-
-
-async def says_half(client: Client, text: bytes) -> None:
-    await client.say(text[: len(text) // 2] + b"\n")
-
-
-async def says_an_empty_line(client: Client, text: bytes) -> None:
-    await client.say(b"\n")
-
-
-async def answers_an_unasked_question(client: Client, text: bytes) -> None:
-    await client.say(b'{"nonce":"0-1","answer":null}\n')
+    with Listener(*parse_endpoint(endpoint), accept) as listener:
+        assert listener.address == endpoint.replace(":0", f":{listener.port}")
+        client = await connected(listener)
+        playing = asyncio.create_task(play_honestly(client, GREEDY))
+        (guest,) = await listener.accept_players(FISH, limits=LIMITS)
+        assert guest.endpoint == format_endpoint(*client.writer.get_extra_info("sockname")[:2])
+        with pytest.raises(ConnectionRefusedError):
+            await connected(listener)
+        assert await match_with(guest) == EXPECTED
+        assert await playing is None
+    assert without_nagles_delay == [1]
 
 
 def asked_before(client: Client, text: bytes, question: int) -> bytes:
@@ -432,197 +278,57 @@ def asked_before(client: Client, text: bytes, question: int) -> bytes:
     return text.replace(client.nonces[-1].encode(), client.nonces[question].encode())
 
 
-async def answers_the_next_question(client: Client, text: bytes) -> None:
-    number, _, rest = client.nonces[-1].partition("-")
-    await client.say(text.replace(client.nonces[-1].encode(), f"{int(number) + 1}-{rest}".encode()))
+# The others, once they have a seat
+
+CHEAT = b'{"nonce":"NONCE","answer":{"type":"place","at":[99,99]}}\n'
+NO_TILE = "rule 3.2: there is no tile at [99, 99]"
 
 
-async def answers_only_the_last_question(client: Client, text: bytes) -> None:
-    await client.say(asked_before(client, text, -2))
-
-
-async def has_no_end(client: Client, text: bytes) -> None:
-    await client.say(text[:-1])
-
-
-async def has_no_end_and_hangs_up(client: Client, text: bytes) -> None:
-    await client.say(text[:-1])
-    client.writer.write_eof()
-
-
-async def is_endless(client: Client, text: bytes) -> None:
-    await client.say(b'{"nonce":"' + b"a" * 1_000_000)
-
-
-async def is_a_little_too_long(client: Client, text: bytes) -> None:
-    await client.say(text[:-1] + b" " * (wire.MAX_LINE_BYTES - len(text) + 2) + b"\n")
-
-
-async def drips(client: Client, text: bytes) -> None:
-    for byte in text[:25]:
-        await client.say(bytes([byte]))
-        await asyncio.sleep(0.015)
-
-
-async def floods(client: Client, text: bytes) -> None:
-    await client.say(asked_before(client, text, 0) * 10_000)
-
-
-async def hangs_up(client: Client, text: bytes) -> None:
-    client.hang_up()
-
-
-async def resets(client: Client, text: bytes) -> None:
-    client.reset()
-
-
-async def half_closes(client: Client, text: bytes) -> None:
-    client.writer.write_eof()
-
-
-BAD: dict[Way, tuple[Fault, str]] = {
-    says_nothing: (Fault.TIMED_OUT, "no answer within 0.3 s"),
-    says_garbage: (Fault.MALFORMED, "not a reply: not UTF-8"),
-    says_half: (Fault.MALFORMED, "not a reply: not JSON"),
-    says_an_empty_line: (Fault.MALFORMED, "not a reply: not JSON"),
-    answers_an_unasked_question: (Fault.MALFORMED, "a reply to a question that was never asked"),
-    answers_the_next_question: (Fault.MALFORMED, "a reply to a question that was never asked"),
-    answers_only_the_last_question: (Fault.TIMED_OUT, "no answer within 0.3 s"),
-    has_no_end: (Fault.TIMED_OUT, "no answer within 0.3 s"),
-    is_endless: (Fault.FLOOD, "sent more than 8192 bytes at once"),
-    is_a_little_too_long: (Fault.FLOOD, "sent more than 8192 bytes at once"),
-    drips: (Fault.TIMED_OUT, "no answer within 0.3 s"),
-    floods: (Fault.FLOOD, "answered old questions again and again"),
-    hangs_up: (Fault.GONE, "the connection was closed"),
-    resets: (Fault.GONE, "the connection was closed"),
-    half_closes: (Fault.GONE, "the connection was closed"),
-}
-
-
-def bad_from(question: int, bad: Way) -> Callable[[Client], Awaitable[Question | None]]:
-    """A client that is honest before the n-th question (0: hello), and then bad once."""
-    asked = iter(range(1000))
-
-    async def way(client: Client, text: bytes) -> None:
-        await (bad if next(asked) == question else at_once)(client, text)
-
-    return lambda client: play_honestly(client, GREEDY, way)
-
-
-@pytest.mark.parametrize("bad", BAD, ids=lambda way: way.__name__)
-def test_a_client_that_misbehaves_on_its_turn_is_ejected_and_the_match_goes_on(bad: Way) -> None:
-    played, _ = run(meet(bad_from(2, bad), limits=SHORT))
-
-    ejected = ejection(played)
-    assert (ejected.fault, ejected.why) == BAD[bad]
-    assert ejected.moment is Moment.TURN
-
-
-@pytest.mark.parametrize("bad", [has_no_end_and_hangs_up])
-def test_an_incomplete_line_is_no_answer(bad: Way) -> None:
-    played, _ = run(meet(bad_from(2, bad), limits=SHORT))
-
-    assert ejection(played).fault in (Fault.GONE, Fault.MALFORMED)
-
-
-@pytest.mark.parametrize("bad", BAD, ids=lambda way: way.__name__)
-def test_a_client_that_misbehaves_at_the_greeting_is_ejected(bad: Way) -> None:
-    played, _ = run(meet(bad_from(1, bad), limits=SHORT))
-
-    assert ejection(played).fault is BAD[bad][0]
-    assert ejection(played).moment is Moment.GREETING
-
-
-@pytest.mark.parametrize("bad", [says_garbage, is_endless, says_half], ids=lambda way: way.__name__)
-def test_an_ejected_client_is_told_why_and_disconnected(bad: Way) -> None:
-    played, goodbye = run(meet(bad_from(2, bad), limits=SHORT))
-
-    if goodbye is not None or bad is not is_endless:  # what was never read may take the goodbye with it
-        assert goodbye == {
-            "type": "goodbye",
-            "match": "",
-            "fault": ejection(played).fault.value,
-            "why": ejection(played).why,
-            "clause": "",
-        }
-
-
-def test_a_client_that_closed_its_sending_side_is_told_why_it_is_ejected() -> None:
-    played, goodbye = run(meet(bad_from(2, half_closes), limits=SHORT))
-
-    assert ejection(played).fault is Fault.GONE
-    assert goodbye is not None
-
-
-def test_a_cheat_is_told_which_rule_it_broke() -> None:
-    async def way(client: Client, text: bytes) -> None:
-        plain = msgspec.json.decode(text)
-        if plain["answer"] is not None:
-            plain["answer"] = {"type": "place", "at": [99, 99]}
-        await client.say(wire.encode(plain) + b"\n")
-
-    played, goodbye = run(meet(lambda client: play_honestly(client, GREEDY, way)))
-
-    assert ejection(played).fault is Fault.ILLEGAL
-    assert goodbye is not None
-    assert goodbye["clause"] == ejection(played).clause == "3.2"
-
-
-@pytest.mark.alone
-def test_a_reply_that_drips_times_out_at_the_limit_of_the_answer() -> None:
-    async def host() -> float:
-        failures: list[Any] = []
-        with listen_tcp("0") as listener:
-            coming = asyncio.create_task(visit(listener, bad_from(2, drips)))
-            (guest,) = await listener.accept_players(FISH, limits=SHORT)
-            await match_with(guest, watch=failures)
-            await coming
-        took: float = failures[0].took
-        return took
-
-    assert run(host()) == pytest.approx(SHORT.move, abs=0.3)
-
-
-@pytest.mark.alone
-def test_a_client_that_never_reads_times_out() -> None:
-    lines: list[Connection] = []
-
-    async def line(connection: socket.socket) -> Connection:
-        lines.append(await accept_tcp(connection))
-        return lines[-1]
-
-    async def host() -> None:
-        with Listener("127.0.0.1", 0, line) as listener:
-            client = await connected(listener)
-            seating = asyncio.create_task(listener.accept_players(FISH, limits=LIMITS))
-            question = await client.hear()
-            assert question is not None
-            await client.say(reply(question))
-            (guest,) = await seating
-            client.writer.transport.pause_reading()  # type: ignore[attr-defined]
-            lines[0].send(b"x" * 50_000_000)
-            since = time.monotonic()
-            await guest.channel.close(Ejected(0, Fault.TIMED_OUT, Moment.TURN, "no answer"))
-            assert time.monotonic() - since < LIMITS.goodbye + 0.5
+@pytest.mark.parametrize(
+    ("said", "honestly", "ejected"),
+    [
+        (b"\x00\xff no \xfe\n", 2, Ejected(1, Fault.MALFORMED, Moment.TURN, "not a reply: not UTF-8")),
+        (b"\x00\xff no \xfe\n", 1, Ejected(1, Fault.MALFORMED, Moment.GREETING, "not a reply: not UTF-8")),
+        (CHEAT, 2, Ejected(1, Fault.ILLEGAL, Moment.TURN, NO_TILE, "3.2")),
+        (b"", 2, Ejected(1, Fault.TIMED_OUT, Moment.TURN, "no answer within 0.3 s")),
+        (None, 2, Ejected(1, Fault.GONE, Moment.TURN, "the connection was closed")),
+    ],
+    ids=["garbage", "garbage at the greeting", "cheating", "silence", "hanging up"],
+)
+@leaves_nothing
+async def test_a_client_that_misbehaves_is_ejected_and_told_why_and_the_match_goes_on(
+    said: bytes | None, honestly: int, ejected: Ejected
+) -> None:
+    async def misbehave(client: Client) -> Question | None:
+        for _ in range(honestly):
+            await client.say(reply(await client.hear()))
+        await client.hear()
+        if said is None:
             client.hang_up()
+            return None
+        await client.say(said.replace(b"NONCE", client.nonces[-1].encode()))
+        return await client.hear()
 
-    run(host())
+    played, goodbye = await meet(misbehave, limits=SHORT)
+
+    fault, why, clause = ejected.fault.value, ejected.why, ejected.clause
+    assert ejection(played) == ejected
+    told = {"type": "goodbye", "match": "", "fault": fault, "why": why, "clause": clause}
+    assert goodbye == (None if said is None else told)
 
 
-@pytest.mark.parametrize("matches", [20, pytest.param(200, marks=[pytest.mark.nightly, pytest.mark.time_limit(300)])])
-def test_many_matches_with_bad_clients_leave_nothing_behind(matches: int) -> None:
-    quick = Limits(move=0.05, start_up=5.0, goodbye=0.05)
-    ways = [*BAD, has_no_end_and_hangs_up]
-
-    async def host() -> int:
-        ejected = 0
-        for number in range(matches):
-            played, _ = await meet(bad_from(1 + number % 3, ways[number % len(ways)]), limits=quick)
-            ejected += len(played.result.ejected)
-            assert 0 not in {one.seat for one in played.result.ejected}
-        return ejected
-
-    assert run(host()) >= 0.95 * matches  # `run` looks for what is left
+@pytest.mark.alone
+@leaves_nothing
+async def test_a_client_that_never_reads_is_given_up_in_time() -> None:
+    async with Host() as host:
+        client = await host.connect()
+        await client.say(reply(await client.hear()))
+        (guest,) = await host.seating
+        client.writer.transport.pause_reading()  # type: ignore[attr-defined]
+        guest.channel._connection.send(b"x" * 50_000_000)
+        since = time.monotonic()
+        await guest.channel.close(Ejected(0, Fault.TIMED_OUT, Moment.TURN, "no answer"))
+        assert time.monotonic() - since < LIMITS.goodbye + 0.5
 
 
 # The others, before they have a seat
@@ -634,31 +340,25 @@ async def stays(client: Client) -> None:
         pass
 
 
+async def say_and_stay(client: Client, text: bytes) -> None:
+    await client.say(text)
+    await stays(client)
+
+
 async def connects_and_is_silent(client: Client) -> None:
     await stays(client)
 
 
 async def asks_for_a_page(client: Client) -> None:
-    await client.say(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
-    await stays(client)
+    await say_and_stay(client, b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
 
 
 async def asks_for_half_a_page(client: Client) -> None:
-    await client.say(b"GET / HT")
-    await stays(client)
-
-
-async def asks_for_a_websocket(client: Client) -> None:
-    await client.say(
-        b"GET / HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-        b"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13\r\n\r\n"
-    )
-    await stays(client)
+    await say_and_stay(client, b"GET / HT")
 
 
 async def speaks_tls(client: Client) -> None:
-    await client.say(bytes.fromhex("16030100c8010000c40303") + bytes(189))
-    await stays(client)
+    await say_and_stay(client, bytes.fromhex("16030100c8010000c40303") + bytes(189))
 
 
 async def goes_at_once(client: Client) -> None:
@@ -675,34 +375,23 @@ async def closes_its_half(client: Client) -> None:
 
 
 async def sends_without_end(client: Client) -> None:
-    await client.say(b"x" * 1_000_000)
-    await stays(client)
+    await say_and_stay(client, b"x" * 1_000_000)
 
 
 async def guesses_the_nonce(client: Client) -> None:
-    await client.say(b'{"nonce":"1","answer":null}\n')
-    await stays(client)
-
-
-async def has_a_bad_name(client: Client) -> None:
-    question = await client.hear()
-    assert question is not None
-    await client.say(reply(question, {"name": "x" * 21}))
-    await stays(client)
+    await say_and_stay(client, b'{"nonce":"1","answer":null}\n')
 
 
 NON_PLAYERS = [
     connects_and_is_silent,
     asks_for_a_page,
     asks_for_half_a_page,
-    asks_for_a_websocket,
     speaks_tls,
     goes_at_once,
     resets_at_once,
     closes_its_half,
     sends_without_end,
     guesses_the_nonce,
-    has_a_bad_name,
 ]
 
 
@@ -712,109 +401,65 @@ async def connect_non_player(listener: Listener, behave: Callable[[Client], Awai
         await visit(listener, behave)
 
 
-async def play_after_non_players(non_players: list[Callable[[Client], Awaitable[None]]]) -> Played:
-    """A match with an honest player that comes after all of these, and does not wait until their time is up."""
-    with listen_tcp("0") as listener:
-        first = [asyncio.create_task(connect_non_player(listener, behave)) for behave in non_players]
-        seating = asyncio.create_task(listener.accept_players(FISH, limits=SLOW))
+@pytest.mark.parametrize("behave", NON_PLAYERS, ids=lambda behave: behave.__name__)
+@leaves_nothing
+async def test_connections_without_hello_that_come_first_take_no_seat(
+    behave: Callable[[Client], Awaitable[None]],
+) -> None:
+    """The host does not wait until their time is up, either."""
+    async with Host(limits=SLOW) as host:
+        often = 400 if behave is connects_and_is_silent else 1
+        first = [asyncio.create_task(connect_non_player(host.listener, behave)) for _ in range(often)]
         await asyncio.sleep(0.05)
-        honest = asyncio.create_task(visit(listener, lambda client: play_honestly(client, GREEDY)))
-        (guest,) = await seating
-        played = await match_with(guest)
+        honest = asyncio.create_task(visit(host.listener, lambda client: play_honestly(client, GREEDY)))
+        (guest,) = await host.seating
+        assert await match_with(guest) == EXPECTED
         assert await honest is None
         await asyncio.gather(*first)
-        return played
 
 
-@pytest.mark.parametrize("behave", NON_PLAYERS, ids=lambda behave: behave.__name__)
-def test_a_connection_without_hello_that_comes_first_takes_no_seat(behave: Callable[[Client], Awaitable[None]]) -> None:
-    assert run(play_after_non_players([behave])) == EXPECTED
+@leaves_nothing
+async def test_an_invalid_name_is_refused_at_hello_with_the_rule_for_names() -> None:
+    async with Host(match_id="m") as host:
+        bad, good = await host.connect(), await host.connect()
+        await bad.say(reply(await bad.hear(), {"name": "two words"}))
+        why = "the answer to hello is neither null nor an introduction: a name is 1 to 20 of A-Z, a-z, 0-9, _ and -"
+        assert await bad.hear() == {"type": "goodbye", "match": "m", "fault": "malformed", "why": why, "clause": ""}
+        await good.say(reply(await good.hear(), {"name": "greedy"}))
+        assert [guest.name for guest in await host.seating] == ["greedy"]
 
 
-@pytest.mark.parametrize("name", ["", "x" * 21, "two words", "ann\n", "\x1b[2J"])
-def test_an_invalid_name_is_refused_at_hello_with_the_rule_for_names(name: str) -> None:
-    async def refused(client: Client) -> Question | None:
-        question = await client.hear()
-        assert question is not None
-        await client.say(reply(question, {"name": name}))
-        return await client.hear()
-
-    async def host() -> tuple[Question | None, str | None]:
-        with listen_tcp("0") as listener:
-            seating = asyncio.create_task(listener.accept_players(FISH, match_id="m", limits=LIMITS))
-            goodbye = await visit(listener, refused)
-            coming = asyncio.create_task(asyncio.to_thread(serve, listener, FISH, 1, "greedy"))
-            (guest,) = await seating
-            await guest.channel.close(None)
-            await coming
-            return goodbye, guest.name
-
-    goodbye, seated = run(host())
-
-    why = "the answer to hello is neither null nor an introduction: a name is 1 to 20 of A-Z, a-z, 0-9, _ and -"
-    assert goodbye == {"type": "goodbye", "match": "m", "fault": "malformed", "why": why, "clause": ""}
-    assert seated == "greedy"
+@leaves_nothing
+async def test_a_pending_connection_beyond_the_limit_is_closed_at_once() -> None:
+    async with Host(limits=SLOW) as host:
+        staying = [asyncio.create_task(stays(await host.connect())) for _ in range(256 + 3)]
+        while sum(one.done() for one in staying) < 3:
+            await asyncio.wait([one for one in staying if not one.done()], return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.sleep(0.05)
+        assert sum(one.done() for one in staying) == 3
+    await asyncio.wait(staying)
 
 
-def test_a_player_is_seated_among_many_connections_without_hello() -> None:
-    assert run(play_after_non_players([connects_and_is_silent] * 400)) == EXPECTED
+@leaves_nothing
+async def test_many_connections_from_one_address_displace_no_other_address() -> None:
+    async with Host() as host:
+        staying = [asyncio.create_task(stays(await host.connect(f"127.0.0.{number}"))) for number in range(2, 22)]
+        connections = [await host.connect() for _ in range(600)]
+        await asyncio.gather(*(client.hear() for client in connections[:-100]))
+        assert not any(one.done() for one in staying)
+    await asyncio.wait(staying)
 
 
-def test_a_pending_connection_beyond_the_limit_is_closed_at_once() -> None:
-    async def host() -> None:
-        with listen_tcp("0") as listener:
-            seating = asyncio.create_task(listener.accept_players(FISH, limits=SLOW))
-            clients = [await connected(listener) for _ in range(256 + 3)]
-            staying = [asyncio.create_task(stays(client)) for client in clients]
-            while sum(one.done() for one in staying) < 3:
-                await asyncio.wait([one for one in staying if not one.done()], return_when=asyncio.FIRST_COMPLETED)
-            await asyncio.sleep(0.05)
-            assert sum(one.done() for one in staying) == 3
-            seating.cancel()
-            await asyncio.wait([seating, *staying])
-            for client in clients:
-                client.hang_up()
-
-    run(host())
-
-
-def test_many_connections_from_one_address_displace_no_other_address() -> None:
-    async def host() -> int:
-        with listen_tcp("0") as listener:
-            seating = asyncio.create_task(listener.accept_players(FISH, limits=LIMITS))
-            few = [await connected(listener, f"127.0.0.{number}") for number in range(2, 22)]
-            staying = [asyncio.create_task(stays(client)) for client in few]
-            connections = [await connected(listener) for _ in range(600)]
-            await asyncio.gather(*(client.hear() for client in connections[:-100]))
-            left = sum(one.done() for one in staying)
-            seating.cancel()
-            await asyncio.wait([seating, *staying])
-            for client in (*few, *connections):
-                client.hang_up()
-            return left
-
-    assert run(host()) == 0
-
-
-def test_two_hello_answers_at_once_for_one_seat_seat_one_player() -> None:
-    async def host() -> None:
-        with listen_tcp("0") as listener:
-            seating = asyncio.create_task(listener.accept_players(FISH, limits=LIMITS))
-            clients = [await connected(listener), await connected(listener)]
-            for client in clients:
-                question = await client.hear()
-                assert question is not None
-            for client in clients:  # without giving the host a chance in between
-                client.writer.write(reply({"nonce": client.nonces[-1]}))
-            (guest,) = await seating
-            places = ["127.0.0.1:{}".format(client.writer.get_extra_info("sockname")[1]) for client in clients]
-            other = clients[1 - places.index(guest.endpoint)]
-            assert await other.hear() is None
-            await guest.channel.close(None)
-            for client in clients:
-                client.hang_up()
-
-    run(host())
+@leaves_nothing
+async def test_two_hello_answers_at_once_for_one_seat_seat_one_player() -> None:
+    async with Host() as host:
+        clients = [await host.connect(), await host.connect()]
+        questions = [await client.hear() for client in clients]
+        for client, question in zip(clients, questions, strict=True):  # without giving the host a chance in between
+            client.writer.write(reply(question))
+        (guest,) = await host.seating
+        places = ["127.0.0.1:{}".format(client.writer.get_extra_info("sockname")[1]) for client in clients]
+        assert await clients[1 - places.index(guest.endpoint)].hear() is None
 
 
 CONNECT_FOR_EVER = """
@@ -831,156 +476,95 @@ while True:
 """
 
 
-def try_to_come_in(listener: Listener, here: str, *, tries: int) -> int:
+async def try_to_come_in(host: Host, here: str, *, tries: int) -> int:
     """How often an honest player that takes 100 ms for its hello has to try until it is asked something else."""
     for tried in range(1, tries + 1):
-        with (
-            suppress(ConnectionError),
-            socket.create_connection(
-                (listener.host, listener.port), timeout=PEER_TIMEOUT_S, source_address=(here, 0)
-            ) as line,
-        ):
-            for text in line.makefile("rb"):
-                question = msgspec.json.decode(text)
+        with suppress(ConnectionError):
+            client = await host.connect(here)
+            while question := await client.hear():
                 if question["type"] != "hello":
                     return tried
-                time.sleep(0.1)
-                line.sendall(reply(question, {"name": "honest"}))
+                await asyncio.sleep(0.1)
+                await client.say(reply(question, {"name": "honest"}))
     return tries + 1
 
 
 @pytest.mark.parametrize(
     ("here", "tries"), [("127.0.0.2", 1), ("127.0.0.1", 20)], ids=["another address", "one address"]
 )
-def test_a_connection_every_millisecond_does_not_keep_out_a_player(here: str, tries: int) -> None:
-    async def host(connections: Any) -> tuple[str | None, int]:
-        with listen_tcp("0") as listener:
-            seating = asyncio.create_task(listener.accept_players(FISH, limits=Limits(start_up=20.0)))
-            connections.append(
-                subprocess.Popen([sys.executable, "-I", "-S", "-c", CONNECT_FOR_EVER, str(listener.port)])
-            )
-            await asyncio.sleep(0.5)  # in which they connect
-            trying = asyncio.create_task(asyncio.to_thread(try_to_come_in, listener, here, tries=tries))
-            (guest,) = await seating
-            connections[0].kill()
-            await guest.channel.ask(Tell("welcome"))
-            await guest.channel.close(None)
-            return guest.name, await trying
-
-    connections: list[subprocess.Popen[bytes]] = []
-    try:
-        name, tried = run(host(connections))
-    finally:
-        for one in connections:
-            one.kill()
-            one.wait()
-
-    assert name == "honest"
-    assert tried <= tries
+@leaves_nothing
+async def test_a_connection_every_millisecond_does_not_keep_out_a_player(here: str, tries: int) -> None:
+    async with Host(limits=Limits(start_up=20.0)) as host:
+        port = str(host.listener.port)
+        with subprocess.Popen([sys.executable, "-I", "-S", "-c", CONNECT_FOR_EVER, port]) as connecting:
+            try:
+                await asyncio.sleep(0.5)  # in which they connect
+                trying = asyncio.create_task(try_to_come_in(host, here, tries=tries))
+                (guest,) = await host.seating
+            finally:
+                connecting.kill()
+        await guest.channel.ask(Tell("welcome"))
+        await guest.channel.close(None)
+        assert guest.name == "honest"
+        assert await trying <= tries
 
 
 @pytest.mark.alone
-def test_a_silent_connection_is_closed_at_the_limit_for_hello() -> None:
-    async def host() -> float:
-        with listen_tcp("0") as listener:
-            limits = Limits(start_up=0.2)
-            seating = asyncio.create_task(listener.accept_players(FISH, limits=limits, timeout_s=5.0))
-            since = time.monotonic()
-            await visit(listener, stays)
-            waited = time.monotonic() - since
-            honest = asyncio.create_task(visit(listener, lambda client: play_honestly(client, GREEDY)))
-            (guest,) = await seating
-            await guest.channel.close(None)
-            await honest
-            return waited
-
-    assert run(host()) == pytest.approx(0.2, abs=0.4)
+@leaves_nothing
+async def test_a_silent_connection_is_closed_at_the_limit_for_hello() -> None:
+    async with Host(limits=Limits(start_up=0.2), timeout_s=5.0) as host:
+        since = time.monotonic()
+        await visit(host.listener, stays)
+        assert time.monotonic() - since == pytest.approx(0.2, abs=0.4)
+        client = await host.connect()
+        await client.say(reply(await client.hear()))
+        assert len(await host.seating) == 1
 
 
 @pytest.mark.alone
-def test_the_limit_in_hello_is_the_one_that_is_enforced() -> None:
-    async def host() -> tuple[float, float]:
-        with listen_tcp("0") as listener:
-            seating = asyncio.create_task(listener.accept_players(FISH, limits=LIMITS, timeout_s=0.5))
-            await asyncio.sleep(0.2)
-            client = await connected(listener)
-            since = time.monotonic()
-            question = await client.hear()
-            assert question is not None
-            last = await client.hear()  # two times are up at once, its own and the listener's: it may hear why, or not
-            waited = time.monotonic() - since
-            client.hang_up()
-            assert last is None or last["fault"] == "timed_out"
-            (guest,) = await seating
-            await guest.channel.close(None)
-            return question["limit"], waited
-
-    limit, waited = run(host())
-
-    assert limit < 0.31
-    assert waited == pytest.approx(limit, abs=0.3)
+@leaves_nothing
+async def test_the_limit_in_hello_is_the_one_that_is_enforced() -> None:
+    async with Host(timeout_s=0.5) as host:
+        await asyncio.sleep(0.2)
+        client, since = await host.connect(), time.monotonic()
+        question = await client.hear()
+        last = await client.hear()  # two times are up at once, its own and the listener's: it may hear why, or not
+        assert last is None or last["fault"] == "timed_out"
+        assert question is not None and question["limit"] < 0.31
+        assert time.monotonic() - since == pytest.approx(question["limit"], abs=0.3)
 
 
-def test_a_seat_without_a_player_is_ejected_and_the_match_goes_on() -> None:
-    async def host() -> Played:
-        with listen_tcp("0") as listener:
-            (guest,) = await listener.accept_players(FISH, limits=LIMITS, timeout_s=0.1)
-            return await match_with(guest)
+@leaves_nothing
+async def test_connected_players_play_without_a_missing_one_which_is_ejected() -> None:
+    async with Host(2, timeout_s=0.5) as host:
+        honest = asyncio.create_task(visit(host.listener, lambda client: play_honestly(client, GREEDY)))
+        match = await play_async(deal_match(FISH, ("a", "b"), SEED), [guest.channel for guest in await host.seating])
+        assert await honest is None
 
-    ejected = ejection(run(host()))
-
-    assert (ejected.fault, ejected.moment, ejected.why) == (Fault.GONE, Moment.GREETING, "no player connected")
-
-
-def test_connected_players_play_without_missing_ones() -> None:
-    async def host() -> Any:
-        with listen_tcp("0") as listener:
-            honest = asyncio.create_task(visit(listener, lambda client: play_honestly(client, GREEDY)))
-            guests = await listener.accept_players(FISH, 2, limits=LIMITS, timeout_s=0.5)
-            match = await play_async(deal_match(FISH, ("a", "b"), SEED), [guest.channel for guest in guests])
-            assert await honest is None
-            return match.result
-
-    result = run(host())
-
-    assert result.ranking == (frozenset({0}),)
-    assert [(one.seat, one.fault) for one in result.ejected] == [(1, Fault.GONE)]
+    assert match.result.ranking == (frozenset({0}),)
+    assert match.result.ejected == (Ejected(1, Fault.GONE, Moment.GREETING, "no player connected"),)
 
 
-def test_a_cancelled_wait_for_players_leaves_nothing_open() -> None:
-    async def host() -> None:
-        with listen_tcp("0") as listener:
-            seating = asyncio.create_task(listener.accept_players(FISH, 2, limits=LIMITS))
-            one, other = await connected(listener), await connected(listener)
-            question = await one.hear()
-            assert question is not None
-            await one.say(reply(question))
-            await other.hear()
-            await asyncio.sleep(0.05)
-            seating.cancel()
-            with pytest.raises(asyncio.CancelledError):
-                await seating
-            assert (await one.hear(), await other.hear()) == (None, None)
-            one.hang_up()
-            other.hang_up()
-
-    run(host())
+@leaves_nothing
+async def test_a_cancelled_wait_for_players_leaves_nothing_open() -> None:
+    async with Host(2) as host:
+        one, other = await host.connect(), await host.connect()
+        await one.say(reply(await one.hear()))
+        await other.hear()
+        await asyncio.sleep(0.05)
+        host.seating.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await host.seating
+        assert (await one.hear(), await other.hear()) == (None, None)
 
 
-def test_a_wait_cancelled_at_the_moment_of_a_connection_closes_it() -> None:
-    async def host(turns: int) -> None:
-        with listen_tcp("0") as listener:
-            client = await connected(listener)
-            seating = asyncio.create_task(listener.accept_players(FISH, limits=LIMITS))
-            for _ in range(turns):
-                await asyncio.sleep(0)
-            seating.cancel()
-            with pytest.raises(asyncio.CancelledError):
-                await seating
-            client.hang_up()
-
-    for turns in range(12):
-        run(host(turns))
+@pytest.mark.parametrize("turns", range(12))
+@leaves_nothing
+async def test_a_wait_cancelled_at_the_moment_of_a_connection_closes_it(turns: int) -> None:
+    async with Host() as host:
+        await host.connect()
+        for _ in range(turns):
+            await asyncio.sleep(0)
 
 
 HOST_WITHOUT_DESCRIPTORS = """
@@ -1032,31 +616,22 @@ def test_an_invalid_endpoint_is_refused(place: str) -> None:
         parse_endpoint(place)
 
 
-def test_an_endpoint_in_use_is_refused() -> None:
+def test_an_endpoint_that_is_in_use_or_cannot_be_used_is_refused() -> None:
     with (
         listen_tcp("0") as listener,
         pytest.raises(BadRequest, match=f"cannot listen at 127.0.0.1:{listener.port}: Address already in use"),
     ):
         listen_tcp(str(listener.port))
-
-
-@pytest.mark.parametrize("host", ["no.such.host.invalid", "256.1.1.1", "a" * 300, "a..b"])
-def test_an_unusable_host_is_refused(host: str) -> None:
-    with pytest.raises(BadRequest, match="cannot listen at"):
-        listen_tcp(f"{host}:0")
+    for host in ("no.such.host.invalid", "256.1.1.1", "a" * 300, "a..b"):
+        with pytest.raises(BadRequest, match="cannot listen at"):
+            listen_tcp(f"{host}:0")
 
 
 def test_hundreds_of_connections_may_wait_to_be_accepted() -> None:
     most = min(500, int(Path("/proc/sys/net/core/somaxconn").read_text()))
     with listening_socket("127.0.0.1", 0) as listener, ExitStack() as coming:
-        callers = [
-            coming.enter_context(socket.create_connection(listener.getsockname(), PEER_TIMEOUT_S)) for _ in range(most)
-        ]
-        for number, caller in enumerate(callers):
-            caller.sendall(b"%d\n" % number)
-
-        listener.settimeout(PEER_TIMEOUT_S)
-        met = [coming.enter_context(listener.accept()[0]) for _ in range(most)]
-        heard = sorted(int(one.makefile("rb").readline()) for one in met)
-
-    assert heard == list(range(most))
+        for _ in range(most):
+            coming.enter_context(socket.create_connection(listener.getsockname(), timeout=5.0))
+        listener.settimeout(5.0)
+        for _ in range(most):
+            coming.enter_context(listener.accept()[0])

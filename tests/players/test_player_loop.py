@@ -1,30 +1,33 @@
-"""Test the player's end of a connection: for one match, and at a server for many."""
+"""Test the player's end of a connection: for one match, at a server for many, and in the process of a host."""
 
 from collections.abc import Iterator
 from itertools import count
+from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import msgspec
 import pytest
 
 from fairplay.core.errors import BadRequest
-from fairplay.core.events import Ejected, Fault, Receipt, Result
-from fairplay.core.game import Moment
-from fairplay.core.messages import End, Message, Start, TakeTurn
+from fairplay.core.events import Fault, Receipt, Result
+from fairplay.core.messages import End, Message, Start, TakeTurn, Tell
 from fairplay.games.fish import Fish
 from fairplay.games.tsuro import Tsuro
+from fairplay.players.in_process import InProcessConnection
 from fairplay.players.player_loop import AnyGame, serve_player
 from fairplay.protocol import wire
 from fairplay.protocol.player_side import ProtocolError
 from fairplay.protocol.wire import Goodbye, Hello, Suspended, Welcome
 from fairplay.referee.changes import Change
 from fairplay.referee.referee import deal_match
+from fairplay.transport.connection import ConnectionClosed, Received
 
 FISH, TSURO = Fish(rows=3, columns=3), Tsuro()
 RESULT = Result((frozenset({0, 1}),), ())
 NUMBERS = count()
 RECEIPT = Receipt(7, "0f" * 32)
-OUT = Ejected(0, Fault.ILLEGAL, Moment.TURN, "rule 3.2: there is no tile at [9, 9]", "3.2")
+GOODBYE = Goodbye(match="m", fault=Fault.ILLEGAL, why="rule 3.2: there is no tile at [9, 9]", clause="3.2")
 
 
 def line(message: Any) -> bytes:
@@ -60,7 +63,6 @@ def whole(game: AnyGame) -> list[bytes]:
 
 
 WELCOME = Welcome(name="ann", reconnect_window=30.0, reconnect_token="secret-pass")
-SUSPENDED = line(Suspended(why="the server stops", retry_after=2.0))
 CHANGED = wire.encode_changed(Change(deal_match(FISH, ["ann", "bob"], bytes(32), match_id="m")))
 
 
@@ -89,22 +91,14 @@ class Player:
     def __init__(self, game: AnyGame) -> None:
         self.game = game
         self.heard: list[Any] = []
-
-    def start(self, seat: int, names: tuple[str, ...], view: Any) -> None:
-        self.heard.append("start")
+        self.start = lambda seat, names, view: self.heard.append("start")
+        self.end = lambda result: self.heard.append("end")
+        self.closing = self.heard.append
+        self.ejected = lambda fault, why: self.heard.append(fault)
 
     def take_turn(self, view: Any) -> Any:
         self.heard.append("turn")
         return next(self.game.actions(view))
-
-    def end(self, result: Result) -> None:
-        self.heard.append("end")
-
-    def closing(self, receipt: Receipt) -> None:
-        self.heard.append(receipt)
-
-    def ejected(self, fault: Fault, why: str) -> None:
-        self.heard.append(fault)
 
 
 class Listener(Player):
@@ -118,27 +112,19 @@ class Listener(Player):
 
 
 @pytest.mark.parametrize(
-    ("known", "answer"),
+    ("known", "answers"),
     [
-        ({}, None),
-        ({"name": "ann"}, {"name": "ann"}),
-        (
-            {"name": "ann", "token": "secret", "game": "fish"},
-            {"name": "ann", "token": "secret", "game": "fish"},
-        ),
+        ({}, [None, {"token": "secret-pass"}]),
+        ({"name": "ann"}, [{"name": "ann"}, {"name": "ann", "token": "secret-pass"}]),
+        ({"name": "ann", "token": "own", "game": "fish"}, [{"name": "ann", "token": "own", "game": "fish"}] * 2),
     ],
 )
-def test_a_player_introduces_itself_to_a_server(known: dict[str, Any], answer: Any) -> None:
-    served = Served(listener(), line(WELCOME), **known)
+def test_a_player_introduces_itself_to_a_server_and_again_when_it_reconnects(
+    known: dict[str, Any], answers: list[Any]
+) -> None:
+    served = Served(listener(), line(WELCOME), listener(), **known)
 
-    assert (served.answers, served.players, served.end) == ([answer], [], None)
-
-
-def test_the_reply_to_hello_is_an_introduction() -> None:
-    served = Served(listener(), line(WELCOME), hello(FISH), kind=Listener, name="ann", token="secret", game="fish")
-
-    said = [wire.hello_decoder(msgspec.Raw(wire.encode(answer))) for answer in served.answers]
-    assert said == [wire.Introduction("ann", token="secret", game="fish"), wire.Introduction("ann", changes=True)]
+    assert (served.answers, served.players, served.end) == (answers, [], None)
 
 
 def test_every_match_at_a_server_has_its_own_player() -> None:
@@ -156,18 +142,6 @@ def test_a_match_without_a_receipt_ends_with_the_next_hello() -> None:
     assert [player.heard for player in served.players] == [["start", "turn", "end"]] * 2
 
 
-def test_a_guest_reconnects_with_its_reconnect_token() -> None:
-    served = Served(listener(), line(WELCOME), listener(), name="ann")
-
-    assert served.answers == [{"name": "ann"}, {"name": "ann", "token": "secret-pass"}]
-
-
-def test_a_client_with_a_token_reconnects_with_that() -> None:
-    served = Served(listener(), line(WELCOME), listener(), token="own")
-
-    assert served.answers == [{"token": "own"}] * 2
-
-
 def test_a_question_that_is_asked_again_on_another_connection_gets_the_same_answer_without_the_player() -> None:
     turn = asked(TakeTurn(view_of(FISH)))
 
@@ -179,18 +153,15 @@ def test_a_question_that_is_asked_again_on_another_connection_gets_the_same_answ
     assert first == again
 
 
-def test_a_suspension_ends_the_loop_and_is_returned() -> None:
-    served = Served(listener(), line(WELCOME), hello(FISH), SUSPENDED, asked(TakeTurn(view_of(FISH))))
+@pytest.mark.parametrize(
+    ("last", "heard"), [(Suspended(why="the server stops", retry_after=2.0), []), (GOODBYE, [Fault.ILLEGAL])]
+)
+def test_a_suspension_or_a_goodbye_ends_the_loop_and_is_returned(last: Any, heard: list[Any]) -> None:
+    served = Served(listener(), line(WELCOME), hello(FISH), line(last), asked(TakeTurn(view_of(FISH))))
 
-    assert served.end == Suspended(why="the server stops", retry_after=2.0)
+    assert served.end == last
+    assert served.players[0].heard == heard
     assert len(list(served.left)) == 1
-
-
-def test_a_goodbye_of_a_server_ends_the_loop() -> None:
-    served = Served(listener(), line(WELCOME), hello(FISH), wire.encode_goodbye("m", OUT), *whole(FISH))
-
-    assert isinstance(served.end, Goodbye)
-    assert served.players[0].heard == [Fault.ILLEGAL]
 
 
 def test_an_unknown_message_after_a_match_is_ignored_but_not_in_the_next_match() -> None:
@@ -225,12 +196,11 @@ def test_a_connection_reset_after_the_receipt_is_no_failure() -> None:
     assert serve_player(Player, reset(), lambda text: None) is None
 
 
-def test_a_question_before_a_hello_with_a_game_is_a_protocol_error() -> None:
-    for first in (asked(TakeTurn(view_of(FISH))), CHANGED):
-        with pytest.raises(ProtocolError, match="the host's first message must be hello, not"):
-            Served(first)
-        with pytest.raises(ProtocolError, match="the host's first message must be hello, not"):
-            Served(listener(), line(WELCOME), first)
+@pytest.mark.parametrize("before", [(), (listener(), line(WELCOME))], ids=["a host", "a server"])
+@pytest.mark.parametrize("first", [asked(TakeTurn(view_of(FISH))), CHANGED], ids=["a turn", "a change"])
+def test_a_question_before_a_hello_with_a_game_is_a_protocol_error(before: tuple[bytes, ...], first: bytes) -> None:
+    with pytest.raises(ProtocolError, match="the host's first message must be hello, not"):
+        Served(*before, first)
 
 
 def test_an_invalid_name_of_a_player_is_refused() -> None:
@@ -241,11 +211,11 @@ def test_an_invalid_name_of_a_player_is_refused() -> None:
 # Changes.
 
 
-def test_a_player_with_a_method_for_changes_gets_them() -> None:
-    served = Served(hello(FISH), CHANGED, CHANGED, asked(TakeTurn(view_of(FISH))), kind=Listener)
+def test_a_player_with_a_method_for_changes_asks_for_them_and_gets_them() -> None:
+    served = Served(hello(FISH), CHANGED, CHANGED, asked(TakeTurn(view_of(FISH))), kind=Listener, name="ann")
 
     public = FISH.view(FISH.deal(2, bytes(32)), None)
-    assert served.answers[0] == {"changes": True}
+    assert served.answers[0] == {"name": "ann", "changes": True}
     assert served.players[0].heard == [public, public, "turn"]
     assert len(served.answers) == 2  # and none of them to a change
 
@@ -260,3 +230,41 @@ def test_a_player_without_a_method_for_changes_does_not_ask_for_them() -> None:
 def test_an_unreadable_change_is_a_protocol_error() -> None:
     with pytest.raises(ProtocolError):
         Served(hello(FISH), line(wire.Changed(match="m", view={"nonsense": 1})))
+
+
+# In the process of a host: what a player raises is its failure.
+
+
+def ask_in_process(line: InProcessConnection, text: bytes) -> Received:
+    heard: list[Received] = []
+    line.ask(text.rstrip(b"\n"), heard.append)
+    return heard[0]
+
+
+def seated(**methods: Any) -> InProcessConnection:
+    line = InProcessConnection(lambda game: SimpleNamespace(take_turn=print, **methods))
+    assert isinstance(ask_in_process(line, hello(FISH)), bytes)
+    return line
+
+
+def test_a_player_that_failed_at_a_change_stays_failed_at_later_ones() -> None:
+    line = seated(changed=Mock(side_effect=[ValueError("oh no"), None]))
+
+    line.offer(CHANGED.rstrip(b"\n"))
+    line.offer(CHANGED.rstrip(b"\n"))
+
+    assert isinstance(ask_in_process(line, asked(Tell([]))), ConnectionClosed)
+
+
+def test_a_player_that_raises_an_error_of_fairplay_has_failed() -> None:
+    failed = ask_in_process(seated(tell=Mock(side_effect=BadRequest("of its own"))), asked(Tell([])))
+
+    assert isinstance(failed, ConnectionClosed)
+    assert str(failed) == "the player raised BadRequest"
+
+
+def test_an_unreadable_view_is_not_the_fault_of_the_player() -> None:
+    turn = asked(TakeTurn(view_of(FISH))).replace(b'"view":', b'"view":{"no":"view"},"view_":')
+
+    with pytest.raises(BadRequest):
+        ask_in_process(seated(), turn)

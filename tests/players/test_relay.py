@@ -20,32 +20,22 @@ from fairplay.players.session import HostMessage, HostSession
 from fairplay.protocol import wire
 from fairplay.protocol.player_side import PlayerSide, read_message
 from fairplay.protocol.wire import Goodbye
-from fairplay.sandbox.policy import SandboxLevel, SandboxPolicy
+from fairplay.sandbox.policy import SandboxPolicy
 from fairplay.sandbox.process_tree import descendants
 from fairplay.transport import event_loop
 from fairplay.transport.connection import ConnectionLost
 from tests.players.fake_server import FISH, TURN, ClientConnection, FakeServer
-from tests.players.programs import every_level
+from tests.players.programs import PLAIN, every_level
 
 ECHO = """
 import json, sys
+nonces = []
 for text in sys.stdin:
     line = json.loads(text)
     if "nonce" in line:
-        print(json.dumps({"nonce": line["nonce"], "answer": None}), flush=True)
-"""
-REPEATS = """
-import json, sys
-first = None
-for text in sys.stdin:
-    line = json.loads(text)
-    if "nonce" in line:
-        if first is None:
-            first = line["nonce"]
-        else:
-            for _ in range(10):
-                print(json.dumps({"nonce": first, "answer": None}), flush=True)
-        print(json.dumps({"nonce": line["nonce"], "answer": None}), flush=True)
+        for nonce in [*nonces[:1] * REPEATS, line["nonce"]]:
+            print(json.dumps({"nonce": nonce, "answer": None}), flush=True)
+        nonces.append(line["nonce"])
 """
 SLEEPS = "import time; time.sleep(3600)"
 THINKS = """
@@ -64,19 +54,15 @@ def turn(number: int = 1) -> bytes:
     return wire.encode_question(TURN, FISH, match_id=f"m{number}", turn=1, nonce=f"t{number}", limit=60.0)
 
 
-class Told(list[wire.WireMessage]):
-    """What the program was told."""
-
-
 def relayed(
     meet: Callable[[ClientConnection], Any],
     code: str,
-    sandbox: SandboxPolicy,
+    sandbox: SandboxPolicy = PLAIN,
     on_start: Callable[[], object] = lambda: None,
     **options: Any,
-) -> tuple[Goodbye | None, Told, Any]:
+) -> tuple[Goodbye | None, list[wire.WireMessage], Any]:
     """Let a program play at a host: how it ended, what the program was told, and what the host says of it."""
-    told = Told()
+    told: list[wire.WireMessage] = []
 
     async def main(address: str) -> Goodbye | None:
         async def start(_: wire.Hello) -> ProgramConnection:
@@ -100,7 +86,7 @@ def test_messages_are_relayed_both_ways(sandbox: SandboxPolicy) -> None:
     def meet(guest: ClientConnection) -> Any:
         return guest.ask(hello()), guest.ask(turn())
 
-    goodbye, told, answers = relayed(meet, ECHO, sandbox)
+    goodbye, told, answers = relayed(meet, ECHO.replace("REPEATS", "0"), sandbox)
 
     assert goodbye is None
     assert [type(message) for message in told] == [wire.Hello, wire.TakeTurn]
@@ -114,7 +100,7 @@ def test_replies_to_old_questions_are_counted_for_each_match() -> None:
             guest.ask(turn(number))
         return 3
 
-    goodbye, _, matches = relayed(meet, REPEATS, SandboxPolicy(SandboxLevel.NONE))
+    goodbye, _, matches = relayed(meet, ECHO.replace("REPEATS", "10"))
 
     assert goodbye is None
     assert matches == 3
@@ -163,17 +149,11 @@ def test_a_host_cannot_fill_our_memory_while_the_program_thinks() -> None:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("tests.players.test_relay.HostSession", Counting)
-        goodbye, _, _ = relayed(meet, THINKS, SandboxPolicy(SandboxLevel.NONE))
+        goodbye, _, _ = relayed(meet, THINKS)
 
     assert goodbye is not None
     assert goodbye.why == "no answer within 60 s"
     assert most == session.MAX_PENDING_MESSAGES
-
-
-def test_of_many_pending_changes_the_player_gets_the_newest_before_its_turn() -> None:
-    heard = asyncio.run(waiting(turn(), *map(changed, range(100))))
-
-    assert heard == [turn(), *map(changed, range(100 - session.MAX_PENDING_MESSAGES + 1, 100))]
 
 
 async def waiting(*texts: bytes) -> list[bytes]:
@@ -185,10 +165,13 @@ async def waiting(*texts: bytes) -> list[bytes]:
     return [said.text for said in stay._pending if isinstance(said, HostMessage)]
 
 
-def test_the_maximum_of_pending_messages_is_allowed() -> None:
-    texts = [turn(number) for number in range(session.MAX_PENDING_MESSAGES)]
+def test_the_maximum_of_pending_messages_is_allowed_and_of_more_changes_the_newest_are_kept() -> None:
+    most = session.MAX_PENDING_MESSAGES
+    turns = [turn(number) for number in range(most)]
 
-    assert asyncio.run(waiting(*texts)) == texts
+    assert asyncio.run(waiting(*turns)) == turns
+    heard = asyncio.run(waiting(turn(), *map(changed, range(100))))
+    assert heard == [turn(), *map(changed, range(100 - most + 1, 100))]
 
 
 def test_a_host_that_asks_and_asks_while_the_program_thinks_is_given_up() -> None:
@@ -198,7 +181,7 @@ def test_a_host_that_asks_and_asks_while_the_program_thinks_is_given_up() -> Non
         return guest.receive()
 
     with pytest.raises(ConnectionLost, match="the host sends too many messages"):
-        relayed(meet, THINKS, SandboxPolicy(SandboxLevel.NONE))
+        relayed(meet, THINKS)
 
 
 def test_a_host_that_only_tells_of_changes_does_not_keep_a_player_waiting_for_a_program_that_hangs() -> None:
@@ -211,7 +194,7 @@ def test_a_host_that_only_tells_of_changes_does_not_keep_a_player_waiting_for_a_
                 threading.Event().wait(0.02)
 
     with pytest.raises(ConnectionLost, match="neither an answer of the player nor a message of the host"):
-        relayed(meet, THINKS, SandboxPolicy(SandboxLevel.NONE), idle_timeout_s=0.3)
+        relayed(meet, THINKS, idle_timeout_s=0.3)
 
 
 def test_a_silent_host_is_reported_by_the_session_even_if_the_event_loop_is_late() -> None:
@@ -225,4 +208,4 @@ def test_a_silent_host_is_reported_by_the_session_even_if_the_event_loop_is_late
         assert guest.receive() is None
 
     with pytest.raises(ConnectionLost, match="no message came for 120 s"):
-        relayed(meet, SLEEPS, SandboxPolicy(SandboxLevel.NONE), on_start=skip_time, idle_timeout_s=60.0)
+        relayed(meet, SLEEPS, on_start=skip_time, idle_timeout_s=60.0)

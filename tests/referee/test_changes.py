@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,14 +12,11 @@ from fairplay.core.game import Moment, Seat
 from fairplay.core.match import Match
 from fairplay.games import make_game
 from fairplay.hosting.table import AsyncLocalChannel
-from fairplay.journal.record import Journal
 from fairplay.players.address import built_in_strategy
-from fairplay.referee.changes import add_change_listeners
-from fairplay.referee.conversation import AnyMatch, OnEvent, ignore_event
+from fairplay.referee.conversation import AnyMatch
 from fairplay.referee.drivers import play, play_async
 from fairplay.referee.local_channel import LocalChannel
-from fairplay.referee.referee import Referee, deal_match
-from tests.journal_files import read_lines
+from fairplay.referee.referee import deal_match
 from tests.toy import State, Toy, View
 
 GAMES: dict[str, Any] = {
@@ -29,21 +25,20 @@ GAMES: dict[str, Any] = {
     "q": make_game("q", {}),
 }
 BUILT_IN = {"fish": "greedy", "tsuro": "survivor", "q": "dag"}
-each_game = pytest.mark.parametrize("name", GAMES)
 each_driver = pytest.mark.parametrize("driver", ["play", "play_async"])
 
 
 class Deaf:
     """A built-in player that wants to hear of nothing."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str = "fish") -> None:
         self.take_turn = built_in_strategy(name, BUILT_IN[name], bytes(32))
 
 
 class Listener(Deaf):
     """A built-in player that keeps the views of all changes, and does something with each."""
 
-    def __init__(self, name: str, do: Callable[[int], Any] = lambda number: None) -> None:
+    def __init__(self, name: str = "fish", do: Callable[[int], object] = int) -> None:
         super().__init__(name)
         self.heard: list[Any] = []
         self.out: list[Fault] = []
@@ -57,15 +52,21 @@ class Listener(Deaf):
         self.out.append(fault)
 
 
-class Watching:
-    """What happens, and what spectators see after each fact."""
+class Refereed:
+    """A match by one of the drivers: what happens, and what spectators see after each fact."""
 
-    def __init__(self) -> None:
+    def __init__(self, driver: str, match: AnyMatch, *players: Any) -> None:
         self.facts: list[Fact] = []
         self.views: list[Any] = []
         self.still_in: list[tuple[Seat, ...]] = []
+        channels = [LocalChannel(player, match.game) for player in players]
+        if driver == "play":
+            self.final = play(match, channels, on_event=self._inform)
+        else:
+            table = [AsyncLocalChannel(channel) for channel in channels]
+            self.final = asyncio.run(play_async(match, table, on_event=self._inform))
 
-    def inform(self, event: Event, match: AnyMatch) -> None:
+    def _inform(self, event: Event, match: AnyMatch) -> None:
         if isinstance(event, Acted | Ejected):
             self.facts.append(event)
             self.views.append(match.view(None))
@@ -76,62 +77,26 @@ class Watching:
         return [view for view, still_in in zip(self.views, self.still_in, strict=True) if seat in still_in]
 
 
-def refereed(driver: str, match: AnyMatch, players: list[Any], inform: OnEvent = ignore_event) -> AnyMatch:
-    """A match by one of the drivers."""
-    channels = [LocalChannel(player, match.game) for player in players]
-    if driver == "play":
-        return play(match, channels, on_event=inform)
-    return asyncio.run(play_async(match, [AsyncLocalChannel(channel) for channel in channels], on_event=inform))
-
-
 def match_of(name: str) -> AnyMatch:
     return deal_match(GAMES[name], ["ann", "bob", "cyd"], seed_from_text(name), match_id="m")
 
 
+def refereed(driver: str, *players: Any) -> Refereed:
+    return Refereed(driver, match_of("fish"), *players)
+
+
 @each_driver
-@each_game
+@pytest.mark.parametrize("name", GAMES)
 def test_a_listener_gets_the_spectators_view_of_every_fact_until_eliminated(name: str, driver: str) -> None:
-    ann, cyd, watching = Listener(name), Listener(name), Watching()
+    ann, cyd = Listener(name), Listener(name)
 
-    refereed(driver, match_of(name), [ann, Deaf(name), cyd], watching.inform)
+    heard = Refereed(driver, match_of(name), ann, Deaf(name), cyd)
+    unheard = Refereed("play", match_of(name), Deaf(name), Deaf(name), Deaf(name))
 
-    assert len(watching.facts) > 5
-    assert (ann.heard, cyd.heard) == (watching.views_of(0), watching.views_of(2))
+    assert len(heard.facts) > 5
+    assert heard.facts == unheard.facts
+    assert (ann.heard, cyd.heard) == (heard.views_of(0), heard.views_of(2))
     assert all(view.seat is None for view in ann.heard)
-
-
-@each_driver
-@each_game
-def test_the_facts_are_the_same_with_and_without_change_listeners(name: str, driver: str) -> None:
-    without, watching = Watching(), Watching()
-
-    refereed("play", match_of(name), [Deaf(name) for _ in range(3)], without.inform)
-    refereed(driver, match_of(name), [Listener(name), Deaf(name), Listener(name)], watching.inform)
-
-    assert watching.facts == without.facts
-
-
-@each_game
-def test_the_journal_is_the_same_with_and_without_change_listeners(name: str, tmp_path: Path) -> None:
-    def recorded(directory: str, players: list[Any]) -> list[dict[str, Any]]:
-        journal = Journal(tmp_path / directory)
-        match = Referee().run(
-            GAMES[name],
-            players,
-            seed=seed_from_text(name),
-            match_id="m",
-            record=lambda match: journal.begin(match, players=("x",) * 3),
-        )
-        assert match.result.ejected == ()
-        timeless = {"at", "took", "hash", "mark"}
-        return [
-            {key: it for key, it in line.items() if key not in timeless}
-            for line in read_lines(tmp_path / directory / "m.jsonl")
-        ]
-
-    deaf = recorded("without", [Deaf(name) for _ in range(3)])
-
-    assert recorded("with", [Listener(name) for _ in range(3)]) == deaf
 
 
 @each_driver
@@ -141,56 +106,37 @@ def test_an_exception_in_changed_is_a_crash_at_the_next_message(error: BaseExcep
         if number == 4:
             raise error
 
-    ann, bob, watching = Listener("fish", crash), Listener("fish"), Watching()
+    ann, bob = Listener(do=crash), Listener()
 
-    match = refereed(driver, match_of("fish"), [ann, bob, Deaf("fish")], watching.inform)
+    played = refereed(driver, ann, bob, Deaf())
 
-    (out,) = match.result.ejected
-    assert (out.seat, out.fault, out.moment, out.why) == (
-        0,
-        Fault.CRASHED,
-        Moment.TURN,
-        f"raised {type(error).__name__}",
-    )
-    turns_before = [fact.seat for fact in watching.facts[: watching.facts.index(out)]]
-    assert turns_before == [0, 1, 2, 0, 1, 2]
+    (out,) = played.final.result.ejected
+    assert out == Ejected(0, Fault.CRASHED, Moment.TURN, f"raised {type(error).__name__}")
+    assert [fact.seat for fact in played.facts[: played.facts.index(out)]] == [0, 1, 2, 0, 1, 2]
     assert len(ann.heard) == 4  # it was not told of any more
     assert ann.out == [Fault.CRASHED]
-    assert bob.heard == watching.views  # also of the ejection
+    assert bob.heard == played.views  # also of the ejection
 
 
 @each_driver
 def test_an_exception_in_changed_after_the_game_is_a_crash_at_the_end(driver: str) -> None:
-    watching, ann = Watching(), Listener("fish")
-    refereed(driver, match_of("fish"), [Deaf("fish") for _ in range(3)], watching.inform)
+    last = len(refereed(driver, Deaf(), Deaf(), Deaf()).facts)
 
     def crash(number: int) -> None:
-        if number == len(watching.facts):
+        if number == last:
             raise ValueError
 
-    ann = Listener("fish", crash)
-    match = refereed(driver, match_of("fish"), [ann, Deaf("fish"), Deaf("fish")])
+    played = refereed(driver, Listener(do=crash), Deaf(), Deaf())
 
-    assert [(out.seat, out.moment) for out in match.result.ejected] == [(0, Moment.END)]
-
-
-@each_driver
-def test_the_return_value_of_changed_is_ignored(driver: str) -> None:
-    match = refereed(driver, match_of("fish"), [Listener("fish", lambda number: number), Deaf("fish"), Deaf("fish")])
-
-    assert match.result.ejected == ()
+    assert [(out.seat, out.moment) for out in played.final.result.ejected] == [(0, Moment.END)]
 
 
 @each_driver
 def test_an_ejected_listener_gets_no_more_changes(driver: str) -> None:
-    class Cheat(Listener):
-        def __init__(self) -> None:
-            super().__init__("fish")
-            self.take_turn = lambda view: "no action"
+    cheat, bob = Listener(), Listener()
+    cheat.take_turn = lambda view: "no action"
 
-    cheat, bob = Cheat(), Listener("fish")
-
-    refereed(driver, match_of("fish"), [cheat, bob, Deaf("fish")])
+    refereed(driver, cheat, bob, Deaf())
 
     assert (cheat.heard, cheat.out) == ([], [Fault.MALFORMED])
     assert len(bob.heard) > 5
@@ -202,7 +148,7 @@ def test_the_keyboard_is_heard_even_then(driver: str) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        refereed(driver, match_of("fish"), [Listener("fish", interrupt), Deaf("fish"), Deaf("fish")])
+        refereed(driver, Listener(do=interrupt), Deaf(), Deaf())
 
 
 class Strange(Deaf):
@@ -221,11 +167,9 @@ class Flagged(Deaf):
 
 
 @each_driver
-@pytest.mark.parametrize("player", [Strange, Flagged])
-def test_a_player_without_the_method_changed_is_not_told_of_changes(player: type[Deaf], driver: str) -> None:
-    match = refereed(driver, match_of("fish"), [player("fish"), Deaf("fish"), Deaf("fish")])
-
-    assert match.result.ejected == ()
+@pytest.mark.parametrize("player", [Strange(), Flagged(), Listener(do=str)], ids=["strange", "flagged", "answering"])
+def test_an_attribute_of_that_name_or_a_return_value_does_no_harm(player: Any, driver: str) -> None:
+    assert refereed(driver, player, Deaf(), Deaf()).final.result.ejected == ()
 
 
 class Shy(Toy, frozen=True):
@@ -236,20 +180,12 @@ class Shy(Toy, frozen=True):
         return super().view(state, seat)
 
 
-@each_driver
-def test_without_listeners_no_view_is_computed(driver: str) -> None:
+def test_without_listeners_no_view_is_computed() -> None:
     game = Shy()
-    match = Match(game, game.deal(2, bytes(32)), ("ann", "bob"))
+    match: AnyMatch = Match(game, game.deal(2, bytes(32)), ("ann", "bob"))
 
-    final = refereed(driver, match, [lambda view: next(game.actions(view))] * 2)
+    final = play(match, [LocalChannel(lambda view: next(game.actions(view)), game)] * 2)
 
     assert final.result.ejected == ()
     with pytest.raises(AssertionError):
         final.view(None)
-
-
-def test_without_listeners_the_observer_function_is_unchanged() -> None:
-    watching = Watching()
-
-    assert add_change_listeners({0: LocalChannel(Deaf("fish"), GAMES["fish"])}, watching.inform) == watching.inform
-    assert add_change_listeners({0: LocalChannel(Listener("fish"), GAMES["fish"])}, watching.inform) != watching.inform

@@ -1,14 +1,14 @@
-"""Check that both drivers play the same matches and close every channel."""
+"""Check that all drivers play the same matches and close every channel."""
 
 import asyncio
-from collections.abc import Collection
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgspec
 import pytest
 
 from fairplay.core.chance import SeededRandom, derive_seed, seed_from_text
-from fairplay.core.events import Ejected, Ended, Event, Fault
+from fairplay.core.events import Ejected, Ended, Event, Fault, Started
 from fairplay.core.game import Game
 from fairplay.core.match import Match
 from fairplay.core.messages import Answer, Answered, Failed, Message, TakeTurn
@@ -23,17 +23,15 @@ GAMES: dict[str, tuple[Game[Any, Any, Any], Answer]] = {
     "toy": (Toy(), Answered(Play(99))),
     "fish": (Fish(rows=4, columns=4, holes="random"), Answered(Place((-1, -1)))),
 }
-Heard = list[tuple[Event, AnyMatch | Answer | None]]
-
 each_game = pytest.mark.parametrize("name", GAMES)
 
 
-def dealt(name: str, seats: int, seed: bytes) -> AnyMatch:
+def dealt(name: str, seats: int, seed: bytes = bytes(32)) -> AnyMatch:
     game = GAMES[name][0]
     return Match(game, game.deal(seats, seed), tuple(f"player-{seat}" for seat in range(seats)))
 
 
-def good(match: AnyMatch, key: bytes) -> Script:
+def good(match: AnyMatch, key: bytes = bytes(32)) -> Script:
     """A player that draws its action from the view, so that it does the same when it is asked again."""
 
     def choose(view: Any) -> Any:
@@ -57,26 +55,65 @@ def table(name: str, match: AnyMatch, seed: bytes) -> list[Script]:
     return scripts
 
 
-class Listening(NullRecord):
-    """A record that logs its events, when they have to be durable, and what was announced."""
+class Stop(Exception):
+    """What a record raises, as a full disk would."""
 
-    def __init__(self, behind: Collection[type[Event]] = ()) -> None:
-        self.heard: Heard = []
-        self.settled_before: list[int] = []  # how much had been heard by then
-        self._behind = tuple(behind)
+
+class Listening(NullRecord):
+    """A record that logs its events, when they have to be durable, and what was announced; it can be made to fail."""
+
+    def __init__(self, fails_at: int = 10**9) -> None:
+        self.heard: list[tuple[Event, AnyMatch | Answer | None]] = []
+        self.durable_before: list[int] = []  # how much had been heard by then
+        self._left = fails_at
 
     def write(self, event: Event, message: Message | None, answer: Answer | None) -> bool:
+        self._left -= 1
+        if self._left < 0:
+            raise Stop
         self.heard.append((event, answer))
-        return isinstance(event, self._behind)
+        return isinstance(event, Started | Ejected)
 
     def inform(self, event: Event, match: AnyMatch) -> None:
         self.heard.append((event, match))
 
     def make_durable(self) -> None:
-        self.settled_before.append(len(self.heard))
+        self.durable_before.append(len(self.heard))
 
     async def make_durable_async(self) -> None:
         self.make_durable()
+
+
+class Quick(AsyncScriptedChannel):
+    """A channel over which one asks without waiting, but for every so many-th time."""
+
+    def __init__(self, script: Script, refuses: int = 0) -> None:
+        super().__init__(script)
+        self.forgotten = 0
+        self.awaited = 0
+        self._refuses = refuses
+        self._asked = 0
+        self._open: asyncio.Handle | None = None
+
+    async def ask(self, message: Message) -> Answer:
+        self.awaited += 1
+        return await super().ask(message)
+
+    def ask_with_callback(self, message: Message, then: Callable[[Answer], None]) -> bool:
+        self._asked += 1
+        if self._refuses and self._asked % self._refuses == 0:
+            return False
+        self._open = asyncio.get_running_loop().call_soon(self._answer, message, then)
+        return True
+
+    def stop_waiting(self) -> None:
+        self.forgotten += 1
+        if self._open is not None:
+            self._open.cancel()
+
+    def _answer(self, message: Message, then: Callable[[Answer], None]) -> None:
+        self._open = None
+        then(self._channel.ask(message))
 
 
 def some_match(name: str, number: int) -> tuple[AnyMatch, bytes]:
@@ -86,32 +123,34 @@ def some_match(name: str, number: int) -> tuple[AnyMatch, bytes]:
 
 @pytest.mark.parametrize("number", range(60))
 @each_game
-def test_sync_and_async_drivers_play_the_same_match(name: str, number: int) -> None:
+def test_all_drivers_play_the_same_match_to_its_end_and_close_each_channel_once(name: str, number: int) -> None:
     match, seed = some_match(name, number)
-    sync = [ScriptedChannel(script) for script in table(name, match, seed)]
+    refuses = number // 3 % 4
+    plain = [ScriptedChannel(script) for script in table(name, match, seed)]
     awaited = [AsyncScriptedChannel(script) for script in table(name, match, seed)]
-    one, other = Listening(), Listening()
+    quick = [Quick(script, refuses) for script in table(name, match, seed)]
+    mixed = [
+        Quick(script, refuses) if seat % 2 else AsyncScriptedChannel(script)
+        for seat, script in enumerate(table(name, match, seed))
+    ]
+    tables: list[Sequence[AsyncScriptedChannel]] = [awaited, quick, mixed]
+    record = Listening()
 
-    final = play(match, sync, one, one.inform)
-    final_async = asyncio.run(play_async(match, awaited, other, other.inform))
-
-    assert final == final_async
-    assert (one.heard, one.settled_before) == (other.heard, other.settled_before)
-    assert [(one.heard, one.closed) for one in sync] == [(one.heard, one.closed) for one in awaited]
-
-
-@pytest.mark.parametrize("number", range(60))
-@each_game
-def test_a_match_ends_whatever_its_players_do(name: str, number: int) -> None:
-    match, seed = some_match(name, number)
-    channels = [ScriptedChannel(script) for script in table(name, match, seed)]
-
-    final = play(match, channels)
+    final = play(match, plain, record, record.inform)
 
     ranked = [seat for group in final.result.ranking for seat in group]
-    ejected = [ejected.seat for ejected in final.result.ejected]
+    ejected = {ejected.seat: ejected for ejected in final.result.ejected}
     assert final.turn is None
-    assert sorted(ranked + ejected) == list(range(len(match.names)))
+    assert sorted([*ranked, *ejected]) == list(range(len(match.names)))
+    assert [channel.closed for channel in plain] == [[ejected.get(seat)] for seat in range(len(plain))]
+    for channels in tables:
+        other = Listening()
+        assert asyncio.run(play_async(match, channels, other, other.inform)) == final
+        assert (other.heard, other.durable_before) == (record.heard, record.durable_before)
+        assert [(one.heard, one.closed) for one in channels] == [(one.heard, one.closed) for one in plain]
+    assert sum(one.forgotten for one in quick) == 0
+    if refuses < 2:  # or else it may be asked at once when it is tried again
+        assert [one.awaited > 0 for one in quick] == [bool(refuses and one.heard) for one in quick]
 
 
 @pytest.mark.parametrize("at", range(12))
@@ -130,78 +169,24 @@ def test_a_player_that_fails_at_any_call_is_ejected_and_the_others_are_ranked(na
     assert len(channels[1].heard) <= at + 1
 
 
-def test_a_table_of_failing_players_ends_without_a_winner() -> None:
-    for seats in (2, 3, 4):
-        match = dealt("fish", seats, bytes(32))
-
-        final = play(match, [ScriptedChannel([]) for _ in range(seats)])
-
-        assert final.result.ranking == ()
-        assert [ejected.seat for ejected in final.ejected] == list(range(seats))
-
-
-@each_game
-def test_every_channel_is_closed_once_and_an_ejected_one_with_its_ejection(name: str) -> None:
-    for number in range(30):
-        match, seed = some_match(name, number)
-        channels = [ScriptedChannel(script) for script in table(name, match, seed)]
-
-        final = play(match, channels)
-
-        ejected = {ejected.seat: ejected for ejected in final.ejected}
-        assert [channel.closed for channel in channels] == [[ejected.get(seat)] for seat in range(len(channels))]
-
-
-def test_an_ejected_player_is_dismissed_before_the_next_question() -> None:
-    order: list[str] = []
-
-    class Noting(ScriptedChannel):
-        def ask(self, message: Message) -> Answer:
-            order.append("ask")
-            return super().ask(message)
-
-        def close(self, reason: CloseReason) -> None:
-            order.append("close" if reason is None else "dismiss")
-            super().close(reason)
-
-    match = dealt("toy", 2, bytes(32))
-
-    play(match, [Noting([]), Noting([])])
-
-    assert order == ["ask", "dismiss", "ask", "dismiss"]
-
-
-class Stop(Exception):
-    """What a record raises, as a full disk would."""
-
-
-class Stopping(NullRecord):
-    """A record that fails when so much has been written."""
-
-    def __init__(self, at: int) -> None:
-        self._left = at
-
-    def write(self, event: Event, message: Message | None, answer: Answer | None) -> bool:
-        self._left -= 1
-        if self._left < 0:
-            raise Stop
-        return False
+# Exceptions and cancellations.
 
 
 @pytest.mark.parametrize("at", range(12))
 @each_game
-def test_an_exception_of_the_record_closes_every_channel_once(name: str, at: int) -> None:
+def test_an_exception_of_the_record_reaches_the_caller_and_closes_every_channel_once(name: str, at: int) -> None:
     match, seed = some_match(name, 5)
-    sync = [ScriptedChannel(script) for script in table(name, match, seed)]
-    awaited = [AsyncScriptedChannel(script) for script in table(name, match, seed)]
+    plain = [ScriptedChannel(script) for script in table(name, match, seed)]
 
     with pytest.raises(Stop):
-        play(match, sync, Stopping(at))
-    with pytest.raises(Stop):
-        asyncio.run(play_async(match, awaited, Stopping(at)))
+        play(match, plain, Listening(at))
 
-    assert [len(channel.closed) for channel in sync] == [1] * len(sync)
-    assert [channel.closed for channel in awaited] == [channel.closed for channel in sync]
+    assert [len(channel.closed) for channel in plain] == [1] * len(plain)
+    for kind in (AsyncScriptedChannel, Quick):
+        channels = [kind(script) for script in table(name, match, seed)]
+        with pytest.raises(Stop):
+            asyncio.run(play_async(match, channels, Listening(at)))
+        assert [channel.closed for channel in channels] == [channel.closed for channel in plain]
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, Stop])
@@ -209,41 +194,45 @@ def test_an_exception_of_a_channel_closes_every_channel_once(error: type[BaseExc
     def interrupt(message: Message) -> Answer:
         raise error
 
-    match = dealt("toy", 3, bytes(32))
-    channels = [
-        ScriptedChannel(failing_script(0, Failed(Fault.GONE, "left"), interrupt)),
-        ScriptedChannel(interrupt),
-        ScriptedChannel([]),
-    ]
+    gone = failing_script(0, Failed(Fault.GONE, "left"), interrupt)
+    channels = [ScriptedChannel(gone), ScriptedChannel(interrupt), ScriptedChannel([])]
 
     with pytest.raises(error):
-        play(match, channels)
+        play(dealt("toy", 3), channels)
 
     assert [len(channel.closed) for channel in channels] == [1, 1, 1]
 
 
-def test_a_cancelled_match_closes_every_channel_once() -> None:
-    class Silent(AsyncScriptedChannel):
-        async def ask(self, message: Message) -> Answer:
-            if isinstance(message, TakeTurn):
-                asked.set()
-                await asyncio.Event().wait()
-            return await super().ask(message)
+@pytest.mark.parametrize("turns", range(6))
+def test_a_match_cancelled_at_any_turn_drops_its_open_question(turns: int) -> None:
+    class Silent(Quick):
+        def ask_with_callback(self, message: Message, then: Callable[[Answer], None]) -> bool:
+            taken.append(isinstance(message, TakeTurn))
+            if sum(taken) <= turns:
+                return super().ask_with_callback(message, then)
+            late.append(then)
+            waiting.set()
+            return True
 
     async def cancel() -> None:
         task = asyncio.create_task(play_async(match, channels))
-        await asked.wait()
+        await waiting.wait()
         task.cancel()
+        late[0](Answered(None))  # in the very moment
         with pytest.raises(asyncio.CancelledError):
             await task
+        late[0](Answered(None))  # and much later
 
-    match = dealt("toy", 2, bytes(32))
-    asked = asyncio.Event()
-    channels = [Silent(good(match, bytes(32))) for _ in range(2)]
+    taken: list[bool] = []
+    late: list[Callable[[Answer], None]] = []
+    match, waiting = dealt("toy", 2), asyncio.Event()
+    channels = [Silent(good(match)) for _ in range(2)]
 
     asyncio.run(cancel())
 
     assert [channel.closed for channel in channels] == [[None], [None]]
+    assert sum(channel.forgotten for channel in channels) == 1
+    assert sum(taken) == turns + 1
 
 
 class Closing(AsyncScriptedChannel):
@@ -267,46 +256,40 @@ def test_an_exception_of_close_is_raised_after_all_channels_are_closed() -> None
         def close(self, reason: CloseReason) -> None:
             raise Stop
 
-    match = dealt("toy", 3, bytes(32))
-    scripts = [good(match, bytes(32)) for _ in range(3)]
-    awaited = [Closing(scripts[0], error=Stop()), Closing(scripts[1]), Closing(scripts[2], waits=3)]
-    sync = [Broken(scripts[0]), ScriptedChannel(scripts[1]), ScriptedChannel(scripts[2])]
+    match = dealt("toy", 3)
+    sync = [Broken(good(match)), ScriptedChannel(good(match)), ScriptedChannel(good(match))]
+    awaited = [Closing(good(match), error=Stop()), Closing(good(match)), Closing(good(match), waits=3)]
 
     with pytest.raises(Stop):
         play(match, sync)
     with pytest.raises(Stop):
         asyncio.run(play_async(match, awaited))
 
-    assert [channel.closed for channel in sync] == [[], [None], [None]]
-    assert [channel.closed for channel in awaited] == [[], [None], [None]]
+    assert [channel.closed for channel in sync] == [channel.closed for channel in awaited] == [[], [None], [None]]
 
 
 def test_several_exceptions_of_close_are_raised_as_a_group() -> None:
-    match = dealt("toy", 3, bytes(32))
-    channels = [Closing(good(match, bytes(32)), error=error) for error in (Stop("one"), Stop("two"))]
+    match = dealt("toy", 3)
+    channels = [Closing(good(match), error=error) for error in (Stop("one"), Stop("two"), None)]
 
     with pytest.raises(ExceptionGroup) as told:
-        asyncio.run(play_async(match, [*channels, Closing(good(match, bytes(32)))]))
+        asyncio.run(play_async(match, channels))
 
     assert [str(error) for error in told.value.exceptions] == ["one", "two"]
 
 
 def test_channels_are_closed_concurrently() -> None:
-    at_it: list[int] = []
-
     class Meeting(AsyncScriptedChannel):
         async def close(self, reason: CloseReason) -> None:
-            at_it.append(1)
-            while len(at_it) < 3:
-                await asyncio.sleep(0)
+            await all_there.wait()
             await super().close(reason)
-
-    match = dealt("toy", 3, bytes(32))
-    channels = [Meeting(good(match, bytes(32))) for _ in range(3)]
 
     async def within_time() -> None:
         async with asyncio.timeout(10):
             await play_async(match, channels)
+
+    match, all_there = dealt("toy", 3), asyncio.Barrier(3)
+    channels = [Meeting(good(match)) for _ in range(3)]
 
     asyncio.run(within_time())
 
@@ -314,17 +297,10 @@ def test_channels_are_closed_concurrently() -> None:
 
 
 @pytest.mark.parametrize("times", [1, 3])
-@pytest.mark.parametrize("ejected", [False, True], ids=["at the end", "when one is dismissed"])
-def test_a_cancellation_waits_until_all_channels_are_closed(times: int, ejected: bool) -> None:
-    match = dealt("toy", 2, bytes(32))
-    ends = asyncio.Event()
-    channels = [
-        Closing([] if ejected else good(match, bytes(32)), waits=20),
-        Closing(good(match, bytes(32)), waits=30),
-    ]
-
+@pytest.mark.parametrize("ending", [Ended, Ejected], ids=["at the end", "when one is dismissed"])
+def test_a_cancellation_waits_until_all_channels_are_closed(times: int, ending: type[Event]) -> None:
     def watch(event: Event, match: AnyMatch) -> None:
-        if isinstance(event, Ejected if ejected else Ended):
+        if isinstance(event, ending):
             ends.set()
 
     async def cancel() -> None:
@@ -337,16 +313,15 @@ def test_a_cancellation_waits_until_all_channels_are_closed(times: int, ejected:
         with pytest.raises(asyncio.CancelledError):
             await task
 
+    match, ends = dealt("toy", 2), asyncio.Event()
+    channels = [Closing([] if ending is Ejected else good(match), waits=20), Closing(good(match), waits=30)]
+
     asyncio.run(cancel())
 
     assert [len(channel.closed) for channel in channels] == [1, 1]
 
 
 def test_a_cancellation_keeps_the_exception_of_close() -> None:
-    match = dealt("toy", 2, bytes(32))
-    ends = asyncio.Event()
-    channels = [Closing(good(match, bytes(32)), waits=20, error=Stop()), Closing(good(match, bytes(32)))]
-
     async def cancel() -> BaseException | None:
         task = asyncio.create_task(play_async(match, channels, on_event=lambda *_: ends.set()))
         await ends.wait()
@@ -356,25 +331,22 @@ def test_a_cancellation_keeps_the_exception_of_close() -> None:
             await task
         return cancelled.value.__cause__
 
+    match, ends = dealt("toy", 2), asyncio.Event()
+    channels = [Closing(good(match), waits=20, error=Stop()), Closing(good(match))]
+
     assert isinstance(asyncio.run(cancel()), Stop)
 
 
 # The scripts themselves.
 
 
-def test_a_scripted_channel_without_answers_is_gone() -> None:
+def test_a_scripted_channel_is_gone_after_its_last_answer_and_asking_a_closed_one_is_an_error() -> None:
     channel = ScriptedChannel([Answered(None)])
 
     answers = [channel.ask(TakeTurn(view)) for view in (1, 2)]
 
     assert answers == [Answered(None), Failed(Fault.GONE, "the script is over")]
     assert channel.heard == [TakeTurn(1), TakeTurn(2)]
-
-
-def test_asking_a_closed_scripted_channel_is_an_error() -> None:
-    channel = ScriptedChannel([])
-
     channel.close(None)
-
     with pytest.raises(AssertionError, match="asked after it was closed"):
         channel.ask(TakeTurn(None))
