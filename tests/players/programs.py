@@ -96,16 +96,12 @@ def first_card(view: View) -> Any:
 
 
 class NoControlGroups:
-    """A machine without control groups."""
-
     @staticmethod
     def make(memory: int, processes: int) -> None:
         return None
 
 
 class Holdings(NamedTuple):
-    """What this process has."""
-
     files: int
     children: int
     threads: frozenset[threading.Thread]
@@ -147,7 +143,6 @@ def becomes_true(is_so: Callable[[], bool]) -> bool:
 
 
 def processes_marked(mark: str) -> list[int]:
-    """The processes with this mark in their command line."""
     return [
         int(path.parent.name) for path in Path("/proc").glob("[0-9]*/cmdline") if mark.encode() in read_proc_file(path)
     ]

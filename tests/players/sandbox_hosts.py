@@ -32,8 +32,6 @@ sys.exit(subprocess.run(words).returncode)
 
 
 class ProgramResult(msgspec.Struct, frozen=True):
-    """What became of a command."""
-
     code: int
     out: str
     err: str
@@ -53,7 +51,6 @@ class Host(msgspec.Struct, frozen=True):
         return self.run_freely(sys.executable, "-c", RUN_SCRIPT, task, cwd=cwd, path=path)
 
     def run_freely(self, *command: str, cwd: Path | None = None, path: str = "", within: float = 60) -> ProgramResult:
-        """Run a command as this user."""
         environment = {"HOME": str(self.home), "PATH": path + os.environ["PATH"]}
         words = [*self._user_command(), *command]
         done = subprocess.run(
@@ -62,7 +59,6 @@ class Host(msgspec.Struct, frozen=True):
         return ProgramResult(done.returncode, done.stdout, done.stderr)
 
     def take_ownership(self, *paths: Path) -> None:
-        """Make these the user's own."""
         for path in paths:
             os.chown(path, self.user, self.user)
 
@@ -91,7 +87,6 @@ def closed_ancestor(place: Path) -> Iterator[Path]:
 
 
 def unused_user_id() -> int:
-    """The id of a user who does not exist."""
     taken = {user.pw_uid for user in pwd.getpwall()}
     return next(user for user in count(20_000) if user not in taken)
 

@@ -67,7 +67,6 @@ class ScriptedConnection(Connection):
         self._known = known
 
     def send(self, text: bytes) -> None:
-        """Take a question."""
         assert text.endswith(b"\n") and text.count(b"\n") == 1
         self.sent.append(msgspec.json.decode(text))
 
@@ -86,12 +85,10 @@ class ScriptedConnection(Connection):
         hear(what if isinstance(what, bytes | ConnectionClosed | TooMuchData) else what(self.sent))
 
     async def close(self, last: bytes, within: float) -> None:
-        """Remember it."""
         self.on_receive(None)
         self.hung_up.append((last, within))
 
     def evidence(self) -> Evidence:
-        """What is known."""
         return Evidence(stderr=self._known) if self._known else NO_EVIDENCE
 
 

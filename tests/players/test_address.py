@@ -133,23 +133,19 @@ def test_half_a_label_is_refused(text: str) -> None:
 # Modules.
 
 
-def test_a_module_may_hold_a_class_a_function_or_an_object(bots: Path) -> None:
+def test_a_module_may_hold_a_class_a_function_or_an_object_and_be_in_a_package(bots: Path) -> None:
+    (bots / "more").mkdir()
+    write(bots / "more" / "good.py", STRATEGY)
     write(bots / "several.py", f"{PLAYER}\n{STRATEGY}\nann = Player()\nann.seat = None\n")
 
     player, strategy, ann = (open_fish(f"py:several:{name}") for name in ("Player", "take_turn", "ann"))
 
     assert survives(strategy)
+    assert survives(open_fish("py:more.good:take_turn"))
     assert type(player) is type(ann)
     assert player is not ann
     assert open_fish("py:several:Player") is not player
     assert open_fish("py:several:ann") is ann
-
-
-def test_a_module_may_be_in_a_package(bots: Path) -> None:
-    (bots / "more").mkdir()
-    write(bots / "more" / "good.py", STRATEGY)
-
-    assert survives(open_fish("py:more.good:take_turn"))
 
 
 @pytest.mark.parametrize(

@@ -33,8 +33,6 @@ MAX_BYTES = MAX_FIRST_BYTES + MAX_LAST_BYTES
 
 
 class Logs:
-    """The logs in a directory."""
-
     def __init__(self, directory: Path) -> None:
         self.directory = directory
         self.path = self.path_of("ann")

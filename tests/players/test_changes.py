@@ -28,12 +28,12 @@ from fairplay.sandbox.policy import SandboxLevel, SandboxPolicy
 from tests.players.host_connection import serve_at_host
 from tests.players.machine import needs_strict
 from tests.players.programs import PLAIN, PYTHON, STRICT, first_card, leaves_no_process, running
-from tests.players.scripted_connections import ScriptedConnection, run_in_virtual_time
+from tests.players.scripted_connections import ScriptedConnection, reply_with, run_in_virtual_time
 from tests.toy import Toy
 
 TOY = Toy()
 MATCH = deal_match(TOY, ["ann", "bob"], bytes(32), match_id="m")
-TURN = TakeTurn(MATCH.view(0))
+TURN, PASS = TakeTurn(MATCH.view(0)), {"type": "pass"}
 PATIENT = Limits(move=30, start_up=30, goodbye=5)
 
 
@@ -43,8 +43,8 @@ PATIENT = Limits(move=30, start_up=30, goodbye=5)
 class Noting(ScriptedConnection):
     """A line that takes what it is offered, or does not, and has good answers to everything."""
 
-    def __init__(self, *answers: str, takes: bool) -> None:
-        super().__init__(*((0.0, lambda asked, said=said: self._reply(asked[-1], said)) for said in answers))
+    def __init__(self, *answers: Any, takes: bool) -> None:
+        super().__init__(*((0.0, reply_with(answer)) for answer in answers))
         self.takes = takes
         self.offered: list[bytes] = []
 
@@ -55,9 +55,6 @@ class Noting(ScriptedConnection):
     def types(self) -> list[str]:
         """What was sent, in short; of a change, after how many cards."""
         return [said["type"] if "nonce" in said else f"changed {len(said['view']['played'])}" for said in self.sent]
-
-    def _reply(self, question: dict[str, Any], said: str) -> bytes:
-        return b'{"nonce":"%b","answer":%b}' % (question["nonce"].encode(), said.encode())
 
 
 def after(facts: int) -> Change:
@@ -78,11 +75,11 @@ def notify(remote: RemoteChannel, *changes: Change) -> None:
 
 @pytest.mark.parametrize(
     ("answer", "wanted_before", "listens"),
-    [('{"changes":true}', False, True), ('{"name":"ann"}', False, False), ("null", False, False), ("null", True, True)],
+    [({"changes": True}, False, True), ({"name": "ann"}, False, False), (None, False, False), (None, True, True)],
     ids=["in its answer to hello", "a name alone", "nothing", "at sign-in"],
 )
-def test_a_player_that_asks_for_changes_gets_them(answer: str, wanted_before: bool, listens: bool) -> None:
-    line = Noting(answer, '{"type":"pass"}', takes=True)
+def test_a_player_that_asks_for_changes_gets_them(answer: Any, wanted_before: bool, listens: bool) -> None:
+    line = Noting(answer, PASS, takes=True)
     remote = RemoteChannel(line, TOY, changes=wanted_before)
 
     async def talk(_: object) -> None:
@@ -96,7 +93,7 @@ def test_a_player_that_asks_for_changes_gets_them(answer: str, wanted_before: bo
 
 
 def test_a_fast_reader_gets_every_change_at_once_and_once() -> None:
-    line = Noting("null", takes=True)
+    line = Noting(PASS, takes=True)
     remote = RemoteChannel(line, TOY, changes=True)
 
     async def talk(_: object) -> None:
@@ -112,7 +109,7 @@ def test_a_fast_reader_gets_every_change_at_once_and_once() -> None:
 
 
 def test_a_slow_reader_gets_only_the_newest_change_before_the_next_question() -> None:
-    line = Noting(*['{"type":"pass"}'] * 3, takes=False)
+    line = Noting(PASS, PASS, PASS, takes=False)
     remote = RemoteChannel(line, TOY, changes=True)
 
     async def talk(_: object) -> None:

@@ -10,7 +10,6 @@ from fairplay.players.cpu_slots import CpuSlot, CpuSlots, get_cpu_slots
 
 
 async def taken(slots: CpuSlots) -> CpuSlot:
-    """Wait for a place."""
     free = asyncio.Event()
     slot = CpuSlot(free.set)
     slots.acquire(slot)

@@ -86,8 +86,6 @@ class Served:
 
 
 class Player:
-    """Keeps all that it hears."""
-
     def __init__(self, game: AnyGame) -> None:
         self.game = game
         self.heard: list[Any] = []
@@ -102,8 +100,6 @@ class Player:
 
 
 class Listener(Player):
-    """Wants to hear of changes."""
-
     def changed(self, view: Any) -> None:
         self.heard.append(view)
 
@@ -127,19 +123,14 @@ def test_a_player_introduces_itself_to_a_server_and_again_when_it_reconnects(
     assert (served.answers, served.players, served.end) == (answers, [], None)
 
 
-def test_every_match_at_a_server_has_its_own_player() -> None:
-    served = Served(listener(), line(WELCOME), *whole(FISH), *whole(TSURO), *whole(FISH))
+def test_every_match_at_a_server_has_its_own_player_and_ends_with_its_receipt_or_the_next_hello() -> None:
+    served = Served(listener(), line(WELCOME), *whole(FISH), *whole(TSURO)[:-1], *whole(FISH))
 
+    heard = ["start", "turn", "end"]
     assert [type(player.game) for player in served.players] == [Fish, Tsuro, Fish]
-    assert [player.heard for player in served.players] == [["start", "turn", "end", RECEIPT]] * 3
+    assert [player.heard for player in served.players] == [[*heard, RECEIPT], heard, [*heard, RECEIPT]]
     assert len(served.answers) == 1 + 3 * 4
     assert served.end is None
-
-
-def test_a_match_without_a_receipt_ends_with_the_next_hello() -> None:
-    served = Served(listener(), line(WELCOME), *whole(FISH)[:-1], *whole(FISH)[:-1])
-
-    assert [player.heard for player in served.players] == [["start", "turn", "end"]] * 2
 
 
 def test_a_question_that_is_asked_again_on_another_connection_gets_the_same_answer_without_the_player() -> None:

@@ -26,7 +26,6 @@ Step = Callable[[Guest], Any] | bytes
 
 @pytest.fixture(autouse=True)
 def _quickly(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make all waits short."""
     monkeypatch.setattr(player_side, "FIRST_RECONNECT_INTERVAL_S", 0.001)
     monkeypatch.setattr(player_side, "MAX_RECONNECT_INTERVAL_S", 0.01)
     for module in (player_side, relay, session):

@@ -190,38 +190,20 @@ def test_a_keyboard_interrupt_passes_through(message: Message) -> None:
         answer_of(Everywhere(raising(KeyboardInterrupt())), message)
 
 
-class Rude(Exception):
-    """It fights back when it is looked at."""
-
-    @property
-    def args(self) -> Any:  # type: ignore[override]
-        raise SystemExit("args")
-
-    def __str__(self) -> str:
-        raise SystemExit("str")
-
-    def __repr__(self) -> str:
-        raise SystemExit("repr")
+def hostile(name: str, base: type, do: Any, *methods: str) -> Any:
+    """A class of objects that do something when one of these methods is called, or one of these properties is read."""
+    return type(name, (base,), {method: property(do) if method == "args" else do for method in methods})
 
 
-class Endless(Exception):
-    """It would take for ever to print."""
-
-    def __str__(self) -> str:
-        while True:
-            pass
-
-    __repr__ = __str__
+def for_ever(*arguments: Any) -> str:
+    while True:
+        pass
 
 
-class Sticky(str):
-    """A text that cannot be formatted."""
-
-    def __format__(self, spec: str) -> str:
-        raise SystemExit("format")
-
-    __str__ = __repr__ = __format__  # type: ignore[assignment]
-
+leave = raising(SystemExit("not me"))
+Rude = hostile("Rude", Exception, leave, "args", "__str__", "__repr__")
+Endless = hostile("Endless", Exception, for_ever, "__str__", "__repr__")
+Sticky = hostile("Sticky", str, leave, "__format__", "__str__", "__repr__")
 
 ORDINARY = (ValueError("no"), SystemExit(1), RecursionError("deep"), MemoryError(), GeneratorExit(), StopIteration(7))
 ERRORS: dict[str, BaseException] = {
@@ -261,30 +243,11 @@ def test_an_exception_that_was_never_raised_can_be_described() -> None:
 # Players that return junk.
 
 
-class Liar(int):
-    """It is equal to everything."""
-
-    def __eq__(self, other: object) -> bool:
-        return True
-
-    def __hash__(self) -> int:
-        return 0
-
-
 class Pretender:
     """It claims to be a move."""
 
     __class__ = Move  # type: ignore[assignment]
     start, to = STEP.start, STEP.to
-
-
-class BadZone(datetime.tzinfo):
-    """Asked for the time, it leaves."""
-
-    def utcoffset(self, when: datetime.datetime | None) -> datetime.timedelta:
-        raise SystemExit("no time")
-
-    dst = tzname = utcoffset  # type: ignore[assignment]
 
 
 class Wider(Move, frozen=True, tag="move"):
@@ -293,13 +256,9 @@ class Wider(Move, frozen=True, tag="move"):
     bonus: int = 100
 
 
-class Stingy(dict[str, Any]):
-    """An object that raises when it is inspected."""
-
-    def __iter__(self) -> Any:
-        raise SystemExit
-
-    keys = items = values = __iter__
+Liar = hostile("Liar", int, lambda *_: True, "__eq__", "__hash__")  # it is equal to everything
+BadZone = hostile("BadZone", datetime.tzinfo, leave, "utcoffset", "dst", "tzname")
+Stingy = hostile("Stingy", dict, leave, "__iter__", "keys", "items", "values")
 
 
 def ring() -> list[Any]:
