@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from fairplay.core.errors import BadRequest
-from fairplay.core.messages import Answered, Tell
 from fairplay.players import bot_log
 from fairplay.players.bot_log import (
     MAX_FIRST_BYTES,
@@ -23,11 +22,9 @@ from fairplay.players.bot_log import (
     open_log,
     prepare_log_directory,
 )
-from fairplay.players.remote import RemoteChannel
 from fairplay.protocol import wire
 from fairplay.transport.connection import acquire, receive
-from tests.players.programs import PYTHON, running
-from tests.toy import Toy
+from tests.players.programs import running
 
 MAX_BYTES = MAX_FIRST_BYTES + MAX_LAST_BYTES
 
@@ -278,26 +275,3 @@ def test_stderr_after_an_answer_is_logged_before_the_header_of_the_next_question
     asyncio.run(ask_on())
 
     assert logs.read().splitlines() == ["thinking", "-- turn 1, T s"]
-
-
-MUCH = """
-import json, os, sys, time
-for text in sys.stdin:
-    line = json.loads(text)
-    os.write(2, b"x" * 19_999 + b"\\n")
-    time.sleep(0.0005)
-    os.write(2, b"that is all\\n")
-    os.write(1, json.dumps({"nonce": line["nonce"], "answer": None}).encode() + b"\\n")
-"""
-
-
-def test_stderr_is_logged_before_the_header_of_the_next_question(logs: Logs) -> None:
-    async def ask_on() -> None:
-        async with running([*PYTHON, "-c", MUCH], log=logs.open()) as program:
-            remote = RemoteChannel(program, Toy())
-            for number in range(6):
-                assert isinstance(await remote.ask(Tell(number)), Answered)
-
-    asyncio.run(ask_on())
-
-    assert re.findall(r"^-- news|^that is all", logs.read(), re.MULTILINE) == ["-- news", "that is all"] * 6

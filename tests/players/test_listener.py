@@ -206,23 +206,6 @@ async def match_with(guest: ConnectedPlayer, game: AnyGame = FISH) -> Played:
     return Played(facts, final.result)
 
 
-async def meet(client: Callable[[Client], Awaitable[Any]], *, limits: Limits = LIMITS) -> tuple[Played, Any]:
-    """A match of Fish with a client in seat 1, and what the client makes of it."""
-    with listen_tcp("0") as listener:
-        coming = asyncio.create_task(visit(listener, client))
-        (guest,) = await listener.accept_players(FISH, limits=limits)
-        played = await match_with(guest)
-        return played, await coming
-
-
-async def visit(listener: Listener, client: Callable[[Client], Awaitable[Any]]) -> Any:
-    connected_client = await connected(listener)
-    try:
-        return await client(connected_client)
-    finally:
-        connected_client.hang_up()
-
-
 def ejection(played: Played) -> Ejected:
     """The one and only; and the other player has won."""
     (ejected,) = played.result.ejected
@@ -309,7 +292,10 @@ async def test_a_client_that_misbehaves_is_ejected_and_told_why_and_the_match_go
         await client.say(said.replace(b"NONCE", client.nonces[-1].encode()))
         return await client.hear()
 
-    played, goodbye = await meet(misbehave, limits=SHORT)
+    async with Host(limits=SHORT) as host:
+        misbehaving = asyncio.create_task(misbehave(await host.connect()))
+        (guest,) = await host.seating
+        played, goodbye = await match_with(guest), await misbehaving
 
     fault, why, clause = ejected.fault.value, ejected.why, ejected.clause
     assert ejection(played) == ejected
@@ -398,7 +384,11 @@ NON_PLAYERS = [
 async def connect_non_player(listener: Listener, behave: Callable[[Client], Awaitable[None]]) -> None:
     """A connection that is no player; any reaction of the host to it is fine."""
     with suppress(ConnectionError):
-        await visit(listener, behave)
+        client = await connected(listener)
+        try:
+            await behave(client)
+        finally:
+            client.hang_up()
 
 
 @pytest.mark.parametrize("behave", NON_PLAYERS, ids=lambda behave: behave.__name__)
@@ -411,7 +401,7 @@ async def test_connections_without_hello_that_come_first_take_no_seat(
         often = 400 if behave is connects_and_is_silent else 1
         first = [asyncio.create_task(connect_non_player(host.listener, behave)) for _ in range(often)]
         await asyncio.sleep(0.05)
-        honest = asyncio.create_task(visit(host.listener, lambda client: play_honestly(client, GREEDY)))
+        honest = asyncio.create_task(play_honestly(await host.connect(), GREEDY))
         (guest,) = await host.seating
         assert await match_with(guest) == EXPECTED
         assert await honest is None
@@ -514,7 +504,7 @@ async def test_a_connection_every_millisecond_does_not_keep_out_a_player(here: s
 async def test_a_silent_connection_is_closed_at_the_limit_for_hello() -> None:
     async with Host(limits=Limits(start_up=0.2), timeout_s=5.0) as host:
         since = time.monotonic()
-        await visit(host.listener, stays)
+        await stays(await host.connect())
         assert time.monotonic() - since == pytest.approx(0.2, abs=0.4)
         client = await host.connect()
         await client.say(reply(await client.hear()))
@@ -537,7 +527,7 @@ async def test_the_limit_in_hello_is_the_one_that_is_enforced() -> None:
 @leaves_nothing
 async def test_connected_players_play_without_a_missing_one_which_is_ejected() -> None:
     async with Host(2, timeout_s=0.5) as host:
-        honest = asyncio.create_task(visit(host.listener, lambda client: play_honestly(client, GREEDY)))
+        honest = asyncio.create_task(play_honestly(await host.connect(), GREEDY))
         match = await play_async(deal_match(FISH, ("a", "b"), SEED), [guest.channel for guest in await host.seating])
         assert await honest is None
 

@@ -4,6 +4,7 @@ import asyncio
 import threading
 from collections.abc import Callable
 from functools import partial
+from types import NoneType
 from typing import Any
 
 import pytest
@@ -75,8 +76,49 @@ class Stay:
         self.told = [text for text in told if not text.startswith("connected to ")]
 
 
-CUT = meeting(Guest.sign_in, Guest.begin)  # it hangs up in the middle of everything
-LET_GO = meeting(partial(Guest.sign_in, token=""), ENOUGH)
+def hangs_up(guest: Guest) -> None:
+    assert guest.receive() is None
+
+
+SIGNED_IN, BEGUN = (Guest.sign_in,), (Guest.sign_in, Guest.begin)
+ENDED = (*BEGUN, Guest.end_without_receipt)
+OTHER_MATCH = wire.encode_hello(FISH, match_id="m2", nonce="x", limit=5.0)
+UPDATE = wire.encode_suspended("an update", 0.01)
+LET_GO = (partial(Guest.sign_in, token=""), ENOUGH)
+SHORTLY = partial(Guest.sign_in, window=0.3)
+# What a server does over each connection; in how many matches; how many receipts each player had; and how it ended.
+SESSIONS: dict[str, tuple[list[tuple[Step, ...]], int | None, list[int], type]] = {
+    "ends after the last receipt": ([(Guest.sign_in, Guest.play, Guest.play, hangs_up)], 2, [1, 1], NoneType),
+    "leaves without a receipt": ([(*ENDED, hangs_up), (*SIGNED_IN, hangs_up)], 1, [0], NoneType),
+    "leaves when it was cut off": ([ENDED, (*SIGNED_IN, hangs_up)], 1, [0], NoneType),
+    "leaves before the next match": ([(*ENDED, OTHER_MATCH, hangs_up)], 1, [0], NoneType),
+    "repeats its last answer": (
+        [(*BEGUN, asks(END)), (*SIGNED_IN, asks(END), CLOSING, hangs_up)],
+        *(1, [1], NoneType),
+    ),
+    "ends a match again that goes on": ([ENDED, (*BEGUN, Guest.end, hangs_up)], 1, [0, 1], NoneType),
+    "ends it again after an update": ([(*ENDED, UPDATE), (*BEGUN, Guest.end, hangs_up)], 1, [0, 1], NoneType),
+    "waits for a server for years": ([(partial(Guest.sign_in, window=1e10),), LET_GO], None, [], NoneType),
+    "waits for a server for ever": ([(partial(Guest.sign_in, window=1e300),), LET_GO], None, [], NoneType),
+    "gives up a server that is gone": ([(SHORTLY, Guest.begin)], None, [0], ConnectionLost),
+    "gives up a server that refuses it": ([(SHORTLY, Guest.begin), (), (), ()], None, [0], ConnectionLost),
+    "is dismissed": ([(*BEGUN, Guest.dismiss)], None, [0], Goodbye),
+    "is dismissed when it reconnects": ([BEGUN, (Guest.dismiss,)], None, [0], Goodbye),
+    "ends with a host of one match": ([(Guest.begin,)], None, [0], NoneType),
+    "ends if it is refused at first": ([()], None, [], NoneType),
+}
+
+
+@pytest.mark.parametrize("name", SESSIONS)
+def test_a_session_reconnects_until_all_is_said(name: str) -> None:
+    connections, matches, receipts, end = SESSIONS[name]
+
+    stay = Stay(*(meeting(*steps) for steps in connections), matches=matches)
+
+    assert [heard for heard in stay.heard if isinstance(heard, Exception)] == []
+    assert len(stay.heard) == len(connections)
+    assert [len(player.receipts) for player in stay.players] == receipts
+    assert type(stay.end) is end
 
 
 # Match after match.
@@ -92,48 +134,12 @@ def test_a_session_plays_match_after_match_until_the_server_closes_it() -> None:
     assert stay.end is None
 
 
-def test_a_session_with_a_number_of_matches_ends_after_the_last_receipt() -> None:
-    stay = Stay(meeting(Guest.sign_in, Guest.play, Guest.play, Guest.receive), matches=2)
-
-    assert stay.heard[0][-1] is None  # it has hung up
-    assert [len(player.receipts) for player in stay.players] == [1, 1]
-    assert stay.end is None
-
-
-WITHOUT_RECEIPT = (Guest.sign_in, Guest.begin, Guest.end_without_receipt)
-
-
-@pytest.mark.parametrize(
-    "meetings",
-    [
-        [meeting(*WITHOUT_RECEIPT, Guest.receive), meeting(Guest.sign_in, Guest.receive)],
-        [meeting(*WITHOUT_RECEIPT), meeting(Guest.sign_in, Guest.receive)],
-        [meeting(*WITHOUT_RECEIPT, wire.encode_hello(FISH, match_id="m2", nonce="x", limit=5.0), Guest.receive)],
-        [meeting(Guest.sign_in, Guest.begin, asks(END)), meeting(Guest.sign_in, asks(END), CLOSING, Guest.receive)],
-    ],
-    ids=["no receipt", "cut off", "another match at once", "the last answer is asked for again"],
-)
-def test_a_leaving_session_waits_shortly_for_a_receipt_and_begins_no_match(meetings: list[Any]) -> None:
-    stay = Stay(*meetings, matches=1)
-
-    assert [heard[-1] for heard in stay.heard] == [None] * len(meetings)
-    assert (len(stay.players), stay.end) == (1, None)
-
-
-@pytest.mark.parametrize("by", [b"", wire.encode_suspended("an update", 0.01)])
-def test_a_match_that_goes_on_at_the_server_after_its_end_is_ended_again_before_leaving(by: bytes) -> None:
-    stay = Stay(meeting(*WITHOUT_RECEIPT, by), meeting(Guest.sign_in, Guest.begin, Guest.end, Guest.receive), matches=1)
-
-    assert [heard[-1] for heard in stay.heard] == [None, None]
-    assert (len(stay.players), stay.end) == (2, None)
-
-
 def test_the_idle_timeout_is_for_matches_and_not_for_the_time_between_them() -> None:
     def wait(guest: Guest) -> None:
         threading.Event().wait(0.6)
 
     between = meeting(Guest.sign_in, wait, Guest.play, wait, Guest.begin, Guest.receive)
-    stay = Stay(between, LET_GO, idle_timeout_s=0.3)
+    stay = Stay(between, meeting(*LET_GO), idle_timeout_s=0.3)
 
     assert len(stay.players) == 2
     assert "connection lost: no message came for 0.3 s; reconnecting" in stay.told
@@ -167,34 +173,6 @@ def test_a_session_reconnects_to_a_server_that_restarts() -> None:
     assert stay.end is None
 
 
-@pytest.mark.parametrize("window", [1e10, 1e300])
-def test_a_session_reconnects_to_a_server_that_reserves_seats_for_ever(window: float) -> None:
-    stay = Stay(meeting(partial(Guest.sign_in, window=window)), LET_GO)
-
-    assert (len(stay.heard), stay.end) == (2, None)
-
-
-@pytest.mark.parametrize("refusals", [0, 3])
-def test_a_server_that_is_gone_or_refuses_every_connection_is_given_up_after_its_window(refusals: int) -> None:
-    stay = Stay(meeting(partial(Guest.sign_in, window=0.3), Guest.begin), *[meeting()] * refusals)
-
-    assert len(stay.heard) == 1 + refusals
-    assert isinstance(stay.end, ConnectionLost)
-    assert refusals or "Connection refused" in str(stay.end)
-
-
-@pytest.mark.parametrize(
-    "meetings",
-    [[CUT, meeting(Guest.dismiss)], [meeting(Guest.sign_in, Guest.begin, Guest.dismiss)]],
-    ids=["at a reconnection", "in the match"],
-)
-def test_a_player_that_is_told_goodbye_does_not_reconnect(meetings: list[Any]) -> None:
-    stay = Stay(*meetings)
-
-    assert isinstance(stay.end, Goodbye)
-    assert len(stay.players) == 1
-
-
 def test_a_goodbye_is_read_although_a_player_in_this_process_thinks_for_too_long() -> None:
     asked, said = threading.Event(), threading.Event()
 
@@ -214,13 +192,6 @@ def test_a_goodbye_is_read_although_a_player_in_this_process_thinks_for_too_long
         guest.receive()
 
     assert isinstance(Stay(meet, make=Slow, idle_timeout_s=0.1).end, Goodbye)
-
-
-@pytest.mark.parametrize(("meet", "players"), [(meeting(Guest.begin), 1), (meeting(), 0)])
-def test_a_session_with_a_host_of_one_match_ends_with_its_connection(meet: Any, players: int) -> None:
-    stay = Stay(meet)
-
-    assert (stay.end, stay.told, len(stay.players)) == (None, [], players)
 
 
 def test_texts_of_a_server_are_escaped_for_the_terminal() -> None:
@@ -254,14 +225,14 @@ def naps(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 
 def test_a_server_can_delay_a_reconnection_for_minutes_at_most(naps: list[float]) -> None:
-    Stay(meeting(Guest.sign_in, wire.encode_suspended("come back in a year", 365 * 86400.0)), LET_GO)
+    Stay(meeting(Guest.sign_in, wire.encode_suspended("come back in a year", 365 * 86400.0)), meeting(*LET_GO))
 
     [nap] = naps
     assert 60 < nap < 600
 
 
 def test_pauses_between_two_connections_grow_up_to_a_limit(naps: list[float]) -> None:
-    Stay(*[meeting(Guest.sign_in)] * 12, LET_GO)
+    Stay(*[meeting(Guest.sign_in)] * 12, meeting(*LET_GO))
 
     assert len(naps) == 12
     assert naps[0] < naps[-1] <= player_side.MAX_RECONNECT_INTERVAL_S

@@ -8,6 +8,7 @@ import msgspec
 import pytest
 
 from fairplay.core.chance import SeededRandom, derive_seed, seed_from_text
+from fairplay.core.errors import HostFault
 from fairplay.core.events import Ejected, Ended, Event, Fault, Started
 from fairplay.core.game import Game
 from fairplay.core.match import Match
@@ -55,7 +56,7 @@ def table(name: str, match: AnyMatch, seed: bytes) -> list[Script]:
     return scripts
 
 
-class Stop(Exception):
+class Stop(HostFault):
     """What a record raises, as a full disk would."""
 
 
@@ -65,11 +66,11 @@ class Listening(NullRecord):
     def __init__(self, fails_at: int = 10**9) -> None:
         self.heard: list[tuple[Event, AnyMatch | Answer | None]] = []
         self.durable_before: list[int] = []  # how much had been heard by then
-        self._left = fails_at
+        self.left = fails_at
 
     def write(self, event: Event, message: Message | None, answer: Answer | None) -> bool:
-        self._left -= 1
-        if self._left < 0:
+        self.left -= 1
+        if self.left < 0:
             raise Stop
         self.heard.append((event, answer))
         return isinstance(event, Started | Ejected)

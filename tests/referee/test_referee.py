@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 
 from fairplay.core.chance import seed_commitment, seed_from_text
-from fairplay.core.errors import BadRequest, HostFault
+from fairplay.core.errors import BadRequest
 from fairplay.core.events import Acted, Ended, Event, Started
-from fairplay.core.messages import Answer, Answered, Message
-from fairplay.core.roles import NullRecord
+from fairplay.core.messages import Answered
 from fairplay.games.fish import Fish, View
 from fairplay.referee.conversation import AnyMatch
 from fairplay.referee.referee import Referee, deal_match, distinct_names, print_warning
 from tests.match_ids import without_id
+from tests.referee.test_drivers import Listening, Stop
 from tests.toy import Toy
 
 FISH, TOY = Fish(rows=4, columns=4), Toy()
@@ -157,31 +157,24 @@ def test_an_invalid_player_is_refused_before_the_record_begins(player: Any, why:
 # One match after another, and what is written down.
 
 
-class Writing(NullRecord):
-    """A record that notes down what it is given, and can be made to fail."""
+class Writing(Listening):
+    """A record that is begun with a match, if it does not fail at once, and has a clock of its own."""
 
     def __init__(self, fails_at: int = 10**9) -> None:
+        super().__init__(fails_at)
         self.begun: list[AnyMatch] = []
         self.closed = 0
-        self.written: list[tuple[Event, Answer | None]] = []
-        self._fails_at = fails_at
         self._time = 0.0
 
     def begin(self, match: AnyMatch) -> "Writing":
         self.begun.append(match)
-        if self._fails_at < 0:
-            raise HostFault("no room to write")
+        if self.left < 0:
+            raise Stop
         return self
 
     def clock(self) -> float:
         self._time += 1
         return self._time
-
-    def write(self, event: Event, message: Message | None, answer: Answer | None) -> bool:
-        if len(self.written) == self._fails_at:
-            raise HostFault("the disk is full")
-        self.written.append((event, answer))
-        return False
 
     def close(self) -> None:
         self.closed += 1
@@ -208,7 +201,7 @@ def test_a_record_has_the_dealt_match_and_each_event_with_its_answer_before_obse
     written_before: list[int] = []
     watching = Watching()
     for at in range(100):
-        referee.subscribe(Watching(at, lambda: written_before.append(len(record.written))))
+        referee.subscribe(Watching(at, lambda: written_before.append(len(record.heard))))
     referee.subscribe(watching)
 
     match = referee.run(TOY, [first, first], names=["ann", "bob"], seed=SEED, record=record.begin)
@@ -216,14 +209,14 @@ def test_a_record_has_the_dealt_match_and_each_event_with_its_answer_before_obse
     [begun] = record.begun
     assert (begun.state, begun.names, begun.seed) == (TOY.deal(2, SEED), match.names, SEED)
     assert begun.id == match.id != ""
-    (started, no_answer), *turns, (ended, none_either) = record.written
+    (started, no_answer), *turns, (ended, none_either) = record.heard
     assert (started, ended) == (Started(match.names, seed_commitment(SEED, match.id)), Ended(match.result))
     assert no_answer is none_either is None
     for event, answer in turns:
         assert isinstance(event, Acted)
         assert answer == Answered(event.action, took=1.0)
-    assert written_before == list(range(1, len(record.written) + 1))
-    assert [event for event, _ in watching.heard] == [event for event, _ in record.written]
+    assert written_before == list(range(1, len(record.heard) + 1))
+    assert [event for event, _ in watching.heard] == [event for event, _ in record.heard]
 
 
 @pytest.mark.parametrize("fails_at", [-1, 0, 1, 2, 7])
@@ -240,12 +233,12 @@ def test_a_failing_record_stops_the_match_without_an_ejection_or_an_announcement
     referee, watching, record = Referee(), Watching(), Writing(fails_at)
     referee.subscribe(watching)
 
-    with pytest.raises(HostFault):
+    with pytest.raises(Stop):
         referee.run(FISH, [Player(), Player()], seed=SEED, record=record.begin)
 
     events = [event for event, _ in watching.heard]
     assert ended == []
-    assert events == [event for event, _ in record.written]
+    assert events == [event for event, _ in record.heard]
     assert record.closed == (fails_at >= 0)
     assert len(events) == max(fails_at, 0)
     assert all(isinstance(event, Started | Acted) for event in events)
