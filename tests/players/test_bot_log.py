@@ -228,19 +228,7 @@ def test_no_two_bots_share_a_log_directory(logs: Logs) -> None:
     alike = ["a/ ://b", "a,,!% b"]  # of the same words, with the same first 32 bits of a hash
     assert len({sha256(name.encode()).hexdigest()[:8] for name in alike}) == 1
     names = [
-        "a/b",
-        "a b",
-        "a-b",
-        "a.b",
-        "/a/b",
-        "ab",
-        "A-B",
-        "a--b",
-        "-a-b",
-        "x" * 61,
-        "x" * 62,
-        "./bot.py",
-        "",
+        *("a/b", "a b", "a-b", "a.b", "/a/b", "ab", "A-B", "a--b", "-a-b", "x" * 61, "x" * 62, "./bot.py", ""),
         *alike,
     ]
 

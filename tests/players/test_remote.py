@@ -15,7 +15,7 @@ from fairplay.core.messages import Answer, Answered, End, Evidence, Failed, Mess
 from fairplay.games.q import Exchange, Pass, Q
 from fairplay.players.remote import RemoteChannel
 from fairplay.protocol import wire
-from fairplay.protocol.limits import Limits
+from fairplay.protocol.limits import Limits, parse_limits
 from fairplay.protocol.nonces import Nonces
 from fairplay.protocol.replies import MAX_STALE_REPLIES
 from fairplay.transport.connection import ConnectionClosed, TooMuchData
@@ -193,43 +193,53 @@ def test_a_delay_of_the_host_is_not_charged_to_the_bank() -> None:
     run_in_virtual_time(ask)
 
 
-# Old questions, and questions that were not asked.
+# Old questions, questions that were not asked, and the bank.
 
 
-def test_an_action_for_an_old_question_is_not_taken_for_this_one() -> None:
-    late = (0.0, reply_with({"type": "exchange"}, 0))
-
-    first, second = asked(ScriptedConnection((0.0, PASSES), late, (1.0, PASSES)), TURN, TURN)
-
-    assert answered(first).value == answered(second).value == Pass()
-    assert second.took == pytest.approx(1.0, abs=TICK)
+def describe(answer: Answer) -> str:
+    if isinstance(answer, Failed):
+        return f"{answer.fault.value}: {answer.why}"
+    return f"{answer.value} after {answer.took:g} s"
 
 
-def test_old_replies_are_ignored_up_to_a_limit_and_then_a_flood() -> None:
-    patient, flooded = (
-        asked(ScriptedConnection((0.0, BOWS), *[OLD] * (MAX_STALE_REPLIES + more), (0.0, PASSES)), START, TURN)[1]
-        for more in (0, 1)
-    )
+BOW, PASSED, BOWED = (0.0, BOWS), "passes after 0 s", "None after 0 s"
+LATE, FLOOD = "timed_out: no answer within 5 s", "flood: answered old questions again and again"
+MANY = MAX_STALE_REPLIES
+NO_TIME = "timed_out: the bank of 1 s for all turns is used up"
+LITTLE_TIME = "timed_out: the bank of 6 s for all turns is used up: no answer within the 0.5 s that were left"
+TALKS: dict[str, tuple[list[Step], list[Message], str, list[str]]] = {
+    "an old action": (
+        [(0.0, PASSES), (0.0, reply_with({"type": "exchange"}, 0)), (1.0, PASSES)],
+        *([TURN, TURN], "5", [PASSED, "passes after 1 s"]),
+    ),
+    "some old replies": ([BOW, *[OLD] * MANY, (0.0, PASSES)], [START, TURN], "5", [BOWED, PASSED]),
+    "too many old replies": ([BOW, *[OLD] * (MANY + 1), (0.0, PASSES)], [START, TURN], "5", [BOWED, FLOOD]),
+    "old replies now and then": (
+        [(0.0, reply_with(PASS, number)) for number in range(MANY + 2) for _ in range(2)],
+        *([TURN] * (MANY + 2), "5", [PASSED] * (MANY + 1) + [FLOOD]),
+    ),
+    "old replies stop no clock": ([BOW, *[(0.9, OLD[1])] * 10], [START, TURN], "5", [BOWED, LATE]),
+    "an old reply at the deadline": ([BOW, (5.0, OLD[1]), (TICK, PASSES)], [START, TURN], "5", [BOWED, LATE]),
+    "the bank is for all turns": (
+        [(4.0, BOWS), (4.0, PASSES), (1.5, PASSES), (1.0, PASSES)],
+        *([START, TURN, TURN, TURN], "5,bank=6"),
+        ["None after 4 s", "passes after 4 s", "passes after 1.5 s", LITTLE_TIME],
+    ),
+    "the bank is for turns only": (
+        [(4.0, BOWS), (0.9, PASSES), (6.0, BOWS)],
+        *([START, TURN, END], "5,bank=1", ["None after 4 s", "passes after 0.9 s", LATE]),
+    ),
+    "an empty bank": ([(1.0, PASSES), (0.0, PASSES)], [TURN, TURN], "5,bank=1", ["passes after 1 s", NO_TIME]),
+}
 
-    answered(patient)
-    assert fault(flooded) == (Fault.FLOOD, "answered old questions again and again")
 
+@pytest.mark.parametrize("talk", TALKS)
+def test_old_replies_are_ignored_up_to_a_limit_and_turns_are_charged_to_the_bank(talk: str) -> None:
+    steps, messages, limits, answers = TALKS[talk]
 
-def test_old_replies_are_counted_over_the_whole_match() -> None:
-    twice = [(0.0, reply_with(PASS, number)) for number in range(30) for _ in range(2)]
+    found = asked(ScriptedConnection(*steps), *messages, limits=parse_limits(limits))
 
-    answers = asked(ScriptedConnection(*twice), *[TURN] * 30)
-
-    good = [answer for answer in answers if isinstance(answer, Answered)]
-    assert len(good) == MAX_STALE_REPLIES + 1
-    assert failed(answers[len(good)]).fault is Fault.FLOOD
-
-
-@pytest.mark.parametrize(
-    "steps", [[(0.9, OLD[1])] * 10, [(5.0, OLD[1]), (TICK, PASSES)]], ids=["many", "one at the deadline"]
-)
-def test_old_replies_do_not_stop_the_clock(steps: list[Step]) -> None:
-    assert failed(asked(ScriptedConnection((0.0, BOWS), *steps), START, TURN)[1]).fault is Fault.TIMED_OUT
+    assert [describe(answer) for answer in found] == answers
 
 
 def with_nonce(nonce: Callable[[list[Question]], str]) -> Step:
@@ -378,10 +388,10 @@ def test_an_answer_is_an_action_with_its_evidence_in_case_it_is_refused() -> Non
 def test_questions_have_the_match_the_turn_and_the_limit() -> None:
     line = ScriptedConnection((0.0, BOWS), (0.0, PASSES), (0.0, BOWS), (0.0, PASSES), (0.0, BOWS))
 
-    asked(line, START, TURN, TELL, TURN, END, limits=Limits(move=5.0, first_move=9.0))
+    asked(line, START, TURN, TELL, TURN, END, limits=Limits(move=5.0, first_move=9.0, bank=4.0))
 
     assert [question["turn"] for question in line.sent] == [0, 1, 1, 2, 2]
-    assert [question["limit"] for question in line.sent] == [5.0, 9.0, 5.0, 5.0, 5.0]
+    assert [question["limit"] for question in line.sent] == [5.0, 4.0, 5.0, 4.0, 5.0]
     assert {question["match"] for question in line.sent} == {"m"}
 
 
@@ -408,38 +418,6 @@ def test_the_last_message_is_a_reason_for_the_ejected_or_a_receipt_if_there_is_o
     said = json.loads(closing)
     assert closing == wire.encode_closing(receipt, match_id="m", turn=0, nonce=said["nonce"], limit=0.25)
     assert (said["type"], said["receipt"], within) == ("closing", {"seq": 7, "head": "0f" * 32}, 0.25)
-
-
-# The bank.
-
-
-def test_the_bank_is_for_all_turns_together() -> None:
-    line = ScriptedConnection((4.0, BOWS), (4.0, PASSES), (1.5, PASSES), (1.0, PASSES))
-
-    answers = asked(line, START, TURN, TURN, TURN, limits=Limits(move=5.0, bank=6.0))
-
-    assert [type(answer) for answer in answers] == [Answered, Answered, Answered, Failed]
-    assert [question["limit"] for question in line.sent] == [5.0, 5.0, pytest.approx(2.0), pytest.approx(0.5)]
-    why = "the bank of 6 s for all turns is used up: no answer within the 0.5 s that were left"
-    assert failed(answers[3]).why == why
-
-
-def test_acknowledgements_are_neither_charged_to_the_bank_nor_described_with_it() -> None:
-    line = ScriptedConnection((4.0, BOWS), (0.9, PASSES), (6.0, BOWS))
-
-    answers = asked(line, START, TURN, END, limits=Limits(move=5.0, bank=1.0))
-
-    assert [type(answer) for answer in answers] == [Answered, Answered, Failed]
-    assert failed(answers[2]).why == "no answer within 5 s"
-
-
-def test_an_empty_bank_is_a_timeout_without_a_question() -> None:
-    line = ScriptedConnection((1.0, PASSES), (0.0, PASSES))
-
-    answers = asked(line, TURN, TURN, limits=Limits(move=5.0, bank=1.0))
-
-    assert fault(answers[1]) == (Fault.TIMED_OUT, "the bank of 1 s for all turns is used up")
-    assert len(line.sent) == 1
 
 
 # Answers that come too late.
