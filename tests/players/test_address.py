@@ -16,6 +16,7 @@ from fairplay.players.location import Command, ListenAddress, Location, parse_re
 from fairplay.referee.referee import Referee
 from fairplay.render.text import printable
 
+NO_NAME, NO_TURN = "names no player; write py:module:Name", "is not a player: it has no method take_turn(view)"
 GAME = Fish(rows=4, columns=4)
 VIEW = GAME.view(GAME.deal(2, bytes(32)), 0)
 KEY = bytes(32)
@@ -93,21 +94,6 @@ def test_a_built_in_player_draws_from_the_key_of_its_seat() -> None:
     assert open_fish("random")(VIEW) == open_fish("random")(VIEW)
 
 
-@pytest.mark.parametrize(
-    ("address", "why"),
-    [
-        *((f"lookahead:{it}", f"not '{it}'") for it in ("x", "0", "10", "1:2", "²")),
-        *((it, "takes no parameter") for it in ("random:3", "greedy:much")),
-        *(
-            (it, f"fish has no player '{name}'; it has random, greedy, lookahead, sampler, territory")
-            for it, name in (("rando", "rando"), ("Random", "Random"), (":", ""), (" random", " random"), ("x:1", "x"))
-        ),
-    ],
-)
-def test_an_invalid_name_or_parameter_of_a_built_in_player_is_refused(address: str, why: str) -> None:
-    assert why in refusal(address)
-
-
 # Labels.
 
 
@@ -146,25 +132,6 @@ def test_a_module_may_hold_a_class_a_function_or_an_object_and_be_in_a_package(b
     assert player is not ann
     assert open_fish("py:several:Player") is not player
     assert open_fish("py:several:ann") is ann
-
-
-@pytest.mark.parametrize(
-    ("address", "why"),
-    [
-        *((it, f"'{it}' names no player; write py:module:Name") for it in ("py:", "py::", "py:x", "py:x:", "py::X")),
-        ("py:nowhere_to_be_found:Bot", "ModuleNotFoundError: No module named 'nowhere_to_be_found'"),
-        ("py:..:Bot", "TypeError"),
-        ("py:empty:Bot", "module empty has no 'Bot'"),
-        ("py:empty:take_turn.deeper", "module empty has no 'take_turn.deeper'"),
-        ("py:empty:__name__", "is not a player: it has no method take_turn(view)"),
-        ("py:broken:Bot", "SyntaxError"),
-    ],
-)
-def test_a_module_without_this_player_is_refused(address: str, why: str, bots: Path) -> None:
-    write(bots / "empty.py", "")
-    write(bots / "broken.py", "def take_turn(view)\n    pass\n")
-
-    assert why in refusal(address)
 
 
 # Files.
@@ -216,9 +183,9 @@ def test_a_player_file_may_have_the_name_of_a_standard_module(bots: Path) -> Non
     [
         ("", "defines no player: neither a class Player nor a function take_turn"),
         ("def takes_turn(view): pass", "defines no player"),
-        ("player = 3", "is not a player: it has no method take_turn(view)"),
-        ("class Player: pass", "is not a player: it has no method take_turn(view)"),
-        ("class Player:\n    take_turn = 3", "is not a player: it has no method take_turn(view)"),
+        ("player = 3", NO_TURN),
+        ("class Player: pass", NO_TURN),
+        ("class Player:\n    take_turn = 3", NO_TURN),
         ("x = 1\ndef take_turn(view)\n    return x", "SyntaxError: expected ':' ("),
         ("def take_turn(view):\nreturn", "line 2)"),
         ("import no_such_module", "ModuleNotFoundError: No module named 'no_such_module'"),
@@ -251,13 +218,31 @@ def test_an_exception_of_a_player_file_is_escaped_for_the_terminal(bots: Path) -
     assert printable(str(caught.value), 2000).isprintable()
 
 
-@pytest.mark.parametrize("address", ["./missing.py", "missing.py", "./", "/", "./bot", "./bot.txt", "./directory.py"])
-def test_a_path_that_is_no_python_file_is_refused(address: str, bots: Path) -> None:
-    (bots / "directory.py").mkdir()
-    write(bots / "bot", STRATEGY)
-    write(bots / "bot.txt", STRATEGY)
+KNOWN = "it has random, greedy, lookahead, sampler, territory"
+NO_PLAYERS: dict[str, str] = {
+    **{f"lookahead:{it}": f"not '{it}'" for it in ("x", "0", "10", "1:2", "²")},
+    **dict.fromkeys(("random:3", "greedy:much"), "takes no parameter"),
+    **{
+        it: f"fish has no player '{it.partition(':')[0]}'; {KNOWN}" for it in ("rando", "Random", ":", " random", "x:1")
+    },
+    **{it: f"'{it}' {NO_NAME}" for it in ("py:", "py::", "py:x", "py:x:", "py::X")},
+    "py:nowhere_to_be_found:Bot": "ModuleNotFoundError: No module named 'nowhere_to_be_found'",
+    "py:..:Bot": "TypeError",
+    "py:empty:Bot": "module empty has no 'Bot'",
+    "py:empty:take_turn.deeper": "module empty has no 'take_turn.deeper'",
+    "py:empty:__name__": NO_TURN,
+    "py:broken:Bot": "SyntaxError",
+    **{it: f"there is no Python file {it}" for it in ("./no.py", "no.py", "./", "/", "./bot", "./bot.txt", "./dir.py")},
+}
 
-    assert refusal(address) == f"there is no Python file {address}"
+
+@pytest.mark.parametrize("address", NO_PLAYERS)
+def test_an_address_without_a_player_is_refused(address: str, bots: Path) -> None:
+    (bots / "dir.py").mkdir()
+    for name, source in {"empty.py": "", "broken.py": "def x()\n", "bot": STRATEGY, "bot.txt": STRATEGY}.items():
+        write(bots / name, source)
+
+    assert NO_PLAYERS[address] in refusal(address)
 
 
 def test_the_keyboard_is_not_a_player(bots: Path) -> None:
