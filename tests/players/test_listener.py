@@ -35,7 +35,8 @@ from fairplay.transport.endpoint import format_endpoint, parse_endpoint
 from fairplay.transport.sockets import accept_tcp
 from tests.players.host_connection import connect_to_host
 
-T, P = TypeVar("T"), ParamSpec("P")
+T = TypeVar("T")
+P = ParamSpec("P")
 AnyGame = Game[Any, Any, Any]
 Question = dict[str, Any]
 

@@ -382,7 +382,7 @@ async def test_a_start_that_is_cancelled_leaves_nothing(any_way: SandboxPolicy) 
         else:
             await (await task).close(b"", 0)
 
-    assert becomes_true(lambda: not processes_marked(mark))
+    assert await asyncio.to_thread(becomes_true, lambda: not processes_marked(mark))
 
 
 REFEREE = """

@@ -3,7 +3,7 @@
 import asyncio
 import json
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from hashlib import sha256
 from typing import Any
 
@@ -207,7 +207,7 @@ LATE, FLOOD = "timed_out: no answer within 5 s", "flood: answered old questions 
 MANY = MAX_STALE_REPLIES
 NO_TIME = "timed_out: the bank of 1 s for all turns is used up"
 LITTLE_TIME = "timed_out: the bank of 6 s for all turns is used up: no answer within the 0.5 s that were left"
-TALKS: dict[str, tuple[list[Step], list[Message], str, list[str]]] = {
+TALKS: dict[str, tuple[list[Step], Sequence[Message], str, list[str]]] = {
     "an old action": (
         [(0.0, PASSES), (0.0, reply_with({"type": "exchange"}, 0)), (1.0, PASSES)],
         *([TURN, TURN], "5", [PASSED, "passes after 1 s"]),
@@ -222,12 +222,15 @@ TALKS: dict[str, tuple[list[Step], list[Message], str, list[str]]] = {
     "an old reply at the deadline": ([BOW, (5.0, OLD[1]), (TICK, PASSES)], [START, TURN], "5", [BOWED, LATE]),
     "the bank is for all turns": (
         [(4.0, BOWS), (4.0, PASSES), (1.5, PASSES), (1.0, PASSES)],
-        *([START, TURN, TURN, TURN], "5,bank=6"),
+        [START, TURN, TURN, TURN],
+        "5,bank=6",
         ["None after 4 s", "passes after 4 s", "passes after 1.5 s", LITTLE_TIME],
     ),
     "the bank is for turns only": (
         [(4.0, BOWS), (0.9, PASSES), (6.0, BOWS)],
-        *([START, TURN, END], "5,bank=1", ["None after 4 s", "passes after 0.9 s", LATE]),
+        [START, TURN, END],
+        "5,bank=1",
+        ["None after 4 s", "passes after 0.9 s", LATE],
     ),
     "an empty bank": ([(1.0, PASSES), (0.0, PASSES)], [TURN, TURN], "5,bank=1", ["passes after 1 s", NO_TIME]),
 }

@@ -50,7 +50,8 @@ class Player:
 
 def meeting(*steps: Step) -> Callable[[Guest], list[Any]]:
     """What a server does over one connection, and hears: it calls functions, and sends lines."""
-    return lambda guest: [guest.send(step) if isinstance(step, bytes) else step(guest) for step in steps]
+    calls = [partial(Guest.send, text=step) if isinstance(step, bytes) else step for step in steps]
+    return lambda guest: [call(guest) for call in calls]
 
 
 def asks(message: Message, limit: float = 5.0) -> Callable[[Guest], Any]:

@@ -374,25 +374,27 @@ def seconds(line: bytes) -> float:
 # What is said.
 
 
-def test_a_question_is_one_line_of_json_with_the_common_fields() -> None:
-    game = Q()
-    view = game.view(game.deal(2, bytes(32)), 0)
-    result = Result((frozenset({0}),), (), receipt=Receipt(1, "0" * 64))
-    said: list[tuple[messages.Message, str, str]] = [
-        (messages.Start(0, ("a\nb", "c"), view), "start", "view"),
-        (messages.TakeTurn(view), "take_turn", "view"),
-        (messages.Tell(("red star",)), "tell", "news"),
-        (messages.End(result), "end", "result"),
-    ]
+Q_VIEW = Q().view(Q().deal(2, bytes(32)), 0)
+RECORDED = Result((frozenset({0}),), (), receipt=Receipt(1, "0" * 64))
 
-    for message, tag, field in said:
-        line = wire.encode_question(message, game, match_id="m", turn=3, nonce="n", limit=2.5)
-        plain = json.loads(line)
-        assert line.count(b"\n") == 1 and line.endswith(b"\n")
-        assert plain.pop(field) is not None
-        assert wire.decode_line(line).nonce == "n"
-        common = {"type": tag, "match": "m", "turn": 3, "nonce": "n", "limit": 2.5}
-        assert {name: plain[name] for name in common} == common
+
+@pytest.mark.parametrize(
+    ("message", "tag", "field"),
+    [
+        (messages.Start(0, ("a\nb", "c"), Q_VIEW), "start", "view"),
+        (messages.TakeTurn(Q_VIEW), "take_turn", "view"),
+        (messages.Tell(("red star",)), "tell", "news"),
+        (messages.End(RECORDED), "end", "result"),
+    ],
+)
+def test_a_question_is_one_line_of_json_with_the_common_fields(message: Any, tag: str, field: str) -> None:
+    line = wire.encode_question(message, Q(), match_id="m", turn=3, nonce="n", limit=2.5)
+
+    plain = json.loads(line)
+    assert line.count(b"\n") == 1 and line.endswith(b"\n")
+    assert plain[field] is not None
+    assert [plain[name] for name in ("type", "match", "turn", "nonce", "limit")] == [tag, "m", 3, "n", 2.5]
+    assert wire.decode_line(line).nonce == "n"
 
 
 @pytest.mark.parametrize("game", [Fish(rows=3, columns=3), Tsuro(tiles=(1, 2, 3)), Q()], ids=lambda game: game.name)
