@@ -412,7 +412,7 @@ asyncio.run(main())
 
 @pytest.mark.parametrize("way", EVERY_WAY)
 def test_when_the_referee_is_killed_its_programs_die(way: str) -> None:
-    mark, level = f"killed-{os.getpid()}-{way.replace(' ', '-')}", "strict" if way == "strict" else "none"
+    mark, level = f"killed-{os.getpid()}-{way.replace(' ', '-')}", "none" if way == "without namespaces" else way
     forbidden = "forbidden" if way == "without namespaces" else ""
     command = [sys.executable, "-c", REFEREE, level, mark, forbidden]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as referee:
