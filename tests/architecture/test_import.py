@@ -19,6 +19,14 @@ info = game_info({game!r})
 state = next(iter(info.examples.values()))
 rules = info.game_for_state(info.rules(), state)
 info.{how}(rules.view(state, None), ("Ann", "Bob"))"""
+COMMAND = """
+import sys
+from contextlib import suppress
+from fairplay_command import main
+sys.argv[1:] = {arguments}
+with suppress(SystemExit):
+    main()
+print()"""
 SHOWN_BY_THE_KIT = """
 from examples.games.tic_tac_toe import TicTacToe
 from fairplay.kit.defaults import default_part
@@ -33,16 +41,11 @@ def loaded_by(statement: str) -> set[str]:
     return set(done.stdout.splitlines()[-1].split())
 
 
-def test_importing_fairplay_loads_nothing_heavy() -> None:
-    loaded = loaded_by("import fairplay")
-
-    assert {module for module in loaded if module.partition(".")[0] in HEAVY} == set()
-
-
-def test_importing_fairplay_loads_no_game() -> None:
+def test_importing_fairplay_loads_nothing_heavy_and_no_game() -> None:
     loaded = loaded_by("import fairplay")
 
     assert "fairplay" in loaded
+    assert {module for module in loaded if module.partition(".")[0] in HEAVY} == set()
     assert {module for module in loaded if module.startswith("fairplay.games.")} == set()
 
 
@@ -75,15 +78,7 @@ def test_showing_a_kit_game_as_text_loads_no_drawing_code() -> None:
 
 def loaded_by_the_command(*arguments: str) -> set[str]:
     """The modules in a new process after a run of the command."""
-    run = f"""
-import sys
-from contextlib import suppress
-from fairplay_command import main
-sys.argv[1:] = {arguments}
-with suppress(SystemExit):
-    main()
-print()"""
-    return loaded_by(run)
+    return loaded_by(COMMAND.format(arguments=arguments))
 
 
 def test_a_list_of_the_verbs_loads_none_of_them() -> None:
@@ -93,20 +88,15 @@ def test_a_list_of_the_verbs_loads_none_of_them() -> None:
     assert loaded_by_the_command("games", "--help") & verbs == {"fairplay.cli.games"}
 
 
-def test_a_match_of_built_in_players_loads_no_code_for_remote_players_or_terminals() -> None:
-    loaded = loaded_by_the_command("play", "fish", "random", "greedy", "--quiet")
+def test_a_match_of_built_in_players_loads_no_code_for_remote_players_terminals_or_journals(tmp_path: Path) -> None:
+    match = ("play", "fish", "random", "greedy", "--quiet")
+    writing = {"fairplay.journal.append_file", "fairplay.journal.record", "fairplay.hosting.records"}
+    loaded = loaded_by_the_command(*match)
 
     assert loaded & {*HEAVY, "socket", "ssl", "threading"} == {"click", "threading"}
     assert loaded & {"fairplay.sandbox.protections", "fairplay.players.remote", "fairplay.hosting.table"} == set()
     assert loaded & {"fairplay.terminal.live", "fairplay.games.fish.cheats", "fairplay.games.tsuro"} == set()
-    assert loaded & {"fairplay.games.registry", "fairplay.kit", "importlib.metadata"} == set()
-
-
-def test_a_match_loads_the_code_for_journals_only_if_recorded(tmp_path: Path) -> None:
-    writing = {"fairplay.journal.append_file", "fairplay.journal.record", "fairplay.hosting.records"}
-    match = ("play", "fish", "random", "greedy", "--quiet")
-
-    assert loaded_by_the_command(*match) & writing == set()
+    assert loaded & {"fairplay.games.registry", "fairplay.kit", "importlib.metadata", *writing} == set()
     assert loaded_by_the_command(*match, "--journal", str(tmp_path)) >= writing
 
 

@@ -7,7 +7,7 @@ import re
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -20,21 +20,48 @@ from tools.readme_tables import ROOT, directories, readmes, rewrite_readme
 
 SOURCE = ROOT / "src" / "fairplay"
 MAX_MODULES = 25  # of a directory; a game's may have more
-PURE_OF_COURSES = ("course/formats", "course/dialects")
-PURE = ("core", "referee", "render", "kit", "games", "protocol", "tournament/formats", *PURE_OF_COURSES)
+PURE: tuple[str, ...] = (
+    "core",
+    "referee",
+    "render",
+    "kit",
+    "games",
+    "protocol",
+    "tournament/formats",
+    "course/formats",
+)
+PURE += ("course/dialects",)
 IMPURE_MODULES = {"asyncio", "socket", "subprocess", "threading", "time", "os", "pathlib", "logging"}
 CHANCE_MODULES = {"random", "secrets", "uuid"}
-DRAWS_A_SEED = "referee/referee.py"  # if the caller gives none
-GUARDS = "protocol/nonces.py"  # draws the unguessable part of nonces
-CLOSES = "referee/closing.py"  # holds off a cancellation, which takes an event loop
-WAKES = "referee/callback_driver.py"  # wakes the task that drives a conversation, by a future
-ATTACKS = "testing/escapes/runner.py"  # plays many matches at once
-WORKS = "tournament/running/worker.py"  # starts the programs of one match while it plays another
-ENDS = ("course/harness/clients.py", "course/harness/over_network.py")  # of connections to the courses
-MAY_AWAIT = ("referee/drivers.py", CLOSES, WAKES, "core/roles.py", "app/", "testing/scripted.py", ATTACKS, WORKS, *ENDS)
-IO_OF_COURSES = ("course/channel/", "course/server/")
-IO_OF_COMMANDS = ("cli/client/", *IO_OF_COURSES)
-DOES_IO = ("sandbox/", "transport/", "players/", "journal/", "hosting/", "diagnosis/", "server/", *IO_OF_COMMANDS)
+ALLOWED_IMPURITIES = {
+    "referee/referee.py": "os",  # draws a seed, if the caller gives none
+    "referee/closing.py": "asyncio",  # holds off a cancellation, which takes an event loop
+    "referee/callback_driver.py": "asyncio",  # wakes the task that drives a conversation, by a future
+    "protocol/nonces.py": "secrets",  # draws the unguessable part of nonces
+}
+MAY_AWAIT = (
+    "referee/drivers.py",
+    "referee/closing.py",
+    "referee/callback_driver.py",
+    "core/roles.py",
+    "app/",
+    "testing/scripted.py",
+    "testing/escapes/runner.py",  # plays many matches at once
+    "tournament/running/worker.py",  # starts the programs of one match while it plays another
+    "course/harness/clients.py",  # the ends of connections to the courses
+    "course/harness/over_network.py",
+)
+DOES_IO: tuple[str, ...] = (
+    "sandbox/",
+    "transport/",
+    "players/",
+    "journal/",
+    "hosting/",
+    "diagnosis/",
+    "server/",
+    "cli/client/",
+)
+DOES_IO += ("course/channel/", "course/server/")
 USES_RANDOMNESS = (
     "core/chance.py",
     "tournament/formats/",
@@ -59,12 +86,17 @@ def imported(tree: ast.AST) -> Iterator[str]:
             yield node.module
 
 
-def impurities(source: str, banned: set[str]) -> set[str]:
+def impurities(source: str) -> set[str]:
+    banned = IMPURE_MODULES | CHANCE_MODULES
     return {name for name in imported(parsed(source)) if name.partition(".")[0] in banned}
 
 
-def colours(source: str) -> list[str]:
+def async_functions(source: str) -> list[str]:
     return [node.name for node in ast.walk(parsed(source)) if isinstance(node, ast.AsyncFunctionDef)]
+
+
+def draws(source: str) -> bool:
+    return any(isinstance(node, ast.Name) and node.id == "SeededRandom" for node in ast.walk(parsed(source)))
 
 
 def words_in(source: str) -> set[str]:
@@ -95,6 +127,40 @@ def courses_named(source: str) -> set[str]:
     return {word for word in words_in(source) if "course" in word.lower()}
 
 
+def unexplained_imports(source: str) -> list[str]:
+    """The functions in which something is imported without a comment that says why it is not imported above."""
+    lines, found = source.splitlines(), []
+    for node in ast.walk(parsed(source)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            imports = [each for each in ast.walk(node) if isinstance(each, ast.Import | ast.ImportFrom)]
+            first = min((each.lineno for each in imports), default=0)
+            last = max((each.end_lineno or each.lineno for each in imports), default=0)
+            if imports and not any("#" in line for line in lines[first - 2 : last]):
+                found.append(node.name)
+    return found
+
+
+def lacks_purpose(source: str) -> bool:
+    purpose = (ast.get_docstring(parsed(source)) or "").partition("\n")[0]
+    return not purpose.endswith((".", "!")) or purpose.startswith("This")
+
+
+COMMANDS = [path for path in sources("cli") if path.stem.replace("_", "-") in main.SUBCOMMANDS]
+
+
+def other_commands(source: str) -> set[str]:
+    return set(imported(parsed(source))) & {f"fairplay.cli.{path.stem}" for path in COMMANDS}
+
+
+Look = Callable[[str], object]  # at a source, for something that may not be there
+
+
+def places(look: Look, paths: Iterable[Path] | None = None, but: tuple[str, ...] = ()) -> dict[str, object]:
+    """The files where something is found, and what; some files need not be looked at."""
+    read = [path for path in (sources() if paths is None else paths) if not short(path).startswith(but)]
+    return {short(path): found for path in read if (found := look(path.read_text()))}
+
+
 def short(path: Path) -> str:
     return path.relative_to(SOURCE).as_posix()
 
@@ -107,77 +173,83 @@ def test_imports_go_downwards_only() -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def reasonless(text: str) -> list[str]:
-    """The functions in which something is imported without a comment that says why it is not imported above."""
-    lines, found = text.splitlines(), []
-    for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            imports = [each for each in ast.walk(node) if isinstance(each, ast.Import | ast.ImportFrom)]
-            first = min((each.lineno for each in imports), default=0)
-            last = max((each.end_lineno or each.lineno for each in imports), default=0)
-            if imports and not any("#" in line for line in lines[first - 2 : last]):
-                found.append(node.name)
-    return found
+def test_an_import_inside_a_function_has_its_reason_beside_it() -> None:
+    escapes = ("testing/escapes/",)  # programs that have to get by with what is there
+    assert places(unexplained_imports, but=escapes) == {}
 
 
-@pytest.mark.parametrize("path", sources(), ids=short)
-def test_an_import_inside_a_function_has_its_reason_beside_it(path: Path) -> None:
-    if short(path).startswith("testing/escapes/"):  # programs that have to get by with what is there
-        return
+def test_no_directory_has_too_many_modules_and_no_file_too_many_lines() -> None:
+    modules = Counter(short(path.parent) for path in sources() if path.name != "__init__.py")
 
-    assert reasonless(path.read_text()) == []
-
-
-def test_the_test_of_layers_detects_an_upward_import() -> None:
-    assert reasonless("def draw():\n    import rich  # start-up\n\n\ndef draw_plainly():\n    import rich\n") == [
-        "draw_plainly"
-    ]
+    assert {name for name, count in modules.items() if count > MAX_MODULES and not name.startswith("games/")} == set()
+    assert places(lambda source: source.count("\n") > MAX_FILE_LINES) == {}
 
 
-def test_no_directory_has_too_many_modules() -> None:
-    modules = Counter(path.parent for path in sources() if path.name != "__init__.py")
-
-    crowded = {short(directory): count for directory, count in modules.items() if count > MAX_MODULES}
-    assert {name for name in crowded if not name.startswith("games/")} == set()
+def test_the_inner_packages_are_pure() -> None:
+    assert places(impurities, sources(*PURE)) == {path: {module} for path, module in ALLOWED_IMPURITIES.items()}
 
 
-@pytest.mark.parametrize("path", sources(*PURE), ids=short)
-def test_the_inner_packages_are_pure(path: Path) -> None:
-    banned = IMPURE_MODULES | CHANCE_MODULES
-    allowed = {DRAWS_A_SEED: "os", CLOSES: "asyncio", WAKES: "asyncio", GUARDS: "secrets"}
-    banned -= {allowed.get(short(path), "")}
-
-    assert impurities(path.read_text(), banned) == set()
+def test_randomness_is_used_only_in_the_listed_places() -> None:
+    assert places(draws, but=USES_RANDOMNESS) == {}
 
 
-def test_the_test_of_purity_detects_an_impure_import() -> None:
-    assert impurities("from os import path\nimport time, json\n", IMPURE_MODULES) == {"os", "time"}
+def test_only_drivers_and_io_code_is_async() -> None:
+    assert places(async_functions, but=MAY_AWAIT + DOES_IO) == {}
 
 
-@pytest.mark.parametrize("path", sources(), ids=short)
-def test_randomness_is_used_only_in_the_listed_places(path: Path) -> None:
-    draws = any(isinstance(node, ast.Name) and node.id == "SeededRandom" for node in ast.walk(parsed(path.read_text())))
-
-    assert not draws or short(path).startswith(USES_RANDOMNESS)
+def test_no_command_imports_another() -> None:
+    assert places(other_commands, COMMANDS) == {}
 
 
-@pytest.mark.parametrize("path", sources(), ids=short)
-def test_only_drivers_and_io_code_is_async(path: Path) -> None:
-    assert not colours(path.read_text()) or short(path).startswith(MAY_AWAIT + DOES_IO)
+def test_a_game_is_named_in_its_own_files_alone() -> None:
+    assert places(games_named, but=PER_GAME) == {}
 
 
-def test_the_test_of_async_code_detects_a_violation() -> None:
-    assert colours("class A:\n    async def ask(self): ...\n") == ["ask"]
+def test_the_courses_are_named_in_their_own_files_alone() -> None:
+    assert places(courses_named, but=OF_COURSES) == {}
+
+
+def test_every_file_says_its_purpose() -> None:
+    assert places(lacks_purpose, [path for path in sources() if path.name != "__init__.py"]) == {}
+
+
+@pytest.mark.parametrize(
+    ("look", "source", "found"),
+    [
+        (
+            unexplained_imports,
+            "def draw():\n    import rich  # start-up\n\n\ndef plain():\n    import rich\n",
+            ["plain"],
+        ),
+        (impurities, "from os import path\nimport time, json\n", {"os", "time"}),
+        (async_functions, "class A:\n    async def ask(self): ...\n", ["ask"]),
+        (draws, "lots = SeededRandom(seed)", True),
+        (other_commands, "from fairplay.cli.why import explain_ejection\nimport rich\n", {"fairplay.cli.why"}),
+        (lacks_purpose, '"""This is a module."""', True),
+        (games_named, 'QUICK = {"fish": {"rows": 5}}', {"fish"}),
+        (games_named, "from fairplay.games.tsuro.state import View", {"tsuro"}),
+        (games_named, "from fairplay.games import q", {"q"}),
+        (games_named, "def deal(): return Q()", {"q"}),
+        (games_named, 'say("play some tsuro")', {"tsuro"}),
+        (games_named, 'def play():\n    """fairplay play fish"""', set()),
+        (games_named, "quick = fishing = question", set()),
+        (courses_named, "from fairplay.course.commands import course", {"course"}),
+        (courses_named, "import fairplay.course", {"fairplay.course", "course"}),
+        (courses_named, 'VERBS = {"course": ""}', {"course"}),
+        (courses_named, "def serve(): return CourseLine()", {"CourseLine"}),
+        (courses_named, 'def play():\n    """Come from a course."""', set()),
+    ],
+)
+def test_what_may_not_be_there_is_found(look: Look, source: str, found: object) -> None:
+    assert look(source) == found
 
 
 @pytest.mark.parametrize("name", ["fairplay", "fairplay.kit", *(f"fairplay.games.{game}" for game in GAMES)])
 def test_what_is_exported_is_there_and_sorted(name: str) -> None:
     module = importlib.import_module(name)
 
-    exported = module.__all__
-
-    assert exported == sorted(exported)
-    assert all(hasattr(module, entry) for entry in exported)
+    assert module.__all__ == sorted(module.__all__)
+    assert all(hasattr(module, entry) for entry in module.__all__)
 
 
 def test_help_describes_the_fields_of_public_values() -> None:
@@ -198,80 +270,10 @@ def test_what_is_importable_is_exported() -> None:
     assert public | {"__version__"} == set(fairplay.__all__)
 
 
-@pytest.mark.parametrize("readme", readmes(), ids=lambda path: path.relative_to(ROOT).as_posix())
-def test_no_table_is_stale(readme: Path) -> None:
-    assert readme.read_text() == rewrite_readme(readme), "run `make tables`"
-
-
-@pytest.mark.parametrize("path", sources(), ids=short)
-def test_every_file_says_its_purpose_and_is_short(path: Path) -> None:
-    text = path.read_text()
-    purpose = (ast.get_docstring(parsed(text)) or "").partition("\n")[0]
-
-    assert text.count("\n") <= MAX_FILE_LINES
-    assert path.name == "__init__.py" or (purpose.endswith((".", "!")) and not purpose.startswith("This"))
-
-
-VERBS = [path for path in sources("cli") if path.stem.replace("_", "-") in main.SUBCOMMANDS]
-
-
-def other_verbs(source: str) -> set[str]:
-    return set(imported(parsed(source))) & {f"fairplay.cli.{path.stem}" for path in VERBS}
-
-
-@pytest.mark.parametrize("path", VERBS, ids=short)
-def test_no_command_imports_another(path: Path) -> None:
-    assert other_verbs(path.read_text()) == set()
-
-
-def test_the_test_of_commands_detects_an_import() -> None:
-    imports = "from fairplay.cli.why import explain_ejection\nimport fairplay.terminal.output\n"
-    assert other_verbs(imports) == {"fairplay.cli.why"}
-
-
-@pytest.mark.parametrize("path", [path for path in sources() if not short(path).startswith(PER_GAME)], ids=short)
-def test_a_game_is_named_in_its_own_files_alone(path: Path) -> None:
-    assert games_named(path.read_text()) == set()
-
-
-@pytest.mark.parametrize(
-    ("source", "named"),
-    [
-        ('QUICK = {"fish": {"rows": 5}}', {"fish"}),
-        ("from fairplay.games.tsuro.state import View", {"tsuro"}),
-        ("from fairplay.games import q", {"q"}),
-        ("def deal(): return Q()", {"q"}),
-        ('say("play some tsuro")', {"tsuro"}),
-        ('def play():\n    """fairplay play fish"""', set()),
-        ("quick = fishing = question", set()),
-    ],
-)
-def test_the_test_of_named_games_detects_a_name(source: str, named: set[str]) -> None:
-    assert games_named(source) == named
-
-
-@pytest.mark.parametrize("path", [path for path in sources() if not short(path).startswith(OF_COURSES)], ids=short)
-def test_the_courses_are_named_in_their_own_files_alone(path: Path) -> None:
-    assert courses_named(path.read_text()) == set()
-
-
-@pytest.mark.parametrize(
-    ("source", "named"),
-    [
-        ("from fairplay.course.commands import course", {"course"}),
-        ("import fairplay.course", {"fairplay.course", "course"}),
-        ('VERBS = {"course": ""}', {"course"}),
-        ("def serve(): return CourseLine()", {"CourseLine"}),
-        ('def play():\n    """Come from a course."""', set()),
-    ],
-)
-def test_the_test_of_named_courses_detects_a_name(source: str, named: set[str]) -> None:
-    assert courses_named(source) == named
+def test_every_directory_has_a_readme_whose_table_is_up_to_date() -> None:
+    assert [path for path in directories() if not (path / "README.md").is_file()] == []
+    assert [path for path in readmes() if path.read_text() != rewrite_readme(path)] == [], "run `make tables`"
 
 
 def test_nothing_is_called_utils() -> None:
     assert not [path for path in sources() if path.stem in {"utils", "util", "helpers", "common", "misc"}]
-
-
-def test_every_directory_has_a_readme() -> None:
-    assert [path for path in directories() if not (path / "README.md").is_file()] == []

@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,9 @@ from tools.readme_tables import ROOT
 AS_A_STRANGER = ("-c", "user.name=a stranger", "-c", "user.email=stranger@example.org")
 SLOW = "\n_deal = Fish.deal\nFish.deal = lambda *asked: [_deal(*asked) for _ in range(30)][0]\n"
 CORES = """
-import os
+import os, sys
+if "--list" in sys.argv:
+    sys.exit(print("fish.deal"))
 print('{"fish.deal": {"us": %d}}' % len(os.sched_getaffinity(0)))
 """
 NEEDS_SOMETHING_NEW = """
@@ -55,50 +58,44 @@ def tree(tmp_path: Path) -> Path:
     return made
 
 
-def against(tree: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
+def compare(tree: Path, *arguments: str, **options: Any) -> "subprocess.CompletedProcess[str]":
     command = [sys.executable, str(tree / "benchmarks" / "compare_commits.py"), *arguments]
     temporary = tree.parent / "temporary"
     temporary.mkdir(exist_ok=True)
     env = {**os.environ, "TMPDIR": str(temporary)}
-    return subprocess.run(command, cwd=tree.parent, env=env, capture_output=True, text=True, check=False)
+    return subprocess.run(command, cwd=tree.parent, env=env, capture_output=True, text=True, check=False, **options)
 
 
-def ratios(tree: Path, *arguments: str) -> dict[str, dict[str, Any]]:
-    done = against(tree, *arguments, "--json")
+def ratios(tree: Path, pairs: int = 1) -> dict[str, dict[str, Any]]:
+    done = compare(tree, "HEAD", "fish.deal", "--pairs", str(pairs), "--json")
     assert (done.returncode, done.stderr) == (0, "")
     found: dict[str, dict[str, Any]] = json.loads(done.stdout)
     return found
 
 
-def leavings(tree: Path) -> list[str]:
+def slow_down(tree: Path) -> None:
+    with (tree / "src/fairplay/games/fish/game.py").open("a") as source:
+        source.write(SLOW)
+
+
+def leftovers(tree: Path) -> list[str]:
     """What is left of worktrees, for git and on the disk."""
     return [*git(tree, "worktree", "list").splitlines()[1:], *map(str, tree.parent.glob("temporary/*"))]
 
 
 def test_what_is_slower_here_than_there_has_a_ratio_above_one(tree: Path) -> None:
-    with (tree / "src/fairplay/games/fish/game.py").open("a") as source:
-        source.write(SLOW)  # and is not committed: a tree is measured as it stands
+    slow_down(tree)  # and is not committed: a tree is measured as it stands
 
-    found = ratios(tree, "HEAD", "fish.deal", "--pairs", "2")
+    found = ratios(tree, pairs=2)
 
     assert found.keys() == {"call", "fish.deal"}
     assert found["fish.deal"]["ratio"] > 5 > found["call"]["ratio"]
     assert found["fish.deal"]["lowest"] <= found["fish.deal"]["ratio"] <= found["fish.deal"]["highest"]
-    assert leavings(tree) == []
-
-
-def test_a_benchmark_that_is_quicker_here_has_a_ratio_below_one(tree: Path) -> None:
-    file = tree / "src/fairplay/games/fish/game.py"
-    quick = file.read_text()
-    file.write_text(quick + SLOW)
-    commit(tree)
-    file.write_text(quick)
-
-    assert ratios(tree, "HEAD", "fish.deal", "--pairs", "1")["fish.deal"]["ratio"] < 0.2
+    assert leftovers(tree) == []
 
 
 def test_a_turn_at_a_distance_comes_with_the_barest_code_that_says_the_same(tree: Path) -> None:
-    table = against(tree, "HEAD", "tcp.turn", "--pairs", "1").stdout.splitlines()
+    table = compare(tree, "HEAD", "tcp.turn", "--pairs", "1").stdout.splitlines()
 
     assert table[0].split() == ["us", "here", "us", "there", "ratio", "of", "single", "pairs"]
     assert [line.split()[0] for line in table[1:]] == ["tcp.turn", "tcp.turn.bare"]
@@ -110,22 +107,21 @@ def test_a_commit_whose_benchmarks_cannot_be_chosen_runs_all_of_them(tree: Path)
     commit(tree)
     (tree / "benchmarks/run.py").write_text(now.replace("ROUNDS = 40", "ROUNDS = 1"))
 
-    found = ratios(tree, "HEAD", "fish.deal", "--pairs", "1")
+    found = ratios(tree)
 
     assert found.keys() == {"call", "fish.deal"}
     assert found["fish.deal"]["there"] == 0.001
 
 
 def test_a_benchmark_that_is_new_here_is_run_on_the_sources_there(tree: Path) -> None:
-    file = tree / "benchmarks" / "run.py"
-    now = file.read_text()
-    file.write_text(now.replace('"fish.deal": ', '"fish.of.old": '))
+    run = tree / "benchmarks" / "run.py"
+    now = run.read_text()
+    run.write_text(now.replace('"fish.deal": ', '"fish.of.old": '))
     commit(tree)
-    file.write_text(now)
-    with (tree / "src/fairplay/games/fish/game.py").open("a") as source:
-        source.write(SLOW)
+    run.write_text(now)
+    slow_down(tree)
 
-    found = ratios(tree, "HEAD", "fish.deal", "--pairs", "1")
+    found = ratios(tree)
 
     assert found.keys() == {"call", "fish.deal"}
     assert found["fish.deal"]["ratio"] > 5
@@ -138,8 +134,8 @@ def test_a_new_benchmark_that_the_sources_there_cannot_run_is_left_out_and_named
     (tree / "benchmarks" / "run.py").write_text(NEEDS_SOMETHING_NEW)
     (tree / "src" / "something_new.py").write_text("")
 
-    everything = against(tree, "HEAD", "--pairs", "1")
-    by_name = against(tree, "HEAD", "fish.deal", "--pairs", "1")
+    everything = compare(tree, "HEAD", "--pairs", "1")
+    by_name = compare(tree, "HEAD", "fish.deal", "--pairs", "1")
 
     _, *lines, last = everything.stdout.splitlines()
     assert [line.split()[0] for line in lines] == ["fish.raw"]
@@ -160,12 +156,12 @@ def test_a_comparison_that_cannot_be_measured_is_refused_in_one_line(tree: Path)
         ("HEAD", "chess.raw"): "there is no benchmark chess.raw\n",
         ("HEAD", "fish.deal"): "RuntimeError: a slip\n",
     }.items():
-        done = against(tree, *arguments)
+        done = compare(tree, *arguments)
         assert (done.returncode, done.stdout) == (2, "")
         assert done.stderr.startswith("against: ")
         assert done.stderr.endswith(why)
         assert done.stderr.count("\n") == 1
-    assert leavings(tree) == []
+    assert leftovers(tree) == []
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
@@ -175,28 +171,18 @@ def test_an_interrupted_comparison_leaves_no_worktree(tree: Path, number: signal
     git(tree, "checkout", "--quiet", "HEAD~1", "--", ".")
     read, _write = os.pipe()
 
-    command = [sys.executable, str(tree / "benchmarks/compare_commits.py"), "HEAD", "fish.deal"]
-    (tree.parent / "temporary").mkdir()
-    done = subprocess.run(
-        command,
-        stdin=read,
-        env={**os.environ, "TMPDIR": str(tree.parent / "temporary")},
-        capture_output=True,
-        check=False,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-    )
+    default = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+    done = compare(tree, "HEAD", "fish.deal", stdin=read, preexec_fn=default)
 
-    assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"")
-    assert leavings(tree) == []
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+    assert leftovers(tree) == []
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux lets us choose a core")
 def test_a_comparison_runs_on_one_core(tree: Path) -> None:
-    (tree / "benchmarks/run.py").write_text(
-        f"import sys\nif '--list' in sys.argv: sys.exit(print('fish.deal'))\n{CORES}"
-    )
+    (tree / "benchmarks/run.py").write_text(CORES)
     commit(tree)
 
-    found = ratios(tree, "HEAD", "fish.deal", "--pairs", "1")
+    found = ratios(tree)
 
     assert (found["fish.deal"]["here"], found["fish.deal"]["there"]) == (1, 1)

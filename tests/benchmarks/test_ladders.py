@@ -39,12 +39,8 @@ RATED = {"lookahead:2": Rated(100, 50, None, 8), "random": Rated(-100, -130, -70
 @pytest.fixture
 def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A tree with one tournament, in which nothing was played."""
-    for name, place in {
-        "TOURNAMENT_FILES_DIR": "cups",
-        "RESULTS_DIR": "played",
-        "PACKAGE": "games",
-        "PAGE": "page.md",
-    }.items():
+    places = {"TOURNAMENT_FILES_DIR": "cups", "RESULTS_DIR": "played", "PACKAGE": "games", "PAGE": "page.md"}
+    for name, place in places.items():
         monkeypatch.setattr(ladders, name, tmp_path / place)
     for directory in ("cups", "games/fish"):
         (tmp_path / directory).mkdir(parents=True)
@@ -92,14 +88,14 @@ def test_played_tournaments_are_kept_until_their_ratings_are_written(tree: Path)
 
 
 def test_a_half_removed_tournament_is_not_resumed(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(path: Path, ignore_errors: bool = False) -> None:
+    def interrupt(path: Path, ignore_errors: bool = False) -> None:
         if path.exists():
             raise KeyboardInterrupt
 
     (tree / "played/fish").mkdir(parents=True)
     (tree / "played" / ladders.WRITTEN_MARKER).touch()
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
-        patched.setattr("benchmarks.ladders.shutil.rmtree", interrupted)
+        patched.setattr("benchmarks.ladders.shutil.rmtree", interrupt)
         ladders.write_tournament_files()
     assert not (tree / "played").exists()
 
@@ -124,13 +120,9 @@ def test_a_tournament_without_a_place_for_players_is_refused() -> None:
         ladders.replace_players('game = "fish"\nplayers = [{ player = "random" }]\n', ["greedy"])
 
 
-def test_a_player_that_never_played_has_no_rating() -> None:
+def test_a_player_that_never_played_has_no_rating_and_ratings_are_read_as_they_were_written(tmp_path: Path) -> None:
     assert ladders.ratings_by_address(RESULTS) == RATED
-
-
-def test_a_file_of_ratings_is_read_as_it_was_written(tmp_path: Path) -> None:
     (tmp_path / "ratings.py").write_text(ladders.format_python(RATED, "2026-01-02"))
-
     assert ratings_in(tmp_path / "ratings.py") == RATED
 
 
@@ -161,29 +153,19 @@ def test_without_results_nothing_is_written(
     assert (tree / "page.md").read_text() == PAGE
 
 
-def test_every_tournament_is_one_of_built_in_players_and_has_a_place_on_the_page() -> None:
-    assert {tournament.stem for tournament in ladders.tournament_files()} == set(GAMES)
-    for path in nonempty(ladders.tournament_files()):
-        tournament = read_tournament(path)
-        assert tournament.game == path.stem
-        assert tournament.seed is not None  # in the file, so that every run plays the same matches
-        for player in nonempty(tournament.players):
-            built_in_strategy(tournament.game, player.address, bytes(32))
-        assert (
-            ladders.replace_players(path.read_text(), [player.address for player in tournament.players])
-            == path.read_text()
-        )
-        assert replace_section(ladders.PAGE, f"ladder of {tournament.game}", "").count("<!-- end of ladder") == len(
-            GAMES
-        )
-
-
 @pytest.mark.parametrize("game", GAMES)
-def test_the_ratings_that_are_there_are_those_of_built_in_players_and_the_strongest_comes_first(game: str) -> None:
-    ratings = game_info(game).ratings
-
-    for address, one in nonempty(ratings.items()):
+def test_every_game_has_a_tournament_a_place_on_the_page_and_ratings_of_built_in_players(game: str) -> None:
+    (path,) = (path for path in ladders.tournament_files() if path.stem == game)
+    tournament, ratings = read_tournament(path), game_info(game).ratings
+    addresses = [player.address for player in tournament.players]
+    assert tournament.game == game
+    assert tournament.seed is not None  # in the file, so that every run plays the same matches
+    for address in nonempty([*addresses, *ratings]):
         built_in_strategy(game, address, bytes(32))
+    assert ladders.replace_players(path.read_text(), addresses) == path.read_text()
+    assert replace_section(ladders.PAGE, f"ladder of {game}", "").count("<!-- end of ladder") == len(GAMES)
+
+    for one in nonempty(ratings.values()):
         assert one.matches > 0
         assert one.low is None or one.low <= one.rating
         assert one.high is None or one.rating <= one.high

@@ -1,4 +1,4 @@
-"""Test the measurements of servers, with honest and faulty players and with spectators."""
+"""Test the measurements of servers with honest and faulty players and spectators, and of turns of the courses."""
 
 import asyncio
 import subprocess
@@ -9,6 +9,9 @@ from pathlib import Path
 import pytest
 
 from benchmarks import charged_time, clients, load, server, spectators, throughput
+from benchmarks.distances import BENCHMARKS, PLAYERS, measure, recorded_turns
+from fairplay.games import make_game
+from fairplay.protocol import wire
 from fairplay.transport import event_loop
 from tools.readme_tables import ROOT
 
@@ -69,3 +72,15 @@ def test_the_server_benchmark_runs_from_any_directory(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     first = [line.split()[0] for line in done.stdout.splitlines() if line.strip()]
     assert [word for word in first if word in server.PARTS] == list(server.PARTS)
+
+
+@pytest.mark.parametrize("name", PLAYERS)
+def test_turns_of_the_courses_are_answered_at_both_ends_and_late_ones_show_more(name: str) -> None:
+    game = make_game(name, {})
+    sizes = [len(wire.encode(game.pack(turn.message.view))) for turn in recorded_turns(game)]
+    assert len(sizes) >= 20
+    assert min(sizes[len(sizes) // 2 :]) > sizes[0]
+
+    for late in ("", ".late"):
+        figure = asyncio.run(measure(BENCHMARKS[f"course.turn.{name}{late}"], 1))  # asserts that there are answers
+        assert 0 < figure.ours < 1 and 0 < figure.bare < 1

@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from fairplay.core.version import VERSION
 
@@ -44,7 +45,6 @@ REMADE = ("lock", "*.html", "*.sqlite*")  # at every start, or for eyes alone
 
 
 def wait_until(condition: Callable[[], bool]) -> None:
-    """Poll until the condition holds, or fail."""
     deadline = time.monotonic() + TIMEOUT_S
     while not condition():
         if time.monotonic() > deadline:
@@ -53,7 +53,6 @@ def wait_until(condition: Callable[[], bool]) -> None:
 
 
 def is_finished(journal: bytes) -> bool:
-    """Does a journal hold the result of its match?"""
     return b'{"type":"result"' in journal
 
 
@@ -67,10 +66,10 @@ class Writer:
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
-        self.environment = os.environ | {"XDG_STATE_HOME": str(directory / "state")}
+        environment = os.environ | {"XDG_STATE_HOME": str(directory / "state")}
+        self._options: dict[str, Any] = {"env": environment, "cwd": directory, "text": True}
 
     def write(self) -> None:
-        """Fill the whole directory."""
         self.write_journals()
         self.write_tournaments()
         self.write_server()
@@ -79,29 +78,15 @@ class Writer:
                 file.unlink()
 
     def run(self, *arguments: str | Path) -> None:
-        """Run a command to its end."""
-        done = subprocess.run(
-            [COMMAND, *arguments],
-            env=self.environment,
-            cwd=self.directory,
-            capture_output=True,
-            text=True,
-            timeout=TIMEOUT_S,
-        )
+        done = subprocess.run([COMMAND, *arguments], capture_output=True, timeout=TIMEOUT_S, **self._options)
         if done.returncode not in (0, 1):
             raise RuntimeError(f"{arguments}: exit code {done.returncode}: {done.stderr}")
 
     @contextmanager
     def running(self, *arguments: str | Path) -> Iterator["subprocess.Popen[str]"]:
         """Run a command for as long as this lasts, and kill it then."""
-        with subprocess.Popen(
-            [COMMAND, *arguments],
-            env=self.environment,
-            cwd=self.directory,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
-        ) as process:
+        output: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
+        with subprocess.Popen([COMMAND, *arguments], **output, **self._options) as process:
             try:
                 yield process
             finally:
@@ -125,7 +110,6 @@ class Writer:
         self.run("play", "fish", *bots, *SMALL_BOARD, *limits)
 
     def journal(self, name: str) -> Path:
-        """The only journal of a directory."""
         [file] = (self.directory / "journals" / name).glob("*.jsonl")
         return file.relative_to(self.directory)
 
@@ -146,7 +130,11 @@ class Writer:
         options = ("--set", "rows=5", "--set", "columns=5", "--no-guests")
         with self.running("serve", "fish", "--dir", "server", "--port", "0", *options) as server:
             address = open_address(server)
-            with self.joined(address, "ann"), self.joined(address, "bob"):
+            join = ("join", address, "sampler:300", "--name")
+            with (
+                self.running(*join, "ann", "--token-file", "ann.token"),
+                self.running(*join, "bob", "--token-file", "bob.token"),
+            ):
                 wait_until(lambda: self.has_match_under_way("server/matches"))
                 server.kill()
 
@@ -155,12 +143,6 @@ class Writer:
         matches = [file.read_bytes() for file in (self.directory / directory).glob("*.jsonl")]
         unfinished = [match for match in matches if not is_finished(match)]
         return len(matches) > len(unfinished) and any(match.count(b"\n") >= 8 for match in unfinished)
-
-    @contextmanager
-    def joined(self, address: str, name: str) -> Iterator[None]:
-        """Have a player at the server while this lasts."""
-        with self.running("join", address, "sampler:300", "--name", name, "--token-file", f"{name}.token"):
-            yield
 
 
 def open_address(server: "subprocess.Popen[str]") -> str:

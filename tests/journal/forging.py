@@ -35,12 +35,18 @@ def rewrite_opening(**changes: Any) -> Forgery:
 
 
 def rename_players(names: str) -> Forgery:
-    """That others have played, more of them perhaps, with a letter each for a name."""
     return lambda lines: [*({**one, "names": list(names)} for one in lines[:2]), *lines[2:]]
 
 
 def edit_line(number: int, **changes: Any) -> Forgery:
-    return lambda lines: [*lines[: number - 1], {**lines[number - 1], **changes}, *lines[number:]]
+    """Change fields of a line; the number -1 is the last line."""
+
+    def edit(lines: list[Plain]) -> list[Plain]:
+        edited, index = [*lines], number - (number > 0)
+        edited[index] = {**lines[index], **changes}
+        return edited
+
+    return edit
 
 
 def acted_line(seat: int, **action: Any) -> Plain:

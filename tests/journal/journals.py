@@ -1,17 +1,24 @@
 """Record matches of Fish for tests, and forge what was recorded."""
 
+import errno
 import json
+import os
+import threading
 from collections.abc import Callable, Iterable, Sequence
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from fairplay import Ended, Event, Moment, Observer, Started
 from fairplay.core.chance import derive_seed
 from fairplay.core.match import Match
+from fairplay.core.messages import End, Message, Start, TakeTurn, Tell
 from fairplay.games import game_info
 from fairplay.games.fish import Action, Fish, Place, View
+from fairplay.journal.append_file import Disk
 from fairplay.journal.record import Journal, MatchRecord
+from fairplay.journal.replay import read_journal
+from fairplay.journal.verification import verify
 from fairplay.players.address import open_player
 from fairplay.referee.referee import Referee
 
@@ -39,9 +46,35 @@ def answer_junk(view: View) -> str:
 
 
 def good_then(turns: int, strategy: Callable[[View], Any]) -> Callable[[View], Any]:
-    """Good for so many turns, then like this."""
     good = iter(range(turns))
     return lambda view: strategy(view) if next(good, None) is None else first_action(view)
+
+
+class Spy:
+    """Plays by a strategy, and keeps all messages; the keyboard is hit when it has heard more than so many."""
+
+    def __init__(self, strategy: Callable[[Any], Any] = first_action, limit: int = 10**6) -> None:
+        self.heard: list[Message] = []
+        self._strategy = strategy
+        self._limit = limit
+
+    def start(self, seat: int, names: tuple[str, ...], view: Any) -> None:
+        self._hear(Start(seat, names, view))
+
+    def take_turn(self, view: Any) -> Any:
+        self._hear(TakeTurn(view))
+        return self._strategy(view)
+
+    def tell(self, news: Any) -> None:
+        self._hear(Tell(news))
+
+    def end(self, result: Any) -> None:
+        self._hear(End(result))
+
+    def _hear(self, message: Message) -> None:
+        self.heard.append(message)
+        if len(self.heard) > self._limit:
+            raise KeyboardInterrupt
 
 
 class FailsAtMoment:
@@ -101,6 +134,23 @@ class EventCollector:
         return [event for event in self.events if not isinstance(event, Started | Ended)]
 
 
+class HookedDisk(Disk):
+    """A disk that calls a hook before each sync, with its number."""
+
+    def __init__(self, before_sync: Callable[[int], object]) -> None:
+        self.threads: list[str] = []  # the names of those that synced
+        self._before_sync = before_sync
+
+    def sync(self, file: int) -> None:
+        self.threads.append(threading.current_thread().name)
+        self._before_sync(len(self.threads))
+        super().sync(file)
+
+
+def fail_io() -> NoReturn:
+    raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+
 def built_in_players(*addresses: str) -> list[Any]:
     shelf = game_info("fish")
     return [open_player(address, shelf, derive_seed(SEED, f"seat {seat}")) for seat, address in enumerate(addresses)]
@@ -137,6 +187,27 @@ def record_match(
     begin = begin or RecordFactory(journal or Journal(directory))
     match = referee.run(GAME, players, seed=SEED, record=begin)
     return begin.path, match
+
+
+def resume_match(path: Path, players: Sequence[Any], *observers: Observer) -> AnyMatch:
+    """Resume a match in its file with these players, one for each seat that is still there."""
+    referee = Referee()
+    for observer in observers:
+        referee.subscribe(observer)
+    record, recorded = Journal(path.parent).resume(path)
+    with record:
+        return referee.resume(recorded.match_after(None), players, record=record)
+
+
+def read_verified(path: Path) -> AnyMatch:
+    return verify(read_journal(path))
+
+
+def cut_journal(path: Path, lines: int, torn: bytes = b"") -> bytes:
+    """Leave the first lines of a file, and perhaps a torn one; return what is left."""
+    left = b"".join(path.read_bytes().splitlines(keepends=True)[:lines]) + torn
+    path.write_bytes(left)
+    return left
 
 
 def read_lines(path: Path) -> list[Plain]:

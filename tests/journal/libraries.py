@@ -1,6 +1,8 @@
 """Fill directories with recorded matches of all games, for tests."""
 
-from collections.abc import Callable, Sequence
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +47,6 @@ def record_match(
     addresses: Sequence[str] = (),
     at: float = NOON,
 ) -> Path:
-    """A recorded match."""
     begin = RecordFactory(Journal(directory, now=lambda: at), players=addresses)
     Referee().run(game, players, names=names[: len(players)], seed=bytes(32), record=begin)
     return begin.path
@@ -53,21 +54,12 @@ def record_match(
 
 def fill_directory(directory: Path) -> Path:
     """One match of each game, a day between them; the first is a tie, in the others somebody is ejected."""
-    good = first_action_strategy(FISH)
-    record_match(directory, FISH, [good, good], addresses=("greedy", "./bob.py"), at=NOON)
-    record_match(
-        directory,
-        TSURO,
-        [first_action_strategy(TSURO), crashing_player(TSURO), first_action_strategy(TSURO)],
-        at=NOON + DAY,
-    )
-    record_match(
-        directory,
-        Q_GAME,
-        [crashing_player(Q_GAME, Moment.NEWS), first_action_strategy(Q_GAME)],
-        ("eve", "ann"),
-        at=NOON + 2 * DAY,
-    )
+    good = {game.name: first_action_strategy(game) for game in (FISH, TSURO, Q_GAME)}
+    record_match(directory, FISH, [good["fish"]] * 2, addresses=("greedy", "./bob.py"))
+    table = [good["tsuro"], crashing_player(TSURO), good["tsuro"]]
+    record_match(directory, TSURO, table, at=NOON + DAY)
+    table = [crashing_player(Q_GAME, Moment.NEWS), good["q"]]
+    record_match(directory, Q_GAME, table, ("eve", "ann"), at=NOON + 2 * DAY)
     return directory
 
 
@@ -92,11 +84,26 @@ def match_ids(found: Sequence[Summary]) -> list[str]:
 
 
 class ReadCounter:
-    """Stands by while journals are read, and counts."""
-
     def __init__(self) -> None:
         self.read: list[str] = []
 
     def __call__(self, ids: Sequence[str]) -> Sequence[str]:
         self.read += ids
         return ids
+
+
+@contextmanager
+def open_index(path: Path) -> Iterator[sqlite3.Connection]:
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        yield connection
+
+
+def execute_sql(*statements: str) -> Callable[[Path], object]:
+    """Let these be executed in an index."""
+
+    def execute(path: Path) -> None:
+        with open_index(path) as connection:
+            for statement in statements:
+                connection.execute(statement)
+
+    return execute

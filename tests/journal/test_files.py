@@ -14,7 +14,7 @@ from fairplay.journal.files import open_journal_file, read_content
 from fairplay.journal.replay import read_journal
 from fairplay.journal.summary import Status, summarise_journal
 from fairplay.journal.unfinished_matches import find_unfinished
-from tests.journal.libraries import FISH, first_action_strategy, record_match
+from tests.journal.journals import first_action, record_match
 
 
 def a_socket(path: Path) -> None:
@@ -36,14 +36,16 @@ ODD: dict[str, tuple[Callable[[Path], object], str]] = {
     "a link to itself": (lambda path: path.symlink_to(path), os.strerror(errno.ELOOP)),
     "a large file": (a_large_file, "it is larger than 256 MB"),
 }
-every_odd_one = pytest.mark.parametrize(("make", "why"), ODD.values(), ids=ODD)
 
 
-@every_odd_one
+@pytest.mark.parametrize("kind", ODD)
 def test_a_file_that_cannot_be_a_journal_is_refused_before_it_is_read(
-    make: Callable[[Path], object], why: str, tmp_path: Path
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = tmp_path / "odd.jsonl"
+    path, (make, why) = tmp_path / "odd.jsonl", ODD[kind]
+    path.touch()
+    plain = path.stat()
+    path.unlink()
     make(path)
 
     with pytest.raises(OSError) as refused:
@@ -56,41 +58,22 @@ def test_a_file_that_cannot_be_a_journal_is_refused_before_it_is_read(
     assert str(unread.value) == one.reason == f"cannot be read: {why}"
     assert one.status is Status.UNREADABLE
     assert find_unfinished(tmp_path, lambda opening: True) == []
+    if kind == "a named pipe":  # it was not even opened
+        with pytest.raises(OSError) as alone:
+            os.open(path, os.O_WRONLY | os.O_NONBLOCK)
+        assert alone.value.errno == errno.ENXIO
 
-
-@pytest.mark.parametrize("kind", ["a named pipe", "a device", "a large file"])
-def test_nor_is_what_takes_the_place_of_a_file_at_the_last_moment(
-    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path, (make, why) = tmp_path / "odd.jsonl", ODD[kind]
-    path.touch()
-    before = path.stat()
-    path.unlink()
-    make(path)
-    monkeypatch.setattr(Path, "stat", lambda path: before)
-    open_files = len(list(Path("/proc/self/fd").iterdir()))
-
-    with pytest.raises(OSError) as refused:
-        open_journal_file(path)
-
-    assert refused.value.strerror == why
-    assert len(list(Path("/proc/self/fd").iterdir())) == open_files
-
-
-def test_a_pipe_in_place_of_a_journal_is_not_opened(tmp_path: Path) -> None:
-    path = tmp_path / "odd.jsonl"
-    os.mkfifo(path)
-
-    with pytest.raises(BadJournal):
-        read_journal(path)
-
-    with pytest.raises(OSError) as alone:  # nobody has it open to read, and nobody had
-        os.open(path, os.O_WRONLY | os.O_NONBLOCK)
-    assert alone.value.errno == errno.ENXIO
+    monkeypatch.setattr(Path, "stat", lambda path: plain)  # as if it took the place of a file at the last moment
+    if kind in ("a named pipe", "a device", "a large file"):
+        open_files = len(list(Path("/proc/self/fd").iterdir()))
+        with pytest.raises(OSError) as late:
+            open_journal_file(path)
+        assert late.value.strerror == why
+        assert len(list(Path("/proc/self/fd").iterdir())) == open_files
 
 
 def test_a_file_that_grows_is_read_to_where_it_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = record_match(tmp_path, FISH, [first_action_strategy(FISH)] * 2)
+    path, _ = record_match(tmp_path, [first_action, first_action])
     written, look = path.read_bytes(), os.fstat
 
     def grown(file: int) -> os.stat_result:
@@ -107,7 +90,7 @@ def test_a_file_that_grows_is_read_to_where_it_ended(tmp_path: Path, monkeypatch
 
 
 def test_a_link_to_a_journal_is_one(tmp_path: Path) -> None:
-    path = record_match(tmp_path, FISH, [first_action_strategy(FISH)] * 2)
+    path, _ = record_match(tmp_path, [first_action, first_action])
     (tmp_path / "link.jsonl").symlink_to(path)
 
     assert read_content(tmp_path / "link.jsonl") == path.read_bytes()

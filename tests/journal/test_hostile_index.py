@@ -1,14 +1,14 @@
 """Test that a library works with a hostile, foreign or locked index."""
 
 import os
-import sqlite3
 import stat
 import struct
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -16,10 +16,21 @@ import pytest
 from fairplay.journal import index
 from fairplay.journal.library import Query, find_matches
 from tests.cli.command import INSTALLED_COMMAND, run_fairplay
-from tests.journal.libraries import ReadCounter, fill_directory, journal_of_game, match_ids
+from tests.journal.libraries import (
+    ReadCounter,
+    execute_sql,
+    fill_directory,
+    journal_of_game,
+    match_ids,
+    open_index,
+)
 
-FOR_EVER = "with recursive n(x) as (select 1 union all select x + 1 from n) select count(*) from n"
-MOMENT = 2.0  # seconds: what nobody minds, also if the machine is busy
+Trap = Callable[[Path], object]  # set in the place of the index
+
+ENDLESS = "with recursive n(x) as (select 1 union all select x + 1 from n)"
+COLUMNS = ", ".join(f"0 as {name}" for name in ("size", "mtime_ns", "ctime_ns", "status", "game", "started", "summary"))
+MAX_LISTING_S = 60  # what is not listed by then never is
+MAX_FINDING_S = 2.0  # seconds that are no waiting for a lock, also if the machine is busy
 
 
 @pytest.fixture
@@ -29,71 +40,13 @@ def directory(tmp_path: Path) -> Path:
     return directory
 
 
-@contextmanager
-def inside(directory: Path) -> Iterator[sqlite3.Connection]:
-    with closing(sqlite3.connect(directory / index.INDEX_FILE, isolation_level=None)) as connection:
-        yield connection
+def add_trigger(event: str, then: str) -> Trap:
+    return execute_sql(f"create trigger t before {event} begin {ENDLESS} select count(*) from n; end", then)
 
 
-def answered(directory: Path) -> str:
-    """What the command says of the directory; what it does not say within a minute it never says."""
-    done = subprocess.run(
-        [INSTALLED_COMMAND, "library", "list", directory], capture_output=True, text=True, timeout=60, check=False
-    )
-    assert (done.returncode, done.stderr) == (0, ""), done
-    return done.stdout
-
-
-# What is no index.
-
-
-def a_trigger(event: str) -> Callable[[Path], None]:
-    def trap(directory: Path) -> None:
-        with inside(directory) as connection:
-            connection.execute(f"create trigger t before {event} begin {FOR_EVER}; end")
-            connection.execute("update matches set size = size + 1" if "update" not in event else "select 1")
-
-    trap.__name__ = f"a trigger before {event}"
-    return trap
-
-
-def a_view_as_a_table(directory: Path) -> None:
-    with inside(directory) as connection:
-        connection.execute("alter table matches rename to others")
-        connection.execute(
-            "create view matches as with recursive n(x) as (select 1 union all select x + 1 from n) "
-            "select x as id, 0 as size, 0 as mtime_ns, 0 as ctime_ns, 0 as status, 0 as game, 0 as started, "
-            "0 as summary from n"
-        )
-
-
-def one_table_more(directory: Path) -> None:
-    with inside(directory) as connection:
-        connection.execute("create table more (x)")
-
-
-def one_index_more(directory: Path) -> None:
-    with inside(directory) as connection:
-        connection.execute("create index more on matches (abs(size))")
-
-
-def one_column_more(directory: Path) -> None:
-    with inside(directory) as connection:
-        connection.execute("alter table seats add column more text generated always as (upper(name))")
-
-
-def a_check(directory: Path) -> None:
-    with inside(directory) as connection:
-        connection.execute("pragma writable_schema = on")
-        connection.execute(
-            "update sqlite_master set sql = replace(sql, 'fault text', 'fault text check (length(zeroblob(1)) = 1)')"
-        )
-
-
-def pages_without_end(directory: Path) -> None:
+def make_pages_without_end(path: Path) -> None:
     """A table of four levels, on each of which every branch leads to the same page: it has 10**11 rows."""
-    path = directory / index.INDEX_FILE
-    with inside(directory) as connection:
+    with open_index(path) as connection:
         (root,) = connection.execute("select rootpage from sqlite_master where name = 'matches'").fetchone()
         (size,) = connection.execute("pragma page_size").fetchone()
     content = bytearray(path.read_bytes())
@@ -113,101 +66,82 @@ def pages_without_end(directory: Path) -> None:
     path.write_bytes(content)
 
 
-def a_link(directory: Path) -> None:
-    path = directory / index.INDEX_FILE
-    path.rename(directory.parent / "elsewhere.sqlite")
-    path.symlink_to(directory.parent / "elsewhere.sqlite")
+def replace_by_link(path: Path) -> None:
+    elsewhere = path.parent.parent / "elsewhere.sqlite"
+    path.rename(elsewhere)
+    path.symlink_to(elsewhere)
 
 
-def another_name_of_a_file_elsewhere(directory: Path) -> None:
-    (directory.parent / "elsewhere.sqlite").hardlink_to(directory / index.INDEX_FILE)
-
-
-def a_pipe(ending: str) -> Callable[[Path], None]:
-    def trap(directory: Path) -> None:
-        path = directory / f"{index.INDEX_FILE}{ending}"
-        path.unlink(missing_ok=True)
-        os.mkfifo(path)
-
-    trap.__name__ = f"a pipe as {index.INDEX_FILE}{ending}"
-    return trap
-
-
-def a_leftover(ending: str) -> Callable[[Path], None]:
-    def trap(directory: Path) -> None:
-        (directory / f"{index.INDEX_FILE}{ending}").write_bytes(os.urandom(9000))
-
-    trap.__name__ = f"something as {index.INDEX_FILE}{ending}"
-    return trap
-
-
-def a_leftover_by_which_a_file_elsewhere_is_to_be_deleted(directory: Path) -> None:
-    """What SQLite takes for a transaction over several files that was broken off, of which one is left to delete."""
-    path, precious = directory / index.INDEX_FILE, directory.parent / "precious"
-    precious.write_text("all my letters")
-    name, magic = bytes(precious), bytes.fromhex("d9d505f920a163d7")
-    head = magic + struct.pack(">IIIII", 0, 1, path.stat().st_size // 4096, 512, 4096)
-    last = struct.pack(">I", 2**30 // 4096 + 1) + name + struct.pack(">II", len(name), sum(name)) + magic
-    (directory / f"{index.INDEX_FILE}-journal").write_bytes(head.ljust(512, b"\0") + last)
-
-
-def with_a_log(directory: Path) -> None:
-    with inside(directory) as connection:
-        connection.execute("pragma journal_mode = wal")
-
-
-def a_device(directory: Path) -> None:
-    path = directory / index.INDEX_FILE
+def replace_by_device(path: Path) -> None:
     path.unlink()
     path.symlink_to("/dev/zero")
 
 
-def far_too_large(directory: Path) -> None:
-    os.truncate(directory / index.INDEX_FILE, index.MAX_INDEX_BYTES + 1)
+def replace_by_pipe(path: Path, suffix: str = "") -> None:
+    pipe = path.with_name(path.name + suffix)
+    pipe.unlink(missing_ok=True)
+    os.mkfifo(pipe)
 
 
-TRAPS = [
-    a_trigger("insert on matches"),
-    a_trigger("delete on seats"),
-    a_trigger("update on parameters"),
-    a_view_as_a_table,
-    one_table_more,
-    one_index_more,
-    one_column_more,
-    a_check,
-    pages_without_end,
-    a_link,
-    another_name_of_a_file_elsewhere,
-    a_device,
-    far_too_large,
-    with_a_log,
-    a_leftover_by_which_a_file_elsewhere_is_to_be_deleted,
-    *(a_pipe(ending) for ending in ("", *index.SQLITE_SUFFIXES)),
-    *(a_leftover(ending) for ending in index.SQLITE_SUFFIXES),
-]
+def leave_garbage(path: Path, suffix: str) -> None:
+    path.with_name(path.name + suffix).write_bytes(os.urandom(9000))
 
 
-@pytest.mark.parametrize("trap", TRAPS, ids=lambda trap: trap.__name__)
-def test_a_trap_is_thrown_away_and_nothing_comes_of_it(trap: Callable[[Path], None], directory: Path) -> None:
+def leave_journal_that_deletes_a_file_elsewhere(path: Path) -> None:
+    """What SQLite takes for a transaction over several files that was broken off, of which one is left to delete."""
+    precious = path.parent.parent / "precious"
+    precious.write_text("all my letters")
+    name, magic = bytes(precious), bytes.fromhex("d9d505f920a163d7")
+    head = magic + struct.pack(">IIIII", 0, 1, path.stat().st_size // 4096, 512, 4096)
+    last = struct.pack(">I", 2**30 // 4096 + 1) + name + struct.pack(">II", len(name), sum(name)) + magic
+    path.with_name(f"{path.name}-journal").write_bytes(head.ljust(512, b"\0") + last)
+
+
+TRAPS: dict[str, Trap] = {
+    "a trigger before insert": add_trigger("insert on matches", "update matches set size = size + 1"),
+    "a trigger before delete": add_trigger("delete on seats", "update matches set size = size + 1"),
+    "a trigger before update": add_trigger("update on parameters", "select 1"),
+    "a view as a table": execute_sql(
+        "alter table matches rename to others", f"create view matches as {ENDLESS} select x as id, {COLUMNS} from n"
+    ),
+    "one table more": execute_sql("create table more (x)"),
+    "one index more": execute_sql("create index more on matches (abs(size))"),
+    "one column more": execute_sql("alter table seats add column more text generated always as (upper(name))"),
+    "a check": execute_sql(
+        "pragma writable_schema = on",
+        "update sqlite_master set sql = replace(sql, 'fault text', 'fault text check (length(zeroblob(1)) = 1)')",
+    ),
+    "pages without end": make_pages_without_end,
+    "a link": replace_by_link,
+    "another name": lambda path: (path.parent.parent / "elsewhere.sqlite").hardlink_to(path),
+    "a device": replace_by_device,
+    "far too large": lambda path: os.truncate(path, index.MAX_INDEX_BYTES + 1),
+    "a log": execute_sql("pragma journal_mode = wal"),
+    "a journal that deletes": leave_journal_that_deletes_a_file_elsewhere,
+    "a pipe": replace_by_pipe,
+    **{f"a pipe as {end}": partial(replace_by_pipe, suffix=end) for end in index.SQLITE_SUFFIXES},
+    **{f"garbage as {end}": partial(leave_garbage, suffix=end) for end in index.SQLITE_SUFFIXES},
+}
+
+
+@pytest.mark.parametrize("trap", TRAPS.values(), ids=TRAPS)
+def test_a_trap_is_thrown_away_and_nothing_comes_of_it(trap: Trap, directory: Path) -> None:
     expected, before = run_fairplay("library", "list", str(directory)).out, find_matches(directory)
-    trap(directory)
+    path = directory / index.INDEX_FILE
+    trap(path)
     elsewhere = {path: path.read_bytes() for path in directory.parent.iterdir() if path.is_file()}
 
-    assert answered(directory) == expected
+    command: list[str | Path] = [INSTALLED_COMMAND, "library", "list", directory]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=MAX_LISTING_S, check=False)
+
+    assert (done.returncode, done.stderr, done.stdout) == (0, "", expected)
     assert {path: path.read_bytes() for path in directory.parent.iterdir() if path.is_file()} == elsewhere
-    status = (directory / index.INDEX_FILE).lstat()
+    status = path.lstat()
     assert stat.S_ISREG(status.st_mode) and status.st_nlink == 1 and status.st_size < 10**6
-    with inside(directory) as connection:
-        made = connection.execute("select type, name, sql from sqlite_master order by name").fetchall()
+    with open_index(path) as connection:
+        names = sorted(name for (name,) in connection.execute("select name from sqlite_master"))
         assert connection.execute("pragma journal_mode").fetchone() == ("delete",)
-    assert [name for _, name, _ in made] == [
-        "matches",
-        "parameters",
-        "parameters_of",
-        "seats",
-        "seats_of",
-        "sqlite_autoindex_matches_1",
-    ]
+    assert names == ["matches", "parameters", "parameters_of", "seats", "seats_of", "sqlite_autoindex_matches_1"]
     reading = ReadCounter()
     assert find_matches(directory, progress=reading) == before
     assert reading.read == []
@@ -223,12 +157,9 @@ def test_an_index_of_another_user_is_not_used(directory: Path) -> None:
     assert (directory / index.INDEX_FILE).stat().st_uid == 0
 
 
-# What an index can lie about.
-
-
 def test_an_index_that_came_along_with_the_journals_is_not_believed(directory: Path) -> None:
     path = journal_of_game(directory, "fish")
-    with inside(directory) as connection:
+    with open_index(directory / index.INDEX_FILE) as connection:
         connection.execute("delete from matches where id <> ?", (path.stem,))
         connection.execute("update matches set started = 0")
     copy = directory.parent / "copy"
@@ -244,45 +175,34 @@ def test_an_index_that_came_along_with_the_journals_is_not_believed(directory: P
 
 def test_one_match_cannot_pass_for_another(directory: Path) -> None:
     before = find_matches(directory)
-    one, two = match_ids(before)[:2]
-    with inside(directory) as connection:
+    with open_index(directory / index.INDEX_FILE) as connection:
         connection.execute(
-            "update matches set summary = (select summary from matches where id = ?) where id = ?", (one, two)
+            "update matches set summary = (select summary from matches where id = ?) where id = ?",
+            match_ids(before)[:2],
         )
 
     assert find_matches(directory) == before
 
 
-# Who holds a lock.
-
-FLOCK = "import fcntl, os; fcntl.flock(os.open(DIR, os.O_RDONLY), fcntl.LOCK_EX)"
-EVERY_BYTE = "import fcntl; file = open(INDEX, 'r+b'); fcntl.lockf(file, fcntl.LOCK_EX)"
-EVERY_BYTE_OF_A_LOG = (
-    "import fcntl, sqlite3; c = sqlite3.connect(INDEX); c.execute('pragma journal_mode = wal'); "
-    "c.execute('delete from seats'); file = open(INDEX + '-shm', 'r+b'); fcntl.lockf(file, fcntl.LOCK_EX)"
-)
-READING = "import sqlite3; c = sqlite3.connect(INDEX); c.execute('begin'); c.execute('select * from seats').fetchone()"
-WRITING = "import sqlite3; c = sqlite3.connect(INDEX); c.execute('begin immediate')"
-ALONE = (
-    "import sqlite3; c = sqlite3.connect(INDEX); c.execute('pragma locking_mode = exclusive'); "
-    "c.execute('begin exclusive'); c.execute('delete from seats'); c.commit()"
-)
 HOLDERS = {
-    "the directory": FLOCK,
-    "the file": EVERY_BYTE,
-    "a log": EVERY_BYTE_OF_A_LOG,
-    "the right to read": READING,
-    "the right to write": WRITING,
-    "all of it": ALONE,
+    "the directory": "import fcntl, os; fcntl.flock(os.open(DIR, os.O_RDONLY), fcntl.LOCK_EX)",
+    "the file": "import fcntl; file = open(INDEX, 'r+b'); fcntl.lockf(file, fcntl.LOCK_EX)",
+    "a log": "import fcntl; c.execute('pragma journal_mode = wal'); c.execute('delete from seats'); "
+    "file = open(INDEX + '-shm', 'r+b'); fcntl.lockf(file, fcntl.LOCK_EX)",
+    "the right to read": "c.execute('begin'); c.execute('select * from seats').fetchone()",
+    "the right to write": "c.execute('begin immediate')",
+    "all of it": "c.execute('pragma locking_mode = exclusive'); c.execute('begin exclusive'); "
+    "c.execute('delete from seats'); c.commit()",
 }
 
 
 @contextmanager
-def held(directory: Path, how: str) -> Iterator[None]:
-    """Let another process hold a lock."""
+def hold(directory: Path, how: str) -> Iterator[None]:
     names = f"DIR, INDEX = {str(directory)!r}, {str(directory / index.INDEX_FILE)!r}\n"
-    program = [sys.executable, "-c", f"{names}{how}\nprint('held', flush=True)\nimport time; time.sleep(600)"]
-    with subprocess.Popen(program, stdout=subprocess.PIPE, text=True) as process:
+    program = (
+        f"import sqlite3, time\n{names}c = sqlite3.connect(INDEX)\n{how}\nprint('held', flush=True)\ntime.sleep(600)"
+    )
+    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout is not None and process.stdout.readline() == "held\n"
             yield
@@ -291,17 +211,17 @@ def held(directory: Path, how: str) -> Iterator[None]:
 
 
 @pytest.mark.alone
-@pytest.mark.parametrize("how", HOLDERS.values(), ids=HOLDERS.keys())
+@pytest.mark.parametrize("how", HOLDERS.values(), ids=HOLDERS)
 def test_a_locked_directory_is_not_waited_for(how: str, directory: Path) -> None:
     before = find_matches(directory)
     path = journal_of_game(directory, "fish")
     path.write_bytes(path.read_bytes())  # so that there is something to take in
 
-    with held(directory, how):
+    with hold(directory, how):
         since = time.monotonic()
         during = find_matches(directory)
         seconds = time.monotonic() - since
 
     assert during == before
-    assert seconds < MOMENT
+    assert seconds < MAX_FINDING_S
     assert find_matches(directory) == before

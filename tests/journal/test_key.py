@@ -14,7 +14,7 @@ from fairplay.journal.lines import NO_HASH, MacKey
 from fairplay.journal.options import WithoutMac
 from fairplay.journal.record import Journal
 from fairplay.journal.replay import has_valid_mac, read_journal
-from tests.journal.journals import first_action, record_match
+from tests.journal.journals import cut_journal, first_action, record_match
 from tests.nonempty import nonempty
 
 KEY, OTHER = bytes(range(32)), bytes(32)
@@ -37,16 +37,15 @@ def test_of_many_processes_at_once_all_have_the_same_key(tmp_path: Path) -> None
 
 
 def test_of_two_processes_that_create_a_key_both_use_the_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Between looking for a key and making one somebody else makes one."""
     link = os.link
 
-    def overtaken(made: Path, path: Path) -> None:
-        monkeypatch.setattr(os, "link", link)
+    def overtake(made: Path, path: Path) -> None:
+        """Make a key when another process has found none, and is about to put its own there."""
         path.write_bytes(KEY)
         path.chmod(0o600)
         link(made, path)
 
-    monkeypatch.setattr(os, "link", overtaken)
+    monkeypatch.setattr(os, "link", overtake)
 
     assert load_key(tmp_path / "key") == KEY
     assert list(tmp_path.iterdir()) == [tmp_path / "key"]
@@ -55,8 +54,7 @@ def test_of_two_processes_that_create_a_key_both_use_the_first(tmp_path: Path, m
 def test_keys_are_drawn(tmp_path: Path) -> None:
     keys = {load_key(tmp_path / name) for name in "abc"}
 
-    assert len(keys) == 3
-    assert {len(key) for key in keys} == {KEY_BYTES}
+    assert [len(key) for key in keys] == [KEY_BYTES] * 3
 
 
 @pytest.mark.parametrize("mode", [0o640, 0o620, 0o610, 0o604, 0o602, 0o601])
@@ -77,17 +75,13 @@ def test_the_key_is_kept_with_the_state_of_the_user(
 ) -> None:
     monkeypatch.setenv("HOME", "/me")
     monkeypatch.setenv("XDG_STATE_HOME", state)
-
     assert user_key_file() == Path(directory, "fairplay", "key")
 
-
-@pytest.mark.parametrize("home", ["here", "."])
-def test_without_a_home_there_is_no_place_for_a_key(home: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("XDG_STATE_HOME")
-    monkeypatch.setenv("HOME", home)
-
-    with pytest.raises(NoKey, match="there is no home directory"):
-        user_key_file()
+    for home in ("here", "."):
+        monkeypatch.setenv("HOME", home)
+        with pytest.raises(NoKey, match="there is no home directory"):
+            user_key_file()
 
 
 def test_a_mac_depends_on_key_place_match_and_line() -> None:
@@ -122,8 +116,7 @@ def test_every_line_stands_for_all_before_it(tmp_path: Path) -> None:
 
 def test_a_journal_with_a_key_resumes_its_own_matches_alone(tmp_path: Path) -> None:
     path, _ = record_match(tmp_path, [first_action, first_action], journal=Journal(tmp_path, key=KEY))
-    left = b"".join(path.read_bytes().splitlines(keepends=True)[:6]) + b'{"torn'
-    path.write_bytes(left)
+    left = cut_journal(path, 6, b'{"torn')
 
     with pytest.raises(WithoutMac):
         Journal(tmp_path, key=OTHER).resume(path)
@@ -131,5 +124,5 @@ def test_a_journal_with_a_key_resumes_its_own_matches_alone(tmp_path: Path) -> N
         Journal(tmp_path).resume(path, trusted=False)
     assert path.read_bytes() == left
 
-    for journal, trusted in ((Journal(tmp_path, key=KEY), False), (Journal(tmp_path, key=OTHER), True)):
-        journal.resume(path, trusted=trusted)[0].close()
+    for key, trusted in ((KEY, False), (OTHER, True)):
+        Journal(tmp_path, key=key).resume(path, trusted=trusted)[0].close()

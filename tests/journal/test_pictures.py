@@ -27,44 +27,34 @@ PUT: dict[str, Callable[[Any], Any]] = {  # what players have put on the board
 @pytest.fixture(params=sorted(GAMES))
 def recorded(request: pytest.FixtureRequest, tmp_path: Path) -> RecordedMatch:
     player = PLAYERS[request.param]
-    spec = MatchSpec(
-        game=request.param,
-        entrants=tuple(Entrant(player, name) for name in ("ann", "bob", "cy")),
-        parameters=dict(game_info(request.param).quick),
-        journal=str(tmp_path),
-        seed=bytes(32),
+    run(
+        MatchSpec(
+            game=request.param,
+            entrants=tuple(Entrant(player, name) for name in ("ann", "bob", "cy")),
+            parameters=dict(game_info(request.param).quick),
+            journal=str(tmp_path),
+            seed=bytes(32),
+        )
     )
-    run(spec)
     return read_journal(next(tmp_path.glob("*.jsonl")))
 
 
-def test_there_is_a_picture_of_every_position(recorded: RecordedMatch) -> None:
-    drawn = list(pictures(recorded))
+def test_there_is_a_picture_of_every_position_for_spectators_and_for_each_seat(recorded: RecordedMatch) -> None:
+    drawn, shown = list(pictures(recorded)), list(pictures(recorded, 1))
 
-    assert drawn == [picture_at(recorded, facts) for facts in range(len(recorded.facts) + 1)]
+    positions = range(len(recorded.facts) + 1)
+    assert drawn == [picture_at(recorded, facts) for facts in positions]
+    assert shown == [picture_at(recorded, facts, 1) for facts in positions]
     assert all(before != after for before, after in pairwise(drawn))
     assert picture_at(recorded, None) == drawn[-1]
-
-
-def test_a_seat_has_pictures_of_its_own(recorded: RecordedMatch) -> None:
-    drawn = list(pictures(recorded, 1))
-
-    assert drawn == [picture_at(recorded, facts, 1) for facts in range(len(recorded.facts) + 1)]
-    assert (drawn == list(pictures(recorded))) == (recorded.opening.game == "fish"), (
-        "elsewhere there is something hidden"
-    )
-
-
-def test_beyond_the_end_there_is_nothing_to_draw(recorded: RecordedMatch) -> None:
+    assert (shown == drawn) == (recorded.opening.game == "fish"), "elsewhere there is something hidden"
     with pytest.raises(BadRequest, match="there is no position after"):
         picture_at(recorded, len(recorded.facts) + 1)
 
 
-def marked(picture: str) -> int:
-    """How many marks of what is new there are."""
-    groups = [part for part in ElementTree.fromstring(picture).iter() if part.get("id", "").endswith("-news")]
-    assert len(groups) == 1
-    return len(list(groups[0]))
+def count_marks(picture: str) -> int:
+    (group,) = [part for part in ElementTree.fromstring(picture).iter() if part.get("id", "").endswith("-news")]
+    return len(list(group))
 
 
 @pytest.mark.parametrize("small", [False, True])
@@ -72,9 +62,9 @@ def test_changes_are_marked_in_a_picture(recorded: RecordedMatch, small: bool) -
     drawn = list(pictures(recorded, small=small))
     boards = [PUT[recorded.opening.game](recorded.match_after(facts).view(None)) for facts in range(len(drawn))]
 
-    assert not marked(drawn[0])
-    assert [bool(marked(picture)) for picture in drawn[1:]] == [one != other for one, other in pairwise(boards)]
-    assert sum(map(marked, drawn)) > 5
+    assert not count_marks(drawn[0])
+    assert [bool(count_marks(picture)) for picture in drawn[1:]] == [one != other for one, other in pairwise(boards)]
+    assert sum(map(count_marks, drawn)) > 5
 
 
 def test_an_ejection_marks_nothing_in_a_picture(recorded: RecordedMatch) -> None:
@@ -84,4 +74,4 @@ def test_an_ejection_marks_nothing_in_a_picture(recorded: RecordedMatch) -> None
     drawn = game_info(recorded.opening.game).svg(game.view(after, None), before=game.view(before, None))
 
     assert after != before
-    assert not marked(drawn)
+    assert not count_marks(drawn)

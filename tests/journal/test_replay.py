@@ -4,30 +4,33 @@ from pathlib import Path
 
 import pytest
 
-from fairplay import BadRequest
+from fairplay import BadJournal, BadRequest, Entrant
 from fairplay.core.match import Match
+from fairplay.games import register
 from fairplay.games.fish.examples import EXAMPLES
+from fairplay.hosting.run import run
+from fairplay.hosting.spec import MatchSpec
 from fairplay.journal.record import Journal
 from fairplay.journal.replay import read_journal, replay_facts
 from fairplay.journal.verification import verify
 from fairplay.referee.drivers import play
 from fairplay.referee.local_channel import LocalChannel
+from tests.cli.command import refusal_line, run_fairplay
+from tests.games.external_games import forget_external_games
 from tests.journal.journals import (
     GAME,
     TABLES,
-    AnyMatch,
     EventCollector,
     built_in_players,
+    cut_journal,
     first_action,
     read_lines,
     record_match,
 )
+from tests.kit import countdown
+from tests.kit.countdown import EXPECTED_ERROR, FIXED_NEXT, GAME_ADDRESS
 
-
-def record_from(match: AnyMatch, directory: Path) -> tuple[Path, AnyMatch]:
-    """Play a given match to its end with good players, and write it down."""
-    with Journal(directory).begin(match) as begun:
-        return begun.path, play(match, [LocalChannel(first_action, GAME) for _ in match.names], begun)
+__all__ = ["forget_external_games"]
 
 
 @pytest.mark.parametrize("table", TABLES)
@@ -39,43 +42,30 @@ def test_after_any_number_of_facts_the_match_is_as_it_was_then(table: str, tmp_p
 
     assert list(recorded.facts) == watcher.facts
     assert [recorded.match_after(facts) for facts in range(len(recorded.facts) + 1)] == watcher.matches
-    assert recorded.match_after(None) == final
+    assert recorded.match_after(None) == verify(recorded) == final
+    assert replay_facts(recorded.opening, recorded.entries) == final  # which needs nothing else
     assert recorded.closing is not None
     assert recorded.closing.result == final.result
+    for facts in (-1, len(recorded.facts) + 1):
+        why = f"there is no position after {facts} facts: the match has {len(recorded.facts)}"
+        with pytest.raises(BadRequest, match=why):
+            recorded.match_after(facts)
 
-
-@pytest.mark.parametrize("table", TABLES)
-def test_any_prefix_of_a_journal_is_a_match_that_can_be_replayed(table: str, tmp_path: Path) -> None:
-    watcher = EventCollector()
-    path, _ = record_match(tmp_path, TABLES[table](), watcher)
-    lines = path.read_bytes().splitlines(keepends=True)
-
-    for kept, match in ((1, watcher.matches[0]), *enumerate(watcher.matches, 2)):  # everybody sits on the second line
-        path.write_bytes(b"".join(lines[:kept]))
-        recorded = read_journal(path)
+    for lines in range(len(read_lines(path)) - 1, 0, -1):
+        cut_journal(path, lines)
+        recorded = read_journal(str(path))
         assert recorded.closing is None
-        assert recorded.match_after(None) == match
+        assert recorded.match_after(None) == watcher.matches[max(0, lines - 2)]  # all players sit on the second line
 
 
-def test_any_prefix_of_a_journal_can_be_resumed(tmp_path: Path) -> None:
-    watcher = EventCollector()
-    path, final = record_match(tmp_path, built_in_players("random", "greedy", "lookahead:1"), watcher)
+def test_from_any_fact_the_match_can_be_played_on(tmp_path: Path) -> None:
+    path, final = record_match(tmp_path, TABLES["three of the server"]())
 
     recorded = read_journal(path)
 
     for facts in range(len(recorded.facts) + 1):
-        channels = [LocalChannel(player, GAME) for player in built_in_players("random", "greedy", "lookahead:1")]
+        channels = [LocalChannel(player, GAME) for player in TABLES["three of the server"]()]
         assert play(recorded.match_after(facts), channels) == final
-
-
-def test_replay_needs_only_the_opening_and_the_facts(tmp_path: Path) -> None:
-    path, final = record_match(tmp_path, TABLES["one at each moment"]())
-    recorded = read_journal(path)
-
-    match = replay_facts(recorded.opening, recorded.entries)
-
-    assert match == final
-    assert len(match.ejected) == 3
 
 
 @pytest.mark.parametrize("name", ["start", "placing", "star", "stuck", "freed by an ejection", "tie"])
@@ -83,24 +73,14 @@ def test_a_match_from_a_given_state_is_read_as_it_was_played(name: str, tmp_path
     state = EXAMPLES[name]
     match = Match(GAME, state, tuple(f"player-{seat}" for seat in range(len(state.scores))), id="given")
 
-    path, final = record_from(match, tmp_path)
+    with Journal(tmp_path).begin(match) as begun:
+        final = play(match, [LocalChannel(first_action, GAME) for _ in match.names], begun)
 
-    recorded = read_journal(path)
+    recorded = read_journal(begun.path)
     assert recorded.opening.seed is None
-    assert read_lines(path)[0]["state"] == GAME.pack_state(state)
+    assert read_lines(begun.path)[0]["state"] == GAME.pack_state(state)
     assert recorded.match_after(0) == match
     assert verify(recorded) == recorded.match_after(None) == final
-
-
-@pytest.mark.parametrize("facts", [-1, 1000])
-def test_there_is_nothing_before_the_first_fact_and_after_the_last(facts: int, tmp_path: Path) -> None:
-    path, _ = record_match(tmp_path, [first_action, first_action])
-    recorded = read_journal(path)
-
-    with pytest.raises(
-        BadRequest, match=f"there is no position after {facts} facts: the match has {len(recorded.facts)}"
-    ):
-        recorded.match_after(facts)
 
 
 def test_the_same_match_has_the_same_facts_whenever_it_is_played(tmp_path: Path) -> None:
@@ -111,7 +91,29 @@ def test_the_same_match_has_the_same_facts_whenever_it_is_played(tmp_path: Path)
     assert read_journal(once).facts == read_journal(again).facts
 
 
-def test_a_path_may_be_text(tmp_path: Path) -> None:
-    path, _ = record_match(tmp_path, [first_action, first_action])
+def test_an_exception_of_the_rules_names_the_line_of_the_fact(
+    tmp_path: Path, forget_external_games: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    register(GAME_ADDRESS)
+    with pytest.MonkeyPatch.context() as patch:  # the match was played when the rules had no mistake yet
+        patch.setattr(countdown, "NEXT", FIXED_NEXT)
+        assert run(MatchSpec(game="countdown", entrants=(Entrant("random"),) * 2, journal=str(tmp_path))).result
+    [path] = tmp_path.glob("*.jsonl")
+    recorded, stuck = read_journal(path), f"line 5: the match cannot continue here: {EXPECTED_ERROR}"
 
-    assert read_journal(str(path)) == read_journal(path)
+    with pytest.raises(BadJournal) as verified:
+        verify(recorded)
+    with pytest.raises(BadJournal) as replayed:
+        recorded.match_after(None)
+
+    assert str(verified.value) == str(replayed.value) == stuck
+    assert recorded.match_after(2).state.position == 3
+    for verb in ("verify", "replay", "why", "resume"):
+        assert refusal_line(run_fairplay(verb, str(path))) == f"{path}: {stuck}"
+
+    def fail(*_: object) -> int:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(countdown.Countdown, "start", fail)
+    with pytest.raises(BadJournal, match=r"line 1: no match can start like this: ZeroDivisionError\(\) in "):
+        read_journal(path).match_after(0)

@@ -4,33 +4,17 @@ import json
 from hashlib import sha256
 from typing import Any
 
-import pytest
-
 from fairplay import Ejected, Ended, Fault, Moment
 from fairplay.core.events import Result
 from fairplay.core.match import Match
-from fairplay.games.fish import Action, Fish, Place, View
+from fairplay.games.fish import Action, View
 from fairplay.games.tsuro import Tsuro
 from fairplay.observers.feed import EventFeed, event_fields
 from fairplay.referee.referee import Referee
+from tests.observers.observed import GAME, cheat, first, observe_match
 
-GAME = Fish(rows=3, columns=3, fish=1)
 NAMES = ("ann", "bob", "cyd")
-FIELDS = {
-    "started": {"type", "match", "game", "parameters", "names", "commitment", "view"},
-    "acted": {"type", "name", "seat", "action"},
-    "ejected": {"type", "name", "seat", "fault", "moment", "clause", "why"},
-    "ended": {"type", "ranking", "ejected", "scores", "seed", "receipt"},
-}
 HOSTILE = "\x1b[2Jann\n\u2028\u202e\0"
-
-
-def first(view: View) -> Action:
-    return next(GAME.actions(view))
-
-
-def cheat(view: View) -> Action:
-    return Place((99, 99))
 
 
 def crash(view: View) -> Action:
@@ -49,19 +33,22 @@ class BadLoser:
 
 def fed(players: list[Any], names: tuple[str, ...] = NAMES) -> list[str]:
     lines: list[str] = []
-    referee = Referee()
-    referee.subscribe(EventFeed(lines.append))
-    referee.run(GAME, players, names=names[: len(players)], seed=bytes(32), match_id="feed-1")
+    observe_match(EventFeed(lines.append), players, names[: len(players)])
     return lines
 
 
-def test_each_event_is_one_json_line_with_its_documented_fields() -> None:
+def test_each_event_is_one_json_line() -> None:
     lines = fed([first, cheat, BadLoser()])
 
-    events = [json.loads(line) for line in lines]
     assert all(line.endswith("\n") and line.count("\n") == 1 for line in lines)
-    assert [set(event) for event in events] == [FIELDS[event["type"]] for event in events]
-    assert [event["type"] for event in events] == ["started", "acted", "ejected", *["acted"] * 8, "ejected", "ended"]
+    assert [json.loads(line)["type"] for line in lines] == [
+        "started",
+        "acted",
+        "ejected",
+        *["acted"] * 8,
+        "ejected",
+        "ended",
+    ]
 
 
 def test_the_feed_of_a_small_match_is_as_documented() -> None:
@@ -91,16 +78,7 @@ def test_the_feed_of_a_small_match_is_as_documented() -> None:
     assert json.loads(ended) == {
         "type": "ended",
         "ranking": [["ann"], ["cyd"]],
-        "ejected": [
-            {
-                "name": "bob",
-                "seat": 1,
-                "fault": "illegal",
-                "moment": "turn",
-                "clause": "3.2",
-                "why": "rule 3.2: there is no tile at [99, 99]",
-            }
-        ],
+        "ejected": [{field: value for field, value in json.loads(out).items() if field != "type"}],
         "scores": [2, 0, 1],
         "seed": "00" * 32,
         "receipt": None,
@@ -124,23 +102,14 @@ def test_ties_share_a_list_in_the_order_of_seats() -> None:
     assert event["ranking"] == [["ann", "cyd"], ["bob"]]
 
 
-@pytest.mark.parametrize("fault", Fault)
-@pytest.mark.parametrize("moment", Moment)
-def test_faults_and_moments_have_their_documented_values(fault: Fault, moment: Moment) -> None:
+def test_faults_and_moments_have_their_documented_values() -> None:
     match = Match(GAME, GAME.deal(3, bytes(32)), NAMES)
 
-    event = event_fields(Ejected(2, fault, moment, "why"), match)
+    events = [event_fields(Ejected(2, fault, moment, "why"), match) for fault in Fault for moment in Moment]
 
-    assert event["fault"] in ("illegal", "malformed", "timed_out", "crashed", "gone", "flood")
-    assert event["moment"] in ("greeting", "turn", "news", "end")
-    assert (event["name"], event["seat"], event["why"]) == ("cyd", 2, "why")
-
-
-def test_the_text_of_a_crash_is_not_in_the_feed() -> None:
-    lines = fed([first, crash])
-
-    assert "raised RuntimeError" in "".join(lines)
-    assert "secret" not in "".join(lines)
+    assert {event["fault"] for event in events} == {"illegal", "malformed", "timed_out", "crashed", "gone", "flood"}
+    assert {event["moment"] for event in events} == {"greeting", "turn", "news", "end"}
+    assert {(event["name"], event["seat"], event["why"]) for event in events} == {("cyd", 2, "why")}
 
 
 def test_hostile_names_break_neither_lines_nor_terminals() -> None:
@@ -164,8 +133,12 @@ def test_the_feed_hides_the_tiles_that_the_caller_has_chosen() -> None:
     assert str(list(chosen[:4])).strip("[]").replace(" ", "") not in lines[0]
 
 
-def test_a_broken_clause_is_in_the_ejection_and_in_the_result() -> None:
-    events = [json.loads(line) for line in fed([first, cheat, crash])]
+def test_a_broken_clause_is_in_the_ejection_and_in_the_result_but_the_text_of_a_crash_is_not() -> None:
+    lines = fed([first, cheat, crash])
+
+    events = [json.loads(line) for line in lines]
+    assert "raised RuntimeError" in "".join(lines)
+    assert "secret" not in "".join(lines)
 
     told = [(event["name"], event["clause"]) for event in events if event["type"] == "ejected"]
     assert told == [("bob", "3.2"), ("cyd", None)]

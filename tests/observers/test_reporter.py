@@ -8,18 +8,17 @@ import pytest
 from fairplay import Acted, Ejected, Ended, Fault, Moment, Started
 from fairplay.core.events import Result
 from fairplay.core.match import Match
-from fairplay.games.fish import Action, Fish, Move, Place, View
+from fairplay.games.fish import Move, Place
 from fairplay.games.fish.terminal import text
 from fairplay.observers.reporter import Reporter, describe_event, format_standings
-from fairplay.referee.referee import Referee
+from tests.observers.observed import GAME, cheat, first, observe_match
 
-GAME = Fish(rows=3, columns=3, fish=1)
 NAMES = ("ann", "bob", "cyd", "dee")
 HOSTILE = ("\x1b[2Jann", "bob\nis out: crashed (turn), ha", "c\u202edyc", "\x9b1mdee\r\x07")
 
-WHOLE_MATCH = r"""match: told-1
+WHOLE_MATCH = r"""match: feed-1
 at the table: ann, bob, cyd
-commitment to the deal: 24dfda222b2fd426ce417b978fcb7c869f7047355a687bca489b784c0c698233
+commitment to the deal: 7ca85e1fc78b1257eb6f1132f097f0f957e5dfe4e9b43de82b315189d7110098
 
     0   0   1   1   2   2
    ___     ___     ___
@@ -61,19 +60,9 @@ bob (0) is out: illegal (turn), rule 3.2: there is no tile at [99, 99]
 """
 
 
-def first(view: View) -> Action:
-    return next(GAME.actions(view))
-
-
-def cheat(view: View) -> Action:
-    return Place((99, 99))
-
-
-def told(reporter_of: Any, players: list[Any], names: tuple[str, ...]) -> str:
+def told(reporter_of: Any, names: tuple[str, ...]) -> str:
     said: list[str] = []
-    referee = Referee()
-    referee.subscribe(reporter_of(said.append))
-    referee.run(GAME, players, names=names, seed=bytes(32), match_id="told-1")
+    observe_match(reporter_of(said.append), [first, cheat, first], names)
     return "".join(said)
 
 
@@ -82,14 +71,14 @@ def result(*groups: set[int], ejected: tuple[Ejected, ...] = (), scores: tuple[i
 
 
 def test_the_report_of_a_whole_match_is_as_expected() -> None:
-    assert told(partial(Reporter, draw=text), [first, cheat, first], NAMES[:3]) == WHOLE_MATCH
+    assert told(partial(Reporter, draw=text), NAMES[:3]) == WHOLE_MATCH
 
 
 def test_without_a_drawing_only_text_is_reported() -> None:
     words = ("match", "at", "commit", "seed", "ann", "bob", "cyd", "1. a", "2. c")
     lines = [line for line in WHOLE_MATCH.splitlines() if line.startswith(words)]
 
-    assert told(Reporter, [first, cheat, first], NAMES[:3]).splitlines() == lines
+    assert told(Reporter, NAMES[:3]).splitlines() == lines
 
 
 @pytest.mark.parametrize(
@@ -150,25 +139,21 @@ def test_the_standings_of_a_game_with_points_have_scores() -> None:
 
 
 def test_hostile_names_never_reach_the_terminal_raw() -> None:
-    said = told(partial(Reporter, draw=partial(text, colour=False)), [first, cheat, first], HOSTILE[:3])
+    said = told(partial(Reporter, draw=partial(text, colour=False)), HOSTILE[:3])
 
     assert all(line.isprintable() for line in said.split("\n"))
     assert len(said.splitlines()) == len(WHOLE_MATCH.splitlines())
 
 
-def test_hostile_reasons_never_reach_the_terminal_raw() -> None:
-    out = Ejected(0, Fault.CRASHED, Moment.TURN, "raised \x1b]0;title\x07\n1. ann")
-
-    (line,) = describe_event(out, HOSTILE)
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [(HOSTILE[0], "raised \x1b]0;title\x07\n1. ann"), ("x" * 100_000, "y" * 100_000)],
+    ids=["hostile", "long"],
+)
+def test_names_and_reasons_stay_on_one_short_line(name: str, why: str) -> None:
+    (line,) = describe_event(Ejected(0, Fault.CRASHED, Moment.TURN, why), (name,))
 
     assert line.isprintable()
-
-
-def test_names_and_reasons_of_any_length_stay_on_one_line() -> None:
-    out = Ejected(0, Fault.CRASHED, Moment.TURN, "y" * 100_000)
-
-    (line,) = describe_event(out, ("x" * 100_000,))
-
     assert len(line) < 500
 
 

@@ -19,28 +19,22 @@ class Bug(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     caught_by: tuple[str, ...]  # as pytest names tests
 
     def plant(self, tree: Path) -> None:
-        """Write the bug into the file."""
         path = tree / self.file
         path.write_text(self.apply_to(path.read_text()))
 
     def apply_to(self, text: str) -> str:
-        """The text of the file with the bug in it."""
         if (times := text.count(self.old)) != 1:
             raise ValueError(f"{self.name}: its old text occurs {times} times in {self.file}")
         return text.replace(self.old, self.new)
 
 
 class BugFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The bugs of one part of the tree."""
-
     bug: tuple[Bug, ...]
 
 
 def read_bugs(path: Path) -> tuple[Bug, ...]:
-    """The bugs in a file."""
     return msgspec.convert(tomllib.loads(path.read_text()), BugFile).bug
 
 
 def bug_files() -> list[Path]:
-    """The files that list bugs."""
     return sorted(HERE.glob("*.toml"))

@@ -9,8 +9,7 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from datetime import UTC, datetime
 
 from fairplay.core.chance import seed_from_text
-from tests.reliability import page
-from tests.reliability.meters import METERS, take_reading
+from tests.reliability.meters import METERS, take_reading, write_rows
 from tests.reliability.readings import Reading
 
 PARALLEL_JOBS = 2  # processes
@@ -29,12 +28,8 @@ def main() -> None:
     unknown = set(chosen.meters) - set(METERS)
     if unknown:
         parser.error(f"there is no meter {', '.join(sorted(unknown))}; there is {', '.join(METERS)}")
-    names, since = chosen.meters or list(METERS), time.monotonic()
-    bad = (
-        check_planted_bugs(names, seed_from_text(chosen.seed))
-        if chosen.guards
-        else read_meters(names, seed_from_text(chosen.seed))
-    )
+    since, run = time.monotonic(), check_planted_bugs if chosen.guards else read_meters
+    bad = run(chosen.meters or list(METERS), seed_from_text(chosen.seed))
     print(f"\n{time.monotonic() - since:.0f} s with {PARALLEL_JOBS} processes")
     sys.exit(bad)
 
@@ -58,7 +53,7 @@ def read_meters(names: Sequence[str], seed: bytes) -> bool:
     for name, reading in readings.items():
         for failure in reading.failures:
             print(f"{name}: {failure}")
-    page.write_rows(readings, datetime.now(UTC).date())
+    write_rows(readings, datetime.now(UTC).date())
     few = [name for name, reading in readings.items() if reading.tried < METERS[name].least]
     for name in few:
         print(f"{name}: too few were tried; {METERS[name].least:,} are the least")
@@ -67,17 +62,17 @@ def read_meters(names: Sequence[str], seed: bytes) -> bool:
 
 def check_planted_bugs(names: Sequence[str], seed: bytes) -> bool:
     """Take readings at a small size, without and with each bug; is any not as it should be?"""
-    jobs = [(name, METERS[name].small, bug) for name in names for bug in ("", *(bug.name for bug in METERS[name].bugs))]
-    found = {(name, bug): reading for (name, _, bug), reading, _ in run_jobs(jobs, seed)}
+    jobs = [(name, METERS[name].small, bug) for name in names for bug in ("", *METERS[name].bugs)]
+    found = [(name, bug, reading) for (name, _, bug), reading, _ in run_jobs(jobs, seed)]
     rows = [
-        (name, bug or "none", f"{found[name, bug].failed} of {found[name, bug].tried:,} {METERS[name].unit}")
-        for name, _, bug in jobs
+        (name, bug or "none", f"{reading.failed} of {reading.tried:,} {METERS[name].unit}")
+        for name, bug, reading in found
     ]
     print_table(("meter", "planted bug", "caught"), rows)
-    for name, _, bug in jobs:
-        for failure in found[name, bug].failures if not bug else ():
+    for name, bug, reading in found:
+        for failure in reading.failures if not bug else ():
             print(f"{name}: {failure}")
-    return any(bool(reading.failed) != bool(bug) for (_, bug), reading in found.items())
+    return any(bool(reading.failed) != bool(bug) for _, bug, reading in found)
 
 
 def run_jobs(jobs: Sequence[Job], seed: bytes) -> list[tuple[Job, Reading, float]]:
@@ -85,15 +80,13 @@ def run_jobs(jobs: Sequence[Job], seed: bytes) -> list[tuple[Job, Reading, float
     with ProcessPoolExecutor(PARALLEL_JOBS, multiprocessing.get_context("spawn")) as pool:
         futures = {pool.submit(take_reading, name, numbers, seed, bug): name for name, numbers, bug in jobs}
         for done, future in enumerate(as_completed(futures), 1):
-            print(
-                f"{done} of {len(jobs)} parts: {futures[future]}, {future.result()[0].failed} failed", file=sys.stderr
-            )
+            failed = future.result()[0].failed
+            print(f"{done} of {len(jobs)} parts: {futures[future]}, {failed} failed", file=sys.stderr)
         return [(job, *future.result()) for job, future in zip(jobs, futures, strict=True)]
 
 
 def print_table(head: Row, rows: Sequence[Row]) -> None:
-    """Print a table."""
-    widths = [max(len(row[column]) for row in (head, *rows)) for column in range(len(head))]
+    widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
     for row in (head, tuple("-" * width for width in widths), *rows):
         print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
 

@@ -22,12 +22,12 @@ from tests.reliability.process_attempts import (
     ProcessAttempt,
     begun_journals,
     find_difference,
-    is_finished,
+    finished_journals,
     parse_facts,
     published_is_recorded,
     run_process,
 )
-from tests.reliability.readings import Bug, Meter, Reading, make_lots, make_reading, make_seed
+from tests.reliability.readings import Meter, make_lots, make_seed, measure_each
 from tests.reliability.tables import TABLES, AnyMatch, MeterTable
 
 MAX_PROCESS_ATTEMPTS = 6
@@ -41,13 +41,8 @@ class UndisturbedMatch(msgspec.Struct, frozen=True):
     steps: dict[str, int]
 
 
-def measure_crashes(numbers: range, seed: bytes) -> Reading:
-    """A number is a table and a step; the process ends at that step of one event after the other."""
-    return make_reading(trial for number in numbers for trial in try_crashes(number, seed))
-
-
 def try_crashes(number: int, seed: bytes) -> Iterator[str]:
-    """At every third crash the resumed process crashes as well, at some other step."""
+    """End the process at a step of one event after the other; every third time a resumed process ends as well."""
     index, place = divmod(number, len(STEPS))
     step, table, match_seed = STEPS[place], TABLES[index % len(TABLES)], make_seed(seed, index)
     lots = make_lots(seed, number)
@@ -61,7 +56,6 @@ def try_crashes(number: int, seed: bytes) -> Iterator[str]:
 
 
 def play_undisturbed(table: MeterTable, seed: bytes) -> UndisturbedMatch:
-    """Play it through, with a journal."""
     with TemporaryDirectory() as directory:
         fuse = Fuse()
         final = run_process(table, seed, Path(directory), fuse).final
@@ -76,11 +70,7 @@ def play_with_crashes(table: MeterTable, seed: bytes, fuses: list[Fuse], expecte
             for fuse in (*fuses, Fuse()):
                 done = run_process(table, seed, Path(directory), fuse)
                 failure = find_unrecorded(done, Path(directory))
-                if (
-                    failure
-                    or done.final is not None
-                    or any(is_finished(file) for file in begun_journals(Path(directory)))
-                ):
+                if failure or done.final is not None or finished_journals(Path(directory)):
                     break
             paths = begun_journals(Path(directory))
             if failure or len(paths) != 1:
@@ -91,7 +81,6 @@ def play_with_crashes(table: MeterTable, seed: bytes, fuses: list[Fuse], expecte
 
 
 def find_unrecorded(done: ProcessAttempt, directory: Path) -> str:
-    """What a process had published that is not in its journal."""
     paths = begun_journals(directory)
     text = paths[-1].read_bytes() if paths else b""
     if done.fault is not None:
@@ -99,7 +88,7 @@ def find_unrecorded(done: ProcessAttempt, directory: Path) -> str:
     if not published_is_recorded(done.published_facts, done.known, text):
         published, recorded = len(done.published_facts), len(parse_facts(text))
         return f"{published} facts were published after {done.known}, and not all are among {recorded}"
-    if done.result is not None and not is_finished(paths[-1]):
+    if done.result is not None and not finished_journals(directory):
         return "the end was published, and is not in the file"
     if done.shown_view is not None and not follows(done.shown_view, read_journal(paths[-1])):
         return f"seat {done.shown_view[0]} was shown in {done.shown_view[1]} what is not in the file"
@@ -123,8 +112,7 @@ def follows(shown: tuple[Seat, str, Any], recorded: RecordedMatch) -> bool:
 
 
 @contextmanager
-def planted_late_journal() -> Iterator[None]:
-    """The bug of a journal that is written after the observers were notified."""
+def notify_before_writing() -> Iterator[None]:
     late: list[Callable[[], object]] = []
     write, notify = MatchRecord.write, Observers.notify
 
@@ -142,10 +130,10 @@ def planted_late_journal() -> Iterator[None]:
 
 CRASH_METER = Meter(
     "crashes",
-    measure_crashes,
+    measure_each(try_crashes),
     full=range(len(TABLES) * len(STEPS)),
     least=1_500,
     small=range(8, len(TABLES) * len(STEPS), 17),
-    bugs=(Bug("tells before it writes", planted_late_journal),),
     parts=24,
+    bugs={"tells before it writes": notify_before_writing},
 )

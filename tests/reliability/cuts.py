@@ -1,13 +1,10 @@
 """Cut journals at every line and in between; check that whole lines are read and the rest is played again."""
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 from unittest.mock import patch
 
-from fairplay.core.chance import SeededRandom
 from fairplay.core.errors import BadJournal, BadRequest, FairplayError
 from fairplay.journal import replay
 from fairplay.journal.lines import JournalLine
@@ -24,35 +21,28 @@ from tests.reliability.process_attempts import (
     interrupted_journal,
     whole_lines,
 )
-from tests.reliability.readings import Bug, Meter, Reading, make_lots, make_reading, make_seed
+from tests.reliability.readings import Meter, make_lots, make_seed, measure_each
 from tests.reliability.tables import TABLES, MeterTable
 
 NEAR_LINE_END = range(-8, 9)  # bytes around the end of a line
 CUTS_PER_JOURNAL = 84  # cuts of each journal
-RESUMED_CUTS = 40  # of the cuts of a journal of which not all are resumed
-ALL_RESUMED_INTERVAL = 4  # of every so many journals one
-
-
-def measure_cuts(numbers: range, seed: bytes) -> Reading:
-    """A number is a journal, which is cut in many ways."""
-    return make_reading(trial for number in numbers for trial in try_cuts(number, seed))
+RESUMED_CUTS = 40  # of the cuts of a journal; of every fourth journal all
 
 
 def try_cuts(number: int, seed: bytes) -> Iterator[str]:
-    """Cut one journal of a match that was interrupted now and then."""
+    """Cut the journal of a match that was interrupted two or three times."""
     lots, table, match_seed = make_lots(seed, number), TABLES[number % len(TABLES)], make_seed(seed, number)
     expected = play_undisturbed(table, match_seed)
+    fuses = [Fuse(STEPS[lots.below(len(STEPS))], 2 + lots.below(8)) for _ in range(2 + lots.below(2))]
     with TemporaryDirectory() as directory:
         try:
-            text = interrupted_journal(table, match_seed, Path(directory), random_fuses(lots)).read_bytes()
+            text = interrupted_journal(table, match_seed, Path(directory), fuses).read_bytes()
         except FairplayError as error:
             yield f"journal {number} ({table.game}), interrupted: {error}"
             return
     places = places_near_line_ends(text)
     places += [lots.below(len(text) + 1) for _ in range(CUTS_PER_JOURNAL)]
-    resumed = set(
-        places if number % ALL_RESUMED_INTERVAL == 0 else [places[lots.below(len(places))] for _ in range(RESUMED_CUTS)]
-    )
+    resumed = {places[lots.below(len(places))] for _ in range(RESUMED_CUTS)} if number % 4 else set(places)
     for place in places:
         failure = find_misread(text[:place])
         if not failure and place in resumed:
@@ -60,19 +50,12 @@ def try_cuts(number: int, seed: bytes) -> Iterator[str]:
         yield failure and f"journal {number} ({table.game}), cut at byte {place} of {len(text)}: {failure}"
 
 
-def random_fuses(lots: SeededRandom) -> list[Fuse]:
-    """Two or three interruptions at some steps."""
-    return [Fuse(STEPS[lots.below(len(STEPS))], 2 + lots.below(8)) for _ in range(2 + lots.below(2))]
-
-
 def places_near_line_ends(text: bytes) -> list[int]:
-    """All places near the beginning, the end, and the end of a line."""
     ends = [0, *(place + 1 for place, byte in enumerate(text) if byte == ord("\n"))]
     return sorted({end + near for end in ends for near in NEAR_LINE_END if 0 <= end + near <= len(text)})
 
 
 def find_misread(text: bytes) -> str:
-    """In what the journal is not read as the whole lines of the text; nothing if it is."""
     lines = whole_lines(text)
     with TemporaryDirectory() as directory:
         path = Path(directory) / "cut.jsonl"
@@ -90,11 +73,8 @@ def find_misread(text: bytes) -> str:
     if (recorded.closing is not None) != (lines[-1]["type"] == "result"):
         return "it was read wrongly whether the match is finished"
     whole = text.rfind(b"\n") + 1
-    return (
-        ""
-        if (recorded.whole_bytes, recorded.torn_bytes) == (whole, len(text) - whole)
-        else "the torn end was not measured right"
-    )
+    measured = (recorded.whole_bytes, recorded.torn_bytes) == (whole, len(text) - whole)
+    return "" if measured else "the torn end was not measured right"
 
 
 def find_misresumed(text: bytes, table: MeterTable, seed: bytes, expected: UndisturbedMatch) -> str:
@@ -113,45 +93,36 @@ def find_misresumed(text: bytes, table: MeterTable, seed: bytes, expected: Undis
         try:
             record, recorded = journal.resume(path)
             match = recorded.match_after(None)
+            players = [table.player(seat, seed) for seat in sorted(match.remaining_seats)]
             with record:
-                Referee().resume(
-                    match, [table.player(seat, seed) for seat in sorted(match.remaining_seats)], record=record
-                )
+                Referee().resume(match, players, record=record)
             return find_difference(path, expected.facts, expected.result, None)
         except FairplayError as error:
             return f"{type(error).__name__}: {error}"
 
 
 ParsedLines = tuple[list[JournalLine], tuple[str, ...], int]
+parse_lines = replay.parse_lines
 
 
-def planted_dropped_line() -> AbstractContextManager[Any]:
-    """The bug of a reader that does not trust the last line before a torn one."""
-    parse_lines = replay.parse_lines
-
-    def fewer(text: bytes) -> ParsedLines:
-        lines, heads, torn = parse_lines(text)
-        return (lines[:-1], heads[:-1], torn) if torn and len(lines) > 1 else (lines, heads, torn)
-
-    return patch.object(replay, "parse_lines", fewer)
+def drop_line_before_torn_one(text: bytes) -> ParsedLines:
+    lines, heads, torn = parse_lines(text)
+    return (lines[:-1], heads[:-1], torn) if torn and len(lines) > 1 else (lines, heads, torn)
 
 
-def planted_kept_line() -> AbstractContextManager[Any]:
-    """The bug of a reader that takes a line for whole though its end is missing."""
-    parse_lines = replay.parse_lines
-
-    def more(text: bytes) -> ParsedLines:
-        return parse_lines(text + b"\n" if text.endswith(b'"}') else text)
-
-    return patch.object(replay, "parse_lines", more)
+def keep_line_without_end(text: bytes) -> ParsedLines:
+    return parse_lines(text + b"\n" if text.endswith(b'"}') else text)
 
 
 CUT_METER = Meter(
     "cuts",
-    measure_cuts,
+    measure_each(try_cuts),
     full=range(24),
     least=2_000,
     small=range(1, 3),
-    bugs=(Bug("drops a line too many", planted_dropped_line), Bug("keeps a line too many", planted_kept_line)),
     parts=24,
+    bugs={
+        "drops a line too many": lambda: patch.object(replay, "parse_lines", drop_line_before_torn_one),
+        "keeps a line too many": lambda: patch.object(replay, "parse_lines", keep_line_without_end),
+    },
 )

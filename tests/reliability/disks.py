@@ -4,7 +4,7 @@ import errno
 import os
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
-from itertools import count
+from itertools import count, product
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -16,17 +16,17 @@ from fairplay.core.errors import FairplayError
 from fairplay.journal.append_file import AppendFile
 from fairplay.journal.options import Durability
 from tests.reliability.crashes import UndisturbedMatch, play_undisturbed
-from tests.reliability.forgetting_disk import ForgettingDisk
 from tests.reliability.process_attempts import (
+    ForgettingDisk,
     Fuse,
     ProcessAttempt,
     begun_journals,
     find_difference,
-    is_finished,
+    finished_journals,
     published_is_recorded,
     run_process,
 )
-from tests.reliability.readings import Bug, Meter, Reading, make_reading, make_seed
+from tests.reliability.readings import Meter, make_seed, measure_each
 from tests.reliability.tables import TABLES, MeterTable
 
 DISK_CALLS = ("create", "lock", "size", "write", "cut", "sync", "sync_directory", "close", "any")
@@ -38,8 +38,7 @@ PARTIAL_WRITES: dict[str, Part] = {
     "all but the end is written": lambda size: size - 1,
 }
 POWER_CUT_CALLS = ("sync", "sync_directory", "close", "any")  # after which it is also tried what a power cut leaves
-SCENES = ("begun", "resumed")
-TABLE_NUMBERS = (11, 0, 1)  # tables, one of each game
+CASES = list(product((11, 0, 1), ("begun", "resumed"), DISK_CALLS, Durability))  # tables: one of each game
 LINES_PER_SYNC = 3  # lines, of which one is written while a round of syncing is made
 CLOCK_INTERVAL_S = 0.01  # seconds between two looks at the clock
 
@@ -125,17 +124,10 @@ class FailingDisk(ForgettingDisk):
         raise OSError(error, os.strerror(error))
 
 
-def measure_disks(numbers: range, seed: bytes) -> Reading:
-    """A number is a table, a scene, a kind of call, and a mode of syncing."""
-    return make_reading(trial for number in numbers for trial in try_failures(number, seed))
-
-
 def try_failures(number: int, seed: bytes) -> Iterator[str]:
     """Fail at the first call of the kind, at the second, and so on, until nothing fails any more."""
-    index, rest = divmod(number, len(SCENES) * len(DISK_CALLS) * len(Durability))
-    place, rest = divmod(rest, len(DISK_CALLS) * len(Durability))
-    call, mode = DISK_CALLS[rest // len(Durability)], list(Durability)[rest % len(Durability)]
-    table, scene, match_seed = TABLES[TABLE_NUMBERS[index]], SCENES[place], make_seed(seed, TABLE_NUMBERS[index])
+    table_number, scene, call, mode = CASES[number]
+    table, match_seed = TABLES[table_number], make_seed(seed, table_number)
     expected = play_undisturbed(table, match_seed)
     for way, for_good in failure_ways(call):
         for n in count(1):
@@ -148,7 +140,6 @@ def try_failures(number: int, seed: bytes) -> Iterator[str]:
 
 
 def failure_ways(call: str) -> list[tuple[str, bool]]:
-    """How a kind of call can fail: in which way, and whether for good."""
     if call == "any":
         return [("EIO", False), ("ENOSPC", True)]
     return [("ENOSPC", False), ("EIO", False)] + [(part, False) for part in PARTIAL_WRITES if call == "write"]
@@ -174,9 +165,8 @@ def find_problems(
                     return None
                 if forgets:
                     disk.cut_power()
-                wrong = wrong or find_aftermath_problems(
-                    table, seed, directory, done, expected, forgets and mode is Durability.BATCH
-                )
+                may_lose = forgets and mode is Durability.BATCH
+                wrong = wrong or find_aftermath_problems(table, seed, directory, done, expected, may_lose)
             except (OSError, FairplayError) as error:
                 wrong = wrong or f"{type(error).__name__} got through: {error}"
     return wrong
@@ -188,27 +178,24 @@ def find_aftermath_problems(
     """What is wrong with what a failing disk left, and with what becomes of it on a good one."""
     if done.published_facts != expected.facts[done.known : done.known + len(done.published_facts)]:
         return "something was published that does not happen on a good disk"
-    paths = begun_journals(directory)
-    if not may_lose and not published_is_recorded(
-        done.published_facts, done.known, paths[0].read_bytes() if paths else b""
-    ):
+    text = b"".join(path.read_bytes() for path in begun_journals(directory))
+    if not may_lose and not published_is_recorded(done.published_facts, done.known, text):
         return "something was published that is not in the file"
-    if done.result is not None and not any(map(is_finished, paths)):
-        return "the end was published, and is not in the file"
     result = done.result
-    if not any(map(is_finished, paths)):
+    if not finished_journals(directory):
+        if result is not None:
+            return "the end was published, and is not in the file"
         again = run_process(table, seed, directory, Fuse(), ForgettingDisk())
         if again.final is None:
             return f"it cannot be resumed on a good disk: {again.fault}"
-        result, paths = again.result, begun_journals(directory)
+        result = again.result
+    paths = begun_journals(directory)
     if len(paths) != 1:
         return f"there are {len(paths)} journals"
     return find_difference(paths[0], expected.facts, expected.result, result)
 
 
 class AnySize(int):
-    """A size that is whatever it is compared with."""
-
     def __ne__(self, other: object) -> bool:
         return False
 
@@ -216,8 +203,7 @@ class AnySize(int):
 
 
 @contextmanager
-def planted_unchecked_writes() -> Iterator[None]:
-    """The bug of a journal that takes every write for complete, and does not look whether it was."""
+def take_writes_for_complete() -> Iterator[None]:
     write, size = FailingDisk.write, FailingDisk.size
 
     def complete(disk: FailingDisk, file: int, text: bytes) -> int:
@@ -231,8 +217,7 @@ def planted_unchecked_writes() -> Iterator[None]:
         yield
 
 
-def planted_swallowed_failures() -> AbstractContextManager[Any]:
-    """The bug of a journal that takes every sync for done."""
+def swallow_failed_sync() -> AbstractContextManager[Any]:
     sync = FailingDisk.sync
 
     def done(disk: FailingDisk, file: int) -> None:
@@ -242,8 +227,7 @@ def planted_swallowed_failures() -> AbstractContextManager[Any]:
     return patch.object(FailingDisk, "sync", done)
 
 
-def planted_sync_retry() -> AbstractContextManager[Any]:
-    """The bug of a journal that syncs again after a sync has failed, and believes it."""
+def retry_failed_sync() -> AbstractContextManager[Any]:
     sync = AppendFile.sync_pending
 
     def twice(file: AppendFile) -> bool:
@@ -256,14 +240,14 @@ def planted_sync_retry() -> AbstractContextManager[Any]:
 
 DISK_METER = Meter(
     "failures",
-    measure_disks,
-    full=range(len(TABLE_NUMBERS) * len(SCENES) * len(DISK_CALLS) * len(Durability)),
+    measure_each(try_failures),
+    full=range(len(CASES)),
     least=2_000,
     small=range(9, 38, 7),
-    bugs=(
-        Bug("takes every write for complete", planted_unchecked_writes),
-        Bug("swallows a failed sync", planted_swallowed_failures),
-        Bug("tries a failed sync again", planted_sync_retry),
-    ),
     parts=30,
+    bugs={
+        "takes every write for complete": take_writes_for_complete,
+        "swallows a failed sync": swallow_failed_sync,
+        "tries a failed sync again": retry_failed_sync,
+    },
 )

@@ -1,14 +1,12 @@
 """Simulate tournaments, and check that intervals cover the truth as often as they say, and equals stay equal."""
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from unittest.mock import patch
 
 import numpy as np
 
-from fairplay.core.chance import derive_seed
 from fairplay.tournament.rating import ratings
 from fairplay.tournament.rating.davidson import Bools, Floats, pairwise_results
 from fairplay.tournament.rating.ratings import (
@@ -20,17 +18,14 @@ from fairplay.tournament.rating.ratings import (
     interval_quantile,
     to_ratings,
 )
-from tests.reliability.readings import MAX_SHOWN_FAILURES, Bug, Meter, Reading
-from tests.reliability.simulated_tournaments import SCENARIOS, Scenario
+from tests.reliability.readings import Meter
+from tests.reliability.simulated_tournaments import SCENARIOS, Scenario, allowance, measure_scenarios, random_generator
 
 RUNS = 500  # of each scenario, at full size
 MEAN_COVERAGE_RANGE = (0.93, 0.97)  # of the contrasts of one kind
 MIN_COVERAGE = 0.90  # of any contrast
 MAX_FALSE_DIFFERENCES = 0.07  # of runs in which equals are significantly different
-MAX_RARE_SHARE = (
-    0.01  # floors and one-sided intervals cover more than they say; the upper limit is for where they are rarer
-)
-ALLOWED_STANDARD_ERRORS = 3.0  # standard errors that fewer runs are allowed for, beyond those of a full size
+MAX_RARE_SHARE = 0.01  # of floors and one-sided intervals, which cover more than they say, where the upper limit holds
 
 
 class CoverageResult(NamedTuple):
@@ -43,40 +38,19 @@ class CoverageResult(NamedTuple):
     special: float  # the share of contrasts with a floor or a one-sided interval
 
 
-def measure_coverage(numbers: range, seed: bytes) -> Reading:
-    """A number is a run of the scenario that is its remainder; what is demanded is demanded of all runs together."""
-    failures, tried = [], 0
-    for at, scenario in enumerate(SCENARIOS):
-        runs = [number for number in numbers if number % len(SCENARIOS) == at]
-        if runs:
-            tried += len(runs)
-            failures += [
-                f"{scenario.name}: {failure}" for failure in find_deviations(scenario, simulate(scenario, runs, seed))
-            ]
-    return Reading(tried, len(failures), tuple(failures[:MAX_SHOWN_FAILURES]))
-
-
-def find_deviations(scenario: Scenario, found: CoverageResult) -> Iterator[str]:
-    """What is not as it has to be."""
-    runs = len(found.significant)
-    fewer = max(runs**-0.5 - RUNS**-0.5, 0)
+def find_deviations(scenario: Scenario, runs: list[int], seed: bytes) -> Iterator[str]:
+    found = simulate(scenario, runs, seed)
     for kind, cases in (("players", found.players), ("pairs", found.pairs), ("seats", found.seats)):
-        share = np.nanmean(cases)
-        lenient = ALLOWED_STANDARD_ERRORS * fewer * (MEAN_COVERAGE_RANGE[0] * (1 - MEAN_COVERAGE_RANGE[0])) ** 0.5
+        share, lenient = np.nanmean(cases), allowance(MEAN_COVERAGE_RANGE[0], len(runs), RUNS)
         if share < MEAN_COVERAGE_RANGE[0] - lenient:
             yield f"{share:.1%} of {kind} are covered, less than {MEAN_COVERAGE_RANGE[0]:.0%}"
         if share > MEAN_COVERAGE_RANGE[1] + lenient and found.special < MAX_RARE_SHARE:
             yield f"{share:.1%} of {kind} are covered, more than {MEAN_COVERAGE_RANGE[1]:.0%}"
         worst = np.nanmean(cases, axis=0).min()
-        if worst < MIN_COVERAGE - ALLOWED_STANDARD_ERRORS * fewer * (MIN_COVERAGE * (1 - MIN_COVERAGE)) ** 0.5:
+        if worst < MIN_COVERAGE - allowance(MIN_COVERAGE, len(runs), RUNS):
             yield f"the worst of {kind} is covered in {worst:.1%}, less than {MIN_COVERAGE:.0%}"
-    if (
-        scenario.equal
-        and found.significant.mean()
-        > MAX_FALSE_DIFFERENCES
-        + ALLOWED_STANDARD_ERRORS * fewer * (MAX_FALSE_DIFFERENCES * (1 - MAX_FALSE_DIFFERENCES)) ** 0.5
-    ):
-        share = found.significant.mean()
+    share = found.significant.mean()
+    if scenario.equal and share > MAX_FALSE_DIFFERENCES + allowance(MAX_FALSE_DIFFERENCES, len(runs), RUNS):
         yield f"equals are significantly different in {share:.1%} of runs, more than {MAX_FALSE_DIFFERENCES:.0%}"
 
 
@@ -114,42 +88,28 @@ def simulate(scenario: Scenario, runs: list[int], seed: bytes) -> CoverageResult
 
 @lru_cache
 def true_strengths(scenario: Scenario, seed: bytes) -> tuple[Floats, Floats]:
-    """What there is to be covered."""
     return scenario.true_strengths(random_generator(seed, f"{scenario.name}: the truth"))
 
 
-def random_generator(seed: bytes, name: str) -> np.random.Generator:
-    """What is drawn under a name, whatever else is drawn."""
-    return np.random.default_rng(int.from_bytes(derive_seed(seed, name)))
+def believe_model(variance: Covariances, few: Bools) -> Floats:
+    """The errors as they would be if every game were drawn on its own."""
+    return np.sqrt(np.maximum(variance.modelled, MIN_ERROR_LOGITS**2))
 
 
-def planted_model_errors() -> AbstractContextManager[Any]:
-    """The bug of errors as they would be if every game were drawn on its own, just as the model says."""
-
-    def modelled(variance: Covariances, few: Bools) -> Floats:
-        return np.sqrt(np.maximum(variance.modelled, MIN_ERROR_LOGITS**2))
-
-    return patch.object(ratings, "standard_errors", modelled)
-
-
-def planted_uncorrected_pairs() -> AbstractContextManager[Any]:
-    """The bug of pairs that are compared as if there were no others."""
-
-    def uncorrected_pairs(strength: Floats, p_values: Floats) -> Bools:
-        return np.greater.outer(strength, strength) & (p_values < SIGNIFICANCE_LEVEL)
-
-    return patch.object(ratings, "significant_pairs", uncorrected_pairs)
+def compare_pairs_alone(strength: Floats, p_values: Floats) -> Bools:
+    """Compare each pair as if there were no others."""
+    return np.greater.outer(strength, strength) & (p_values < SIGNIFICANCE_LEVEL)
 
 
 COVERAGE_METER = Meter(
     "simulated tournaments",
-    measure_coverage,
+    measure_scenarios(SCENARIOS, find_deviations),
     full=range(RUNS * len(SCENARIOS)),
     least=RUNS * len(SCENARIOS),
     small=range(40 * len(SCENARIOS)),
-    bugs=(
-        Bug("believes the model rather than the groups", planted_model_errors),
-        Bug("tells pairs apart one by one", planted_uncorrected_pairs),
-    ),
     parts=len(SCENARIOS),  # so that a part is all of a scenario
+    bugs={
+        "believes the model rather than the groups": lambda: patch.object(ratings, "standard_errors", believe_model),
+        "tells pairs apart one by one": lambda: patch.object(ratings, "significant_pairs", compare_pairs_alone),
+    },
 )

@@ -14,9 +14,8 @@ from fairplay.hosting.spec import Entrant, MatchSpec
 from fairplay.protocol.limits import Limits
 from fairplay.sandbox import sandboxed_command
 from fairplay.sandbox.freezer import NoFreezer
-from tests.reliability.readings import Bug, Meter, Reading, make_reading, make_seed
+from tests.reliability.readings import Meter, make_seed, measure_each
 
-LIMITS = Limits(move=2.5, start_up=30)
 LEGAL_ACTION_CODE = """
 import os, sys, time
 from fairplay.games.fish import Fish
@@ -80,13 +79,7 @@ def misbehave():
 }
 
 
-def measure_neighbours(numbers: range, seed: bytes) -> Reading:
-    """A number is a match; who sits first changes, and so does the neighbour."""
-    return make_reading(play_beside(number, seed) for number in numbers)
-
-
 def play_beside(number: int, seed: bytes) -> str:
-    """What went wrong in a match between an honest program and a neighbour."""
     kind, honest = list(NEIGHBOUR_KINDS)[number % len(NEIGHBOUR_KINDS)], Seat(number // len(NEIGHBOUR_KINDS) % 2)
     with TemporaryDirectory() as name:
         files = [Path(name, text) / "bot.py" for text in ("honest", "neighbour")]
@@ -95,16 +88,15 @@ def play_beside(number: int, seed: bytes) -> str:
             file.parent.mkdir(mode=0o755)
             file.write_text(LEGAL_ACTION_CODE + text)
         entrants = [Entrant(str(file), file.parent.name) for file in files]
-        outcome = run(
-            MatchSpec(
-                game="fish",
-                entrants=tuple(entrants if honest == 0 else reversed(entrants)),
-                parameters={"rows": 3, "columns": 4},
-                seed=make_seed(seed, number),
-                limits=LIMITS,
-                sandbox="strict",
-            )
+        spec = MatchSpec(
+            game="fish",
+            entrants=tuple(entrants if honest == 0 else reversed(entrants)),
+            parameters={"rows": 3, "columns": 4},
+            seed=make_seed(seed, number),
+            limits=Limits(move=2.5, start_up=30),
+            sandbox="strict",
         )
+        outcome = run(spec)
     if outcome.result is None:
         return f"{kind}: {outcome.host_fault}"
     if outcome.result.ranking != (frozenset({honest}),):
@@ -112,24 +104,12 @@ def play_beside(number: int, seed: bytes) -> str:
     return ""
 
 
-def planted_unstopped_programs() -> AbstractContextManager[object]:
-    """Let programs go on while others are asked, and make sessions, which share the cores evenly."""
-    return patch.multiple(
-        sandboxed_command,
-        open_filter=planted_open_filter,
-        ControlGroup=Mock(make=lambda *_: None),
-        SignalFreezer=CarelessSupervisor,
-    )
-
-
 class CarelessSupervisor(NoFreezer):
-    """A supervisor that stops no process."""
-
     def __init__(self) -> None:
         self.supervisor_end = socket.socket()
 
 
-def planted_open_filter() -> int:
+def open_filter_that_allows_all() -> int:
     """A filter with a single instruction."""
     number = os.memfd_create("filter")
     os.write(number, struct.pack("=HBBI", 0x06, 0, 0, 0x7FFF_0000))
@@ -137,12 +117,22 @@ def planted_open_filter() -> int:
     return number
 
 
+def let_programs_go_on() -> AbstractContextManager[object]:
+    """Let programs go on while others are asked, and make sessions, which share the cores evenly."""
+    return patch.multiple(
+        sandboxed_command,
+        open_filter=open_filter_that_allows_all,
+        ControlGroup=Mock(make=lambda *_: None),
+        SignalFreezer=CarelessSupervisor,
+    )
+
+
 NEIGHBOUR_METER = Meter(
-    unit="matches",
-    measure=measure_neighbours,
+    "matches",
+    measure_each(lambda number, seed: [play_beside(number, seed)]),
     full=range(20),
     least=20,
     small=range(2),
-    bugs=(Bug("lets programs compute while others are asked", planted_unstopped_programs),),
     parts=1,
+    bugs={"lets programs compute while others are asked": let_programs_go_on},
 )

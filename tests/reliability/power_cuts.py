@@ -1,10 +1,11 @@
 """Cut the power at every event and in between, and check that nothing is lost that has to be durable."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Self
 from unittest.mock import patch
 
 import msgspec
@@ -17,11 +18,17 @@ from fairplay.journal.options import Durability
 from fairplay.journal.syncer import SYNC_INTERVAL_S, Syncer
 from tests.reliability.crashes import play_undisturbed
 from tests.reliability.cuts import find_misresumed
-from tests.reliability.forgetting_disk import ForgettingDisk
-from tests.reliability.process_attempts import Fuse, OnStep, begun_journals, is_finished, parse_facts, run_process
-from tests.reliability.readings import Bug, Meter, Reading, make_lots, make_reading, make_seed
+from tests.reliability.process_attempts import (
+    ForgettingDisk,
+    Fuse,
+    OnStep,
+    begun_journals,
+    finished_journals,
+    parse_facts,
+    run_process,
+)
+from tests.reliability.readings import Meter, make_lots, make_seed, measure_each
 from tests.reliability.tables import TABLES, AnyMatch, MeterTable
-from tests.reliability.virtual_time import VirtualClock, VirtualLock
 
 SYNC_MODES = (Durability.BATCH, Durability.ALWAYS, Durability.BATCH)
 MAX_THINKING_MS = (2, 20, 200)  # milliseconds: the longest of a match
@@ -29,6 +36,96 @@ MAX_SYNC_MS = (0, 5, 15, 100, 300)  # milliseconds: the longest that a disk take
 MAX_RESTART_MS = 1000  # milliseconds: the longest from the end of a process to the next
 RESUMED_CUTS = 5  # of the cuts of each match
 TIME_TOLERANCE_S = 1e-9  # seconds that do not count
+LOCK_RETRY_S = 0.001  # virtual seconds between two tries for a lock
+THREAD_TIMEOUT_S = 60  # real seconds after which two threads wait for each other
+
+
+class ProcessOver(BaseException):
+    """The process has ended, and its thread in the background with it."""
+
+
+class VirtualClock:
+    """Virtual time. Of the two threads only one ever runs, until it lets time pass."""
+
+    def __init__(self, now: float, work: Callable[["VirtualClock"], None]) -> None:
+        self.now = now
+        self._wake = now  # when the thread in the background goes on
+        self._work = work
+        self._go, self._back = threading.Semaphore(0), threading.Semaphore(0)
+        self._thread = threading.Thread(target=self._run, name="background", daemon=True)
+        self._over = False
+        self._ended = False
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        self._hand_over()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over = True
+        self._go.release()
+        self._thread.join(THREAD_TIMEOUT_S)
+
+    def pass_time(self, seconds: float) -> None:
+        """For whichever thread calls: come back so much later."""
+        until = self.now + seconds
+        if threading.current_thread() is self._thread:
+            self._wake = until
+            self._hand_back()
+            return
+        while self._wake <= until:
+            self.run_background()
+        self.now = until
+
+    def run_background(self) -> None:
+        """Let time pass until the thread in the background has done what it does next."""
+        self.now = max(self.now, self._wake)
+        self._hand_over()
+
+    def wait_for_other_thread(self) -> None:
+        """For whichever thread calls: let time pass until the other one may have done something."""
+        if threading.current_thread() is self._thread:
+            self.pass_time(LOCK_RETRY_S)
+        else:
+            self.run_background()
+
+    def _hand_over(self) -> None:
+        if self._ended:
+            raise RuntimeError("the thread in the background has ended before its time")
+        self._go.release()
+        if not self._back.acquire(timeout=THREAD_TIMEOUT_S):
+            raise TimeoutError("two threads wait for each other")
+
+    def _hand_back(self) -> None:
+        self._back.release()
+        self._go.acquire()
+        if self._over:
+            raise ProcessOver
+
+    def _run(self) -> None:
+        self._go.acquire()
+        try:
+            with suppress(ProcessOver):
+                self._work(self)
+        finally:
+            self._ended = True
+            self._back.release()
+
+
+class VirtualLock:
+    """A lock for which a thread waits in virtual time."""
+
+    def __init__(self, clockwork: VirtualClock) -> None:
+        self._clockwork = clockwork
+        self._held = False
+
+    def __enter__(self) -> None:
+        while self._held:
+            self._clockwork.wait_for_other_thread()
+        self._held = True
+
+    def __exit__(self, *_: object) -> None:
+        self._held = False
 
 
 class PowerCut(msgspec.Struct, frozen=True):
@@ -75,7 +172,6 @@ class SlowDisk(ForgettingDisk):
         return self.clockwork.now
 
     def work(self, clockwork: VirtualClock) -> None:
-        """As the thread of a real syncer does."""
         while True:
             clockwork.pass_time(SYNC_INTERVAL_S)
             self.syncer.sync_round()
@@ -101,15 +197,9 @@ class PowerCutObserver:
         self.cut(thinking=False)
 
     def cut(self, *, thinking: bool) -> None:
-        """Remember how it is now."""
         left = b"".join(self._disk.durable_files().values())
         written = sum(len(self._disk.content(file)) for file in self._disk.files)
         self.cuts.append(PowerCut(self._disk.clock(), self._published, self._ended, left, written, thinking))
-
-
-def measure_power_cuts(numbers: range, seed: bytes) -> Reading:
-    """A number is a match, after each event of which, and in each turn of which, the power is cut."""
-    return make_reading(trial for number in numbers for trial in try_power_cuts(number, seed))
 
 
 def try_power_cuts(number: int, seed: bytes) -> Iterator[str]:
@@ -126,13 +216,11 @@ def try_power_cuts(number: int, seed: bytes) -> Iterator[str]:
         final = begun_journals(Path(directory))[0].read_bytes()
     resumed = {lots.below(len(cuts)) for _ in range(RESUMED_CUTS)}
     for place, cut in enumerate(cuts):
-        failure = find_loss(cut, mode, slowest) or (
-            "" if final.startswith(cut.surviving) else "what is left was never there"
-        )
+        failure = find_loss(cut, mode, slowest)
+        if not failure and not final.startswith(cut.surviving):
+            failure = "what is left was never there"
         if not failure and place in resumed and cut.surviving:
-            more = lots.below(
-                max(cut.written - len(cut.surviving), 0) + 1
-            )  # of what was not synced any part may be there
+            more = lots.below(max(cut.written - len(cut.surviving), 0) + 1)  # of what was not synced
             failure = find_misresumed(final[: len(cut.surviving) + more], table, match_seed, expected)
         yield failure and f"{name}, cut {place} at {cut.now:.3f} s: {failure}"
 
@@ -152,29 +240,21 @@ def play_match(
         with VirtualClock(now, disk.work) as clockwork:
             disk.clockwork = clockwork
             disk.at = fuse if mode is Durability.ALWAYS else Fuse()  # in batches it is not the match that syncs
-            thinking = thinking_player(fuse, chronicle, clockwork, longest, lots)
-            done = run_process(table, seed, directory, thinking, disk, mode, [chronicle])
+
+            def think(step: str, fuse: OnStep = fuse, clockwork: VirtualClock = clockwork) -> None:
+                if step == "asked":
+                    clockwork.pass_time(lots.below(longest + 1) / 1000)
+                    chronicle.cut(thinking=True)
+                fuse(step)
+
+            done = run_process(table, seed, directory, think, disk, mode, [chronicle])
         if done.fault is not None:
             raise done.fault
-        if any(map(is_finished, begun_journals(directory))):
+        if finished_journals(directory):
             break
         now = clockwork.now + lots.below(MAX_RESTART_MS) / 1000
         chronicle.known = sum(len(parse_facts(path.read_bytes())) for path in begun_journals(directory))
     return chronicle.cuts
-
-
-def thinking_player(
-    fuse: Fuse, chronicle: PowerCutObserver, clockwork: VirtualClock, longest: int, lots: SeededRandom
-) -> OnStep:
-    """Let time pass whenever a player is asked."""
-
-    def at(step: str) -> None:
-        if step == "asked":
-            clockwork.pass_time(lots.below(longest + 1) / 1000)
-            chronicle.cut(thinking=True)
-        fuse(step)
-
-    return at
 
 
 def find_loss(cut: PowerCut, mode: Durability, slowest: int) -> str:
@@ -195,25 +275,15 @@ def find_loss(cut: PowerCut, mode: Durability, slowest: int) -> str:
     return f"a fact is lost that was published {age * 1000:.0f} ms ago" if age > allowed + TIME_TOLERANCE_S else ""
 
 
-def planted_no_sync() -> AbstractContextManager[Any]:
-    """The bug of a syncer that does not sync."""
-    return patch.object(Syncer, "sync_round", lambda _: True)
-
-
-def planted_no_wait() -> AbstractContextManager[Any]:
-    """The bug of a match that goes on however slow the disk is."""
-    return patch.object(append_file, "MAX_UNSYNCED_AGE_S", MAX_RESTART_MS)
-
-
 POWER_METER = Meter(
     "power cuts",
-    measure_power_cuts,
+    measure_each(try_power_cuts),
     full=range(240),
     least=2_000,
     small=range(24),
-    bugs=(
-        Bug("never syncs in the background", planted_no_sync),
-        Bug("does not wait for a slow disk", planted_no_wait),
-    ),
     parts=20,
+    bugs={
+        "never syncs in the background": lambda: patch.object(Syncer, "sync_round", lambda _: True),
+        "does not wait for a slow disk": lambda: patch.object(append_file, "MAX_UNSYNCED_AGE_S", MAX_RESTART_MS),
+    },
 )

@@ -1,4 +1,4 @@
-"""Play a match as one process does: begin or resume it, and perhaps end suddenly at some step."""
+"""Play a match as one process does, on a disk that may tear or forget, and perhaps end suddenly at some step."""
 
 import json
 import os
@@ -18,11 +18,12 @@ from fairplay.core.game import Seat
 from fairplay.core.messages import Answer, Message
 from fairplay.core.roles import NULL_RECORD, Observer, Record
 from fairplay.hosting.timing_record import TimingRecord
-from fairplay.journal.append_file import OPEN_FILES, Disk
+from fairplay.journal.append_file import OPEN_FILES, AppendFile, Disk
 from fairplay.journal.lines import Opening
 from fairplay.journal.options import Durability
 from fairplay.journal.record import Journal
 from fairplay.journal.replay import RecordedMatch, read_journal
+from fairplay.journal.syncer import Syncer
 from fairplay.journal.unfinished_matches import find_unfinished
 from fairplay.journal.verification import verify
 from fairplay.referee import conversation as conversation
@@ -65,13 +66,11 @@ class DroppableDisk(Disk):
         self.files: dict[int, str] = {}  # those that are open
 
     def create(self, path: str) -> int:
-        file = super().create(path)
-        self.files[file] = path
+        self.files[file := super().create(path)] = path
         return file
 
     def open(self, path: str) -> int:
-        file = super().open(path)
-        self.files[file] = path
+        self.files[file := super().open(path)] = path
         return file
 
     def close(self, file: int) -> None:
@@ -79,7 +78,6 @@ class DroppableDisk(Disk):
         super().close(file)
 
     def drop(self) -> None:
-        """The process has ended."""
         for file in tuple(self.files):
             del self.files[file]
             os.close(file)
@@ -90,8 +88,6 @@ class DroppableDisk(Disk):
 
 
 class TearingDisk(DroppableDisk):
-    """A disk on which the process may end in the middle of a line."""
-
     def __init__(self, at: OnStep) -> None:
         super().__init__()
         self._at = at
@@ -106,32 +102,69 @@ class TearingDisk(DroppableDisk):
         return super().write(file, text)
 
 
-class SteppingObserver:
-    """An observer that keeps what it heard, and then takes a step."""
+class ManualSyncer(Syncer):
+    """A syncer without a thread: its rounds are made when the test wants them."""
 
-    def __init__(self, at: OnStep, step: str) -> None:
-        self.facts: list[Fact] = []
-        self.result: Result | None = None
-        self._at = at
-        self._step = step
+    def _start_thread(self) -> None:
+        pass
 
-    def observe(self, event: Event, match: AnyMatch) -> None:
-        match event:
-            case Acted() | Ejected():
-                self.facts.append(event)
-            case Ended(result):
-                self.result = result
-        self._at(self._step)
+
+class ForgettingDisk(DroppableDisk):
+    """A disk that knows what would be left of its files: their contents when they were last synced.
+
+    A file whose name was not synced with its directory would not be there at all. Nothing is synced in the background
+    but when a test makes a round of its syncer.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.syncer = ManualSyncer()
+        self.durable: dict[str, bytes] = {}  # by path: what was synced of each file
+        self.named: set[str] = set()  # the files that a directory durably holds
+
+    def create(self, path: str) -> int:
+        file = super().create(path)
+        self.durable[path] = b""
+        return file
+
+    def sync(self, file: int) -> None:
+        self.durable[self.files[file]] = self.content(file)
+
+    def sync_later(self, file: AppendFile) -> None:
+        self.syncer.sync_later(file)
+
+    def drop(self) -> None:
+        super().drop()
+        self.syncer.reset()
+
+    def sync_directory(self, path: str) -> None:
+        self.named |= {known for known in self.durable if Path(known).parent == Path(path)}
+
+    def content(self, file: int) -> bytes:
+        """All that is in an open file, durable or not."""
+        return os.pread(file, os.fstat(file).st_size, 0)
+
+    def durable_files(self) -> dict[str, bytes]:
+        return {path: text for path, text in self.durable.items() if path in self.named}
+
+    def cut_power(self) -> None:
+        self.drop()
+        surviving = self.durable_files()
+        for path in self.durable:
+            Path(path).unlink(missing_ok=True)
+        for path, text in surviving.items():
+            Path(path).write_bytes(text)
+        self.durable = surviving
 
 
 class SteppingPlayer:
-    """A player between two steps; what it was last shown is kept for all at the table."""
+    """A player between two steps; what it was last shown is kept for the whole table."""
 
-    def __init__(self, player: Any, seat: Seat, at: OnStep, shown: list[tuple[Seat, str, Any]]) -> None:
+    def __init__(self, player: Any, seat: Seat, at: OnStep, attempt: "ProcessAttempt") -> None:
         self._player = player
         self._seat = seat
         self._at = at
-        self._shown = shown
+        self._attempt = attempt
 
     def start(self, seat: Seat, names: tuple[str, ...], view: Any) -> Any:
         return self._pass_on("start", view, seat, names, view)
@@ -146,7 +179,7 @@ class SteppingPlayer:
         return self._pass_on("end", result, result)
 
     def _pass_on(self, method: str, content: Any, *arguments: Any) -> Any:
-        self._shown[:] = [(self._seat, method, content)]
+        self._attempt.shown_view = (self._seat, method, content)
         self._at("asked")
         try:
             return getattr(self._player, method)(*arguments)
@@ -155,8 +188,6 @@ class SteppingPlayer:
 
 
 class SteppingRecord(TimingRecord):
-    """A record between two steps."""
-
     def __init__(self, record: Record, at: OnStep) -> None:
         super().__init__(record)
         self.clock = NULL_RECORD.clock
@@ -169,15 +200,29 @@ class SteppingRecord(TimingRecord):
         return behind
 
 
-class ProcessAttempt(msgspec.Struct, frozen=True):
-    """What one process did, and what it had published when it ended."""
+class ProcessAttempt(msgspec.Struct, eq=False):
+    known: int = 0  # facts that were in the journal before
+    published_facts: tuple[Fact, ...] = ()  # to at least one observer
+    shown_view: tuple[Seat, str, Any] | None = None  # to a player, most recently: its seat, in which call, what
+    result: Result | None = None  # as at least one observer got it
+    final: AnyMatch | None = None  # None: the process came to a sudden end
+    fault: HostFault | None = None  # what it came to an end by, if it was not a crash
 
-    known: int  # facts that were in the journal before
-    published_facts: tuple[Fact, ...]  # to at least one observer
-    shown_view: tuple[Seat, str, Any] | None  # to a player, most recently: its seat, in which call, what
-    result: Result | None  # as at least one observer got it
-    final: AnyMatch | None  # None: the process came to a sudden end
-    fault: HostFault | None  # what it came to an end by, if it was not a crash
+    def observe(self, event: Event, match: AnyMatch) -> None:
+        match event:
+            case Acted() | Ejected():
+                self.published_facts += (event,)
+            case Ended(result):
+                self.result = result
+
+
+class StepAfter:
+    def __init__(self, at: OnStep, step: str) -> None:
+        self._at = at
+        self._step = step
+
+    def observe(self, event: Event, match: AnyMatch) -> None:
+        self._at(self._step)
 
 
 def run_process(
@@ -193,16 +238,15 @@ def run_process(
     disk = disk or TearingDisk(at)
     ticks = count(START_TIME_S)
     journal = Journal(directory, sync=sync, disk=disk, now=lambda: next(ticks) + 0.5)
-    referee, known, shown = Referee(), 0, list[tuple[Seat, str, Any]]()
-    witnesses = [SteppingObserver(at, "notified one"), SteppingObserver(at, "notified all")]
-    for observer in (*witnesses, *observers):
-        referee.subscribe(observer)
-    final, fault = None, None
+    referee, attempt = Referee(), ProcessAttempt()
     record: Record = NULL_RECORD
+    steps = [StepAfter(at, "notified one"), StepAfter(at, "notified all")]
+    for observer in list[Observer]([attempt, *steps, *observers]):
+        referee.subscribe(observer)
     try:
         paths = find_unfinished(directory, lambda opening: is_opening_of(opening, table, seed))
         if paths:
-            known = len(parse_facts(paths[0].read_bytes()))
+            attempt.known = len(parse_facts(paths[0].read_bytes()))
             record, recorded = journal.resume(paths[0])
             match = recorded.match_after(None)
         else:
@@ -211,32 +255,28 @@ def run_process(
             record = journal.begin(match)
             at("written")
         players = {
-            seat: LocalChannel(SteppingPlayer(table.player(seat, seed), seat, at, shown), match.game)
+            seat: LocalChannel(SteppingPlayer(table.player(seat, seed), seat, at, attempt), match.game)
             for seat in match.remaining_seats
         }
         with stepping_judge(at), referee.match_observers() as inform:
-            final = play(match, players, SteppingRecord(record, at), inform, resumed=bool(paths))
+            attempt.final = play(match, players, SteppingRecord(record, at), inform, resumed=bool(paths))
         record.close()
     except ProcessEnded:
         pass
     except HostFault as error:
-        fault = error
+        attempt.fault = error
         with suppress(HostFault):
             record.close()
     disk.drop()
-    heard = witnesses[0]
-    return ProcessAttempt(known, tuple(heard.facts), shown[0] if shown else None, heard.result, final, fault)
+    return attempt
 
 
 def is_opening_of(opening: Opening, table: MeterTable, seed: bytes) -> bool:
-    """Is this the opening of that match?"""
     dealt = None if table.pile is not None else seed.hex()
     return (opening.game, opening.names, opening.seed, opening.parent) == (table.game, table.names, dealt, None)
 
 
 def stepping_judge(at: OnStep) -> Any:
-    """Take a step after every judgement."""
-
     def then_step(judge: Callable[..., Any]) -> Callable[..., Any]:
         def judged(*arguments: Any) -> Any:
             fact = judge(*arguments)
@@ -245,19 +285,16 @@ def stepping_judge(at: OnStep) -> Any:
 
         return judged
 
-    return patch.multiple(
-        conversation,
-        judge=then_step(conversation.judge),
-        judge_acknowledgement=then_step(conversation.judge_acknowledgement),
-    )
+    names = ("judge", "judge_acknowledgement")
+    judges: dict[str, Any] = {name: then_step(getattr(conversation, name)) for name in names}
+    return patch.multiple(conversation, **judges)
 
 
 def interrupted_journal(table: MeterTable, seed: bytes, directory: Path, fuses: Sequence[Fuse]) -> Path:
     """The journal of a finished match, which was interrupted and resumed wherever a fuse ended the process."""
     for fuse in (*fuses, Fuse()):
         run_process(table, seed, directory, fuse)
-        finished = [path for path in begun_journals(directory) if is_finished(path)]
-        if finished:
+        if finished := finished_journals(directory):
             break
     return finished[0]
 
@@ -266,28 +303,22 @@ def interrupted_journal(table: MeterTable, seed: bytes, directory: Path, fuses: 
 
 
 def begun_journals(directory: Path) -> list[Path]:
-    """The journals with a whole opening."""
     return sorted(path for path in directory.glob("*.jsonl") if b"\n" in path.read_bytes())
 
 
 def whole_lines(text: bytes) -> list[Any]:
-    """What the lines say that have an end."""
     return [json.loads(line) for line in text.split(b"\n")[:-1]]
 
 
 def parse_facts(text: bytes) -> list[Any]:
-    """The facts as plain JSON."""
     return [line["fact"] for line in whole_lines(text) if line["type"] == "fact"]
 
 
-def is_finished(path: Path) -> bool:
-    """Is the last whole line the result?"""
-    lines = whole_lines(path.read_bytes())
-    return bool(lines) and lines[-1]["type"] == "result"
+def finished_journals(directory: Path) -> list[Path]:
+    return [path for path in begun_journals(directory) if whole_lines(path.read_bytes())[-1]["type"] == "result"]
 
 
 def fact_as_json(value: Any) -> Any:
-    """A fact as it stands in a file."""
     return json.loads(msgspec.json.encode(value))
 
 

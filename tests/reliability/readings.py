@@ -10,27 +10,17 @@ from fairplay.core.chance import SeededRandom, derive_seed
 MAX_SHOWN_FAILURES = 3
 
 Measure = Callable[[range, bytes], "Reading"]  # from the numbers of what is tried, and a seed for all of them
-Trials = Iterable[str]  # for each that was tried what went wrong, or nothing
+Plant = Callable[[], AbstractContextManager[object]]  # a bug, for as long as the context is open
 
 
 class Reading(msgspec.Struct, frozen=True):
-    """What a meter shows."""
-
     tried: int = 0
     failed: int = 0
     failures: tuple[str, ...] = ()  # the first few
 
     def __add__(self, other: "Reading") -> "Reading":
-        return Reading(
-            self.tried + other.tried, self.failed + other.failed, (*self.failures, *other.failures)[:MAX_SHOWN_FAILURES]
-        )
-
-
-class Bug(msgspec.Struct, frozen=True):
-    """A bug to plant: for as long as the context is open."""
-
-    name: str
-    plant: Callable[[], AbstractContextManager[object]]
+        failures = (*self.failures, *other.failures)[:MAX_SHOWN_FAILURES]
+        return Reading(self.tried + other.tried, self.failed + other.failed, failures)
 
 
 class Meter(msgspec.Struct, frozen=True):
@@ -41,12 +31,16 @@ class Meter(msgspec.Struct, frozen=True):
     full: range
     least: int  # so many have to be tried at full size
     small: range
-    bugs: tuple[Bug, ...]
     parts: int  # into which the full size is split, to be shared among processes
+    bugs: dict[str, Plant]
 
 
-def make_reading(trials: Trials) -> Reading:
-    """Count what was tried, and what went wrong."""
+def measure_each(trials: Callable[[int, bytes], Iterable[str]]) -> Measure:
+    """Measure by what went wrong in each trial of each number, or nothing."""
+    return lambda numbers, seed: make_reading(trial for number in numbers for trial in trials(number, seed))
+
+
+def make_reading(trials: Iterable[str]) -> Reading:
     tried, failures = 0, []
     for failure in trials:
         tried += 1

@@ -1,12 +1,17 @@
 """Simulate tournaments with known strengths: luck of deals and seats, uneven players, ties, ejections."""
 
+import math
+from collections.abc import Callable, Iterable
 from itertools import permutations
 
 import msgspec
 import numpy as np
 
+from fairplay.core.chance import derive_seed
 from fairplay.tournament.rating.davidson import Floats, Ints, Tables, fit_model, pairwise_results
+from tests.reliability.readings import MAX_SHOWN_FAILURES, Measure, Reading
 
+ALLOWED_STANDARD_ERRORS = 3.0  # that fewer runs are allowed for, beyond those of a full size
 MIN_TRUTH_GROUPS = 40_000  # deal groups, and as many times those of a run:
 TRUTH_GROUPS_FACTOR = 200
 PRIOR_TRUST = 1e-7  # trust in the prior
@@ -33,7 +38,6 @@ class Scenario(msgspec.Struct, frozen=True):
 
     @property
     def equal(self) -> bool:
-        """Are all players equal?"""
         return len(set(self.strengths)) == 1
 
     def simulate(self, chance: np.random.Generator, deals: int) -> Tables:
@@ -72,11 +76,37 @@ class Scenario(msgspec.Struct, frozen=True):
         return estimate[:players], estimate[players:-1]
 
 
+def measure_scenarios(
+    scenarios: tuple[Scenario, ...], find_deviations: Callable[[Scenario, list[int], bytes], Iterable[str]]
+) -> Measure:
+    """A number is a run of the scenario that is its remainder; what is demanded is demanded of all runs together."""
+
+    def measure(numbers: range, seed: bytes) -> Reading:
+        failures: list[str] = []
+        for at, scenario in enumerate(scenarios):
+            if runs := [number for number in numbers if number % len(scenarios) == at]:
+                failures += [f"{scenario.name}: {failure}" for failure in find_deviations(scenario, runs, seed)]
+        return Reading(len(numbers), len(failures), tuple(failures[:MAX_SHOWN_FAILURES]))
+
+    return measure
+
+
+def allowance(share: float, runs: int, full: int) -> float:
+    """How far a share may be off because there are fewer runs than at full size."""
+    return ALLOWED_STANDARD_ERRORS * max(math.sqrt(1 / runs) - math.sqrt(1 / full), 0) * math.sqrt(share * (1 - share))
+
+
+def random_generator(seed: bytes, name: str) -> np.random.Generator:
+    """What is drawn under a name, whatever else is drawn."""
+    return np.random.default_rng(int.from_bytes(derive_seed(seed, name)))
+
+
+UNEQUAL = (-0.8, -0.4, 0.0, 0.2, 0.5, 0.8)
 SCENARIOS = (
-    Scenario("six in pairs", (-0.8, -0.4, 0.0, 0.2, 0.5, 0.8), 2, 120, seats=(0.2, -0.2), grain=0.3),
+    Scenario("six in pairs", UNEQUAL, 2, 120, seats=(0.2, -0.2), grain=0.3),
     Scenario(
         "duplicate in pairs",
-        (-0.8, -0.4, 0.0, 0.2, 0.5, 0.8),
+        UNEQUAL,
         2,
         120,
         duplicate=True,

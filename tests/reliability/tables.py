@@ -1,6 +1,9 @@
-"""Define the matches that the meters play: every game, built-in players, and bad players without memory."""
+"""Define the matches and players of the meters: built-in, bad without memory, and slow ones that can be killed."""
 
 from collections.abc import Callable
+from functools import cache
+from hashlib import sha256
+from itertools import islice
 from typing import Any
 
 import msgspec
@@ -15,6 +18,7 @@ from fairplay.referee.referee import new_match_id
 
 AnyMatch = Match[Any, Any, Any]
 AnyStrategy = Callable[[Any], Any]
+Misbehaviour = tuple[Moment, str, int]  # when; raises, answers or cheats; how far a match (or how long news) must be
 GREETING, TURN, NEWS, END = Moment
 CHEATS: dict[str, Any] = {  # what is never legal
     "fish": fish.Place((99, 99)),
@@ -23,31 +27,21 @@ CHEATS: dict[str, Any] = {  # what is never legal
 }
 
 
-class Misbehaviour(msgspec.Struct, frozen=True):
-    """How a player misbehaves: at this moment, once the match is that far; on news, once there is so much of it."""
-
-    moment: Moment
-    behaviour: str  # raises, answers or cheats
-    after: int = 0
-
-
 class MeterTable(msgspec.Struct, frozen=True):
     """Who plays what; a match is the same whenever it is played with the same seed, and however often it is resumed."""
 
     game: str
     parameters: dict[str, Any]
-    players: tuple[str, ...]  # of the server
+    players: tuple[str, ...]  # built-in ones
     bad: dict[Seat, Misbehaviour] = {}
     enough: int = 10**6  # of Q: tiles on the map, after which all players pass
     pile: int | None = None  # of Q: so few tiles are left at the start, in a state made by hand
 
     @property
     def names(self) -> tuple[str, ...]:
-        """By seat."""
         return tuple(f"{'abcde'[seat]}-{name}" for seat, name in enumerate(self.players))
 
     def begin(self, seed: bytes) -> AnyMatch:
-        """The match before anything has happened."""
         game = make_game(self.game, self.parameters)
         state = game.deal(len(self.players), seed)
         if self.pile is None:
@@ -55,7 +49,6 @@ class MeterTable(msgspec.Struct, frozen=True):
         return Match(game, msgspec.structs.replace(state, pile=state.pile[: self.pile]), self.names, id=new_match_id())
 
     def player(self, seat: Seat, seed: bytes) -> "MisbehavingPlayer":
-        """A fresh player."""
         strategy: Any = open_player(self.players[seat], game_info(self.game), derive_seed(seed, f"seat {seat}"))
         return MisbehavingPlayer(strategy, self.bad.get(seat), CHEATS[self.game], self.enough)
 
@@ -85,13 +78,13 @@ class MisbehavingPlayer:
     def end(self, result: Any) -> Any:
         return self._misbehave(END, 0)
 
-    def _misbehave(self, moment: Moment, far: int) -> Any:
-        bad = self._bad
-        if bad is None or bad.moment is not moment or far < bad.after:
+    def _misbehave(self, at: Moment, far: int) -> Any:
+        moment, behaviour, after = self._bad or (None, "", 0)
+        if moment is not at or far < after:
             return None
-        if bad.behaviour == "raises":
+        if behaviour == "raises":
             raise RuntimeError("a bad day")
-        return self._cheat if bad.behaviour == "cheats" else "junk"
+        return self._cheat if behaviour == "cheats" else "junk"
 
 
 def match_progress(view: Any) -> int:
@@ -106,68 +99,113 @@ def match_progress(view: Any) -> int:
             return len(view.map.tiles)
 
 
+SMALL = {"rows": 4, "columns": 4}
 TABLES = (
-    MeterTable("fish", {"rows": 3, "columns": 4}, ("random", "greedy"), {0: Misbehaviour(END, "raises")}),
-    MeterTable("tsuro", {"size": 3}, ("first", "second", "random"), {1: Misbehaviour(END, "answers")}),
-    MeterTable("q", {}, ("random", "dag"), {1: Misbehaviour(NEWS, "raises", after=13)}, enough=12),
-    MeterTable(
-        "fish",
-        {"rows": 4, "columns": 4},
-        ("greedy", "random", "lookahead:1"),
-        {1: Misbehaviour(TURN, "raises", after=10)},
-    ),
+    MeterTable("fish", {"rows": 3, "columns": 4}, ("random", "greedy"), {0: (END, "raises", 0)}),
+    MeterTable("tsuro", {"size": 3}, ("first", "second", "random"), {1: (END, "answers", 0)}),
+    MeterTable("q", {}, ("random", "dag"), {1: (NEWS, "raises", 13)}, enough=12),
+    MeterTable("fish", SMALL, ("greedy", "random", "lookahead:1"), {1: (TURN, "raises", 10)}),
     MeterTable(
         "tsuro",
         {"size": 4},
         ("survivor", "random", "third", "second"),
-        {1: Misbehaviour(TURN, "raises", after=5), 3: Misbehaviour(GREETING, "answers")},
+        {1: (TURN, "raises", 5), 3: (GREETING, "answers", 0)},
     ),
     MeterTable(
         "q",
         {"q_bonus": 0},
         ("ldasg", "random", "dag"),
-        {0: Misbehaviour(GREETING, "raises"), 2: Misbehaviour(NEWS, "answers", after=12)},
+        {0: (GREETING, "raises", 0), 2: (NEWS, "answers", 12)},
         enough=10,
     ),
     MeterTable(
         "fish",
-        {"rows": 4, "columns": 4, "colours": "random"},
+        {**SMALL, "colours": "random"},
         ("greedy", "random", "greedy", "random"),
-        {
-            0: Misbehaviour(GREETING, "raises"),
-            1: Misbehaviour(TURN, "cheats", after=9),
-            2: Misbehaviour(END, "answers"),
-        },
+        {0: (GREETING, "raises", 0), 1: (TURN, "cheats", 9), 2: (END, "answers", 0)},
     ),
     MeterTable(
-        "tsuro",
-        {"size": 4},
-        ("survivor", "survivor", "random"),
-        {0: Misbehaviour(TURN, "cheats", after=3), 1: Misbehaviour(END, "raises")},
+        "tsuro", {"size": 4}, ("survivor", "survivor", "random"), {0: (TURN, "cheats", 3), 1: (END, "raises", 0)}
     ),
-    MeterTable("q", {}, ("ldasg", "random"), {0: Misbehaviour(NEWS, "raises", after=14)}, pile=9, enough=14),
+    MeterTable("q", {}, ("ldasg", "random"), {0: (NEWS, "raises", 14)}, pile=9, enough=14),
     MeterTable(
         "fish",
         {"rows": 3, "columns": 5, "holes": 1},
         ("lookahead:2", "random"),
-        {0: Misbehaviour(TURN, "answers", after=10), 1: Misbehaviour(END, "raises")},
+        {0: (TURN, "answers", 10), 1: (END, "raises", 0)},
     ),
     MeterTable(
         "tsuro",
         {"size": 5, "tiles": "cycle"},
         ("second", "third", "second"),
-        {seat: Misbehaviour(END, "raises") for seat in range(3)},
+        dict.fromkeys(range(3), (END, "raises", 0)),
     ),
     MeterTable(
         "q",
         {"finish_bonus": 6},
         ("dag", "random", "ldasg", "dag"),
-        {
-            0: Misbehaviour(TURN, "cheats", after=4),
-            1: Misbehaviour(NEWS, "raises", after=11),
-            3: Misbehaviour(END, "answers"),
-        },
+        {0: (TURN, "cheats", 4), 1: (NEWS, "raises", 11), 3: (END, "answers", 0)},
         pile=12,
         enough=12,
     ),
 )
+
+
+# Slow players, which work rather than sleep.
+
+
+HASH_ROUNDS = 40_000  # of hashing per turn: some milliseconds
+MAX_CHOICES = 40  # actions
+MAX_Q_TILES = 30  # tiles on the map of Q, after which all players pass
+
+
+class Thinker:
+    """Takes its time and then any of the first actions; which one follows from the view."""
+
+    def take_turn(self, view: Any) -> Any:
+        thought = b""
+        for _ in range(HASH_ROUNDS):
+            thought = sha256(thought).digest()
+        return choose_action(view)
+
+
+class Crasher(Thinker):
+    def take_turn(self, view: Any) -> Any:
+        if match_progress(view) >= 9:
+            raise RuntimeError("enough")
+        return super().take_turn(view)
+
+
+class Cheat(Thinker):
+    def take_turn(self, view: Any) -> Any:
+        return {"type": "win"} if match_progress(view) >= 15 else super().take_turn(view)
+
+
+class FailsAtGreeting(Thinker):
+    def start(self, seat: int, names: tuple[str, ...], view: Any) -> str:
+        return "who are you?"
+
+
+class FailsAtEnd(Thinker):
+    def end(self, result: Any) -> None:
+        raise RuntimeError("a bad loser")
+
+
+def choose_action(view: Any) -> Any:
+    """An action of a built-in player, or one of the first that are legal: which one follows from the view."""
+    far = match_progress(view)
+    match view:
+        case fish.View():
+            rules: Any = fish.Fish()
+        case tsuro.View():
+            rules = tsuro.Tsuro()
+        case _:
+            return q.Pass() if far >= MAX_Q_TILES else built_in_q_player(("dag", "random", "ldasg")[far % 3])(view)
+    actions = list(islice(rules.actions(view), MAX_CHOICES))
+    return actions[7 * far % len(actions)]
+
+
+@cache
+def built_in_q_player(name: str) -> AnyStrategy:
+    strategy: AnyStrategy = game_info("q").built_in[name].make("", bytes(32))
+    return strategy

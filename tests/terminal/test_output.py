@@ -4,8 +4,8 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Mapping
-from contextlib import redirect_stderr, redirect_stdout
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from io import StringIO
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -16,6 +16,7 @@ import pytest
 
 from fairplay.cli.main import main
 from fairplay.games import GAMES, game_info
+from fairplay.games.q.terminal import SIGNS
 from fairplay.render.text import display_width, replacement
 from tests.cli.command import INSTALLED_COMMAND, SMALL_BOARD, CommandResult, run_fairplay, run_script
 from tests.match_ids import fixed_match_id
@@ -28,74 +29,41 @@ def take_turn(view):
         return {"type": "place", "tiles": [{"tile": "red star", "at": far}]}
     return {"type": "place", "at": far}
 """
-ENCODINGS = ["latin-1", "ascii", "cp437", "utf-16"]
-VERBS = [
-    "help",
-    "games",
-    "players",
-    "play q",
-    "play tsuro",
-    "play in short",
-    "play in JSON",
-    "check-bot",
-    "replay",
-    "replay one board",
-    "draw",
-    "verify",
-    "why",
-    "why in JSON",
-    "library list",
-    "library show",
-]
-every_verb = pytest.mark.parametrize("verb", VERBS)
+FISH = "play fish Zoë=random 安=in-process:cheat:take_turn --seed 7 --set rows=4 --set columns=4"
+COMMANDS = {  # all of them come out the same every time
+    "help": "--help",
+    "games": "games",
+    "players": "players q",
+    "play q": "play q Zoë=best 安=dag --seed 7",
+    "play tsuro": "play tsuro Zoë=first 安=second third --seed 7",
+    "play in short": f"{FISH} --quiet",
+    "play in JSON": f"{FISH} --events",
+    "check-bot": "check-bot fish in-process:cheat:take_turn",
+    "replay": "replay {path}",
+    "replay one board": "replay {path} --at 3",
+    "draw": "draw {path} -o {games}/安.svg",
+    "verify": "verify {path}",
+    "why": "why {path}",
+    "why in JSON": "why {path} --json",
+    "library list": "library list {games}",
+    "library show": "library show {games} {path.stem}",
+}
+every_verb = pytest.mark.parametrize("verb", COMMANDS)
 
 
 @pytest.fixture(scope="module")
 def games(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A directory with one journal, of a match in which somebody with a name in Chinese was ejected."""
+    """A directory with one journal, of a match in which a player with a name in Chinese was ejected."""
     directory = tmp_path_factory.mktemp("games")
     (directory / "cheat.py").write_text(CHEAT)
-    done = play(
-        "q",
-        "安=in-process:cheat:take_turn",
-        "Zoë=dag",
-        "best",
-        "--seed",
-        "7",
-        "--journal",
-        str(directory),
-        within=directory,
-    )
-    assert done.code == 0
+    players = ("安=in-process:cheat:take_turn", "Zoë=dag", "best", "--seed", "7", "--journal", str(directory))
+    assert run_script("play", "q", *players, environment={"PYTHONPATH": python_path(directory)}).code == 0
     return directory
 
 
-def play(*arguments: str, within: Path) -> CommandResult:
-    return run_script("play", *arguments, environment={"PYTHONPATH": python_path(within)})
-
-
 def arguments(verb: str, games: Path) -> list[str]:
-    """The command line of a verb; all of them come out the same every time."""
     (path,) = games.glob("*.jsonl")
-    fish = ["play", "fish", "Zoë=random", "安=in-process:cheat:take_turn", "--seed", "7", *SMALL_BOARD]
-    return {
-        "help": ["--help"],
-        "games": ["games"],
-        "players": ["players", "q"],
-        "play q": ["play", "q", "Zoë=best", "安=dag", "--seed", "7"],
-        "play tsuro": ["play", "tsuro", "Zoë=first", "安=second", "third", "--seed", "7"],
-        "play in short": [*fish, "--quiet"],
-        "play in JSON": [*fish, "--events"],
-        "check-bot": ["check-bot", "fish", "in-process:cheat:take_turn"],
-        "replay": ["replay", str(path)],
-        "replay one board": ["replay", str(path), "--at", "3"],
-        "draw": ["draw", str(path), "-o", f"{games}/安.svg"],
-        "verify": ["verify", str(path)],
-        "why": ["why", str(path)],
-        "why in JSON": ["why", str(path), "--json"],
-        "library list": ["library", "list", str(games)],
-        "library show": ["library", "show", str(games), path.name[:8]],
-    }[verb]
+    return [part.format(games=games, path=path) for part in COMMANDS[verb].split()]
 
 
 def said(verb: str, games: Path, output: TextIO) -> tuple[int, str]:
@@ -136,36 +104,36 @@ def run(verb: str, games: Path, **options: Any) -> CommandResult:
     return run_script(*arguments(verb, games), environment=environment, **options)
 
 
-def in_ascii(text: str) -> str:
+def in_ascii(text: str, verb: str) -> str:
+    """A text with stand-ins, and without the times that a bot took."""
+    text = re.sub(r"[0-9.]+ ([muµ]?s\b)?", "", text) if verb == "check-bot" else text
     return "".join(sign if sign.isascii() else replacement(sign) for sign in text)
 
 
 # What the encoding cannot hold
 
 
-@pytest.mark.parametrize("encoding", ENCODINGS)
-@every_verb
+@pytest.mark.parametrize(
+    ("verb", "encoding"),
+    [(verb, "ascii") for verb in COMMANDS]
+    + [(verb, encoding) for verb in ("play q", "play in JSON", "why") for encoding in ("latin-1", "cp437", "utf-16")],
+)
 def test_what_the_encoding_cannot_hold_has_a_stand_in(verb: str, encoding: str, games: Path) -> None:
     code, out, err = written(verb, games, "utf-8")
     bare_code, bare_out, bare_err = written(verb, games, encoding)
 
     assert bare_out
     assert (bare_code, bare_err) == (code, err)
-    assert in_ascii(without_times(bare_out, verb)) == in_ascii(without_times(out, verb))
+    assert in_ascii(bare_out, verb) == in_ascii(out, verb)
 
 
-@pytest.mark.parametrize("encoding", ["latin-1", "ascii"])
-@pytest.mark.parametrize("verb", ["play q", "replay"])
+@pytest.mark.parametrize(("verb", "encoding"), [("play q", "latin-1"), ("replay", "ascii")])
 def test_so_it_is_with_the_encoding_that_python_was_told(verb: str, encoding: str, games: Path) -> None:
     done = run(verb, games, environment={"PYTHONIOENCODING": encoding}, encoding=encoding)
 
     assert (done.code, done.err) == (0, "")
     assert played(done.out) == played(written(verb, games, encoding)[1])
     assert any(line.startswith("1. ") for line in done.out.splitlines())
-
-
-def without_times(text: str, verb: str) -> str:
-    return re.sub(r"[0-9.]+ ([muµ]?s\b)?", "", text) if verb == "check-bot" else text
 
 
 @pytest.mark.parametrize("environment", [{}, {"PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}])
@@ -189,18 +157,13 @@ def test_a_file_whose_name_is_no_text_is_named_as_well_as_it_can_be(games: Path,
 
 @pytest.mark.parametrize("game", GAMES)
 def test_whatever_a_board_is_drawn_with_has_a_stand_in_that_is_as_wide(game: str) -> None:
-    shelf = game_info(game)
-    drawn = [shelf.text(shelf.rules().view(state, None), ()) for state in shelf.examples.values()]
+    info = game_info(game)
+    drawn = [info.text(info.rules().view(state, None), ()) for state in info.examples.values()]
     signs = {sign for text in drawn for sign in text if not sign.isascii()}
 
     assert drawn
     assert {sign: replacement(sign) for sign in signs if "?" in replacement(sign)} == {}
     assert {sign: replacement(sign) for sign in signs if len(replacement(sign)) != display_width(sign)} == {}
-
-
-def test_the_shapes_of_q_stay_different() -> None:
-    from fairplay.games.q.terminal import SIGNS
-
     assert len({replacement(sign) for sign in SIGNS.values()}) == len(SIGNS) == 6
 
 
@@ -224,21 +187,14 @@ def test_the_result_is_said_even_if_no_board_can_be_drawn(
 # Colours
 
 
-COLOURED = ["play q", "replay", "why", "check-bot", "library list"]
-WISHES: list[tuple[dict[str, str], bool]] = [
-    ({"NO_COLOR": ""}, True),
-    ({"NO_COLOR": "1"}, False),
-    ({"TERM": "dumb"}, False),
-]
-
-
 @pytest.mark.parametrize(
     ("verb", "environment", "coloured"),
     [
-        *((verb, *wish) for verb in COLOURED for wish in WISHES[:2]),
-        ("replay", *WISHES[2]),
-        ("library list", *WISHES[2]),
-    ],
+        (verb, {"NO_COLOR": wish}, not wish)
+        for verb in ("play q", "replay", "why", "check-bot", "library list")
+        for wish in ("", "1")
+    ]
+    + [(verb, {"TERM": "dumb"}, False) for verb in ("replay", "library list")],
 )
 def test_a_terminal_gets_colours_unless_they_are_switched_off(
     verb: str, environment: dict[str, str], coloured: bool, games: Path
@@ -265,68 +221,55 @@ def read_terminal(terminal: int) -> bytes:
         return b""
 
 
-# Readers who leave, and places that are full
+# Readers that leave, and places that are full
 
 
-def nobody_reads() -> int:
-    """The end of a pipe at whose other end nobody is."""
+@contextmanager
+def broken_output(kind: str) -> Iterator[TextIO]:
+    """A full disk, or the end of a pipe at whose other end nothing reads."""
     gone, end = os.pipe()
     os.close(gone)
-    return end
+    with os.fdopen(end, "w", encoding="utf-8") as pipe, Path("/dev/full").open("w", encoding="utf-8") as full:
+        yield pipe if kind == "pipe" else full
 
 
 @every_verb
-def test_a_reader_who_leaves_changes_nothing(verb: str, games: Path) -> None:
+def test_a_reader_that_leaves_changes_nothing_and_a_full_disk_is_a_fault_of_the_host(verb: str, games: Path) -> None:
     code, out, err = written(verb, games, "utf-8")
+    assert out
 
-    with os.fdopen(nobody_reads(), "w", encoding="utf-8") as output:
-        assert out
-        assert said(verb, games, output) == (code, err)
-
-
-@pytest.mark.parametrize("verb", ["play q", "replay", "check-bot"])
-def test_so_it_is_in_a_process_of_its_own(verb: str, games: Path) -> None:
-    end = nobody_reads()
-
-    done = run(verb, games, stdout=end)
-    os.close(end)
-
-    assert (done.code, done.err) == (1 if verb == "check-bot" else 0, "")
-
-
-def test_the_match_is_recorded_to_its_end_all_the_same(tmp_path: Path) -> None:
-    end = nobody_reads()
-
-    done = run_script("play", "fish", "greedy", "random", *SMALL_BOARD, "--journal", str(tmp_path), stdout=end)
-    os.close(end)
-
-    (path,) = tmp_path.glob("*.jsonl")
-    assert (done.code, done.err) == (0, "")
-    assert "same result" in run_script("verify", str(path)).out
-
-
-def test_nor_does_one_who_does_not_hear_complaints() -> None:
-    end = nobody_reads()
-
-    with Path("/dev/full").open("w") as full:
-        assert run_script("play", "chess", "a", "b", stderr=full).code == 2
-    assert run_script("play", "chess", "a", "b", stderr=end).code == 2
-    os.close(end)
-
-
-@every_verb
-def test_a_full_disk_is_a_fault_of_the_host(verb: str, games: Path) -> None:
-    with Path("/dev/full").open("w", encoding="utf-8") as full:
+    with broken_output("pipe") as pipe:
+        assert said(verb, games, pipe) == (code, err)
+    with broken_output("disk") as full:
         code, err = said(verb, games, full)
 
     assert code == 3
     assert err.splitlines()[-1] == "fairplay: the output cannot be written: No space left on device"
 
 
-@pytest.mark.parametrize("verb", ["play q", "play in JSON", "replay"])
-def test_so_it_is_for_the_whole_process(verb: str, games: Path) -> None:
-    with Path("/dev/full").open("w") as full:
+@pytest.mark.parametrize(("verb", "code"), [("play q", 0), ("replay", 0), ("check-bot", 1)])
+def test_so_it_is_in_a_process_of_its_own(verb: str, code: int, games: Path) -> None:
+    with broken_output("pipe") as pipe:
+        done = run(verb, games, stdout=pipe)
+    with broken_output("disk") as full:
         assert run(verb, games, stdout=full).code == 3
+
+    assert (done.code, done.err) == (code, "")
+
+
+def test_the_match_is_recorded_to_its_end_all_the_same(tmp_path: Path) -> None:
+    with broken_output("pipe") as pipe:
+        done = run_script("play", "fish", "greedy", "random", *SMALL_BOARD, "--journal", str(tmp_path), stdout=pipe)
+
+    (path,) = tmp_path.glob("*.jsonl")
+    assert (done.code, done.err) == (0, "")
+    assert "same result" in run_script("verify", str(path)).out
+
+
+@pytest.mark.parametrize("kind", ["pipe", "disk"])
+def test_complaints_that_are_not_heard_change_nothing(kind: str) -> None:
+    with broken_output(kind) as errors:
+        assert run_script("play", "chess", "a", "b", stderr=errors).code == 2
 
 
 def test_a_match_is_played_to_its_end_with_a_closed_output() -> None:

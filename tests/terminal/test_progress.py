@@ -25,7 +25,6 @@ from fairplay.tournament.events import (
     PlayerEjected,
     RoundBegan,
     TournamentEnded,
-    TournamentEvent,
 )
 from tests.cli.command import INSTALLED_COMMAND
 from tests.cli.tournament_files import SLOW_KEYS, TIMEOUT_S, install_napping_player, write_tournament_file
@@ -44,15 +43,15 @@ def began(number: int, matches: int, before: int, ejections: int = 0, discarded_
     return RoundBegan(number, players, matches, (ENDED.counted,) * before, ejections, discarded_attempts)
 
 
-def watching(rounds: int | None = 1) -> Progress:
-    """Whoever watches since a while, in which time has stood still."""
+def make_progress(rounds: int | None = 1) -> Progress:
+    """The progress of a tournament that began at 0."""
     with patch.object(time, "monotonic", lambda: 0.0):
         return Progress(list, rounds)
 
 
-def seen(watcher: Progress, *events: object, after: float = 2.0) -> str:
-    """The line after some events, the last of which has just happened."""
-    with patch.object(time, "monotonic", lambda: 0.0):
+def observe(watcher: Progress, *events: object, at: float = 0.0, after: float = 2.0) -> str:
+    """The line after some events that happened at one moment."""
+    with patch.object(time, "monotonic", lambda: at):
         for event in events:
             watcher.observe(event)  # type: ignore[arg-type]
     with patch.object(time, "monotonic", lambda: after):
@@ -60,37 +59,37 @@ def seen(watcher: Progress, *events: object, after: float = 2.0) -> str:
 
 
 def test_it_says_what_is_waited_for_before_the_first_match() -> None:
-    watcher = watching()
+    watcher = make_progress()
 
     assert (watcher.status_line, watcher.done_share) == ("starting", 0)
-    assert seen(watcher, BotChecksBegan(PLAYERS), BotChecked("ann", "")) == "trying out the bots, 1 of 2"
+    assert observe(watcher, BotChecksBegan(PLAYERS), BotChecked("ann", "")) == "trying out the bots, 1 of 2"
     assert watcher.done_share == 0.5
-    assert seen(watcher, BotChecked("bob", ""), began(1, 40, 0)) == "0 of 40 matches"
+    assert observe(watcher, BotChecked("bob", ""), began(1, 40, 0)) == "0 of 40 matches"
     assert watcher.done_share == 0
 
 
 def test_the_line_has_the_rate_and_the_time_that_is_left() -> None:
-    watcher = watching()
+    watcher = make_progress()
 
-    line = seen(watcher, began(1, 400, 40), *[ENDED] * 10, ejected("ann"))
+    line = observe(watcher, began(1, 400, 40), *[ENDED] * 10, ejected("ann"))
 
     assert line == "50 of 400 matches, 5.0 per second, 1 min 10 s left, 1 ejection"
     assert watcher.done_share == 0.125
-    assert seen(watcher, TournamentEnded(())) == "all matches are over"
+    assert observe(watcher, TournamentEnded(())) == "all matches are over"
 
 
 def test_a_round_is_said_to_go_on_only_if_some_of_it_was_played_before(capsys: pytest.CaptureFixture[str]) -> None:
-    watcher = watching()
+    watcher = make_progress()
 
-    seen(watcher, began(1, 10, 10), began(2, 10, 0), began(3, 10, 4))
+    observe(watcher, began(1, 10, 10), began(2, 10, 0), began(3, 10, 4))
 
     assert capsys.readouterr().err == "fairplay: going on: 4 of 10 matches of round 3 were played before\n"
 
 
 def test_ejections_and_void_attempts_before_an_interruption_are_counted() -> None:
-    watcher = watching(2)
+    watcher = make_progress(2)
 
-    line = seen(watcher, began(1, 9, 9, 4, 1), began(2, 9, 3, 2, 1), ejected("ann"))
+    line = observe(watcher, began(1, 9, 9, 4, 1), began(2, 9, 3, 2, 1), ejected("ann"))
 
     assert line == "round 2 of 2, 3 of 9 matches, 7 ejections, 2 void attempts"
 
@@ -99,52 +98,45 @@ def test_a_crash_is_told_with_the_error_that_the_program_named(capsys: pytest.Ca
     crash = Ejected(0, Fault.CRASHED, Moment.GREETING, "the program ended with exit code 1")
     evidence = Evidence(exit_code=1, stderr="  File x\nSyntaxError: '(' was never closed\n")
 
-    seen(watching(), PlayerEjected("m00001", "ann", crash, evidence))
+    observe(make_progress(), PlayerEjected("m00001", "ann", crash, evidence))
 
     line = "fairplay: ann was ejected from m00001: crashed, the program ended with exit code 1"
     assert capsys.readouterr().err == f"{line}: SyntaxError: '(' was never closed\n"
 
 
 def test_where_the_number_of_rounds_is_known_all_of_them_are_meant() -> None:
-    swiss, knock_out = watching(4), watching(None)
+    swiss, knock_out = make_progress(4), make_progress(None)
     events = [began(1, 10, 0), *[ENDED] * 10, began(2, 10, 0), *[ENDED] * 5]
 
-    assert seen(swiss, *events, after=3) == "round 2 of 4, 5 of 10 matches, 5.0 per second, 5 s left"
+    assert observe(swiss, *events, after=3) == "round 2 of 4, 5 of 10 matches, 5.0 per second, 5 s left"
     assert swiss.done_share == 15 / 40
-    assert seen(knock_out, *events, after=3) == "round 2, 5 of 10 matches, 5.0 per second, 1 s left of this round"
+    assert observe(knock_out, *events, after=3) == "round 2, 5 of 10 matches, 5.0 per second, 1 s left of this round"
     assert knock_out.done_share == 0.5
 
 
 def test_the_rate_is_that_since_the_first_round_began() -> None:
-    watcher = watching(2)
-    first, second = began(1, 10, 0), began(2, 10, 0)
-    moments: list[tuple[float, TournamentEvent]] = [(10.0, first), *[(11.0, ENDED)] * 10, (12.0, second)]
+    watcher = make_progress(2)
 
-    for now, event in moments:
-        with patch.object(time, "monotonic", lambda now=now: now):
-            watcher.observe(event)
+    observe(watcher, began(1, 10, 0), at=10.0)
+    observe(watcher, *[ENDED] * 10, at=11.0)
+    line = observe(watcher, began(2, 10, 0), at=12.0, after=12.0)
 
-    with patch.object(time, "monotonic", lambda: 12.0):
-        assert watcher.status_line == "round 2 of 2, 0 of 10 matches, 5.0 per second, 2 s left"
+    assert line == "round 2 of 2, 0 of 10 matches, 5.0 per second, 2 s left"
 
 
 def test_a_round_more_than_was_thought_has_matches_left() -> None:
-    line = seen(watching(2), began(3, 10, 0), *[ENDED] * 5, after=1)
+    line = observe(make_progress(2), began(3, 10, 0), *[ENDED] * 5, after=1)
 
     assert line == "round 3 of 2, 5 of 10 matches, 5.0 per second, 1 s left"
 
 
 def test_repeated_failures_of_one_player_hide_no_other_player(capsys: pytest.CaptureFixture[str]) -> None:
-    watcher = watching()
+    watcher = make_progress()
 
-    line = seen(watcher, began(1, 40, 0), *[ejected("b\x1b[2Jad")] * 9, ejected("x" * 99))
+    line = observe(watcher, began(1, 40, 0), *[ejected("b\x1b[2Jad")] * 9, ejected("x" * 99))
 
-    said = capsys.readouterr().err.splitlines()
-    assert (
-        said[:MAX_SHOWN_EJECTIONS]
-        == ["fairplay: b�[2Jad was ejected from m00001: timed out, no answer within 1 s"] * MAX_SHOWN_EJECTIONS
-    )
-    assert said[MAX_SHOWN_EJECTIONS:] == [
+    assert capsys.readouterr().err.splitlines() == [
+        *["fairplay: b�[2Jad was ejected from m00001: timed out, no answer within 1 s"] * MAX_SHOWN_EJECTIONS,
         "fairplay: further ejections of b�[2Jad are not shown",
         f"fairplay: {'x' * 39}… was ejected from m00001: timed out, no answer within 1 s",
     ]
@@ -152,9 +144,9 @@ def test_repeated_failures_of_one_player_hide_no_other_player(capsys: pytest.Cap
 
 
 def test_attempts_are_told_of_until_there_are_too_many(capsys: pytest.CaptureFixture[str]) -> None:
-    watcher = watching()
+    watcher = make_progress()
 
-    line = seen(watcher, began(1, 40, 0), *[AttemptFailed("m1", 1, "played again")] * 30)
+    line = observe(watcher, began(1, 40, 0), *[AttemptFailed("m1", 1, "played again")] * 30)
 
     assert capsys.readouterr().err.splitlines() == [
         *["fairplay: attempt 1 at m1 does not count: played again"] * MAX_SHOWN_ATTEMPTS,
@@ -164,12 +156,11 @@ def test_attempts_are_told_of_until_there_are_too_many(capsys: pytest.CaptureFix
 
 
 def test_without_a_terminal_there_is_a_line_now_and_then(capsys: pytest.CaptureFixture[str]) -> None:
-    watcher = watching()
-    seen(watcher, began(1, 40, 0))
+    watcher = make_progress()
+    observe(watcher, began(1, 40, 0))
 
     for now in range(1, 26):
-        with patch.object(time, "monotonic", lambda now=now: float(now)):
-            watcher.observe(ENDED)
+        observe(watcher, ENDED, at=now)
 
     assert capsys.readouterr().err.splitlines() == [
         "fairplay: 11 of 40 matches, 1.0 per second, 29 s left",
@@ -260,7 +251,7 @@ def test_the_bar_on_a_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
     assert code == 130
     assert re.match(r"(\x1b\[\?25l)?starting", shown)
-    assert re.search(r"\x1b\[2K[━╸ ]{40}\r\n\d+ of 24 matches, \d+\.\d per second, \d+ s left\r\n", shown)
+    assert re.search(r"\x1b\[2K[━╸ ]{40}\r\n\d+ of 24 matches, \d+\.\d per second, (\d+ min )?\d+ s left\r\n", shown)
     assert set(re.findall(r"\x1b\[[?0-9;]*([A-Za-z])", shown)) <= set("AKhl")  # the cursor moves, without colours
     assert shown.rstrip().endswith(
         f"fairplay: interrupted; to go on: the same command again; so far: fairplay standings {tmp_path / 'cup'}"
