@@ -9,7 +9,6 @@ import msgspec
 from fairplay.core.chance import derive_seed, seed_from_text
 from fairplay.core.game import Game
 from fairplay.core.match import Match
-from fairplay.core.messages import Evidence
 from fairplay.core.roles import NULL_RECORD, Record
 from fairplay.games import game_info
 from fairplay.players.address import open_player
@@ -17,10 +16,9 @@ from fairplay.players.process import ProgramConnection
 from fairplay.players.remote import RemoteChannel
 from fairplay.protocol.limits import Limits
 from fairplay.referee.drivers import play_async
-from fairplay.render.evidence import describe_evidence
 from fairplay.sandbox.policy import SandboxLevel, SandboxPolicy
 from fairplay.testing.scripted import AsyncScriptedChannel, strategy_script
-from fairplay.transport.connection import Callback, Connection, OnReceive, Received
+from fairplay.transport.connection import OnReceive, Received
 
 AnyGame = Game[Any, Any, Any]
 AnyMatch = Match[Any, Any, Any]
@@ -43,22 +41,31 @@ class PlayedMatch(NamedTuple):
     said: list[SentLine]
 
 
-class RecordingConnection(Connection):
-    """A line on which everything is overheard."""
+class RecordingProgram(ProgramConnection):
+    """A program of which all messages are overheard."""
 
-    def __init__(self, line: Connection) -> None:
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
         self.said: list[SentLine] = []
-        self._line = line
-
-    def acquire(self, then: Callback) -> None:
-        self._line.acquire(then)
-
-    def release(self) -> None:
-        self._line.release()
 
     def send(self, text: bytes) -> None:
         self.said.append(SentLine(True, text.rstrip(b"\n")))
-        self._line.send(text)
+        super().send(text)
+
+    def offer(self, text: bytes) -> bool:
+        taken = super().offer(text)
+        if taken:
+            self.said.append(SentLine(True, text.rstrip(b"\n")))
+        return taken
+
+    async def close(self, last: bytes, within: float) -> None:
+        if last:
+            self.said.append(SentLine(True, last.rstrip(b"\n")))
+        await super().close(last, within)
+
+    def ask(self, text: bytes, on_receive: OnReceive) -> None:
+        self.send(text)
+        self.on_receive(on_receive)
 
     def on_receive(self, callback: OnReceive | None) -> None:
         def note(heard: Received) -> None:
@@ -67,24 +74,7 @@ class RecordingConnection(Connection):
             if callback is not None:
                 callback(heard)
 
-        self._line.on_receive(None if callback is None else note)
-
-    def evidence(self) -> Evidence:
-        return self._line.evidence()
-
-    def offer(self, text: bytes) -> bool:
-        taken = self._line.offer(text)
-        if taken:
-            self.said.append(SentLine(True, text.rstrip(b"\n")))
-        return taken
-
-    def on_lost(self, callback: Callback) -> None:
-        self._line.on_lost(callback)
-
-    async def close(self, last: bytes, within: float) -> None:
-        if last:
-            self.said.append(SentLine(True, last.rstrip(b"\n")))
-        await self._line.close(last, within)
+        super().on_receive(None if callback is None else note)
 
 
 def deal_match(game: AnyGame, names: Sequence[str], seed: str) -> AnyMatch:
@@ -123,25 +113,13 @@ async def referee_match(
         if isinstance(who, str):
             channels.append(built_in_player(who, match, seat))
         else:
-            program = await ProgramConnection.start(who, sandbox=SandboxPolicy(SandboxLevel.NONE), on_stderr=err.append)
-            tapped = RecordingConnection(program)
+            open_to_all = SandboxPolicy(SandboxLevel.NONE)
+            program: Any = await RecordingProgram.start(who, sandbox=open_to_all, on_stderr=err.append)
             ending = msgspec.structs.replace(limits, goodbye=60)  # the line is cut, and that ends the program
-            remote = RemoteChannel(tapped, match.game, match_id=match_id, limits=ending)
+            remote = RemoteChannel(program, match.game, match_id=match_id, limits=ending)
             channels.append(remote)
     await remote.hello()
     final = await play_async(match, channels, record)
     code = program._transport.get_returncode()
     assert code is not None
-    return PlayedMatch(final, code, b"".join(err).decode(), tapped.said)
-
-
-async def play_sandboxed(match: AnyMatch, table: Sequence[str | Sequence[str]]) -> tuple[AnyMatch, str]:
-    """The same with the program in a strict sandbox; and what became of it when the line was cut."""
-    (command,) = [who for who in table if not isinstance(who, str)]
-    program = await ProgramConnection.start(command, sandbox=SandboxPolicy(SandboxLevel.STRICT))
-    remote = RemoteChannel(program, match.game, limits=PATIENT_LIMITS)
-    await remote.hello()
-    channels: list[Any] = [
-        built_in_player(who, match, seat) if isinstance(who, str) else remote for seat, who in enumerate(table)
-    ]
-    return await play_async(match, channels), "\n".join(describe_evidence(program.evidence()))
+    return PlayedMatch(final, code, b"".join(err).decode(), program.said)

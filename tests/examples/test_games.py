@@ -22,24 +22,15 @@ DIRECTORY = ROOT / "examples" / "games"
 GAMES = {"tic-tac-toe": "py:tic_tac_toe:TicTacToe", "connect-four": "py:connect_four:ConnectFour"}
 LONGEST = {"tic_tac_toe": 80, "connect_four": 120}  # lines
 SIGNS = {"tic-tac-toe": "XO", "connect-four": "RY"}
-BOT = {
-    "tic-tac-toe": """
-from tic_tac_toe import Mark, TicTacToe
-
-def take_turn(view):
-    free = [square for square, owner in enumerate(view.position) if owner is None]
-    return Mark(*divmod(free[-1], 3))
-""",
-    "connect-four": """
-from connect_four import ConnectFour, Drop
+DROPPING_BOT = """
+from connect_four import ConnectFour
 
 def take_turn(view):
     game, moves = view.game, list(view.game.actions(view))
     after = [game.apply(game.imagine(view), move).position for move in moves]
     return next((move for move, position in zip(moves, after) if game.winner(position) == view.seat), moves[0])
-""",
-}
-PLAIN_PROGRAM = """
+"""
+MARKING_PROGRAM = """
 import json, sys
 
 for line in sys.stdin:
@@ -48,11 +39,8 @@ for line in sys.stdin:
         break
     answer = None
     if said["type"] == "take_turn":
-        position = said["view"]["position"]
-        if len(position) == 9:
-            answer = {"type": "mark", "row": position.index(None) // 3, "column": position.index(None) % 3}
-        else:
-            answer = {"type": "drop", "column": min(range(7), key=lambda column: len(position[column]))}
+        row, column = divmod(said["view"]["position"].index(None), 3)
+        answer = {"type": "mark", "row": row, "column": column}
     print(json.dumps({"nonce": said["nonce"], "answer": answer}), flush=True)
 """
 each_game = pytest.mark.parametrize("game", GAMES)
@@ -77,9 +65,8 @@ def handed(game: str) -> tuple[str, str]:
 def recorded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
     """A game, and the journal of a match of it, in which somebody cheats at last."""
     game, directory = str(request.param), tmp_path_factory.mktemp("games")
-    done = command(
-        "play", *handed(game), "ann=lookahead", "bob=random", "--seed", "7", "--journal", str(directory), "--quiet"
-    )
+    words = ("ann=lookahead", "bob=random", "--seed", "7", "--journal", str(directory), "--quiet")
+    done = command("play", *handed(game), *words)
     assert (done.code, done.err) == (0, ""), done
     (path,) = directory.glob("*.jsonl")
     return game, path
@@ -91,33 +78,23 @@ def test_a_whole_game_is_a_short_file(file: str, most: int) -> None:
 
 
 def test_it_is_named_by_its_address_or_by_game_or_by_both() -> None:
-    game = "tic-tac-toe"
-    ways = (
-        ("play", GAMES[game], "random", "random"),
-        ("play", *handed(game), "random", "random"),
-        ("play", "random", "random", f"--game={GAMES[game]}"),
-        ("play", game, "random", "random", *handed(game)),
-    )
-    done = [command(*way, "--seed", "1", "--quiet") for way in ways]
+    named = handed("tic-tac-toe")
+    ways = ((GAMES["tic-tac-toe"],), named, (f"--game={named[1]}",), ("tic-tac-toe", *named))
+    done = [command("play", *way, "random", "random", "--seed", "1", "--quiet") for way in ways]
 
     assert {one.code for one in done} == {0}
     assert len({one.out for one in done}) == 1
-    assert refusal_line(command("play", "fish", "random", "random", *handed(game))).startswith(
-        "tic-tac-toe is for 2 players"
-    )
+    refused = command("play", "fish", "random", "random", *named)
+    assert refusal_line(refused).startswith("tic-tac-toe is for 2 players")
 
 
 @each_game
-def test_it_is_listed_with_its_players_and_its_parameters(game: str) -> None:
+def test_it_is_listed_with_its_players_and_its_rule_book_says_how_to_play_it(game: str) -> None:
     assert f"\n{game}: " in command("games", *handed(game)).out
     assert f"\n{game}: " not in command("games").out
     assert "lookahead:N" in command("players", GAMES[game]).out
 
-
-@each_game
-def test_its_rule_book_is_printed_and_says_how_to_play_it(game: str) -> None:
     book = command("rules", GAMES[game]).out
-
     assert book.startswith(f"The rules of {game}\n")
     assert re.search(r"^  2     On its turn a player ", book, re.MULTILINE)
     assert book.endswith(f"Try it: fairplay play {game} human random --game {GAMES[game]}\n")
@@ -177,37 +154,37 @@ def test_it_is_drawn(recorded: tuple[str, Path], tmp_path: Path) -> None:
 @needs_chromium
 def test_its_page_can_be_stepped_through(recorded: tuple[str, Path], tmp_path: Path) -> None:
     game, path = recorded
-    page_file = tmp_path / "it.html"
-    assert command("replay", str(path), "-o", str(page_file), *handed(game)).code == 0
+    file = tmp_path / "it.html"
+    assert command("replay", str(path), "-o", str(file), *handed(game)).code == 0
 
     with browser_started() as browser:
         page = browser.new_page()
-        page.goto(page_file.as_uri())
+        page.goto(file.as_uri())
         expect(page.locator("#position")).to_have_text(re.compile(r"^0 / \d+$"))
         page.keyboard.press("End")
-        last = page.locator("#position").inner_text().partition(" / ")[2]
-        expect(page.locator("#position")).to_have_text(f"{last} / {last}")
+        expect(page.locator("#position")).to_have_text(re.compile(r"^(\d+) / \1$"))
         expect(page.locator("svg").first).to_be_visible()
         assert "has won" in page.content() or "a draw" in page.content()
 
 
-def test_it_is_gone_on_with_as_a_branch(recorded: tuple[str, Path], tmp_path: Path) -> None:
+def test_it_is_resumed_as_a_branch(recorded: tuple[str, Path], tmp_path: Path) -> None:
     game, path = recorded
+    options = ("--at", "2", "random", "lookahead", "--journal", str(tmp_path), "--quiet")
 
-    done = command(
-        "resume", str(path), "--at", "2", "random", "lookahead", "--journal", str(tmp_path), "--quiet", *handed(game)
-    )
+    done = command("resume", str(path), *options, *handed(game))
 
     assert (done.code, done.err) == (0, "")
     (branch,) = tmp_path.glob("*.jsonl")
     assert "same result" in command("verify", str(branch), *handed(game)).out
 
 
-@each_game
-@pytest.mark.parametrize("far", [False, True], ids=["in Python", "in JSON"])
-def test_bots_are_checked_and_play(game: str, far: bool, tmp_path: Path) -> None:
-    (tmp_path / "bot.py").write_text(PLAIN_PROGRAM if far else BOT[game])
-    bot = f"exec:{sys.executable} {tmp_path}/bot.py" if far else f"{tmp_path}/bot.py"
+@pytest.mark.parametrize(
+    ("game", "source"), [("tic-tac-toe", MARKING_PROGRAM), ("connect-four", DROPPING_BOT)], ids=["in JSON", "in Python"]
+)
+def test_bots_are_checked_and_play(game: str, source: str, tmp_path: Path) -> None:
+    file = tmp_path / "bot.py"
+    file.write_text(source)
+    bot = str(file) if source is DROPPING_BOT else f"exec:{sys.executable} {file}"
 
     checked = command("check-bot", GAMES[game], bot, *BEST_SANDBOX)
     played = command("play", GAMES[game], f"ann={bot}", "bob=lookahead", "--seed", "1", "--quiet", *BEST_SANDBOX)
@@ -231,22 +208,20 @@ def test_a_new_bot_is_ready_to_play(game: str, tmp_path: Path, mypy_cache: Path)
     assert typed(mypy_cache, str(bot)) == "Success: no issues found in 1 source file\n"
 
 
-@each_game
-def test_a_player_that_cheats_is_ejected_with_the_reason(game: str, tmp_path: Path) -> None:
-    field = {"tic-tac-toe": '{"type": "mark", "row": 9, "column": 0}', "connect-four": '{"type": "drop", "column": 9}'}
-    (tmp_path / "bot.py").write_text(f"def take_turn(view):\n    return {field[game]}\n")
-    words = ("play", GAMES[game], f"ann={tmp_path}/bot.py", "random", "--journal", str(tmp_path / "games"))
+def test_a_player_that_cheats_is_ejected_with_the_reason(tmp_path: Path) -> None:
+    game, bot = GAMES["connect-four"], tmp_path / "bot.py"
+    bot.write_text('def take_turn(view):\n    return {"type": "drop", "column": 9}\n')
 
-    played = command(*words, *BEST_SANDBOX)
+    played = command("play", game, f"ann={bot}", "random", "--journal", str(tmp_path / "games"), *BEST_SANDBOX)
     (path,) = (tmp_path / "games").glob("*.jsonl")
-    why = command("why", str(path), *handed(game)).out
+    why = command("why", str(path), "--game", game).out
 
     assert "ann is out: illegal (turn), rule 0.2: it cannot be done now: " in played.out
     assert "On its turn a player does one thing that the rules allow, and nothing else." in why
     asked, again = re.findall("fairplay (?:why-not|debug) .*", why)[::-1]
     assert command(*shlex.split(asked)[1:]).code == 1
     assert "the same as in the record" in command(*shlex.split(again)[1:]).out
-    assert command("check-bot", GAMES[game], f"{tmp_path}/bot.py", *BEST_SANDBOX).code == 1
+    assert command("check-bot", game, str(bot), *BEST_SANDBOX).code == 1
 
 
 @each_game
@@ -260,30 +235,29 @@ def test_people_play_it(game: str) -> None:
     assert "ann is out: gone (turn), left the table" in done.out
 
 
-@each_game
-def test_a_tournament_is_played_in_processes_of_its_own(game: str, tmp_path: Path) -> None:
-    (tmp_path / "last.py").write_text(BOT[game])
-    text = command("tournament", "--init", GAMES[game]).out
-    assert f'game = "{game}"' in text
-    assert text.splitlines()[0].endswith(f":  fairplay tournament FILE --game {GAMES[game]}")
-    text = text.replace("games = 60", "games = 6").replace(
-        '# player_files = ["./bots/*.py"]', 'player_files = ["./last.py"]'
-    )
+def test_a_tournament_is_played_in_processes_of_its_own(tmp_path: Path) -> None:
+    named = handed("connect-four")
+    (tmp_path / "last.py").write_text(DROPPING_BOT)
+    text = command("tournament", "--init", named[1]).out
+    assert 'game = "connect-four"' in text
+    assert text.splitlines()[0].endswith(f":  fairplay tournament FILE --game {named[1]}")
+    text = text.replace("games = 60", "games = 6")
+    text = text.replace('# player_files = ["./bots/*.py"]', 'player_files = ["./last.py"]')
     (tmp_path / "cup.toml").write_text(f'sandbox = "{"auto" if not BEST_SANDBOX else "none"}"\n{text}')
 
-    done = command("tournament", str(tmp_path / "cup.toml"), "--quiet", "--jobs", "2", *handed(game))
+    done = command("tournament", str(tmp_path / "cup.toml"), "--quiet", "--jobs", "2", *named)
 
     assert (done.code, done.err) == (0, ""), done
     results = json.loads((tmp_path / "cup" / "results.json").read_text())
     assert {row["name"] for row in results["standings"]} == {"random", "lookahead", "last"}
     assert not any(results["faults"].values())
-    assert command("standings", str(tmp_path / "cup"), *handed(game)).code == 0
+    assert command("standings", str(tmp_path / "cup"), *named).code == 0
     assert "there is no game" in refusal_line(command("tournament", str(tmp_path / "cup.toml")))
 
 
-@each_game
-def test_many_games_are_played_on_all_cores(game: str) -> None:
-    done = command("play", *handed(game), "random", "lookahead:50", "--games", "4", "--jobs", "2", "--quiet")
+def test_many_games_are_played_on_all_cores() -> None:
+    words = ("random", "lookahead:50", "--games", "4", "--jobs", "2", "--quiet")
+    done = command("play", *handed("tic-tac-toe"), *words)
 
     assert (done.code, done.err) == (0, ""), done
     assert "lookahead:50" in done.out
@@ -308,9 +282,7 @@ def test_a_server_serves_it(tmp_path: Path) -> None:
 
 
 def test_a_game_in_one_file_is_typed(mypy_cache: Path) -> None:
-    said = typed(mypy_cache, "tic_tac_toe.py", "connect_four.py")
-
-    assert said == "Success: no issues found in 2 source files\n"
+    assert typed(mypy_cache, "tic_tac_toe.py", "connect_four.py") == "Success: no issues found in 2 source files\n"
 
 
 def typed(cache: Path, *files: str) -> str:

@@ -1,37 +1,35 @@
 """Check memo 002, the state of Q's referee: its wish list and its ten steps."""
 
-from itertools import pairwise
-from pathlib import Path
-from typing import Any
+from collections.abc import Callable
 
 import msgspec
 import pytest
 
-from fairplay import Acted, Ejected, Ended, Event, Fault, IllegalAction
+from fairplay import Acted, Ended, Event, Fault, IllegalAction
 from fairplay.core.chance import seed_from_text
 from fairplay.core.match import Match
 from fairplay.core.messages import End, TakeTurn
-from fairplay.games.q import Action, Exchange, Pass, Place, Placement, Q, State, View, draft_of
-from fairplay.games.q.board import position_of
+from fairplay.games.q import Action, Exchange, Pass, Place, Placement, Q, View, draft_of
 from fairplay.games.q.draw import svg
-from fairplay.games.q.pieces import NAMES as TILES
 from fairplay.journal.record import Journal
 from fairplay.journal.replay import RecordedMatch, read_journal
 from fairplay.referee.drivers import play
 from fairplay.referee.referee import Referee
 from fairplay.testing.scripted import ScriptedChannel, strategy_script
 from tests.games.q.positions import (
+    Laid,
     make_match,
     make_placement,
     make_position,
     placed_tiles,
     play_actions,
-    tile_column,
     tile_names,
     tile_row,
+    transpose,
 )
 from tests.journal_files import newest_journal
 from tests.match_ids import without_id
+from tests.memos.story import Story, watch_match
 
 GAME = Q()
 NAMES = ("ann", "bob", "cyd")
@@ -61,55 +59,43 @@ class Mixed:
         return placement if placement and self._turns % 4 else Pass()
 
 
-class Watcher:
-    """An observer that keeps every event, and the state after it."""
-
-    def __init__(self) -> None:
-        self.heard: list[tuple[Event, State]] = []
-
-    def observe(self, event: Event, match: Match[Any, Any, Any]) -> None:
-        self.heard.append((event, match.state))
+Recorded = tuple[RecordedMatch, Story]
 
 
-def recorded(directory: Path, watcher: Watcher | None = None) -> tuple[RecordedMatch, Match[Any, Any, Any]]:
-    """A whole match, written down."""
-    referee, begin = Referee(), Journal(directory).begin
-    referee.subscribe(watcher or Watcher())
-    match = referee.run(GAME, [Mixed(0), Mixed(1), Mixed(2)], names=NAMES, seed=seed_from_text("002"), record=begin)
-    return read_journal(newest_journal(directory), GAME), match
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Recorded:
+    """A whole match, written down, and what an observer heard of it."""
+    directory = tmp_path_factory.mktemp("memo")
+    seed, record = seed_from_text("002"), Journal(directory).begin
+    story = watch_match(GAME, [Mixed(0), Mixed(1), Mixed(2)], names=NAMES, seed=seed, record=record)
+    return read_journal(newest_journal(directory), GAME), story
+
+
+def passing() -> list[ScriptedChannel]:
+    return [ScriptedChannel(strategy_script(lambda view: Pass())) for _ in NAMES]
 
 
 # The wish list.
 
 
-def test_get_public_info() -> None:
-    assert (ANN.seat, ANN.map, ANN.scores, ANN.left) == (0, START.map, {0: 5, 1: 3, 2: 0}, 4)
-
-
-def test_get_current_map() -> None:
-    assert {position_of(cell): TILES[kind] for cell, kind in START.map.tiles.items()} == {(0, 0): "red star"}
-
-
-def test_get_available_tiles_of_the_active_player() -> None:
-    assert ANN.hand == ("red circle", "blue clover", "red square")
-
-
-def test_get_players_scores() -> None:
-    assert dict(zip(NAMES, START.scores, strict=True)) == {"ann": 5, "bob": 3, "cyd": 0}
-
-
-def test_get_players_remaining_tiles() -> None:
-    assert {name: len(hand) for name, hand in zip(NAMES, START.hands, strict=True)} == {"ann": 3, "bob": 2, "cyd": 2}
-
-
-def test_get_referee_remaining_tiles() -> None:
-    assert ANN.left == len(START.pile) == 4
+@pytest.mark.parametrize(
+    ("wish", "told", "expected"),
+    [
+        ("public info", (ANN.seat, ANN.map, ANN.scores, ANN.left), (0, START.map, {0: 5, 1: 3, 2: 0}, 4)),
+        ("current map", placed_tiles(START), {(0, 0): "red star"}),
+        ("available tiles of the active player", ANN.hand, ("red circle", "blue clover", "red square")),
+        ("players' scores", START.scores, (5, 3, 0)),
+        ("players' remaining tiles", tuple(map(len, START.hands)), (3, 2, 2)),
+        ("referee's remaining tiles", (ANN.left, len(START.pile)), (4, 4)),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_get(wish: str, told: object, expected: object) -> None:
+    assert told == expected, wish
 
 
 def test_place_tile_for_the_active_player() -> None:
-    draft = draft_of(ANN).place("red circle", (0, 1))
-
-    after = play_actions(START, draft.action)
+    after = play_actions(START, draft_of(ANN).place("red circle", (0, 1)).action)
 
     assert placed_tiles(after) == tile_row((0, 0), "red star, red circle")
 
@@ -139,12 +125,8 @@ def test_end_turn_replaces_the_tiles_and_the_next_player_follows() -> None:
     assert GAME.turn(after) == 1
 
 
-@pytest.mark.parametrize(
-    "laid", [tile_row((0, 1), "red circle, red square"), tile_column((1, 0), "red circle, red square")]
-)
-def test_is_in_same_row_or_column(laid: dict[tuple[int, int], str]) -> None:
-    first, second = laid
-
+@pytest.mark.parametrize(("first", "second"), [((0, 1), (0, 2)), ((1, 0), (2, 0))], ids=["a row", "a column"])
+def test_is_in_same_row_or_column(first: tuple[int, int], second: tuple[int, int]) -> None:
     draft = draft_of(ANN).place("red circle", first)
 
     assert draft.is_in_line(second)
@@ -167,54 +149,42 @@ def test_turn_score() -> None:
     assert draft.score(GAME.q_bonus, GAME.finish_bonus) == after.scores[0] - START.scores[0] == 2 + 3
 
 
-@pytest.mark.parametrize(
-    ("tiles", "placement"),
-    [
-        ({(1, 1): "red circle", (1, 2): "red square"}, tile_row((0, 1), "red circle, red square")),
-        ({(1, 1): "red circle", (2, 1): "red square"}, tile_column((1, 0), "red circle, red square")),
-    ],
-    ids=["a row", "a column"],
-)
-def test_what_was_pointed_already_on_a_row_or_a_column_is_not_pointed_again(
-    tiles: dict[tuple[int, int], str], placement: dict[tuple[int, int], str]
-) -> None:
-    state = make_position(
-        {(0, 0): "red star", **tiles}, ["red circle, red square, blue clover", "green star"], "red star"
-    )
+@pytest.mark.parametrize("turn", [dict, transpose], ids=["a row", "a column"])
+def test_what_was_pointed_already_on_a_row_or_a_column_is_not_pointed_again(turn: Callable[[Laid], Laid]) -> None:
+    tiles = {(0, 0): "red star", **turn({(1, 1): "red circle", (1, 2): "red square"})}
+    state = make_position(tiles, ["red circle, red square, blue clover", "green star"], "red star")
 
-    after = play_actions(state, make_placement(placement))
+    after = play_actions(state, make_placement(turn(tile_row((0, 1), "red circle, red square"))))
 
     assert after.scores[0] == 2 + 3 + 2 + 2  # two tiles, one line of three that both are on, and two lines across
 
 
-def test_the_moves_that_players_make_are_kept(tmp_path: Path) -> None:
-    record, match = recorded(tmp_path)
+def test_the_moves_that_players_make_are_kept(recorded: Recorded) -> None:
+    record, story = recorded
 
-    moves = [(fact.seat, fact.action) for fact in record.facts if isinstance(fact, Acted)]
+    moves = [fact.action for fact in record.facts if isinstance(fact, Acted)]
 
-    assert {type(action) for _, action in moves} == {Place, Exchange, Pass}
+    assert {type(action) for action in moves} == {Place, Exchange, Pass}
     assert len(moves) == len(record.facts)
-    placed = sum(len(action.tiles) for _, action in moves if isinstance(action, Place))
-    assert placed == len(match.state.map.tiles) - 1
+    placed = sum(len(action.tiles) for action in moves if isinstance(action, Place))
+    assert placed == len(story.match.state.map.tiles) - 1
 
 
-def test_the_game_can_be_started_at_any_moment_that_has_been_played(tmp_path: Path) -> None:
-    watcher = Watcher()
-    record, match = recorded(tmp_path, watcher)
-    states = [state for event, state in watcher.heard if not isinstance(event, Ended)]
+def test_the_game_can_be_started_at_any_moment_that_has_been_played(recorded: Recorded) -> None:
+    record, story = recorded
 
     saved = [record.match_after(number).state for number in range(len(record.facts) + 1)]
 
-    assert saved == states
+    assert saved == story.states[:-1]
     for number in range(0, len(saved), max(1, len(saved) // 5)):
-        again = Match(GAME, GAME.unpack_state(GAME.pack_state(saved[number])), NAMES, seed=match.seed)
+        again = Match(GAME, GAME.unpack_state(GAME.pack_state(saved[number])), NAMES, seed=story.match.seed)
         for fact in record.facts[number:]:
             again = again.after(fact)
-        assert (again.state, again.result) == (match.state, match.result)
+        assert (again.state, again.result) == (story.match.state, story.match.result)
 
 
-def test_a_saved_state_is_played_on_and_drawn(tmp_path: Path) -> None:
-    record, _ = recorded(tmp_path)
+def test_a_saved_state_is_played_on_and_drawn(recorded: Recorded) -> None:
+    record, _ = recorded
     middle = record.match_after(len(record.facts) // 2)
 
     final = Referee().resume(middle, [Mixed(0), Mixed(1), Mixed(2)])
@@ -241,26 +211,21 @@ def test_1_the_oldest_is_first() -> None:
 
 
 def test_3_the_active_player_plays_its_turn() -> None:
-    asked: list[int] = []
+    asked: list[int | None] = []
 
-    def passing(view: View) -> Action:
-        assert view.seat is not None
+    def note_and_pass(view: View) -> Action:
         asked.append(view.seat)
         return Pass()
 
-    play(make_match(START), [ScriptedChannel(strategy_script(passing)) for _ in NAMES])
+    play(make_match(START), [ScriptedChannel(strategy_script(note_and_pass)) for _ in NAMES])
 
     assert asked == [0, 1, 2]
 
 
 def test_4_1_an_invalid_move_gets_a_player_kicked_and_the_others_reordered() -> None:
     wrong = Place((Placement("blue clover", (0, 1)),))
-    table = [
-        ScriptedChannel(strategy_script(lambda view: wrong)),
-        *(ScriptedChannel(strategy_script(lambda view: Pass())) for _ in range(2)),
-    ]
 
-    final = play(make_match(START), table)
+    final = play(make_match(START), [ScriptedChannel(strategy_script(lambda view: wrong)), *passing()[1:]])
 
     assert [(out.seat, out.fault) for out in final.ejected] == [(0, Fault.ILLEGAL)]
     assert GAME.order(final.state) == (1, 2)
@@ -289,32 +254,27 @@ def test_4_5_the_score_of_the_move_is_added_to_the_running_score() -> None:
     assert play_actions(START, make_placement({(0, 1): "red circle"})).scores == (5 + 3, 3, 0)
 
 
-def test_5_and_6_the_state_is_updated_and_saved_after_every_move(tmp_path: Path) -> None:
-    watcher = Watcher()
+def test_5_and_6_the_state_is_updated_and_saved_after_every_move(recorded: Recorded) -> None:
+    record, story = recorded
 
-    record, _ = recorded(tmp_path, watcher)
-
-    told = [event for event, _ in watcher.heard if isinstance(event, Acted | Ejected)]
-    assert list(record.facts) == told
-    for (_, before), (event, after) in pairwise(watcher.heard):
-        if isinstance(event, Acted):
-            assert after == GAME.apply(before, event.action)
+    assert list(record.facts) == story.events[1:-1]
+    for before, event, after in zip(story.states, record.facts, story.states[1:], strict=False):
+        assert isinstance(event, Acted)
+        assert after == GAME.apply(before, event.action)
 
 
-def test_7_and_8_at_the_end_of_each_round_it_is_checked_whether_the_game_is_over(tmp_path: Path) -> None:
-    record, _ = recorded(tmp_path)
-    moves = [fact.action for fact in record.facts if isinstance(fact, Acted)]
+def test_7_and_8_at_the_end_of_each_round_it_is_checked_whether_the_game_is_over(recorded: Recorded) -> None:
+    record, story = recorded
+    placed = [isinstance(fact, Acted) and isinstance(fact.action, Place) for fact in record.facts]
 
-    rounds = [moves[number : number + 3] for number in range(0, len(moves), 3)]
-    placed = [any(isinstance(action, Place) for action in one) for one in rounds]
+    rounds = [any(placed[number : number + 3]) for number in range(0, len(placed), 3)]
 
-    finished = not record.match_after(None).state.hands[record.match_after(None).state.order[0]]
-    assert all(placed[:-1])
-    assert finished or not placed[-1]
+    assert all(rounds[:-1])
+    assert not rounds[-1] or not story.match.state.hands[story.match.state.order[0]]
 
 
 def test_9_the_winner_and_the_rankings_are_announced() -> None:
-    table, events = [ScriptedChannel(strategy_script(lambda view: Pass())) for _ in NAMES], []
+    table, events = passing(), list[Event]()
 
     final = play(make_match(START), table, on_event=lambda event, match: events.append(event))
 
@@ -333,16 +293,9 @@ def test_10_the_next_game_starts_from_nothing() -> None:
 
 
 def test_the_referee_contacts_the_state_whenever_it_gets_the_players_input() -> None:
-    seen: list[View] = []
-
-    def passing(view: View) -> Action:
-        seen.append(view)
-        return Pass()
-
-    table = [ScriptedChannel(strategy_script(passing)) for _ in NAMES]
+    table = passing()
 
     play(make_match(START), table)
 
-    turns = [message.view for channel in table for message in channel.heard if isinstance(message, TakeTurn)]
-    assert turns == seen
-    assert [view.order for view in seen] == [(0, 1, 2), (1, 2, 0), (2, 0, 1)]
+    turns = [[message.view for message in one.heard if isinstance(message, TakeTurn)] for one in table]
+    assert [[view.order for view in views] for views in turns] == [[(0, 1, 2)], [(1, 2, 0)], [(2, 0, 1)]]

@@ -1,7 +1,8 @@
-"""Check memo 004, the rooms of Fish."""
+"""Check memo 004, the rooms of Fish, sentence by sentence."""
 
 import asyncio
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -23,17 +24,16 @@ from fairplay.server.room import Room, RoomOptions, create_room
 from fairplay.server.spectating.patches import apply_patch
 from fairplay.testing.scripted import ScriptedChannel, failing_script, strategy_script
 from tests.journal_files import newest_journal, read_lines
+from tests.memos.story import NAMES, SEED, Story, watch_match
 from tests.nonempty import nonempty
 from tests.players.scripted_connections import VirtualTimeLoop, run_in_virtual_time
 from tests.server.spectators import Spectator
 
-FishMatch = Match[State, View, Action]
-
 # Everything that the memo leaves to chance is drawn.
 GAME = Fish(rows=4, columns=5, fish="random", holes="random", colours="random")
-SEED = bytes(range(32))
 SEEDS = [seed_from_text(str(number)) for number in range(60)]
-NAMES = ("ann", "bob", "cyd", "dee")
+
+for_each_count = pytest.mark.parametrize("count", [2, 3, 4])
 
 
 def first(view: View) -> Action:
@@ -42,18 +42,6 @@ def first(view: View) -> Action:
 
 def tiles(state: State) -> list[int]:
     return [state.fish_on(position) for position in state.grid.positions]
-
-
-class Watcher:
-    """An observer that keeps every change."""
-
-    def __init__(self) -> None:
-        self.events: list[Event] = []
-        self.states: list[State] = []
-
-    def observe(self, event: Event, match: FishMatch) -> None:
-        self.events.append(event)
-        self.states.append(match.state)
 
 
 class Seeing:
@@ -77,10 +65,8 @@ class Seeing:
         self.result = result
 
 
-def run(table: list[Any], watcher: Watcher | None = None, **options: Any) -> FishMatch:
-    referee = Referee()
-    referee.subscribe(watcher or Watcher())
-    return referee.run(GAME, table, **{"names": NAMES[: len(table)], "seed": SEED, **options})
+def run(table: list[Any], **options: Any) -> Story:
+    return watch_match(GAME, table, **options)
 
 
 # What the tournament manager provides.
@@ -90,18 +76,15 @@ def test_a_game_has_a_unique_id(tmp_path: Path) -> None:
     for _ in range(10):
         run([first, first], record=Journal(tmp_path).begin)
 
-    ids = [json.loads(path.read_text().partition("\n")[0])["match"] for path in tmp_path.iterdir()]
-    assert len(set(ids)) == 10
+    assert len({read_lines(path)[0]["match"] for path in tmp_path.iterdir()}) == 10
 
 
 def test_the_players_are_in_ascending_order_of_their_ages() -> None:
-    match = run([first, first, first, first], ages=[30, 40, 10, 20])
-
-    assert match.names == ("cyd", "dee", "ann", "bob")
+    assert run([first] * 4, ages=[30, 40, 10, 20]).match.names == ("cyd", "dan", "ann", "bob")
 
 
 def test_players_of_the_same_age_stay_in_the_order_of_the_list() -> None:
-    assert run([first, first, first], ages=[20, 10, 10]).names == ("bob", "cyd", "ann")
+    assert run([first] * 3, ages=[20, 10, 10]).match.names == ("bob", "cyd", "ann")
 
 
 # The initial board.
@@ -114,7 +97,7 @@ def test_width_and_height_are_those_that_the_manager_gives(rows: int, columns: i
     assert (board.rows, board.columns) == (rows, columns)
 
 
-@pytest.mark.parametrize("count", [2, 3, 4])
+@for_each_count
 def test_the_number_of_holes_is_random_and_all_penguins_can_be_placed(count: int) -> None:
     penguins = (6 - count) * count
 
@@ -124,21 +107,20 @@ def test_the_number_of_holes_is_random_and_all_penguins_can_be_placed(count: int
     assert all(20 - hole >= penguins for hole in holes)
 
 
-@pytest.mark.parametrize("count", [2, 3, 4])
+@for_each_count
 def test_a_board_with_just_enough_tiles_gets_no_holes(count: int) -> None:
     game = Fish(rows=1, columns=(6 - count) * count, holes="random")
 
     assert all(0 not in tiles(game.deal(count, seed)) for seed in SEEDS)
 
 
-@pytest.mark.parametrize("count", [2, 3, 4])
+@for_each_count
 def test_with_any_number_of_holes_all_players_place_all_their_penguins(count: int) -> None:
     for seed in SEEDS:
-        watcher = Watcher()
-        match = run([first] * count, watcher, seed=seed)
-        placed = [event for event in watcher.events if isinstance(event, Acted) and isinstance(event.action, Place)]
+        story = run([first] * count, seed=seed)
+        placed = [event for event in story.events if isinstance(event, Acted) and isinstance(event.action, Place)]
         assert len(placed) == (6 - count) * count
-        assert match.result.ejected == ()
+        assert story.match.result.ejected == ()
 
 
 def test_which_tiles_are_holes_is_random() -> None:
@@ -154,7 +136,7 @@ def test_the_number_of_fish_is_random_on_each_tile_that_is_no_hole() -> None:
     assert all({board[cell] for board in boards} == {0, 1, 2, 3, 4, 5} for cell in range(20))
 
 
-@pytest.mark.parametrize("count", [2, 3, 4])
+@for_each_count
 def test_colours_are_assigned_at_random_and_are_unique(count: int) -> None:
     colours = [GAME.deal(count, seed).colours for seed in SEEDS]
 
@@ -165,70 +147,58 @@ def test_colours_are_assigned_at_random_and_are_unique(count: int) -> None:
 # The initial state.
 
 
-@pytest.mark.parametrize("count", [2, 3, 4])
+@for_each_count
 def test_the_initial_state_is_in_the_placing_stage_with_the_board_and_scores_of_zero(count: int) -> None:
-    watcher = Watcher()
+    story = run([first] * count)
 
-    match = run([first] * count, watcher)
-
-    initial = watcher.states[0]
+    initial = story.states[0]
     assert initial.stage is Stage.PLACING
     assert initial == GAME.deal(count, SEED)
-    assert initial.scores == (0,) * count
-    assert initial.penguins == ((),) * count
+    assert (initial.scores, initial.penguins) == ((0,) * count, ((),) * count)
     assert initial.order == tuple(range(count))  # the order of the manager's list
-    assert match.names == NAMES[:count]
+    assert story.match.names == NAMES[:count]
 
 
 # The game.
 
 
 def test_the_stages_are_placing_then_playing_then_done() -> None:
-    watcher = Watcher()
+    stages = [state.stage for state in run([first] * 3).states]
 
-    run([first, first, first], watcher)
-
-    stages = [state.stage for state in watcher.states]
     assert stages[:9] == [Stage.PLACING] * 9  # before each of the placements
     assert stages == sorted(stages, key=list(Stage).index)
     assert set(stages) == set(Stage)
 
 
 def test_the_initial_state_is_shown_to_players_and_observers() -> None:
-    watcher, table = Watcher(), [Seeing(), Seeing()]
+    table, initial = [Seeing(), Seeing()], GAME.deal(2, SEED)
 
-    run(table, watcher)
-
-    initial = GAME.deal(2, SEED)
+    assert run(table).states[0] == initial
     assert [player.seen[0] for player in table] == [View(0, initial), View(1, initial)]
-    assert watcher.states[0] == initial
 
 
 def test_players_see_the_state_as_it_has_changed_whenever_they_are_to_respond() -> None:
-    watcher, table = Watcher(), [Seeing(), Seeing(), Seeing()]
+    table = [Seeing(), Seeing(), Seeing()]
 
-    run(table, watcher)
+    story = run(table)
 
     shown = {seat: iter(player.seen[1:]) for seat, player in enumerate(table)}
-    for state, event in nonempty(zip(watcher.states, watcher.events[1:-1], strict=False)):
+    for state, event in nonempty(zip(story.states, story.events[1:-1], strict=False)):
         assert isinstance(event, Acted)
         assert next(shown[event.seat]) == View(event.seat, state)
 
 
 def test_observers_hear_of_every_change_with_the_state_after_it() -> None:
-    watcher = Watcher()
+    story = run([first, first])
 
-    match = run([first, first], watcher)
-
-    for before, event, after in zip(watcher.states, watcher.events[1:-1], watcher.states[1:], strict=False):
+    for before, event, after in nonempty(zip(story.states, story.events[1:-1], story.states[1:], strict=False)):
         assert isinstance(event, Acted)
         assert after == GAME.apply(before, event.action) != before
-    assert watcher.states[-1] == match.state
+    assert story.states[-1] == story.match.state
 
 
 def test_an_observer_can_render_every_change() -> None:
-    watcher, pictures = Watcher(), dict[str, str]()
-    referee = Referee()
+    referee, watcher, pictures = Referee(), Story(), dict[str, str]()
     referee.subscribe(watcher)
     referee.subscribe(Painter(pictures.__setitem__, lambda match, before: {"svg": svg(match.view(None), match.names)}))
 
@@ -239,25 +209,21 @@ def test_an_observer_can_render_every_change() -> None:
     assert len(set(pictures.values())) == 1 + changes
 
 
-def test_every_state_can_be_had_again_from_the_log(tmp_path: Path) -> None:
-    watcher, journal = Watcher(), Journal(tmp_path)
+def test_every_state_can_be_had_again_from_the_log_by_the_id_of_the_game(tmp_path: Path) -> None:
+    story = run([first, first], record=Journal(tmp_path).begin)
 
-    match = run([first, first], watcher, record=journal.begin)
-
-    recorded = read_journal(tmp_path / f"{match.id}.jsonl")
+    recorded = read_journal(tmp_path / f"{story.match.id}.jsonl")
     assert len(recorded.facts) > 10
-    assert [recorded.match_after(facts).state for facts in range(len(recorded.facts) + 1)] == watcher.states[:-1]
+    assert [recorded.match_after(facts).state for facts in range(len(recorded.facts) + 1)] == story.states[:-1]
 
 
 def test_the_logger_keeps_every_change_with_a_timestamp(tmp_path: Path) -> None:
-    watcher, times = Watcher(), iter(range(1000, 2000))
-    journal = Journal(tmp_path, now=lambda: next(times))
+    times = iter(range(1000, 2000))
 
-    run([first, first], watcher, record=journal.begin)
+    story = run([first, first], record=Journal(tmp_path, now=lambda: next(times)).begin)
 
-    lines = read_lines(newest_journal(tmp_path))
-    at = [line["at"] for line in lines]
-    assert len(lines) == 1 + len(watcher.events)  # the opening comes before
+    at = [line["at"] for line in read_lines(newest_journal(tmp_path))]
+    assert len(at) == 1 + len(story.events)  # the opening comes before
     assert at[0] == 1000
     assert at == sorted(set(at))
 
@@ -280,7 +246,7 @@ MALFORMED: dict[str, Any] = {
 
 @pytest.mark.parametrize("message", MALFORMED)
 def test_any_message_that_does_not_adhere_to_the_format_gets_its_sender_kicked_out(message: str) -> None:
-    match = run([first, lambda view: MALFORMED[message], first])
+    match = run([first, lambda view: MALFORMED[message], first]).match
 
     assert [(out.seat, out.fault) for out in match.result.ejected] == [(1, Fault.MALFORMED)]
     assert match.result.ranking
@@ -289,30 +255,28 @@ def test_any_message_that_does_not_adhere_to_the_format_gets_its_sender_kicked_o
 
 @pytest.mark.parametrize("call", [1, 2, 5, 6])
 def test_a_player_that_does_not_respond_in_time_is_kicked_out(call: int) -> None:
-    late = ScriptedChannel(
-        failing_script(call, Failed(Fault.TIMED_OUT, "no answer within 5 s"), strategy_script(first))
-    )
-    good = ScriptedChannel(strategy_script(first))
+    failing = failing_script(call, Failed(Fault.TIMED_OUT, "no answer within 5 s"), strategy_script(first))
+    late, good = ScriptedChannel(failing), ScriptedChannel(strategy_script(first))
     heard: list[Event] = []
 
-    match = play(
-        Match(GAME, GAME.deal(2, SEED), ("late", "good")),
-        [late, good],
-        on_event=lambda event, match: heard.append(event),
-    )
+    final = play(two_players(), [late, good], on_event=lambda event, match: heard.append(event))
 
     out = Ejected(0, Fault.TIMED_OUT, Moment.TURN, "no answer within 5 s")
-    assert match.result.ejected == (out,)
+    assert final.result.ejected == (out,)
     assert heard.count(out) == 1
     assert late.closed == [out]
     assert [type(message) for message in late.heard] == [Start, *[TakeTurn] * call]
     assert isinstance(good.heard[-1], End)
 
 
-def test_once_the_game_is_done_nobody_is_asked_for_a_move() -> None:
-    channels = [ScriptedChannel(strategy_script(first)), ScriptedChannel(strategy_script(first))]
+def two_players() -> Match[State, View, Action]:
+    return Match(GAME, GAME.deal(2, SEED), ("ann", "bob"))
 
-    play(Match(GAME, GAME.deal(2, SEED), ("ann", "bob")), channels)
+
+def test_once_the_game_is_done_nobody_is_asked_for_a_move() -> None:
+    channels = [ScriptedChannel(strategy_script(first)) for _ in range(2)]
+
+    play(two_players(), channels)
 
     asked = [message.view.state.stage for one in channels for message in one.heard if isinstance(message, TakeTurn)]
     assert Stage.DONE not in asked
@@ -320,56 +284,49 @@ def test_once_the_game_is_done_nobody_is_asked_for_a_move() -> None:
 
 
 def test_valid_input_changes_the_state_and_nothing_else_does() -> None:
-    state = GAME.deal(2, SEED)
-    answers = [Answered(None), Answered(Place((-1, 0)))]
-    states: list[State] = []
+    begin, states = two_players(), list[State]()
+    invalid = ScriptedChannel([Answered(None), Answered(Place((-1, 0)))])
 
     play(
-        Match(GAME, state, ("ann", "bob")),
-        [ScriptedChannel(strategy_script(first)), ScriptedChannel(answers)],
+        begin,
+        [ScriptedChannel(strategy_script(first)), invalid],
         on_event=lambda event, match: states.append(match.state),
     )
 
-    at = first(View(0, state))
-    assert states[1] == GAME.apply(state, at)
+    assert states[1] == GAME.apply(begin.state, first(View(0, begin.state)))
     assert states[2] == GAME.eject(states[1], 1, Moment.TURN)
 
 
 # The end.
 
 
-@pytest.mark.parametrize("count", [2, 3, 4])
+@for_each_count
 def test_when_there_are_no_more_valid_moves_the_state_is_done_and_observers_see_it_and_players_hear_the_result(
     count: int,
 ) -> None:
-    watcher, table = Watcher(), [Seeing() for _ in range(count)]
+    table = [Seeing() for _ in range(count)]
 
-    match = run(table, watcher)
+    story = run(table)
 
-    assert not any(match.state.can_move(seat) for seat in range(count))
-    assert [state.stage for state in watcher.states[-2:]] == [Stage.DONE, Stage.DONE]
-    assert watcher.events[-1] == Ended(match.result)
-    assert [player.result for player in table] == [match.result] * count
+    assert not any(story.match.state.can_move(seat) for seat in range(count))
+    assert [state.stage for state in story.states[-2:]] == [Stage.DONE, Stage.DONE]
+    assert story.events[-1] == Ended(story.match.result)
+    assert [player.result for player in table] == [story.match.result] * count
 
 
 def test_the_manager_gets_the_last_state_and_the_players_in_the_order_of_the_state() -> None:
-    channels = [LocalChannel(first, GAME) for _ in range(3)]
+    begin = Match(GAME, GAME.deal(3, SEED), NAMES[:3])
 
-    match = play(Match(GAME, GAME.deal(3, SEED), ("ann", "bob", "cyd")), channels)
+    match = play(begin, [LocalChannel(first, GAME) for _ in range(3)])
 
-    sheet = GAME.pack_state(match.state)
-    assert sheet["stage"] == "done"
-    assert match.names == ("ann", "bob", "cyd")
-    assert [player["score"] for player in sheet["players"]] == list(match.state.scores)
-    best = max(match.state.scores)
-    winners = {match.names[seat] for seat in match.result.ranking[0]}
-    assert winners == {name for name, score in zip(match.names, match.state.scores, strict=True) if score == best}
+    sheet, scores = GAME.pack_state(match.state), match.state.scores
+    assert (sheet["stage"], match.names) == ("done", NAMES[:3])
+    assert [player["score"] for player in sheet["players"]] == list(scores)
+    assert match.result.ranking[0] == {seat for seat in range(3) if scores[seat] == max(scores)}
 
 
 def test_the_id_of_the_game_leads_to_the_last_state_and_the_players(tmp_path: Path) -> None:
-    journal = Journal(tmp_path)
-
-    match = run([first, first, first], record=journal.begin)
+    match = run([first] * 3, record=Journal(tmp_path).begin).match
 
     recorded = read_journal(tmp_path / f"{match.id}.jsonl")
     assert recorded.match_after(None) == match
@@ -406,7 +363,7 @@ def test_a_room_has_a_unique_id_the_ids_of_its_players_in_their_order_and_a_boar
     assert (room.id, room.name, room.player_ids) == ("room-1", "the ice", ("ann", "bob", "cyd"))
     assert room.match.state == GAME.deal(3, SEED)
     assert (room.match.state.grid.rows, room.match.state.grid.columns) == (4, 5)
-    options = RoomOptions(player_ids=NAMES, game=GAME)
+    options = RoomOptions(player_ids=NAMES[:4], game=GAME)
     assert len({create_room("another", options).id for _ in range(10)}) == 10
 
 
@@ -419,64 +376,74 @@ def test_the_room_starts_in_the_placing_stage_or_with_the_state_that_is_set() ->
     assert room.match.state == other
 
 
-def test_clients_that_listen_to_state_changes_play_a_whole_game_and_the_manager_gets_the_last_state() -> None:
-    room = room_of()
-    clients = [client(room, player_id) for player_id in room.player_ids]
+class PlayedRoom:
+    """A room in which three clients have played a whole game, with an observer and a logger."""
 
-    result = asyncio.run(room.play())
+    def __init__(self) -> None:
+        self.room, self.observer, self.log = room_of(), Spectator(), list[bytes]()
+        self.clients = [client(self.room, player_id) for player_id in self.room.player_ids]
+        self.room.hub.add(self.observer)
+        self.room.on_state_change(self.log.append)
+        self.result = asyncio.run(self.room.play())
+
+
+@pytest.fixture(scope="module")
+def played() -> PlayedRoom:
+    return PlayedRoom()
+
+
+def test_clients_that_listen_to_state_changes_play_a_whole_game_and_the_manager_gets_the_last_state(
+    played: PlayedRoom,
+) -> None:
+    room, result = played.room, played.result
 
     assert (result.match, result.match.id, result.names) == (room.match, "room-1", ("ann", "bob", "cyd"))
     assert room.match.result.ejected == ()
     assert (room.stage, result.match.state.stage) == ("done", Stage.DONE)
-    for one in nonempty(clients):
+    for one in nonempty(played.clients):
         assert one.lines[0]["view"] == json.loads(json.dumps(GAME.pack(View(None, GAME.deal(3, SEED)))))
         assert [line["seq"] for line in one.lines] == [*range(len(one.lines) - 1), len(one.lines) - 2]
 
 
-def test_clients_observers_and_the_logger_hear_the_same_changes_with_timestamps_and_the_final_state_once_more() -> None:
-    room, observer, log = room_of(), Spectator(), list[bytes]()
-    clients = [client(room, player_id) for player_id in room.player_ids]
-    room.hub.add(observer)
-    room.on_state_change(log.append)
+def test_clients_observers_and_the_logger_hear_the_same_changes_with_timestamps_and_the_final_state_once_more(
+    played: PlayedRoom,
+) -> None:
+    lines = played.observer.lines
 
-    asyncio.run(room.play())
-
-    assert [one.lines for one in clients] == [observer.lines] * 3
-    assert [json.loads(line) for line in log] == observer.lines
-    at = [line["at"] for line in observer.lines]
+    assert [one.lines for one in played.clients] == [lines] * 3
+    assert [json.loads(line) for line in played.log] == lines
+    at = [line["at"] for line in lines]
     assert at == sorted(at) and at[0] > 1e9
-    assert [line["type"] for line in observer.lines[-2:]] == ["patch", "snapshot"]
-    assert observer.lines[-1]["view"]["stage"] == "done"
+    assert [line["type"] for line in lines[-2:]] == ["patch", "snapshot"]
+    assert lines[-1]["view"]["stage"] == "done"
 
 
-def test_a_logger_makes_the_state_after_every_change_from_the_patches_that_are_broadcast() -> None:
-    room, log = room_of(), list[bytes]()
-    for player_id in room.player_ids:
-        client(room, player_id)
-    room.on_state_change(log.append)
-
-    result = asyncio.run(room.play())
-    first, *patches, last = (json.loads(line) for line in log)
+def test_a_logger_makes_the_state_after_every_change_from_the_patches_that_are_broadcast(played: PlayedRoom) -> None:
+    first, *patches, last = (json.loads(line) for line in played.log)
     for line in patches:
         first = apply_patch(first, line["patch"])
 
     assert (first["view"], first["turn"]) == (last["view"], last["turn"])
-    assert GAME.unpack(first["view"]) == View(None, result.match.state)
+    assert GAME.unpack(first["view"]) == View(None, played.result.match.state)
+
+
+def answer_turns(room: Room, player_id: str, answer: Callable[[View], Any]) -> None:
+    """Answer whenever a player is to take a turn."""
+
+    def hear(line: bytes) -> None:
+        said = json.loads(line)
+        if said["type"] == "take_turn":
+            room.on_message(player_id, answer(GAME.unpack(said["view"])))
+
+    room.on_state_change(hear, player_id)
 
 
 @pytest.mark.parametrize("message", MALFORMED)
 def test_in_a_room_too_a_malformed_message_gets_its_sender_kicked_out(message: str) -> None:
     room = room_of()
-
-    def hear(line: bytes) -> None:
-        said = json.loads(line)
-        if said["type"] == "take_turn":
-            view = GAME.unpack(said["view"])
-            bad = view.seat == 1
-            room.on_message(NAMES[view.seat or 0], MALFORMED[message] if bad else first(view))
-
     for player_id in room.player_ids:
-        room.on_state_change(hear, player_id)
+        answer_turns(room, player_id, first if player_id != "bob" else lambda view: MALFORMED[message])
+
     result = asyncio.run(room.play())
 
     assert [(out.seat, out.fault) for out in room.match.result.ejected] == [(1, Fault.MALFORMED)]
@@ -485,13 +452,7 @@ def test_in_a_room_too_a_malformed_message_gets_its_sender_kicked_out(message: s
 
 def test_a_player_has_5_seconds_to_respond() -> None:
     room = room_of(2)
-
-    def hear(line: bytes) -> None:
-        said = json.loads(line)
-        if said["type"] == "take_turn":
-            room.on_message("bob", first(GAME.unpack(said["view"])))
-
-    room.on_state_change(hear, "bob")
+    answer_turns(room, "bob", first)
 
     async def work(loop: VirtualTimeLoop) -> float:
         begun = loop.time()

@@ -15,7 +15,6 @@ LONG_TESTS = (  # directories and files, the slowest first
     "tests/benchmarks/",
     "tests/server/test_hostile_clients.py",
     "tests/course/server/test_serving.py",
-    "tests/course/server/test_attacks.py",
     "tests/course/channel/test_misbehaviour.py",
     "tests/sandbox/test_visible_files.py",
     "tests/server/test_bad_networks.py",

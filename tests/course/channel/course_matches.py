@@ -2,6 +2,8 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from functools import partial, wraps
+from inspect import Signature, signature
 from typing import Any, NamedTuple, TypeVar
 
 import msgspec
@@ -192,6 +194,20 @@ class ScriptedClient:
 
 
 SendReply = Callable[[asyncio.StreamWriter, bytes], Awaitable[None]]
+
+
+def run_by(run: Callable[[Any], Any], given: int = 2) -> Callable[[Callable[..., Any]], Callable[..., None]]:
+    """Make a test of an async one: `run` awaits it with its first arguments, and the others are its parameters."""
+
+    def decorate(test: Callable[..., Any]) -> Callable[..., None]:
+        @wraps(test)
+        def call(**parameters: Any) -> None:
+            run(partial(test, **parameters))
+
+        call.__signature__ = Signature([*signature(test).parameters.values()][given:])  # type: ignore[attr-defined]
+        return call
+
+    return decorate
 
 
 async def run_loop_turns(count: int = 4) -> None:

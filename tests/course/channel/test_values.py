@@ -1,6 +1,5 @@
 """Test that JSON values are found however their bytes are split, and invalid ones at the first invalid byte."""
 
-import json
 import re
 from typing import Any
 
@@ -76,12 +75,8 @@ WRONG: list[tuple[bytes, int, str]] = [
     (b'["\xff"]', 2, "not UTF-8"),
     (b'["\xc3"]', 3, "not UTF-8"),
     (b'["\xed\xa0\x80"]', 4, "not UTF-8"),
-    (b"[" * (wire.MAX_JSON_DEPTH + 1), wire.MAX_JSON_DEPTH, "nested more than 32 deep"),
-    (
-        b"[" * (wire.MAX_JSON_DEPTH + 1) + b"]" * (wire.MAX_JSON_DEPTH + 1),
-        wire.MAX_JSON_DEPTH,
-        "nested more than 32 deep",
-    ),
+    (b"[" * 33, 32, "nested more than 32 deep"),
+    (b"[" * 33 + b"]" * 33, 32, "nested more than 32 deep"),
     (b'{"a":1,"a":1}', 12, "a key occurs twice"),
     (b'["\\ud800"]', 9, "half a character"),
 ]
@@ -113,13 +108,13 @@ def test_a_value_is_found_wherever_it_is_cut(text: bytes, around: tuple[bytes, b
     assert scanned(*singly(whole)) == ([text], "", b"")
     for cut in nonempty(cuts):
         assert scanned(whole[:cut], whole[cut:]) == ([text], "", b""), cut
+        assert scanned(whole[:cut])[0] == ([] if cut < len(around[0] + text) else [text])
 
 
 @pytest.mark.parametrize("gap", [b"", b" ", b"\n", b" \r\n\t "], ids=repr)
 def test_values_come_back_to_back(gap: bytes) -> None:
     whole = gap.join(FINE)
 
-    assert scanned(whole) == (FINE, "", b"")
     assert scanned(*singly(whole)) == (FINE, "", b"")
     for cut in nonempty(range(len(whole))):
         assert scanned(whole[:cut], whole[cut:]) == (FINE, "", b""), cut
@@ -135,35 +130,13 @@ def test_invalid_json_is_noticed_at_its_first_invalid_byte(text: bytes, at: int,
     assert scanned(*singly(text)) == ([], wrong, b"")
     assert scanned(*singly(text[: at + 1]))[1] == wrong
     assert scanned(*singly(text[:at]))[1] == scanned(text[:at])[1] == ""
+    assert scanned(b'"void" ' + text)[:2] == scanned(b'"void"\n', text)[:2] == ([b'"void"'], wrong)
 
 
-@pytest.mark.parametrize("text", [text for text in FINE if len(text) > 2], ids=lambda text: text[:20].decode())
-def test_a_part_of_a_value_is_neither_whole_nor_wrong(text: bytes) -> None:
-    for end in nonempty(range(1, len(text))):
-        assert scanned(text[:end]) == ([], "", text[:end])
-
-
-@pytest.mark.parametrize(("text", "at", "why"), WRONG, ids=[text[:20].decode(errors="replace") for text, *_ in WRONG])
-def test_values_before_invalid_json_are_found(text: bytes, at: int, why: str) -> None:
-    found, wrong, _ = scanned(b'"void" ' + text)
-
-    assert found == [b'"void"'] and why in wrong
-    assert scanned(b'"void"\n', b'["x"]', text)[0] == [b'"void"', b'["x"]']
-
-
-def test_nothing_more_is_found_after_something_wrong() -> None:
+def test_nothing_more_is_found_after_something_wrong_and_its_text_includes_what_follows() -> None:
     scanner = Scanner()
-    scanner.feed(b"void")
 
-    assert scanner.feed(b'"void"') == []
-    assert isinstance(scanner.wrong, IllFormed) and scanner.wrong.text == b"void"
-
-
-def test_the_text_of_invalid_json_includes_what_follows() -> None:
-    scanner = Scanner()
-    scanner.feed(b"[0,")
-    scanner.feed(b"one]")
-
+    assert [scanner.feed(piece) for piece in (b"[0,", b"one]", b'"void"')] == [[], [], []]
     assert isinstance(scanner.wrong, IllFormed) and scanner.wrong.text == b"[0,one]"
 
 
@@ -185,8 +158,7 @@ def test_a_value_that_never_ends_is_too_much_in_any_pieces(begin: bytes, size: i
 
 @pytest.mark.parametrize("cut", [0, 1, 5000, MOST - 1, MOST, MOST + 1])
 def test_the_largest_value_is_taken_and_no_larger_one(cut: int) -> None:
-    largest = b'"' + b"x" * (MOST - 2) + b'"'
-    larger = b'"' + b"x" * (MOST - 1) + b'"'
+    largest, larger = (b'"' + b"x" * size + b'"' for size in (MOST - 2, MOST - 1))
 
     assert scanned(largest[:cut], largest[cut:])[0] == [largest]
     assert scanned(larger[:cut], larger[cut:])[:2] == ([], "TooMuchData: too much data")
@@ -194,15 +166,16 @@ def test_the_largest_value_is_taken_and_no_larger_one(cut: int) -> None:
 
 @pytest.mark.parametrize("size", [1, 1000, 2 * MAX_BLANK_BYTES], ids="in pieces of {}".format)
 def test_white_space_is_bounded_between_two_values(size: int) -> None:
-    def pieces(blanks: int, text: bytes) -> list[bytes]:
+    def pieces(blanks: int, text: bytes = b"") -> list[bytes]:
         whole = b" " * blanks + text
         return [whole[at : at + size] for at in range(0, len(whole), size)]
 
+    too_much = "TooMuchData: too much data"
     twice = pieces(MAX_BLANK_BYTES, b'"a"') + pieces(MAX_BLANK_BYTES, b'"b"')
     assert scanned(*twice) == ([b'"a"', b'"b"'], "", b"")
-    assert scanned(*pieces(MAX_BLANK_BYTES + 1, b'"a"')) == ([], "TooMuchData: too much data", b"")
-    assert scanned(b'"a"', *pieces(MAX_BLANK_BYTES + 1, b"")) == ([b'"a"'], "TooMuchData: too much data", b"")
-    assert scanned(b'"a"' + b" " * (MAX_BLANK_BYTES + 1)) == ([b'"a"'], "TooMuchData: too much data", b"")
+    assert scanned(*pieces(MAX_BLANK_BYTES + 1, b'"a"')) == ([], too_much, b"")
+    assert scanned(b'"a"', *pieces(MAX_BLANK_BYTES + 1)) == ([b'"a"'], too_much, b"")
+    assert scanned(b'"a"' + b" " * (MAX_BLANK_BYTES + 1)) == ([b'"a"'], too_much, b"")
 
 
 def test_every_byte_is_looked_at_a_few_times_however_it_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -225,29 +198,11 @@ def test_every_byte_is_looked_at_a_few_times_however_it_is_cut(monkeypatch: pyte
 
 # Whatever anybody may send.
 
-plain = st.recursive(
-    st.none() | st.booleans() | st.integers(-(10**18) + 1, 10**18 - 1) | st.text(max_size=8),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=4), inner, max_size=4),
-    max_leaves=12,
-)
-spoken = st.text(max_size=20) | st.lists(plain, max_size=5) | st.dictionaries(st.text(max_size=5), plain, max_size=5)
-written = st.builds(
-    lambda value, ascii, indent: json.dumps(value, ensure_ascii=ascii, indent=indent).encode(errors="replace"),
-    spoken,
-    st.booleans(),
-    st.sampled_from([None, 0, 2]),
-)
-
 
 def cut_up(draw: Any, text: bytes) -> list[bytes]:
     """The text in pieces."""
     cuts = sorted(draw(st.lists(st.integers(0, len(text)), max_size=6)))
     return [text[start:end] for start, end in zip([0, *cuts], [*cuts, len(text)], strict=True)]
-
-
-@given(st.lists(written, max_size=5), st.sampled_from([b"", b" ", b"\n", b"  \r\n"]), st.data())
-def test_values_of_all_kinds_are_found_in_any_pieces(texts: list[bytes], gap: bytes, data: Any) -> None:
-    assert scanned(*cut_up(data.draw, gap.join(texts))) == (texts, "", b"")
 
 
 signs = st.sampled_from([b"[", b"]", b"{", b"}", b'"', b":", b",", b"1", b"-", b".", b"true", b"null", b" ", b"\\"])

@@ -9,17 +9,17 @@ from tests.cli.options.test_completion import tab
 COURSES = ("fish", "tsuro", "q")
 
 
-def test_a_verb_or_a_game_is_offered_first() -> None:
-    assert tab("course", "") == ["serve", "join", *COURSES]
-
-
-def test_a_game_is_offered_behind_a_verb() -> None:
-    assert tab("course", "serve", "") == list(COURSES)
-    assert tab("course", "join", "t") == ["tsuro"]
-
-
-def test_only_players_that_can_join_are_offered() -> None:
-    assert tab("course", "join", "tsuro", "1", "") == [*game_info("tsuro").built_in, "exec:", "py:"]
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        (("",), ["serve", "join", *COURSES]),
+        (("serve", ""), [*COURSES]),
+        (("join", "t"), ["tsuro"]),
+        (("join", "tsuro", "1", ""), [*game_info("tsuro").built_in, "exec:", "py:"]),
+    ],
+)
+def test_verbs_games_and_players_that_can_join_are_offered(words: tuple[str, ...], offered: list[str]) -> None:
+    assert tab("course", *words) == offered
 
 
 @pytest.mark.parametrize("game", COURSES)
@@ -29,10 +29,6 @@ def test_harnesses_and_both_ends_of_a_line_are_offered(game: str) -> None:
 
 
 def test_of_what_is_left_out_it_is_said_what_there_is() -> None:
-    assert (
-        refusal_line(run_fairplay("course", "serve", "--port", "0"))
-        == "Missing argument 'GAME'. Choose from fish, tsuro, q"
-    )
     assert refusal_line(run_fairplay("course", "q")).startswith("Missing argument 'HARNESS'. Choose from xmap, ")
 
 

@@ -1,18 +1,18 @@
 """Play matches through a dialect in memory: messages of the referee become calls, and these become messages again."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from hashlib import sha256
 from itertools import islice
 from typing import Any
 
 import msgspec
 
-from fairplay.core.events import Event, Fact, Fault
+from fairplay.core.events import Fact, Fault
 from fairplay.core.match import Match
 from fairplay.core.messages import Answer, Answered, Failed, Message, TakeTurn
 from fairplay.core.roles import AnyStrategy, Channel, CloseReason
 from fairplay.course.dialects.by_game import DIALECTS
-from fairplay.course.dialects.dialect import VOID, Call
+from fairplay.course.dialects.dialect import VOID, Call, Caller
 from fairplay.referee.conversation import AnyMatch
 from fairplay.referee.drivers import play
 from fairplay.referee.local_channel import LocalChannel, action_decoder
@@ -23,11 +23,7 @@ encode = msgspec.json.encode
 
 
 class PlayerFailed(Exception):
-    """The player in a client has failed, so there will be no reply."""
-
-    def __init__(self, failed: Failed) -> None:
-        super().__init__(failed.why)
-        self.failed = failed
+    """The player in a client has failed, so there will be no reply: the failure is the argument."""
 
 
 class CallingChannel:
@@ -45,7 +41,8 @@ class CallingChannel:
             try:
                 reply = msgspec.json.decode(encode(self._client(msgspec.json.decode(encode(call), type=Call))))
             except PlayerFailed as broken:
-                return broken.failed
+                failed: Failed = broken.args[0]
+                return failed
         if isinstance(message, TakeTurn):
             return Answered(self._decode(encode(self._callee.action(reply))))
         assert reply == VOID
@@ -99,11 +96,7 @@ def relay_channel(game: AnyGame, name: str, strategy: AnyStrategy) -> Channel:
 def match_facts(match: AnyMatch, table: Sequence[Channel]) -> list[Fact]:
     """All that happens in a match."""
     facts: list[Any] = []
-
-    def keep(event: Event, after: AnyMatch) -> None:
-        facts.append(event)
-
-    play(match, table, on_event=keep)
+    play(match, table, on_event=lambda event, after: facts.append(event))
     return facts
 
 
@@ -116,6 +109,20 @@ def any_action(game: AnyGame, key: bytes, most: int = 60) -> AnyStrategy:
         return options[int.from_bytes(lot) % len(options)]
 
     return choose
+
+
+def wire(calls: Iterable[Call]) -> list[str]:
+    """Calls as they are sent."""
+    return [encode(call).decode() for call in calls]
+
+
+def hear(caller: Caller, *calls: Call | str) -> list[Any]:
+    """The messages that the last of these calls makes."""
+    messages: list[Any] = []
+    for call in calls:
+        parsed = msgspec.json.decode(call, type=Call) if isinstance(call, str) else call
+        messages = list(caller.messages(parsed))
+    return messages
 
 
 def begin_match(game: AnyGame, seats: int, number: int) -> AnyMatch:

@@ -20,13 +20,12 @@ from fairplay.games.tsuro.game import Tsuro
 from fairplay.testing.hostile import AnyGame
 from tests.nonempty import nonempty
 
-modest = settings(max_examples=300, deadline=None, derandomize=True, database=None)
+modest = settings(max_examples=600, deadline=None, derandomize=True, database=None)
 LONGEST = MAX_ERROR_VALUE_CHARS + 100  # characters of a refusal
 
-PLAYED = Fish(rows=5, columns=5), state_of([[1] * 5] * 5, [[(0, 0)], [(0, 2)]], each=1)
 MATCHES: dict[str, tuple[AnyGame, Any]] = {
     "fish, placing": (Fish(rows=5, columns=5), Fish(rows=5, columns=5).deal(2, bytes(32))),
-    "fish, playing": PLAYED,
+    "fish, playing": (Fish(rows=5, columns=5), state_of([[1] * 5] * 5, [[(0, 0)], [(0, 2)]], each=1)),
     "tsuro, placing": (Tsuro(), Tsuro().deal(3, bytes(32))),
     "tsuro, playing": (Tsuro(), Tsuro().deal(3, bytes(32))),
     "q": (Q(), Q().deal(2, bytes(32))),
@@ -41,6 +40,9 @@ scalars = st.none() | st.booleans() | numbers | floats | texts
 plain = st.recursive(
     scalars, lambda inner: st.lists(inner, max_size=5) | st.dictionaries(texts, inner, max_size=4), max_leaves=12
 )
+
+
+every_match = pytest.mark.parametrize("label", MATCHES)
 
 
 def begun(label: str) -> tuple[AnyGame, Callee, Caller, list[Call]]:
@@ -68,18 +70,6 @@ def right(label: str) -> Any:
     return msgspec.json.decode(msgspec.json.encode(caller.reply(options[-1][1])))
 
 
-def replied(label: str, reply: Any) -> None:
-    """A reply makes an action of the game, or it is refused."""
-    game, callee, _, _ = begun(label)
-    try:
-        action = callee.action(reply)
-    except BadRequest as refused:
-        assert len(str(refused)) <= LONGEST
-        assert str(refused).isprintable()
-    else:
-        msgspec.json.decode(msgspec.json.encode(action), type=game.action)
-
-
 @st.composite
 def spoilt(draw: st.DrawFn, whole: Any) -> Any:
     """Plain JSON with something else in one place of it."""
@@ -100,38 +90,24 @@ def spoilt(draw: st.DrawFn, whole: Any) -> Any:
     return other
 
 
-@pytest.mark.parametrize("label", MATCHES)
-def test_the_right_reply_makes_an_action(label: str) -> None:
-    game, callee, _, _ = begun(label)
-
-    action = callee.action(right(label))
-
-    msgspec.json.decode(msgspec.json.encode(action), type=game.action)
-
-
-@pytest.mark.parametrize("label", MATCHES)
-def test_any_reply_makes_an_action_or_is_refused(label: str) -> None:
+@every_match
+def test_any_reply_and_any_that_is_wrong_in_one_part_makes_an_action_or_is_refused(label: str) -> None:
     @modest
-    @given(plain)
+    @given(plain | spoilt(right(label)))
     def tried(reply: Any) -> None:
-        replied(label, reply)
+        game, callee, _, _ = begun(label)
+        try:
+            action = callee.action(reply)
+        except BadRequest as refused:
+            assert len(str(refused)) <= LONGEST
+            assert str(refused).isprintable()
+        else:
+            msgspec.json.decode(msgspec.json.encode(action), type=game.action)
 
     tried()
 
 
-@pytest.mark.parametrize("label", MATCHES)
-def test_an_invalid_part_of_a_reply_ejects_too(label: str) -> None:
-    whole = right(label)
-
-    @modest
-    @given(spoilt(whole))
-    def tried(reply: Any) -> None:
-        replied(label, reply)
-
-    tried()
-
-
-@pytest.mark.parametrize("label", MATCHES)
+@every_match
 def test_numbers_are_integers_and_no_field_is_too_many(label: str) -> None:
     """Whatever is changed in one place into what only looks like it, it is refused."""
     for reply in nonempty(lookalikes(right(label))):
@@ -162,7 +138,7 @@ def within(whole: Any, keys: Iterable[Any]) -> Iterator[Any]:
             yield changed
 
 
-@pytest.mark.parametrize("label", MATCHES)
+@every_match
 def test_any_call_makes_messages_or_is_refused(label: str) -> None:
     game, _, _, calls = begun(label)
 
@@ -185,7 +161,7 @@ def test_any_call_makes_messages_or_is_refused(label: str) -> None:
     tried()
 
 
-@pytest.mark.parametrize("label", MATCHES)
+@every_match
 @pytest.mark.parametrize("action", [None, object(), {"type": "fly"}, {1, 2}, 10**5000, "\ud800"], ids=type)
 def test_an_invalid_action_of_our_player_is_no_reply(label: str, action: Any) -> None:
     _, _, caller, _ = begun(label)

@@ -1,7 +1,9 @@
-"""Test that the numbers of the courses' servers are those in the docs, and that results are sorted."""
+"""Test the numbers of the courses' servers against the docs, names, tournament calls, and that results are sorted."""
 
+import re
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from fairplay.course.dialects.by_game import DIALECTS
@@ -29,6 +31,25 @@ def test_the_numbers_of_a_course_are_those_of_the_page_for_a_class(game: str) ->
     assert told["waiting periods"] == f"{rules.waiting_periods} of {rules.wait:g} s"
     assert told["a name"] == ("none" if dialect.name is None else name)
     assert told["time for an answer"] == f"{rules.turn:g} s"
+
+
+@pytest.mark.parametrize(
+    ("game", "opening", "closing", "names", "others"),
+    [
+        ("fish", '["start",[true]]', "end", ["a", "Zebra", "a" * 12], ["", "a1", "a b", "é", "a" * 13, "abc\n"]),
+        ("tsuro", "null", "end-of-tournament", [], []),
+        ("q", "null", None, ["a", "Bob7", "a" * 20], ["", "a b", "é", "a" * 21, "abc\n"]),
+    ],
+)
+def test_what_a_tournament_says_before_and_after_its_matches_and_what_a_name_is(
+    game: str, opening: str, closing: str | None, names: list[str], others: list[str]
+) -> None:
+    dialect = DIALECTS[game]
+
+    assert msgspec.json.encode(dialect.opening).decode() == opening
+    assert dialect.closing == closing
+    assert (dialect.name is None) == (not names)
+    assert [name for name in (*names, *others) if re.search(dialect.name or "", name)] == names
 
 
 def test_cheaters_of_tsuro_are_named_in_order_whenever_they_were_found_out() -> None:

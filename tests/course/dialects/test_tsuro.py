@@ -8,25 +8,17 @@ import pytest
 from fairplay.core.errors import BadRequest
 from fairplay.core.events import Result
 from fairplay.core.game import Moment
-from fairplay.core.messages import End, Start, TakeTurn, Tell
-from fairplay.course.dialects.dialect import Call
-from fairplay.course.dialects.tsuro import DIALECT, TsuroCallee, TsuroCaller
+from fairplay.core.messages import End, Start, TakeTurn
+from fairplay.course.dialects.tsuro import TsuroCallee, TsuroCaller
 from fairplay.games.tsuro.actions import Action, Lay, Place
 from fairplay.games.tsuro.board import OUT
 from fairplay.games.tsuro.game import Tsuro
 from fairplay.games.tsuro.state import PLACING, PLAYING, STILL_IN, State, encode_ejection_round
 from fairplay.games.tsuro.view import View
+from tests.course.dialects.relay import hear, wire
 
 GAME = Tsuro(tiles="cycle")
 PLACES: tuple[Action, ...] = (Place(2, 90, "E", (3, 0)), Place(5, 90, "A", (9, 9)), Place(6, 0, "D", (0, 4)))
-
-
-def wire(calls: Any) -> list[str]:
-    return [msgspec.json.encode(call).decode() for call in calls]
-
-
-def call(text: str) -> Call:
-    return msgspec.json.decode(text, type=Call)
 
 
 def after(*actions: Action) -> State:
@@ -49,25 +41,28 @@ def test_the_greeting_names_the_own_colour_and_then_the_others() -> None:
     ]
 
 
-def test_the_first_to_place_sees_an_empty_board_and_three_tiles() -> None:
-    assert spoken(TsuroCallee(GAME, ""), after()) == ['["initial",[[],0,1,2]]']
+TWO_PLACED = '["initial",[[[[5,90],"black","A",9,9],[[2,0],"white","E",3,0]],6,7,8]]'
 
 
-def test_placements_come_newest_first_with_the_fewest_degrees() -> None:
-    assert spoken(TsuroCallee(GAME, ""), after(*PLACES[:2])) == [
-        '["initial",[[[[5,90],"black","A",9,9],[[2,0],"white","E",3,0]],6,7,8]]'
-    ]
-
-
-def test_a_turn_shows_the_board_row_by_row_and_two_tiles() -> None:
-    state = after(*PLACES)
-    assert spoken(TsuroCallee(GAME, ""), state) == [
-        '["take-turn",[[[[2,0],"white","E",3,0],[[6,0],"red","D",0,4],[[5,90],"black","A",9,9]],9,10]]'
-    ]
-    moved = GAME.apply(state, Lay(9, 0))  # tile 9 leads from B to E, and a tile is left behind
-    assert spoken(TsuroCallee(GAME, ""), moved) == [
-        '["take-turn",[[[[2,0],3,0],[[9,0],"white","E",3,1],[[6,0],"red","D",0,4],[[5,90],"black","A",9,9]],11,12]]'
-    ]
+@pytest.mark.parametrize(
+    ("state", "called"),
+    [
+        (after(), '["initial",[[],0,1,2]]'),
+        (after(*PLACES[:2]), TWO_PLACED),  # newest first, with the fewest degrees
+        (GAME.eject(after(*PLACES[:2]), 0, Moment.GREETING), TWO_PLACED),  # as after an interruption
+        (
+            after(*PLACES),
+            '["take-turn",[[[[2,0],"white","E",3,0],[[6,0],"red","D",0,4],[[5,90],"black","A",9,9]],9,10]]',
+        ),
+        (
+            after(*PLACES, Lay(9, 0)),  # tile 9 leads from B to E, and a tile is left behind
+            '["take-turn",[[[[2,0],3,0],[[9,0],"white","E",3,1],[[6,0],"red","D",0,4],[[5,90],"black","A",9,9]],11,12]]',
+        ),
+    ],
+    ids=["the first to place", "the third to place", "one has left", "the first turn", "the second turn"],
+)
+def test_a_turn_shows_the_placements_and_then_the_board_row_by_row(state: State, called: str) -> None:
+    assert spoken(TsuroCallee(GAME, ""), state) == [called]
 
 
 def test_a_tile_comes_once_for_each_avatar_on_it_in_the_order_of_the_colours() -> None:
@@ -79,11 +74,6 @@ def test_a_tile_comes_once_for_each_avatar_on_it_in_the_order_of_the_colours() -
     assert wire(TsuroCallee(GAME, "").calls(TakeTurn(view))) == [
         '["take-turn",[[[[2,0],"white","E",3,0],[[2,0],"red","D",3,0],[[6,0],0,4],[[5,90],9,9]],1,2]]'
     ]
-
-
-def test_nothing_is_said_of_news_or_of_the_end_of_a_match() -> None:
-    assert TsuroCallee(GAME, "").calls(End(Result((frozenset({0}),), ()))) == ()
-    assert TsuroCallee(GAME, "").calls(Tell(None)) == ()
 
 
 def test_another_board_is_not_the_course_s() -> None:
@@ -102,79 +92,58 @@ def test_replies_become_actions() -> None:
     assert callee.action([9, 270]) == {"type": "lay", "tile": 9, "degrees": 270}
 
 
+NO_FIRST_TILES: list[Any] = [
+    "void", None, [2, 90], [[2, 90], "E", 3], [[2, 90], "E", 3, 0, 0], [[2, 45], "E", 3, 0], [[35, 90], "E", 3, 0],
+    [[2, 90], "I", 3, 0], [[2, 90], "e", 3, 0], [[2, 90], 4, 3, 0], [[2, 90], "E", 10, 0], [[2, 90], "E", -1, 0],
+    [[2, 90], "E", 3.0, 0], [[2, 90], "E", True, 0], [[2, 90.0], "E", 3, 0], [[2, 90], "E", [3, 0]],
+]  # fmt: skip
+NO_TILES: list[Any] = [
+    9, [9], [9, 0, 0], [9, False], [9.0, 0], [9, 0.0], ["9", 0], [-1, 0], [9, 360], [10**400, 0], [9, 10**400],
+    [[2, 90], "E", 3, 0], {"tile": 9, "degrees": 0},
+]  # fmt: skip
+
+
 @pytest.mark.parametrize(
-    "reply",
+    ("state", "kind", "reply"),
     [
-        "void", None, [2, 90], [[2, 90], "E", 3], [[2, 90], "E", 3, 0, 0], [[2, 45], "E", 3, 0], [[35, 90], "E", 3, 0],
-        [[2, 90], "I", 3, 0], [[2, 90], "e", 3, 0],
-        [[2, 90], "E", 10, 0], [[2, 90], "E", -1, 0], [[2, 90], "E", 3.0, 0],
-        [[2, 90], "E", True, 0], [[2, 90.0], "E", 3, 0], [[2, 90], 4, 3, 0], [[2, 90], "E", [3, 0]],
+        *((after(), "a first tile", reply) for reply in NO_FIRST_TILES),
+        *((after(*PLACES), "a tile", reply) for reply in NO_TILES),
     ],
-)  # fmt: skip
-def test_an_invalid_first_tile_is_refused(reply: Any) -> None:
+    ids=lambda value: str(value)[:20],
+)
+def test_an_invalid_reply_is_refused(state: State, kind: str, reply: Any) -> None:
     callee = TsuroCallee(GAME, "")
-    spoken(callee, after())
+    spoken(callee, state)
 
-    with pytest.raises(BadRequest, match="not a first tile of Tsuro"):
+    with pytest.raises(BadRequest, match=f"not {kind} of Tsuro"):
         callee.action(reply)
 
 
-@pytest.mark.parametrize(
-    "reply",
-    [9, [9], [9, 0, 0], [9, False], [9.0, 0], [9, 0.0], ["9", 0], [-1, 0], [9, 360], [10**400, 0], [9, 10**400],
-     [[2, 90], "E", 3, 0], {"tile": 9, "degrees": 0}],
-    ids=lambda reply: str(reply)[:20],
-)  # fmt: skip
-def test_an_invalid_tile_is_refused(reply: Any) -> None:
-    callee = TsuroCallee(GAME, "")
-    spoken(callee, after(*PLACES))
-
-    with pytest.raises(BadRequest, match="not a tile of Tsuro"):
-        callee.action(reply)
+GREETING = '["playing-as",["black"]]', '["others",["white","red"]]'
 
 
 def greeted() -> TsuroCaller:
     caller = TsuroCaller("")
-    assert list(caller.messages(call('["playing-as",["black"]]'))) == []
-    assert list(caller.messages(call('["others",["white","red"]]'))) == []
+    assert [hear(caller, text) for text in GREETING] == [[], []]
     return caller
 
 
-INITIAL = call('["initial",[[[[2,0],"white","E",3,0]],3,4,5]]')
-TURN = call('["take-turn",[[[[2,0],"white","E",3,0],[[6,0],"red","D",0,4],[[5,90],"black","A",9,9]],9,10]]')
-
-
-def test_our_player_is_greeted_when_it_is_to_place() -> None:
-    caller = greeted()
-    start, turn = caller.messages(INITIAL)
-
-    assert isinstance(start, Start)
-    assert isinstance(turn, TakeTurn)
-    assert (start.seat, start.names) == (1, ("white", "black", "red"))
-    assert start.view == turn.view
-    placed = GAME.view(after(PLACES[0]), 1)
-    assert turn.view == placed
-    assert caller.game == Tsuro()
-    assert caller.reply(PLACES[1]) == [[5, 90], "A", 9, 9]
-    assert caller.reply({"type": "lay", "tile": 9, "degrees": 90}) == [9, 90]
+INITIAL = '["initial",[[[[2,0],"white","E",3,0]],3,4,5]]'
+TURN = '["take-turn",[[[[2,0],"white","E",3,0],[[6,0],"red","D",0,4],[[5,90],"black","A",9,9]],9,10]]'
 
 
 def test_a_player_that_did_not_place_before_us_is_out() -> None:
-    turn = greeted().messages(call('["initial",[[],3,4,5]]'))[-1]
+    table = hear(greeted(), '["initial",[[],3,4,5]]')[-1].view.table
 
-    assert isinstance(turn, TakeTurn)
-    assert (turn.view.table.stage, turn.view.table.alive, turn.view.table.waiting) == (PLACING, (1, 2), (1, 2))
-    assert turn.view.table.fell == (encode_ejection_round(0), STILL_IN, STILL_IN)
+    assert (table.stage, table.alive, table.waiting) == (PLACING, (1, 2), (1, 2))
+    assert table.fell == (encode_ejection_round(0), STILL_IN, STILL_IN)
 
 
 def test_rounds_are_counted_and_who_is_missed_has_fallen() -> None:
     caller = greeted()
-    caller.messages(INITIAL)
-    [turn] = caller.messages(TURN)
-    [later] = caller.messages(call('["take-turn",[[[[5,90],"black","A",9,9],[[6,0],"red","D",0,4],[[2,0],3,0]],9,10]]'))
+    [turn] = hear(caller, INITIAL, TURN)
+    [later] = hear(caller, '["take-turn",[[[[5,90],"black","A",9,9],[[6,0],"red","D",0,4],[[2,0],3,0]],9,10]]')
 
-    assert isinstance(turn, TakeTurn)
-    assert isinstance(later, TakeTurn)
     table = turn.view.table
     assert (turn.view.seat, turn.view.dealt, table.stage) == (1, (9, 10), PLAYING)
     assert (table.round, table.waiting, table.fell) == (1, (1, 2), (STILL_IN,) * 3)
@@ -184,12 +153,10 @@ def test_rounds_are_counted_and_who_is_missed_has_fallen() -> None:
 
 def test_the_end_of_the_tournament_says_whether_it_has_won() -> None:
     caller = greeted()
-    assert list(caller.messages(call('["end-of-tournament",[true]]'))) == []  # without a match
-    caller.messages(INITIAL)
+    assert hear(caller, '["end-of-tournament",[true]]') == []  # without a match
 
-    assert list(caller.messages(call('["end-of-tournament",[true]]'))) == [End(Result((frozenset({1}),), ()))]
-    lost = End(Result((frozenset(), frozenset({1})), ()))
-    assert list(caller.messages(call('["end-of-tournament",[false]]'))) == [lost]
+    assert hear(caller, INITIAL, '["end-of-tournament",[true]]') == [End(Result((frozenset({1}),), ()))]
+    assert hear(caller, '["end-of-tournament",[false]]') == [End(Result((frozenset(), frozenset({1})), ()))]
 
 
 @pytest.mark.parametrize(
@@ -211,7 +178,7 @@ def test_the_end_of_the_tournament_says_whether_it_has_won() -> None:
 )
 def test_a_call_that_makes_no_sense_is_refused(text: str) -> None:
     with pytest.raises(BadRequest):
-        greeted().messages(call(text))
+        hear(greeted(), text)
 
 
 @pytest.mark.parametrize(
@@ -226,15 +193,14 @@ def test_a_call_that_makes_no_sense_is_refused(text: str) -> None:
 )
 def test_wrong_others_cause_a_warning_and_the_state_tells_the_colours(others: str, remark: str) -> None:
     caller = TsuroCaller("")
-    caller.messages(call('["playing-as",["black"]]'))
+    hear(caller, GREETING[0])
     assert caller.warning == ""
-    caller.messages(call(f'["others",{others}]'))
+    hear(caller, f'["others",{others}]')
     assert caller.warning.startswith(remark)
 
-    start, turn = caller.messages(INITIAL)
-    [later] = caller.messages(TURN)
+    start, turn = hear(caller, INITIAL)
+    [later] = hear(caller, TURN)
 
-    assert isinstance(start, Start) and isinstance(turn, TakeTurn) and isinstance(later, TakeTurn)
     assert caller.warning == ""
     assert start.names == ("white", "black", "red", "green", "blue")  # who comes after us is not known yet
     assert (start.seat, turn.view.seat, later.view.seat) == (1, 1, 1)
@@ -244,69 +210,37 @@ def test_wrong_others_cause_a_warning_and_the_state_tells_the_colours(others: st
 
 def test_without_others_the_colours_are_taken_from_the_state() -> None:
     caller = TsuroCaller("")
-    caller.messages(call('["playing-as",["black"]]'))
-    start, _ = caller.messages(INITIAL)
+    start, _ = hear(caller, GREETING[0], INITIAL)
 
-    assert isinstance(start, Start)
     assert (start.seat, len(start.names)) == (1, 5)
     assert caller.warning == "there was no call of others"
 
 
 def test_a_colour_that_others_did_not_name_takes_part_once_the_state_has_it() -> None:
     caller = greeted()
-    caller.messages(INITIAL)
-    [turn] = caller.messages(
-        call('["take-turn",[[[[2,0],"white","E",3,0],[[6,0],"blue","D",0,4],[[5,90],"black","A",9,9]],9,10]]')
-    )
-    remark = caller.warning
-    [later] = caller.messages(
-        call('["take-turn",[[[[5,90],"black","A",9,9],[[6,0],"blue","D",0,4],[[2,0],3,0]],9,10]]')
-    )
+    [turn] = hear(caller, INITIAL, TURN.replace("red", "blue"))
+    assert caller.warning == "others did not name blue, who is in the state"
+    [later] = hear(caller, '["take-turn",[[[[5,90],"black","A",9,9],[[6,0],"blue","D",0,4],[[2,0],3,0]],9,10]]')
 
-    assert isinstance(turn, TakeTurn) and isinstance(later, TakeTurn)
-    assert remark == "others did not name blue, who is in the state"
     assert (turn.view.seat, turn.view.table.alive, turn.view.table.fell) == (1, (0, 1, 4), (0, 0, 1, 1, 0))
     assert (later.view.table.fell, caller.warning) == ((2, 0, 1, 1, 0), "")
     assert GAME.unpack(GAME.pack(later.view)) == later.view
 
 
 def test_a_new_match_forgets_the_others_of_the_one_before() -> None:
-    caller = greeted()
-    caller.messages(INITIAL)
-    caller.messages(TURN)
-    caller.messages(call('["playing-as",["red"]]'))
-    caller.messages(call('["others",["white","black"]]'))
-    start, turn = caller.messages(INITIAL)
+    greeting = '["playing-as",["red"]]', '["others",["white","black"]]'
+    start, turn = hear(greeted(), INITIAL, TURN, *greeting, INITIAL)
 
-    assert isinstance(start, Start) and isinstance(turn, TakeTurn)
     assert (start.seat, start.names) == (2, ("white", "black", "red"))
     assert (turn.view.table.round, turn.view.table.alive) == (0, (0, 2))
 
 
 def test_a_new_match_forgets_the_fallen_of_the_one_before() -> None:
-    caller = greeted()
-    caller.messages(INITIAL)
-    caller.messages(call('["take-turn",[[[[5,90],"black","A",9,9],[[2,0],3,0]],9,10]]'))
-    caller.messages(call('["playing-as",["black"]]'))
-    caller.messages(call('["others",["white","red"]]'))
-    turn = caller.messages(INITIAL)[-1]
+    alone = '["take-turn",[[[[5,90],"black","A",9,9],[[2,0],3,0]],9,10]]'
 
-    assert isinstance(turn, TakeTurn)
-    assert turn.view.table.fell == (STILL_IN,) * 3
+    assert hear(greeted(), INITIAL, alone, *GREETING, INITIAL)[-1].view.table.fell == (STILL_IN,) * 3
 
 
 def test_without_a_colour_nothing_makes_sense() -> None:
     with pytest.raises(BadRequest, match="a player without colour"):
-        TsuroCaller("").messages(INITIAL)
-
-
-def test_no_name_is_sent_and_the_tournament_says_only_its_end() -> None:
-    assert (DIALECT.name, DIALECT.opening, DIALECT.closing) == (None, None, "end-of-tournament")
-
-
-def test_the_placement_of_a_player_that_left_is_still_listed() -> None:
-    state = GAME.eject(after(*PLACES[:2]), 0, Moment.GREETING)  # as after an interruption
-
-    assert spoken(TsuroCallee(GAME, ""), state) == [
-        '["initial",[[[[5,90],"black","A",9,9],[[2,0],"white","E",3,0]],6,7,8]]'
-    ]
+        hear(TsuroCaller(""), INITIAL)

@@ -34,30 +34,19 @@ def test_each_case_has_its_outcome() -> None:
     ]
 
 
-def test_a_harness_that_raises_fails_the_case_and_no_other() -> None:
+@pytest.mark.parametrize(
+    ("error", "got"),
+    [(BadRequest("one"), "BadRequest: one"), (IllegalAction("1", "not one"), "IllegalAction: rule 1: not one")],
+)
+def test_a_harness_that_raises_fails_its_case_and_no_other(error: Exception, got: str) -> None:
     def picky(number: int) -> int:
         if number == 1:
-            raise BadRequest("one")
+            raise error
         return number
 
-    first, second = run_cases(picky, [Case("a", [1], 1, {}), Case("b", [2], 2, {})])
+    outcomes = list(run_cases(picky, [Case("a", [1], 1, {}), Case("b", [2], 2, {})]))
 
-    assert (first.passed, first.got) == (False, "BadRequest: one")
-    assert second.passed
-
-
-def test_a_move_against_the_rules_fails_its_case_and_no_other() -> None:
-    def strict(number: int) -> int:
-        if number == 1:
-            raise IllegalAction("1", "not one")
-        return number
-
-    outcomes = list(run_cases(strict, [Case("a", [1], 1, {}), Case("b", [2], 2, {})]))
-
-    assert [(outcome.got, outcome.passed) for outcome in outcomes] == [
-        ("IllegalAction: rule 1: not one", False),
-        (2, True),
-    ]
+    assert [(outcome.got, outcome.passed) for outcome in outcomes] == [(got, False), (2, True)]
 
 
 def test_cases_run_one_by_one() -> None:
@@ -130,31 +119,22 @@ def test_input_that_is_not_json_is_refused_in_one_line(text: bytes) -> None:
     assert "\n" not in str(refused.value)
 
 
-@pytest.mark.parametrize("values", [[], [1, 2]])
-def test_too_few_and_too_many_values_are_refused(values: list[Any]) -> None:
-    with pytest.raises(BadRequest, match=f"reads 1 JSON value, not {len(values)}"):
-        call_harness(double, values, {})
+@pytest.mark.parametrize(
+    ("values", "settings", "why"),
+    [([], {}, "reads 1 JSON value, not 0"), ([1, 2], {}, "reads 1 JSON value, not 2"), ([1], {"bonus": 6}, "bonus")],
+)
+def test_too_few_and_too_many_values_and_unknown_settings_are_refused(values: Any, settings: Any, why: str) -> None:
+    with pytest.raises(BadRequest, match=why):
+        call_harness(double, values, settings)
 
 
-def test_a_setting_that_a_harness_does_not_know_is_refused() -> None:
-    with pytest.raises(BadRequest, match="q_bonus"):
-        call_harness(double, [1], {"q_bonus": 6})
-
-
-def test_a_harness_may_read_any_number_of_values() -> None:
-    assert call_harness(lambda *values: sum(values), [1, 2, 3], {}) == 6
-
-
-def test_the_command_answers_in_one_line() -> None:
-    answered = CliRunner().invoke(fairplay, ["course", "fish", "xboard"], input=json.dumps(BOARD, indent=4))
-
-    assert (answered.exit_code, answered.output) == (0, "1\n")
+def run_course(*words: str, given: str = "") -> Any:
+    return CliRunner().invoke(fairplay, ["course", *words], input=given)
 
 
 def test_the_command_answers_for_each_value_on_a_line_of_its_own() -> None:
-    answered = CliRunner().invoke(fairplay, ["course", "tsuro", "xtiles"], input='[0,90,"A"] [13,270,"A"]')
-
-    assert answered.output.splitlines() == [
+    assert run_course("fish", "xboard", given=json.dumps(BOARD, indent=4)).output == "1\n"
+    assert run_course("tsuro", "xtiles", given='[0,90,"A"] [13,270,"A"]').output.splitlines() == [
         '["if ","A"," is the entrance, ","F"," is the exit."]',
         '["if ","A"," is the entrance, ","G"," is the exit."]',
     ]
@@ -164,32 +144,23 @@ def test_the_command_names_the_file_with_a_bad_line(tmp_path: Path) -> None:
     file = tmp_path / "cases.jsonl"
     file.write_text(line("a", [BOARD], 1) + "\n{")
 
-    answered = CliRunner().invoke(fairplay, ["course", "fish", "xboard", "--cases", str(file)])
+    answered = run_course("fish", "xboard", "--cases", str(file))
 
     assert isinstance(answered.exception, BadRequest)
     assert str(answered.exception).startswith(f"{file}, line 2: not JSON")
 
 
-def test_the_command_counts_cases(tmp_path: Path) -> None:
-    file = tmp_path / "cases.jsonl"
-    file.write_text(line("a", [BOARD], 1) + "\n")
+def test_the_command_counts_cases_and_lists_what_failed(tmp_path: Path) -> None:
+    right, wrong = tmp_path / "right.jsonl", tmp_path / "wrong.jsonl"
+    right.write_text(line("a", [BOARD], 1) + "\n")
+    wrong.write_text("\n".join([line("a", [BOARD], 1), line("b", [BOARD], [7]), line("c", [{}], 1)]))
 
-    answered = CliRunner().invoke(fairplay, ["course", "fish", "xboard", "--cases", str(file)])
+    passed, failed = (run_course("fish", "xboard", "--cases", str(file)) for file in (right, wrong))
 
-    assert (answered.exit_code, answered.output) == (0, "1 passed, 0 failed\n")
-
-
-def test_the_command_lists_what_failed(tmp_path: Path) -> None:
-    file = tmp_path / "cases.jsonl"
-    file.write_text("\n".join([line("a", [BOARD], 1), line("b", [BOARD], [7]), line("c", [{}], 1)]))
-
-    answered = CliRunner().invoke(fairplay, ["course", "fish", "xboard", "--cases", str(file)])
-
-    assert answered.exit_code == 1
-    first, second, last = answered.output.splitlines()
-    assert first == "b: expected [7], got 1"
+    assert (passed.exit_code, passed.output) == (0, "1 passed, 0 failed\n")
+    first, second, last = failed.output.splitlines()
+    assert (failed.exit_code, first, last) == (1, "b: expected [7], got 1", "1 passed, 2 failed")
     assert second.startswith("c: expected 1, got ")
-    assert last == "1 passed, 2 failed"
 
 
 @pytest.mark.parametrize(
@@ -206,7 +177,7 @@ def test_the_command_lists_what_failed(tmp_path: Path) -> None:
     ],
 )
 def test_a_bad_request_is_raised_as_one(arguments: list[str], given: str, says: str) -> None:
-    answered = CliRunner().invoke(fairplay, ["course", *arguments], input=given)
+    answered = run_course(*arguments, given=given)
 
     assert isinstance(answered.exception, BadRequest)
     assert says in str(answered.exception)

@@ -21,42 +21,36 @@ SOON = 10.0  # seconds, which no test needs
 NAMES = tuple(f"client{number}" for number in range(5))
 
 
-class LateServer:
-    """A server that has its port, and listens only when it is told to; then it asks all who came for their names."""
+ACTORS = [Actor(name, RECIPES["dag"]) for name in NAMES]
 
-    def __init__(self, call: bytes = b"") -> None:
-        self._socket = socket.socket()
-        self._socket.bind((LOOPBACK, 0))  # who connects is refused
-        self._call = call  # that is answered by a name; none: it is said at sign-up
-        self.port: int = self._socket.getsockname()[1]
 
-    def names(self, count: int) -> list[str]:
-        """Listen, and hear the name of each of so many, in the order in which they are accepted."""
-        with self._socket:
-            self._socket.listen(count)
-            names = list[str]()
-            for _ in range(count):
-                connection, _ = self._socket.accept()
-                with connection, connection.makefile("rb") as said:
-                    connection.sendall(self._call)
-                    names.append(json.loads(said.readline()))
-            return names
+def accept_names(listening: socket.socket, call: bytes) -> list[str]:
+    """Listen, call each that is accepted, and hear its name, which it says in place of an answer or at sign-up."""
+    with listening:
+        listening.listen(len(NAMES))
+        names = list[str]()
+        for _ in NAMES:
+            connection, _ = listening.accept()
+            with connection, connection.makefile("rb") as said:
+                connection.sendall(call)
+                names.append(json.loads(said.readline()))
+        return names
 
 
 async def names_in_order(game: str, actors: list[Actor], call: bytes = b"") -> list[str]:
-    """The names at a server that listens when its clients have tried to connect."""
-    server = LateServer(call)
-    acting = asyncio.create_task(play_actors(DIALECTS[game], LOOPBACK, server.port, actors, interval_s=APART))
+    """The names at a server that listens only when its clients have tried to connect."""
+    listening = socket.socket()
+    listening.bind((LOOPBACK, 0))  # who connects is refused
+    port = listening.getsockname()[1]
+    acting = asyncio.create_task(play_actors(DIALECTS[game], LOOPBACK, port, actors, interval_s=APART))
     await asyncio.sleep(0.08)  # in which they are refused; how often does not matter
-    names = await asyncio.to_thread(server.names, len(actors))
+    names = await asyncio.to_thread(accept_names, listening, call)
     await acting
     return names
 
 
 def test_clients_that_were_there_before_their_server_sign_up_in_their_order() -> None:
-    actors = [Actor(name, RECIPES["dag"]) for name in NAMES]
-
-    orders = [asyncio.run(names_in_order("q", actors)) for _ in range(TIMES)]
+    orders = [asyncio.run(names_in_order("q", ACTORS)) for _ in range(TIMES)]
 
     assert orders == [list(NAMES)] * TIMES
 
@@ -70,6 +64,12 @@ def test_clients_without_names_connect_in_their_order_too() -> None:
     assert orders == [list(NAMES)] * TIMES
 
 
+async def play_at(serve: Any, game: str, actors: list[Actor], **options: Any) -> None:
+    """Let actors play at a server of the test."""
+    async with await asyncio.start_server(serve, LOOPBACK, 0) as server:
+        await play_actors(DIALECTS[game], LOOPBACK, server.sockets[0].getsockname()[1], actors, **options)
+
+
 def test_a_client_connects_when_the_one_before_has_said_its_name() -> None:
     said = list[Any]()
 
@@ -78,12 +78,7 @@ def test_a_client_connects_when_the_one_before_has_said_its_name() -> None:
         said.append(json.loads(await reader.readline()))
         writer.close()
 
-    async def main() -> None:
-        async with await asyncio.start_server(look, LOOPBACK, 0) as server:
-            port = server.sockets[0].getsockname()[1]
-            await play_actors(DIALECTS["q"], LOOPBACK, port, [Actor(name, RECIPES["dag"]) for name in NAMES])
-
-    asyncio.run(main())
+    asyncio.run(play_at(look, "q", ACTORS))
 
     assert said == [one for name in NAMES for one in ("connected", name)]
 
@@ -98,15 +93,12 @@ def test_clients_that_are_called_off_before_all_have_come_leave_at_once() -> Non
             await reader.read()  # until the client has left
             writer.close()
 
-        async with await asyncio.start_server(stay_silent, LOOPBACK, 0) as server:
-            port = server.sockets[0].getsockname()[1]
-            actors = [Actor(name, RECIPES["dag"]) for name in NAMES]
-            acting = asyncio.create_task(play_actors(DIALECTS["q"], LOOPBACK, port, actors, interval_s=SOON))
-            await came.wait()
-            acting.cancel()
-            ended, _ = await asyncio.wait([acting], timeout=SOON)
-            acting.cancel()  # so that a failure does not wait for ever
-            return acting in ended
+        acting = asyncio.create_task(play_at(stay_silent, "q", ACTORS, interval_s=SOON))
+        await came.wait()
+        acting.cancel()
+        ended, _ = await asyncio.wait([acting], timeout=SOON)
+        acting.cancel()  # so that a failure does not wait for ever
+        return acting in ended
 
     assert asyncio.run(main())
 
@@ -125,12 +117,7 @@ def test_a_client_says_that_its_strategy_failed_and_leaves() -> None:
         heard.extend((await reader.read()).splitlines())
         writer.close()
 
-    async def main() -> None:
-        async with await asyncio.start_server(serve, LOOPBACK, 0) as server:
-            port = server.sockets[0].getsockname()[1]
-            await play_actors(DIALECTS["fish"], LOOPBACK, port, [Actor("ann", fail)], tell=told.append)
-
-    asyncio.run(main())
+    asyncio.run(play_at(serve, "fish", [Actor("ann", fail)], tell=told.append))
 
     assert told == ["ann left: its strategy failed, raised ValueError"]
     assert heard == [b'"ann"', b'"void"', b'"void"']
@@ -142,7 +129,7 @@ def test_a_client_without_a_server_does_not_stop_the_others(monkeypatch: pytest.
 
     async def serve(connection: socket.socket) -> None:
         reader, writer = await asyncio.open_connection(sock=connection)
-        assert await reader.readline() == b'"a"\n'
+        assert await reader.readline() == b'"client0"\n'
         await asyncio.sleep(0.3)  # longer than anybody dials
         writer.write(b'["dance",[]]')
         await reader.read()
@@ -160,13 +147,12 @@ def test_a_client_without_a_server_does_not_stop_the_others(monkeypatch: pytest.
             tasks.append(asyncio.create_task(serve(connection)))
 
         asyncio.get_running_loop().add_reader(listening, accept)
-        actors = [Actor(name, RECIPES["dag"]) for name in "ab"]
         try:
-            await play_actors(DIALECTS["q"], LOOPBACK, port, actors, tell=told.append)
+            await play_actors(DIALECTS["q"], LOOPBACK, port, ACTORS[:2], tell=told.append)
         finally:
             await asyncio.gather(*tasks)
 
     with pytest.raises(BadRequest, match="cannot connect to"):
         asyncio.run(main())
 
-    assert [line.partition(":")[0] for line in told] == ["a left"]  # when it was called, and not before
+    assert [line.partition(":")[0] for line in told] == ["client0 left"]  # when it was called, and not before

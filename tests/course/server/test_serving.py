@@ -1,7 +1,8 @@
-"""Test the server of a course over real connections: good clients get results, and bad ones harm no other."""
+"""Test the server of a course over real connections: good clients get results, bad ones harm no other."""
 
 import asyncio
 import re
+import socket
 import tempfile
 import threading
 from collections.abc import Awaitable, Callable, Sequence
@@ -18,7 +19,7 @@ from fairplay.core.events import Fault
 from fairplay.course.dialects.by_game import DIALECTS
 from fairplay.course.dialects.servers import SERVERS
 from fairplay.course.harness.clients import Actor, Misbehaviour, play_actor
-from fairplay.course.harness.hostile import COURSE_MISBEHAVIOURS, CourseMisbehaviour, misbehave
+from fairplay.course.harness.hostile import BAD_NAMES, COURSE_MISBEHAVIOURS, CourseMisbehaviour, misbehave
 from fairplay.course.server import serving as module
 from fairplay.course.server.lobby import MAX_REPORTED_REFUSALS, CourseLobby
 from fairplay.course.server.serving import NO_RESULT, CourseResult, check_journal_directory, serve
@@ -28,13 +29,13 @@ from fairplay.journal.replay import read_journal
 from fairplay.journal.verification import verify
 from fairplay.players.address import built_in_strategy
 from fairplay.tournament import tournament_log
-from tests.course.channel.course_matches import honest_client, sign_up_clients
+from fairplay.transport.pending import MAX_PENDING_CONNECTIONS
+from tests.course.channel.course_matches import COURSE_CALLS, LOOPBACK, honest_client, sign_up_clients
 from tests.nonempty import nonempty
 from tests.players.programs import becomes_true, current_holdings, new_holdings
 
 PLAYERS = {"fish": "lookahead:2", "tsuro": "second", "q": "dag"}
 NAMES = ("ann", "bob", "cyd", "dan", "eve", "fay", "gus", "hal", "ida", "jon")
-LOOPBACK = "127.0.0.1"
 Come = Callable[[int], Awaitable[Any]]  # a client, that comes to a port
 
 
@@ -44,22 +45,28 @@ def good(game: str, name: str, deed: Misbehaviour | None = None) -> Come:
     return lambda port: play_actor(DIALECTS[game], LOOPBACK, port, actor)
 
 
-def silent(port: int) -> Awaitable[None]:
-    """A connection on which nothing is ever said."""
+def saying(text: bytes) -> Come:
+    """A client that says something in place of its name, and nothing more."""
 
-    async def wait() -> None:
+    async def say(port: int) -> None:
         reader, writer = await asyncio.open_connection(LOOPBACK, port)
         try:
+            writer.write(text)
             await reader.read()
         finally:
             writer.close()
 
-    return wait()
+    return say
 
 
-def told_port(line: str) -> int:
+SILENT = saying(b"")
+
+
+async def open_port(told: list[str]) -> int:
     """The port at which a server waits, as it says first."""
-    [port] = re.findall(r" at \S+:(\d+)\b", line)
+    while not told:
+        await asyncio.sleep(0.01)
+    [port] = re.findall(r" at \S+:(\d+)\b", told[0])
     return int(port)
 
 
@@ -79,9 +86,7 @@ async def serving(
     server = asyncio.create_task(
         serve(DIALECTS[game], chosen, LOOPBACK, 0, report=tell.append, journal=journal, state=state, labels=labels)
     )
-    while not tell:
-        await asyncio.sleep(0.01)
-    port, clients = told_port(tell[0]), []
+    port, clients = await open_port(tell), []
     try:
         for come in coming:
             clients.append(asyncio.ensure_future(come(port)))
@@ -108,31 +113,30 @@ def ranked(served: CourseResult) -> list[str]:
     return [name for rank in served.ranks for name in rank]
 
 
-INVALID = Misbehaviour("setup", sent=b"[99,99]\n")
-ILL_FORMED = Misbehaviour("setup", sent=b"[1,]\n")
+FIVE = [good("fish", name) for name in NAMES[:5]]
+INVALID = good("fish", "bad", Misbehaviour("setup", sent=b"[99,99]\n"))
+ILL_FORMED = good("fish", "bad", Misbehaviour("setup", sent=b"[1,]\n"))
 
 
 @pytest.mark.parametrize(
-    ("coming", "result"),
+    ("coming", "most", "result"),
     [
-        ([good("fish", name) for name in NAMES[:5]], [1, 0]),
-        ([good("fish", name) for name in NAMES], [1, 0]),
-        ([silent, *(good("fish", name) for name in NAMES[:5])], [1, 0]),
-        ([*(good("fish", name) for name in NAMES[:5]), good("fish", "bad", INVALID)], [1, 1]),
-        ([*(good("fish", name) for name in NAMES[:5]), good("fish", "bad", ILL_FORMED)], [1, 1]),
+        (FIVE, 5, [1, 0]),
+        ([good("fish", name) for name in NAMES], 10, [1, 0]),
+        ([SILENT, *FIVE], 5, [1, 0]),
+        ([*FIVE, INVALID], 6, [1, 1]),
+        ([*FIVE, ILL_FORMED], 6, [1, 1]),
     ],
     ids=["five", "ten", "a nameless one", "invalid data", "ill-formed JSON"],
 )
-def test_a_tournament_of_fish_has_the_counts_of_the_course(coming: Sequence[Come], result: list[int]) -> None:
-    most = 5 if coming[0] is silent else len(coming)
-
+def test_a_tournament_of_fish_has_the_counts_of_the_course(
+    coming: Sequence[Come], most: int, result: list[int]
+) -> None:
     assert played("fish", coming, most=most)[1] == result
 
 
 def test_the_journals_of_a_tournament_can_be_checked(tmp_path: Path) -> None:
-    coming = [*(good("fish", name) for name in NAMES[:5]), good("fish", "bad", INVALID)]
-
-    served, _, told = played("fish", coming, str(tmp_path))
+    served, _, told = played("fish", [*FIVE, INVALID], str(tmp_path))
 
     paths = sorted((tmp_path / "matches").glob("*.jsonl"))
     ejected = [out for path in paths for out in verify(read_journal(path)).result.ejected]
@@ -145,12 +149,10 @@ def test_the_journals_of_a_tournament_can_be_checked(tmp_path: Path) -> None:
 
 def test_a_directory_with_a_tournament_is_refused_before_anybody_comes(tmp_path: Path) -> None:
     played("tsuro", [good("tsuro", "")], str(tmp_path))
-    told: list[str] = []
+    told, dialect, rules = list[str](), DIALECTS["tsuro"], SERVERS["tsuro"].rules
 
     with pytest.raises(BadRequest, match="there is a tournament"):
-        asyncio.run(
-            serve(DIALECTS["tsuro"], SERVERS["tsuro"].rules, LOOPBACK, 0, report=told.append, journal=str(tmp_path))
-        )
+        asyncio.run(serve(dialect, rules, LOOPBACK, 0, report=told.append, journal=str(tmp_path)))
 
     assert told == []
 
@@ -161,22 +163,16 @@ def test_a_directory_of_a_name_that_no_directory_can_have_is_refused() -> None:
 
 
 def test_who_fails_at_the_first_or_at_the_last_call_is_out() -> None:
-    coming = [
-        good("fish", "early", Misbehaviour("start")),
-        *(good("fish", name) for name in NAMES[:4]),
-        good("fish", "late", Misbehaviour("end")),
-    ]
+    early, late = good("fish", "early", Misbehaviour("start")), good("fish", "late", Misbehaviour("end"))
 
-    served, result, told = played("fish", coming)
+    served, result, told = played("fish", [early, *FIVE[:4], late])
 
-    assert served.out == ["early", "late"]
+    assert (served.out, result[1]) == (["early", "late"], 2)
     assert [line for line in told if "failed at" in line] == [
         "early failed at start: gone, the connection was closed",
         "late failed at end: gone, the connection was closed",
     ]
-    assert result[1] == 2
-    assert "early" not in ranked(served)
-    assert "late" not in ranked(served)
+    assert not {"early", "late"} & set(ranked(served))
 
 
 def test_who_fails_at_the_first_call_is_cut_off_then_and_there() -> None:
@@ -201,15 +197,13 @@ def test_who_fails_at_the_first_call_is_cut_off_then_and_there() -> None:
 
         await play_actor(DIALECTS["fish"], LOOPBACK, port, Actor("last", take_turn))
 
-    served, *_ = played("fish", [mute, *(good("fish", name) for name in NAMES[:3]), last])
+    served, *_ = played("fish", [mute, *FIVE[:3], last])
 
     assert (served.out, heard[0]) == (["mute"], b'["start",[true]]\n')
 
 
 def test_a_client_that_is_silent_is_out_after_the_time_of_the_server() -> None:
-    coming = [good("fish", "mute", Misbehaviour("start", sent=None)), *(good("fish", name) for name in NAMES[:5])]
-
-    *_, told = played("fish", coming, turn=1.0)
+    *_, told = played("fish", [good("fish", "mute", Misbehaviour("start", sent=None)), *FIVE], turn=1.0)
 
     assert "mute failed at start: timed out, no answer within 1 s" in told
 
@@ -224,30 +218,13 @@ def test_if_everybody_is_out_nobody_has_won() -> None:
     assert sorted(served.out) == sorted(NAMES[:6])
 
 
-def test_equal_names_are_told_apart_in_fish() -> None:
-    served, result, _ = played("fish", [good("fish", "ann") for _ in range(5)])
+def test_equal_names_are_told_apart_in_fish_and_where_they_came_from_is_said() -> None:
+    served, result, told = played("fish", [good("fish", "ann") for _ in range(5)])
 
     assert sorted(ranked(served)) == ["ann", "ann-2", "ann-3", "ann-4", "ann-5"]
     assert result == [1, 0]
-
-
-@pytest.mark.parametrize("game", SERVERS)
-def test_if_too_few_come_nothing_is_played_and_that_is_said(game: str) -> None:
-    served, _, told = played(game, [], most=4, wait=0.2)
-
-    assert served == NO_RESULT
-    assert told[-1].startswith("not enough players: 0 signed up, ")
-
-
-def test_another_waiting_period_lets_more_come() -> None:
-    async def late(port: int) -> None:
-        await asyncio.sleep(0.7)
-        await good("fish", "late")(port)
-
-    served, result, _ = played("fish", [*(good("fish", name) for name in NAMES[:4]), late], wait=0.5, waiting_periods=4)
-
-    assert len(ranked(served)) == 5
-    assert result == [1, 0]
+    [playing] = [line for line in told if line.startswith("playing with")]
+    assert re.fullmatch(r"playing with ann(, ann-\d \(127\.0\.0\.1:\d+\)){4}", playing)
 
 
 def test_no_other_waiting_period_begins_once_the_fewest_that_it_takes_are_there() -> None:
@@ -296,24 +273,15 @@ def test_winners_of_tsuro_that_fail_at_the_end_are_cheaters() -> None:
     assert len(served.out) == 3
 
 
-def test_a_game_of_q_is_dealt_and_recorded(tmp_path: Path) -> None:
-    served, result, _ = played("q", [good("q", name) for name in NAMES[:3]], str(tmp_path))
-
-    [path] = tmp_path.glob("*.jsonl")
-    recorded = verify(read_journal(path))
-    assert result == [sorted(served.ranks[0]), []]
-    assert recorded.names == NAMES[:3]
-
-
-def test_a_game_of_q_from_a_given_state_is_recorded_too(tmp_path: Path) -> None:
-    state = make_game("q", {}).deal(2, bytes(32))
-
-    served, *_ = played("q", [good("q", name) for name in NAMES[:2]], str(tmp_path), state=state)
+@pytest.mark.parametrize("state", [None, make_game("q", {}).deal(2, bytes(32))], ids=["dealt", "given"])
+def test_a_game_of_q_is_recorded(state: Any, tmp_path: Path) -> None:
+    served, result, _ = played("q", [good("q", name) for name in NAMES[:2]], str(tmp_path), state=state)
 
     [path] = tmp_path.glob("*.jsonl")
     recorded = verify(read_journal(path))
     assert recorded.names == NAMES[:2]
     assert [NAMES[seat] for seat in sorted(recorded.result.ranking[0])] == served.ranks[0]
+    assert result == [sorted(served.ranks[0]), []]
 
 
 def test_nothing_is_played_from_a_state_that_is_for_fewer_than_came() -> None:
@@ -348,101 +316,66 @@ def test_clients_that_say_no_names_are_called_by_labels_and_then_by_their_number
     assert sorted(ranked(served)) == ["ann", "player2", "player3"]
 
 
-def test_where_somebody_came_from_is_said_behind_a_name_that_it_did_not_say() -> None:
+def test_where_somebody_without_a_name_came_from_is_said() -> None:
     *_, told = played("tsuro", [good("tsuro", "")], most=1)
-    came = told[1].partition(" ")[0]
-    *_, said = played("fish", [good("fish", "ann") for _ in range(5)])
 
+    came = told[1].partition(" ")[0]
     assert told[1].startswith(f"{came} has signed up: ")
     assert told[2] == f"playing with player1 ({came})"
-    [playing] = [line for line in said if line.startswith("playing with")]
-    assert re.fullmatch(r"playing with ann(, ann-\d \(127\.0\.0\.1:\d+\)){4}", playing)
-
-
-def saying(text: bytes) -> Come:
-    """A client that says something in place of its name."""
-
-    async def say(port: int) -> None:
-        reader, writer = await asyncio.open_connection(LOOPBACK, port)
-        writer.write(text)
-        await reader.read()
-        writer.close()
-
-    return say
 
 
 @pytest.mark.parametrize(
-    ("says", "why"),
+    ("says", "wait", "why"),
     [
-        (b'"student one!"', '"student one!" is not a valid name (1 to 12 letters)'),
-        (b'"\x1b[2J"', '"�[2J" is not a valid name (1 to 12 letters)'),
-        (b'"' + b"x" * 500 + b'" ', f'"{"x" * 38}… is not a valid name (1 to 12 letters)'),
-        (b"ann\n", "ann is not a valid name (1 to 12 letters)"),
-        (b"", "it sent no name within 0.3 s"),
+        (b'"student one!"', 0.8, '"student one!" is not a valid name (1 to 12 letters)'),
+        (b'"\x1b[2J"', 0.8, '"�[2J" is not a valid name (1 to 12 letters)'),
+        (b'"' + b"x" * 500 + b'" ', 0.8, f'"{"x" * 38}… is not a valid name (1 to 12 letters)'),
+        (b"ann\n", 0.8, "ann is not a valid name (1 to 12 letters)"),
+        (b"", 0.8, "it sent no name within 0.3 s"),
+        (b"", 0.2, "the sign-up ended before it sent a name"),
     ],
 )
-def test_who_does_not_sign_up_is_told_to_the_host(says: bytes, why: str) -> None:
-    *_, told = played("fish", [saying(says)], most=2, least=1, wait=0.8, name_timeout=0.3)
+def test_who_does_not_sign_up_is_told_to_the_host(says: bytes, wait: float, why: str) -> None:
+    *_, told = played("fish", [saying(says)], most=2, least=1, wait=wait, name_timeout=0.3)
 
     [line] = [line for line in told if "did not sign up" in line]
     assert re.fullmatch(r"127\.0\.0\.1:\d+ did not sign up: " + re.escape(why), line)
 
 
-def test_who_is_still_silent_when_the_listener_is_shut_is_told_to_the_host() -> None:
-    *_, told = played("fish", [silent], most=2, least=1, wait=0.3)
-
-    assert told[1].endswith(" did not sign up: the sign-up ended before it sent a name")
-
-
-def test_a_crowd_that_does_not_sign_up_is_counted() -> None:
-    *_, told = played("fish", [saying(b"7 ")] * 25, most=2, least=1, wait=1.0)
+@pytest.mark.parametrize("more", [0, 5])
+def test_of_a_crowd_that_does_not_sign_up_the_first_are_told_and_the_others_counted(more: int) -> None:
+    *_, told = played("fish", [saying(b"7 ")] * (MAX_REPORTED_REFUSALS + more), most=2, least=1, wait=1.0)
 
     refused = [line for line in told if "did not sign up" in line]
-    assert len(refused) == MAX_REPORTED_REFUSALS + 1 == 21
-    assert refused[-2].endswith("7 is not a valid name (1 to 12 letters); further ones are only counted")
-    assert refused[-1] == "5 more did not sign up"
+    last = refused[MAX_REPORTED_REFUSALS - 1]
+    assert last.endswith("7 is not a valid name (1 to 12 letters); further ones are only counted")
+    assert refused[MAX_REPORTED_REFUSALS:] == ["5 more did not sign up"] * bool(more)
 
 
-def test_a_crowd_of_which_each_was_told_is_not_counted() -> None:
-    *_, told = played("fish", [saying(b"7 ")] * MAX_REPORTED_REFUSALS, most=2, least=1, wait=1.0)
-
-    assert len([line for line in told if "did not sign up" in line]) == MAX_REPORTED_REFUSALS
-
-
-CALLS = {
-    "fish": ("start", "playing-as", "playing-with", "setup", "take-turn", "end"),
-    "tsuro": ("playing-as", "others", "initial", "take-turn", "end-of-tournament"),
-    "q": ("setup", "take-turn", "new-tiles", "win"),
-}
-
-
-def misbehaving(game: str, call: str, deed: CourseMisbehaviour) -> Come:
-    """A client that plays well up to a call."""
-
-    def work(port: int) -> bool:
-        strategy = built_in_strategy(game, PLAYERS[game])
-        return misbehave(LOOPBACK, port, DIALECTS[game], strategy, deed, call, name="bad")
-
-    return lambda port: asyncio.to_thread(work, port)
-
-
-@pytest.mark.parametrize(("game", "call"), [(game, call) for game, calls in CALLS.items() for call in calls])
+@pytest.mark.parametrize(("game", "call"), [(game, call) for game, calls in COURSE_CALLS.items() for call in calls])
 def test_a_bad_client_is_named_and_the_honest_end_right(game: str, call: str) -> None:
-    before, honest = current_holdings(), [good(game, name) for name in NAMES[: 3 if game == "q" else 5]]
-    deeds = [deed for deed in COURSE_MISBEHAVIOURS.values() if not (deed.at_next and call == CALLS[game][-1])]
+    """Each deed at one call of each game; the channel's tests have each at every call."""
+    calls, before = COURSE_CALLS[game], current_holdings()
+    honest = [good(game, name) for name in NAMES[: 3 if game == "q" else 5]]
+    deeds = list(COURSE_MISBEHAVIOURS.values())[calls.index(call) :: len(calls)]
+    deeds = [deed for deed in deeds if not (deed.at_next and call == calls[-1])]
     state = make_game("q", {}).deal(4, bytes(32)) if game == "q" else None  # in which everybody is told of new tiles
+
+    def misbehaving(deed: CourseMisbehaviour) -> Come:
+        strategy = built_in_strategy(game, PLAYERS[game])
+        return lambda port: asyncio.to_thread(
+            misbehave, LOOPBACK, port, DIALECTS[game], strategy, deed, call, name="bad"
+        )
 
     async def main() -> list[CourseResult]:
         asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(3 * len(deeds)))
         return await asyncio.gather(
-            *(serving(game, [misbehaving(game, call, deed), *honest], None, [], state, turn=2.0) for deed in deeds)
+            *(serving(game, [misbehaving(deed), *honest], None, [], state, turn=2.0) for deed in deeds)
         )
 
-    everywhere = list(zip(deeds, asyncio.run(main()), strict=True))
-
-    named = {deed.name: ["bad" if game == "tsuro" else name for name in served.out] for deed, served in everywhere}
-    assert named == {deed.name: ["bad"] for deed in deeds}  # in Tsuro they have no names, and connect in any order
-    for _, served in nonempty(everywhere):
+    for deed, served in nonempty(zip(deeds, asyncio.run(main()), strict=True)):
+        # in Tsuro they have no names, and connect in any order
+        assert ["bad" if game == "tsuro" else name for name in served.out] == ["bad"], deed.name
         assert ranked(served)
         assert not set(served.out) & set(ranked(served))
     assert becomes_true(lambda: new_holdings(before).files == 0)
@@ -450,14 +383,12 @@ def test_a_bad_client_is_named_and_the_honest_end_right(game: str, call: str) ->
 
 def test_a_server_that_is_called_off_leaves_nothing() -> None:
     before = current_holdings()
-    dialect, rules = DIALECTS["fish"], replace(SERVERS["fish"].rules, most=5, turn=30.0)
+    rules = replace(SERVERS["fish"].rules, most=5, turn=30.0)
 
     async def main() -> None:
         told: list[str] = []
-        serving = asyncio.create_task(serve(dialect, rules, LOOPBACK, 0, report=told.append))
-        while not told:
-            await asyncio.sleep(0.01)
-        port = told_port(told[0])
+        serving = asyncio.create_task(serve(DIALECTS["fish"], rules, LOOPBACK, 0, report=told.append))
+        port = await open_port(told)
         coming = [good("fish", name, Misbehaviour("take-turn", sent=None)) for name in NAMES[:5]]
         clients = [asyncio.ensure_future(come(port)) for come in coming]
         await asyncio.sleep(0.7)  # all of them wait for somebody who is silent
@@ -469,9 +400,7 @@ def test_a_server_that_is_called_off_leaves_nothing() -> None:
     asyncio.run(main())
 
     assert becomes_true(lambda: new_holdings(before).files == 0)
-    assert becomes_true(
-        lambda: not [one for one in threading.enumerate() if one not in before.threads and not one.daemon]
-    )
+    assert becomes_true(lambda: all(one in before.threads or one.daemon for one in threading.enumerate()))
 
 
 def test_a_tournament_that_is_called_off_as_it_begins_leaves_no_directory(
@@ -490,9 +419,8 @@ def test_a_tournament_that_is_called_off_as_it_begins_leaves_no_directory(
     async def main() -> None:
         rules, told = replace(SERVERS["tsuro"].rules, most=3), list[str]()
         server = asyncio.create_task(serve(DIALECTS["tsuro"], rules, LOOPBACK, 0, report=told.append))
-        while not told:
-            await asyncio.sleep(0.01)
-        clients = [asyncio.ensure_future(good("tsuro", "")(told_port(told[0]))) for _ in range(3)]
+        port = await open_port(told)
+        clients = [asyncio.ensure_future(good("tsuro", "")(port)) for _ in range(3)]
         await asyncio.to_thread(began.wait, 20)
         server.cancel()
         await asyncio.sleep(0.05)
@@ -505,3 +433,123 @@ def test_a_tournament_that_is_called_off_as_it_begins_leaves_no_directory(
     asyncio.run(main())
 
     assert list(tmp_path.iterdir()) == []
+
+
+# Attacks: floods of connections, bytes and names.
+
+ELSEWHERE = "127.0.0.2"  # an address that no honest client has
+CROWD, AT_ONCE = 1000, 250  # connections
+BLOCK = b'"more" ' * 10_000
+
+
+def has_one_address() -> bool:
+    """Is there only one loopback address on this machine?"""
+    try:
+        with socket.socket() as one:
+            one.bind((ELSEWHERE, 0))
+    except OSError:
+        return True
+    return False
+
+
+async def crowd(port: int, says: bytes, *, stays: bool) -> None:
+    """A thousand connections from one address, on which this is said."""
+    writers = list[asyncio.StreamWriter]()
+    try:
+        for _ in range(CROWD // AT_ONCE):
+            for _ in range(AT_ONCE):
+                with suppress(ConnectionError):
+                    _, writer = await asyncio.open_connection(LOOPBACK, port, local_addr=(ELSEWHERE, 0))
+                    writers.append(writer)
+                    writer.write(says)
+            if not stays:
+                leave(writers)
+        await asyncio.get_running_loop().create_future()  # until it is called off
+    finally:
+        leave(writers)
+
+
+def leave(writers: list[asyncio.StreamWriter]) -> None:
+    for writer in writers:
+        writer.transport.abort()
+    writers.clear()
+
+
+@pytest.mark.skipif(has_one_address(), reason="this machine has only one loopback address")
+@pytest.mark.parametrize(
+    ("says", "stays"),
+    [(b"", True), (b'"x', True), (b"7", True), (b"", False), (b'"half a na', False)],
+    ids=["silent", "half a name", "a number", "gone at once", "gone in the middle of a name"],
+)
+def test_a_thousand_foreign_connections_keep_no_client_out(says: bytes, stays: bool) -> None:
+    async def attack(port: int) -> None:
+        await crowd(port, says, stays=stays)
+
+    served, result, told = played("fish", [attack, *(later(come, 0.02) for come in FIVE)], most=5, turn=20.0)
+
+    assert (result, sorted(ranked(served))) == ([1, 0], sorted(NAMES[:5]))
+    assert len([line for line in told if "did not sign up" in line]) <= MAX_REPORTED_REFUSALS + 1
+    assert MAX_PENDING_CONNECTIONS < CROWD
+
+
+def later(come: Come, seconds: float) -> Come:
+    """A client that comes so much later."""
+
+    async def wait(port: int) -> None:
+        await asyncio.sleep(seconds)
+        await come(port)
+
+    return wait
+
+
+def flooding(name: str, sent: list[int]) -> Come:
+    """A client that signs up and then says more and more, whatever it is asked."""
+
+    async def flood(port: int) -> None:
+        _, writer = await asyncio.open_connection(LOOPBACK, port)
+        try:
+            writer.write(b'"%b"\n' % name.encode())
+            with suppress(ConnectionError):
+                while True:
+                    writer.write(BLOCK)
+                    await writer.drain()
+                    sent[0] += len(BLOCK)
+        finally:
+            writer.transport.abort()
+
+    return flood
+
+
+@pytest.mark.parametrize("game", ["fish", "q"])
+def test_who_floods_from_the_start_is_not_even_read_and_is_out_at_its_first_call(game: str) -> None:
+    sent = [0]
+    honest = FIVE if game == "fish" else [good(game, name) for name in NAMES[:2]]
+    last = later(good(game, "last"), 0.3)  # in which a flood could have been read
+
+    served, _, told = played(game, [flooding("flood", sent), *honest, last], turn=20.0)
+
+    assert served.out == ["flood"]
+    assert "last" in ranked(served)
+    assert sent[0] < 20_000_000  # what the buffers of the kernel and of the sender hold
+    assert any("sent something before it was called" in line for line in told)
+
+
+def test_a_name_of_any_kind_is_told_to_the_host_on_one_line_that_can_be_printed() -> None:
+    strange = [
+        *BAD_NAMES.values(),
+        b'"\x1b]0;title\x07"',
+        '"\u202eevil"'.encode(),
+        b'"a\\u0000b"',
+        b'{"a":1}',
+        b'"a" ' * 500,
+    ]
+
+    served, result, told = played("fish", [*map(saying, strange), *FIVE], most=6, turn=20.0)
+
+    refused = [line for line in told if "did not sign up" in line]
+    assert all(line.isprintable() and len(line) < 200 for line in told)
+    assert len(refused) == len(strange) - 1 <= MAX_REPORTED_REFUSALS
+    assert set(NAMES[:5]) <= set(ranked(served))
+    assert served.out == ["a"]  # whose name was followed by more of it
+    assert result[1] == 1
+    assert not any(re.search(r"[\x00-\x1f\u202e]", line) for line in told)
