@@ -73,7 +73,7 @@ def test_the_way_in_which_replies_come_makes_no_difference(game: str, way: SendR
 
     assert came.facts == play_in_process(game)
     assert came.ejected == came.failed == {}
-    assert all({method for method, _ in talker.transcript} == set(COURSE_CALLS[game]) for talker in talkers)
+    assert {method for talker in talkers for method, _ in talker.transcript} == set(COURSE_CALLS[game])
 
 
 # Bad clients.
