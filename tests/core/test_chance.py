@@ -10,10 +10,10 @@ from fairplay.core.chance import BLOCK_BYTES, SeededRandom, derive_seed, is_full
 SEEDS = [seed_from_text(f"chance {number}") for number in range(5)]
 each_seed = pytest.mark.parametrize("seed", SEEDS, ids=range(5))
 # Chi-square is above this with a probability of 0.001, by degrees of freedom. The seeds are fixed, so it is so or not.
-CRITICAL = {1: 10.83, 5: 20.52, 6: 22.46, 23: 49.73, 99: 148.23, 256: 330.52}
+CRITICAL = {1: 10.83, 6: 22.46, 99: 148.23, 256: 330.52}
 
 
-def chi_square(counts: Counter[int] | Counter[str], outcomes: int) -> float:
+def chi_square(counts: Counter[int], outcomes: int) -> float:
     expected = counts.total() / outcomes
     missing = outcomes - len(counts)
     return sum((count - expected) ** 2 / expected for count in counts.values()) + missing * expected
@@ -30,13 +30,15 @@ def test_the_numbers_of_a_seed_never_change() -> None:
     assert drawn == ([4, 4, 3, 0, 2, 5, 3, 0, 1, 1, 1, 5, 4, 2, 4, 4, 0, 5, 1, 5], 853, 295445115686778223436)
 
 
-def test_the_shuffles_of_a_seed_never_change() -> None:
+def test_shuffles_samples_and_seeds_never_change() -> None:
     lots, cards = SeededRandom(seed_from_text("fixed")), list("abcdefgh")
 
     lots.shuffle(cards)
 
     assert "".join(cards) == "dgcfbhea"
     assert lots.sample(10, 4) == [3, 5, 8, 2]
+    assert seed_from_text("7").hex() == "1eb562fa446913c74964c4a8015fe143eeee98cf269a3a781a0b7842d3448b86"
+    assert derive_seed(bytes(32), "seat 0").hex() == "8ab4d7ee5b2cdd5db961dbb82a38b3a8c26768f7dcb5589a24ba659fb2603d93"
 
 
 def test_the_stream_is_shake_256_of_the_seed_and_the_number_of_the_block() -> None:
@@ -50,45 +52,19 @@ def test_the_stream_is_shake_256_of_the_seed_and_the_number_of_the_block() -> No
     )
 
 
-def test_the_same_seed_draws_the_same_and_another_seed_another() -> None:
-    one, same, other = SeededRandom(SEEDS[0]), SeededRandom(SEEDS[0]), SeededRandom(SEEDS[1])
-
-    drawn = [lots.sample(50, 50) for lots in (one, same, other)]
-
-    assert drawn[0] == drawn[1] != drawn[2]
-
-
 # Fairness.
 
 
 @each_seed
-@pytest.mark.parametrize("limit", [2, 6, 7, 100, 257])
+@pytest.mark.parametrize("limit", [2, 7, 100, 257])
 def test_all_numbers_are_equally_likely(limit: int, seed: bytes) -> None:
     lots = SeededRandom(seed)
 
     counts = Counter(lots.below(limit) for _ in range(limit * 100))
 
     assert chi_square(counts, limit) < CRITICAL[limit - 1]
-
-
-@each_seed
-def test_all_orders_are_equally_likely(seed: bytes) -> None:
-    lots, counts = SeededRandom(seed), Counter[str]()
-
-    for _ in range(2400):
-        cards = list("abcd")
-        lots.shuffle(cards)
-        counts["".join(cards)] += 1
-
-    assert chi_square(counts, 24) < CRITICAL[23]
-
-
-def test_the_fairness_test_detects_a_biased_draw() -> None:
-    lots = SeededRandom(SEEDS[0])
-
-    counts = Counter(lots.below(256) % 100 for _ in range(10000))
-
-    assert chi_square(counts, 100) > CRITICAL[99]
+    biased = Counter(lots.below(256) % 100 for _ in range(10000))
+    assert chi_square(biased, 100) > CRITICAL[99]  # which is noticed
 
 
 def test_a_value_that_does_not_divide_evenly_is_drawn_again() -> None:
@@ -109,28 +85,16 @@ def test_a_number_is_below_any_limit(limit: int) -> None:
     drawn = [lots.below(limit) for _ in range(200)]
 
     assert all(0 <= number < limit for number in drawn)
+    numbers = SeededRandom(SEEDS[0]).sample(min(limit, 100), min(limit, 10))
+    assert len(numbers) == len(set(numbers)) == min(limit, 10) and set(numbers) <= set(range(min(limit, 100)))
     assert limit < 100 or max(drawn) > limit // 2
-
-
-def test_a_number_below_one_is_zero() -> None:
-    assert {SeededRandom(seed).below(1) for seed in SEEDS} == {0}
 
 
 # Shuffles and samples.
 
 
-@pytest.mark.parametrize("size", [0, 1, 2, 10, 300])
-def test_a_shuffle_is_a_permutation(size: int) -> None:
-    items = list(range(size))
-
-    SeededRandom(SEEDS[0]).shuffle(items)
-
-    assert sorted(items) == list(range(size))
-    assert size < 10 or items != list(range(size))
-
-
 @each_seed
-@pytest.mark.parametrize("size", [100, 300, 65600])
+@pytest.mark.parametrize("size", [0, 1, 2, 100, 300, 65600])
 def test_a_shuffle_draws_the_same_numbers_as_below(size: int, seed: bytes) -> None:
     shuffled, items = list(range(size)), list(range(size))
     lots, same = SeededRandom(seed), SeededRandom(seed)
@@ -144,42 +108,16 @@ def test_a_shuffle_draws_the_same_numbers_as_below(size: int, seed: bytes) -> No
     assert lots.below(2**70) == same.below(2**70)  # and no more than that
 
 
-@pytest.mark.parametrize(("limit", "size"), [(0, 0), (1, 1), (10, 0), (10, 3), (10, 10)])
-def test_a_sample_has_different_numbers_below_its_limit(limit: int, size: int) -> None:
-    numbers = SeededRandom(SEEDS[0]).sample(limit, size)
-
-    assert len(set(numbers)) == len(numbers) == size
-    assert set(numbers) <= set(range(limit))
-
-
 # Seeds.
-
-
-def test_64_hex_digits_are_the_seed_itself_in_small_letters_or_capitals() -> None:
-    digits = "0123456789abcdef" * 4
-
-    seeds = seed_from_text(digits), seed_from_text(digits.upper())
-
-    assert seeds == (bytes.fromhex(digits), bytes.fromhex(digits))
 
 
 @pytest.mark.parametrize(
     "text", ["", "7", "demo", "ab" * 31, "ab" * 33, "xy" * 32, "ab" * 31 + " 7", "٣" * 64, "0x" * 32]
 )
-def test_any_other_text_is_a_seed_by_its_hash(text: str) -> None:
+def test_64_hex_digits_are_the_seed_and_any_other_text_is_a_seed_by_its_hash(text: str) -> None:
     seed = seed_from_text(text)
 
     assert seed == sha256(b"fairplay" + text.encode()).digest()
     assert not is_full_seed(text)
-
-
-def test_the_seed_of_a_text_never_changes() -> None:
-    assert seed_from_text("7").hex() == "1eb562fa446913c74964c4a8015fe143eeee98cf269a3a781a0b7842d3448b86"
-
-
-def test_a_derived_seed_depends_on_its_purpose() -> None:
-    derived = [derive_seed(SEEDS[0], purpose) for purpose in ("seat 0", "seat 1")]
-
-    assert derived[0] != derived[1]
-    assert [len(seed) for seed in derived] == [32, 32]
-    assert derive_seed(bytes(32), "seat 0").hex() == "8ab4d7ee5b2cdd5db961dbb82a38b3a8c26768f7dcb5589a24ba659fb2603d93"
+    digits = "0123456789abcdef" * 4
+    assert seed_from_text(digits) == seed_from_text(digits.upper()) == bytes.fromhex(digits)

@@ -1,6 +1,6 @@
-"""Test how actions are typed, printed and previewed, in every game."""
+"""Test how actions are typed, printed and previewed in every game, and that unknown seats are refused."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any
 
@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from fairplay.core.chance import SeededRandom
 from fairplay.core.errors import BadRequest
 from fairplay.core.events import Acted
+from fairplay.core.game import Game, Moment
 from fairplay.core.match import Match
 from fairplay.games import GAMES, game_info
 from fairplay.games.fish import Fish
@@ -27,13 +28,20 @@ from fairplay.games.tsuro.notation import parse_action as read_tsuro
 from fairplay.games.tsuro.view import View as TsuroView
 from fairplay.testing.playouts import Sampling, play_events
 from tests.games.q import positions as q
+from tests.kit.nim import Heaps
 from tests.nonempty import nonempty
+
+
+def holding(*tiles: str) -> QView:
+    return Q().view(q.make_position({(0, 0): "red star"}, [", ".join(tiles), "red star"]), 0)
+
 
 SEEDS = [bytes([number]) * 32 for number in range(3)]
 MOST = 200  # actions of a position
 POSITIONS = 30  # of a match
 FISH = Fish().view(Fish().deal(2, SEEDS[0]), 0)
 TSURO = Tsuro().view(Tsuro().deal(3, SEEDS[0]), 0)
+REDS = holding("red star", "red square")
 modest = settings(max_examples=300, deadline=None, derandomize=True, database=None)
 
 
@@ -82,19 +90,6 @@ def seen(view: Any) -> object:
             return view
 
 
-def test_placed_tiles_of_q_leave_the_hand() -> None:
-    view = holding("red star", "blue square", "red star")
-    assert foresee_q(view, read_q(view, "0,1 1")).hand == ("blue square", "red star")
-
-
-@pytest.mark.parametrize("game", GAMES)
-def test_two_actions_are_never_written_alike(game: str) -> None:
-    shelf = game_info(game)
-    for view in nonempty(islice(views(game, SEEDS[0]), 8)):
-        actions = list(islice(shelf.rules().actions(view), MOST))
-        assert len({shelf.format_action(action) for action in actions}) == len(set(actions))
-
-
 @pytest.mark.parametrize("game", GAMES)
 @modest
 @given(words=st.one_of(st.text(), st.from_regex(r"[-0-9, a-z]{0,20}", fullmatch=True)))
@@ -110,62 +105,15 @@ def test_anything_else_is_refused_in_one_line(game: str, words: str) -> None:
         assert shelf.parse_action(view, shelf.format_action(action)) == action
 
 
-@pytest.mark.parametrize("game", GAMES)
-def test_help_fits_on_a_terminal(game: str) -> None:
-    lines = game_info(game).help.splitlines()
-    assert 2 <= len(lines) <= 8
-    assert max(len(line) for line in lines) < 80
-
-
-def test_fish_takes_positions() -> None:
-    assert read_fish(FISH, "2 , 3") == PutPenguin((2, 3))
-    assert read_fish(FISH, "2,3 4,4") == read_fish(FISH, "2,3  4 ,4") == Move((2, 3), (4, 4))
-
-
-@pytest.mark.parametrize("words", ["2 3", "[2,3]", "[2, 3]", "[ 2 3 ]"])
-def test_fish_takes_positions_as_they_are_printed(words: str) -> None:
+@pytest.mark.parametrize("words", ["2 , 3", "2 3", "[2,3]", "[2, 3]", "[ 2 3 ]"])
+def test_fish_takes_positions_as_they_are_typed_or_printed(words: str) -> None:
     assert read_fish(FISH, words) == PutPenguin((2, 3))
     assert read_fish(FISH, f"{words} 4 4") == read_fish(FISH, f"{words}[4, 4]") == Move((2, 3), (4, 4))
-
-
-@pytest.mark.parametrize(
-    ("words", "why"),
-    [
-        ("", "found 0 positions; write where to place a penguin, as in 2,3"),
-        ("2,3 north", "'north' is not a position; write where to place a penguin, as in 2,3"),
-        ("[2,3", "'[2,3' is not a position; write where to place a penguin, as in 2,3"),
-        ("1,1 2,2 3,3", "found 3 positions; write where to place a penguin, as in 2,3"),
-    ],
-)
-def test_fish_says_what_it_expects(words: str, why: str) -> None:
-    with pytest.raises(BadRequest) as refused:
-        read_fish(FISH, words)
-    assert str(refused.value) == why
 
 
 def test_tsuro_takes_tiles_turned() -> None:
     assert read_tsuro(TSURO, "12 90°") == Lay(12, 90)
     assert read_tsuro(TSURO, "12 270 3,0 e") == PutTile(12, 270, "E", (3, 0))
-
-
-@pytest.mark.parametrize(
-    ("words", "why"),
-    [
-        ("12", "write tile, degrees, square and port, as in 12 90 3,0 E, not '12'"),
-        ("35 0", "there is no tile 35; tiles are numbered from 0 to 34"),
-        ("3 45", "a tile cannot be turned by 45 degrees; write 0, 90, 180 or 270"),
-        ("3 90 0,0 I", "there is no port I; ports are lettered from A to H"),
-    ],
-)
-def test_tsuro_says_what_it_expects(words: str, why: str) -> None:
-    with pytest.raises(BadRequest) as refused:
-        read_tsuro(TSURO, words)
-    assert str(refused.value) == why
-
-
-def holding(*tiles: str) -> QView:
-    """A view of Q with this hand."""
-    return Q().view(q.make_position({(0, 0): "red star"}, [", ".join(tiles), "red star"]), 0)
 
 
 @pytest.mark.parametrize(
@@ -183,22 +131,49 @@ def test_q_takes_tiles_by_name_or_number(words: str, placed: list[tuple[str, tup
     assert read_q(view, words) == Place(tuple(Placement(tile, at) for tile, at in placed))
 
 
-def test_q_takes_the_other_deeds() -> None:
-    assert (read_q(holding("red star"), "ex"), read_q(holding("red star"), "pass")) == (Exchange(), Pass())
+def test_q_takes_the_other_actions_and_placed_tiles_leave_the_hand() -> None:
+    view = holding("red star", "blue square", "red star")
+
+    assert (read_q(view, "ex"), read_q(view, "pass")) == (Exchange(), Pass())
+    assert foresee_q(view, read_q(view, "0,1 1")).hand == ("blue square", "red star")
 
 
-@pytest.mark.parametrize(
-    ("words", "why"),
-    [
-        ("p", "'p' may be place or pass; write more of it"),
-        ("0,1 red s", "'red s' may be red star or red square; write more of it"),
-        ("0,1 3", "there is no tile 3 in your hand; they are numbered from 1 to 2"),
-        ("0,1", "'' is not a tile; write a colour and a shape, or its number in your hand"),
-        ("pass 1", "unexpected words after 'pass'"),
-        ("place", "no tile to place; write what to place where, as in 0,1 red star, or exchange, or pass"),
-    ],
-)
-def test_q_says_what_it_expects(words: str, why: str) -> None:
+REFUSED: list[tuple[Callable[[Any, str], object], Any, str, str]] = [
+    (read_fish, FISH, "", "found 0 positions; write where to place a penguin, as in 2,3"),
+    (read_fish, FISH, "2,3 north", "'north' is not a position; write where to place a penguin, as in 2,3"),
+    (read_fish, FISH, "[2,3", "'[2,3' is not a position; write where to place a penguin, as in 2,3"),
+    (read_fish, FISH, "1,1 2,2 3,3", "found 3 positions; write where to place a penguin, as in 2,3"),
+    (read_tsuro, TSURO, "12", "write tile, degrees, square and port, as in 12 90 3,0 E, not '12'"),
+    (read_tsuro, TSURO, "35 0", "there is no tile 35; tiles are numbered from 0 to 34"),
+    (read_tsuro, TSURO, "3 45", "a tile cannot be turned by 45 degrees; write 0, 90, 180 or 270"),
+    (read_tsuro, TSURO, "3 90 0,0 I", "there is no port I; ports are lettered from A to H"),
+    (read_q, REDS, "p", "'p' may be place or pass; write more of it"),
+    (read_q, REDS, "0,1 red s", "'red s' may be red star or red square; write more of it"),
+    (read_q, REDS, "0,1 3", "there is no tile 3 in your hand; they are numbered from 1 to 2"),
+    (read_q, REDS, "0,1", "'' is not a tile; write a colour and a shape, or its number in your hand"),
+    (read_q, REDS, "pass 1", "unexpected words after 'pass'"),
+    (read_q, REDS, "place", "no tile to place; write what to place where, as in 0,1 red star, or exchange, or pass"),
+]
+
+
+@pytest.mark.parametrize(("read", "view", "words", "why"), REFUSED, ids=[why for *_, why in REFUSED])
+def test_a_game_says_what_it_expects(read: Callable[[Any, str], object], view: Any, words: str, why: str) -> None:
     with pytest.raises(BadRequest) as refused:
-        read_q(holding("red star", "red square"), words)
+        read(view, words)
     assert str(refused.value) == why
+
+
+@pytest.mark.parametrize("seat", [3, -1, 99])
+@pytest.mark.parametrize("game", [Fish(), Tsuro(), Q(), Heaps()], ids=lambda game: game.name)
+def test_an_unknown_seat_cannot_be_ejected(game: Game[Any, Any, Any], seat: int) -> None:
+    state = game.deal(3, bytes(32))
+
+    with pytest.raises(BadRequest, match=f"there is no seat {seat}: the seats of this match are 0 to 2"):
+        game.eject(state, seat, Moment.TURN)
+
+
+def test_a_seat_of_q_cannot_be_ejected_twice() -> None:
+    once = Q().eject(Q().deal(3, bytes(32)), 1, Moment.TURN)
+
+    with pytest.raises(BadRequest, match="seat 1 is out already"):
+        Q().eject(once, 1, Moment.TURN)

@@ -31,23 +31,15 @@ def recorded(request: pytest.FixtureRequest, tmp_path: Path) -> RecordedMatch:
     return read_journal(next(tmp_path.glob("*.jsonl")))
 
 
-def test_a_match_shows_what_spectators_see_with_its_names(recorded: RecordedMatch) -> None:
-    match = recorded.match_after(3)
-
-    assert match._repr_svg_() == game_info(match.game.name).svg(match.view(None), NAMES)
-
-
-def test_a_view_shows_what_its_seat_sees(recorded: RecordedMatch) -> None:
+def test_matches_and_records_show_what_spectators_see_and_views_what_their_seats_see(recorded: RecordedMatch) -> None:
     match, svg = recorded.match_after(3), game_info(recorded.opening.game).svg
-    seats = [None, 0, 1]
+    views = [match.view(seat) for seat in (None, 0, 1)]
 
-    assert [match.view(seat)._repr_svg_() for seat in seats] == [svg(match.view(seat)) for seat in seats]
-    different = {"fish": 1, "tsuro": 2, "q": 3}  # who is on turn sees dealt tiles, and everybody has a hand
-    assert len({svg(match.view(seat)) for seat in seats}) == different[match.game.name]
-
-
-def test_a_record_shows_its_last_position_as_spectators_see_it(recorded: RecordedMatch) -> None:
     assert recorded._repr_svg_() == picture_at(recorded, None)
+    assert match._repr_svg_() == svg(views[0], NAMES)
+    assert [view._repr_svg_() for view in views] == [svg(view) for view in views]
+    different = {"fish": 1, "tsuro": 2, "q": 3}  # who is on turn sees dealt tiles, and everybody has a hand
+    assert len({svg(view) for view in views}) == different[match.game.name]
 
 
 def test_a_game_without_pictures_shows_none() -> None:

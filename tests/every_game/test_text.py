@@ -36,7 +36,6 @@ def views(game: str, large: bool) -> tuple[Any, ...]:
 
 
 def positions(game: str, large: bool) -> Iterator[tuple[Any, Any]]:
-    """Some views, each with the one before."""
     seen = list(pairwise(views(game, large)))
     yield from [(None, seen[0][0]), *seen[:: len(seen) // 9], seen[-1]]
 
@@ -44,28 +43,19 @@ def positions(game: str, large: bool) -> Iterator[tuple[Any, Any]]:
 @pytest.mark.parametrize(("width", "height"), ROOMS)
 @pytest.mark.parametrize("large", [False, True])
 @pytest.mark.parametrize("game", GAMES)
-def test_no_line_is_wider_and_no_text_higher_than_there_is_room(
+def test_no_line_is_wider_and_no_text_higher_than_there_is_room_and_colour_adds_nothing_but_colour(
     game: str, large: bool, width: int | None, height: int | None
 ) -> None:
     text = game_info(game).text
 
     for before, view in nonempty(positions(game, large)):
         lines = text(view, NAMES[:4], width=width, height=height, before=before).split("\n")
+        coloured = text(view, NAMES[:4], width=width, height=height, before=before, colour=True)
+        assert strip_colours(coloured).split("\n") == lines != coloured.split("\n")
         assert width is None or max(map(display_width, lines)) <= width
         assert height is None or len(lines) <= height
         assert lines == [line.rstrip() for line in lines]
         assert all(line.isprintable() for line in lines)
-
-
-@pytest.mark.parametrize(("width", "height"), ROOMS)
-@pytest.mark.parametrize("game", GAMES)
-def test_colour_adds_nothing_but_colour(game: str, width: int | None, height: int | None) -> None:
-    text = game_info(game).text
-
-    for before, view in nonempty(positions(game, large=True)):
-        coloured = text(view, NAMES[:4], width=width, height=height, before=before, colour=True)
-        assert strip_colours(coloured) == text(view, NAMES[:4], width=width, height=height, before=before)
-        assert coloured != strip_colours(coloured)
 
 
 @pytest.mark.parametrize(("width", "height"), ROOMS)
@@ -85,3 +75,15 @@ def test_whatever_is_left_out_is_said(game: str) -> None:
 
     assert "there is more: " in text(view, width=40, height=20)
     assert "there is more: " not in text(view)
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_a_game_that_all_players_have_left_is_drawn(game: str) -> None:
+    info, rules = game_info(game), make_game(game, {})
+    state = rules.deal(3, bytes(32))
+    for seat in range(3):
+        state = rules.eject(state, seat, Moment.TURN)
+    view = rules.view(state, None)
+
+    assert info.text(view, ("Ann", "Bob", "Cyd")).count("ejected") == 3
+    assert info.svg(view, ("Ann", "Bob", "Cyd")).count("ejected</text>") == 3

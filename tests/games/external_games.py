@@ -64,7 +64,6 @@ def write_module(directory: Path, file: str, source: str = COIN_GAME, name: str 
 
 
 def write_package(directory: Path, name: str, entries: str) -> None:
-    """Write the metadata of an installed package into a directory on the path."""
     info = directory / f"{name}-1.0.dist-info"
     info.mkdir(parents=True)
     (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")

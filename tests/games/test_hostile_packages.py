@@ -25,25 +25,21 @@ from tests.python_path import python_path
 
 __all__ = ["forget_external_games"]
 TRACE = "import pathlib\npathlib.Path(__file__).with_suffix('.loaded').touch()\n"  # a file shows that it was loaded
-RAISES = TRACE + r"raise ValueError('\x1b[2J\nfairplay: all is well')"
 HANGS = TRACE + "import time\ntime.sleep(3600)"
 OURS = ("play", "fish", "random", "greedy", *SMALL_BOARD, "--quiet")
 THEIRS = ("play", "coin", "random", "random", "--quiet")
 
 
 def install(directory: Path, source: str, entries: str = "coin = game_coin:Coin") -> None:
-    """Install a package with one module."""
     write_module(directory, "game_coin", source)
     write_package(directory, "coins", entries)
 
 
 def run_with(directory: Path, *words: str) -> CommandResult:
-    """Run a command that finds the packages in a directory."""
     return run_script(*words, environment=path_with(directory), stdin=subprocess.DEVNULL, timeout=60)
 
 
 def path_with(directory: Path) -> dict[str, str]:
-    """The path of modules with this directory first."""
     return {"PYTHONPATH": python_path(directory)}
 
 
@@ -52,7 +48,6 @@ def was_loaded(directory: Path) -> bool:
 
 
 def listed(done: CommandResult) -> str:
-    """The lines of a list of games after those of fairplay."""
     assert done.code == 0, done
     assert all(line.isprintable() for line in done.out.splitlines())
     _, finish_bonus, rest = done.out.partition("  --set finish_bonus")
@@ -75,26 +70,9 @@ def test_no_package_is_loaded_for_a_game_of_fairplay(source: str, name: str, tmp
     assert (alone.code, alone.err, with_bot.code, with_bot.err) == (0, "", 0, "")
     assert " is out" not in with_bot.out
     assert refusal_line(mistyped) == "there is no game 'fihs': did you mean 'fish'?"
+    if name == "fish":
+        assert listed(run_with(tmp_path, "games")) == ""
     assert not was_loaded(tmp_path)
-
-
-def test_a_package_with_the_name_of_a_game_of_fairplay_is_neither_listed_nor_loaded(tmp_path: Path) -> None:
-    install(tmp_path, TRACE + COIN_GAME, "fish = game_coin:Coin")
-
-    done = run_with(tmp_path, "games")
-
-    assert listed(done) == ""
-    assert done.out.count("fish: ") == 1
-    assert not was_loaded(tmp_path)
-
-
-def test_a_package_that_raises_is_reported_in_one_line(tmp_path: Path) -> None:
-    install(tmp_path, RAISES)
-    raised = "ValueError: �[2J�fairplay: all is well (game_coin.py, line 3)"
-    why = f"game_coin:Coin of the package coins cannot be loaded: {raised}"
-
-    assert listed(run_with(tmp_path, "games")) == f"coin: {why}"
-    assert refusal_line(run_with(tmp_path, *THEIRS)) == why
 
 
 def test_an_interrupt_names_the_package_that_hangs_while_loading(tmp_path: Path) -> None:
@@ -121,7 +99,7 @@ def test_what_a_game_prints_while_it_is_loaded_stays_out_of_the_events(registere
     assert [json.loads(line)["type"] for line in done.out.splitlines()] == ["started", "acted", "ended"]
 
 
-@pytest.mark.parametrize("name", ["co\x1b[2Jin", "\u202ecoin", "Coin", "coin coin", "../coin", "c" * 41])
+@pytest.mark.parametrize("name", ["co\x1b[2Jin", "\u202ecoin", "Coin", "co in", "c" * 41])
 def test_an_entry_point_with_an_invalid_game_name_is_not_loaded(name: str, tmp_path: Path) -> None:
     install(tmp_path, TRACE + COIN_GAME, f"{name} = game_coin:Coin")
 
@@ -133,16 +111,8 @@ def test_an_entry_point_with_an_invalid_game_name_is_not_loaded(name: str, tmp_p
     )
     assert refused == why
     assert in_list.endswith(why)
-    assert not was_loaded(tmp_path)
-
-
-def test_shell_completion_offers_no_invalid_game_name(tmp_path: Path) -> None:
-    install(tmp_path, TRACE + COIN_GAME, "co\x1b[2Jin = game_coin:Coin\ncoin = game_coin:Coin")
     asked = {"_FAIRPLAY_COMPLETE": "bash_complete", "COMP_WORDS": "fairplay play co", "COMP_CWORD": "2"}
-
-    done = run_script(environment={**asked, **path_with(tmp_path)})
-
-    assert done.out == "plain,coin\n"
+    assert name not in run_script(environment={**asked, **path_with(tmp_path)}).out
     assert not was_loaded(tmp_path)
 
 

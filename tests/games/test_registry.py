@@ -4,7 +4,6 @@ import asyncio
 import os
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -12,7 +11,6 @@ from fairplay import BadJournal, BadRequest
 from fairplay.core.errors import FairplayError
 from fairplay.games import (
     EXTERNAL_GAMES,
-    GAMES,
     external_names,
     game_info,
     game_options,
@@ -21,6 +19,7 @@ from fairplay.games import (
     register,
     rules_of,
 )
+from fairplay.games.registry import installed_games
 from fairplay.hosting.prepared_match import locations
 from fairplay.hosting.run import new_match, run, run_async
 from fairplay.hosting.spec import Entrant, MatchSpec
@@ -28,7 +27,7 @@ from fairplay.journal.replay import read_journal
 from fairplay.players.location import BuiltInAddress, Command, LocalAddress, Person, parse_local_address
 from fairplay.players.process_pool import POOL
 from tests.cli.command import refusal_line, run_fairplay
-from tests.games.external_games import COIN_GAME, forget_external_games, write_module, write_package
+from tests.games.external_games import COIN_GAME, clear_registry, forget_external_games, write_module, write_package
 from tests.journal.journals import read_lines, seal_lines
 from tests.journal.libraries import FISH, first_action_strategy, record_match
 from tests.nonempty import nonempty
@@ -57,24 +56,15 @@ def test_an_installed_game_is_known_by_its_name(path: Path) -> None:
     assert run(MatchSpec(game="coin", entrants=(Entrant("random"), Entrant("lookahead")))).result
 
 
-def test_the_parts_that_a_module_defines_replace_the_defaults_of_the_kit(path: Path) -> None:
-    write_module(
-        path,
-        "game_own",
-        f'{COIN_GAME}\nQUICK = {{}}\nHELP = "Just say it."\ndef format_action(action):\n    return "tails"\n',
-        "own",
-    )
+def test_the_parts_that_a_module_defines_but_not_those_that_it_imports_replace_the_defaults_of_the_kit(
+    path: Path,
+) -> None:
+    parts = 'from json import loads as parse_action\nHELP = "Say it."\ndef format_action(action):\n    return "tails"\n'
+    write_module(path, "game_own", f"{COIN_GAME}\n{parts}", "own")
     write_package(path, "coins", "own = game_own:Coin")
 
-    assert game_info("own").help == "Just say it."
+    assert game_info("own").help == "Say it."
     assert game_info("own").format_action(None) == "tails"
-    assert game_info("own").parse_action.__module__ == "fairplay.kit.notation"
-
-
-def test_names_that_a_module_imports_are_not_parts_of_its_game(path: Path) -> None:
-    write_module(path, "game_own", f"{COIN_GAME}\nfrom json import loads as parse_action\n", "own")
-    write_package(path, "coins", "own = game_own:Coin")
-
     assert game_info("own").parse_action.__module__ == "fairplay.kit.notation"
 
 
@@ -89,7 +79,8 @@ def test_a_missing_part_of_a_game_outside_the_kit_is_named() -> None:
 
 
 BROKEN = {
-    "game_bad:Coin": "cannot be loaded: ModuleNotFoundError: No module named 'nothing_of_the_kind'",
+    "game_bad:Coin": "cannot be loaded: ValueError: �[2J�fairplay: all is well (game_bad.py, line 2)",
+    "game_exit:Coin": "cannot be loaded: SystemExit: 3",
     "game_coin:Missing": "cannot be loaded: AttributeError",
     "game_absent:Coin": "cannot be loaded: ModuleNotFoundError",
     "game_coin:Heads": "is not a game: it is not a subclass of fairplay.Game",
@@ -115,55 +106,39 @@ class Other(Coin, frozen=True):
 
 
 @pytest.mark.parametrize(("entry", "why"), BROKEN.items(), ids=BROKEN)
-def test_a_broken_package_affects_no_other_game(path: Path, entry: str, why: str) -> None:
-    write_module(path, "game_bad", "import nothing_of_the_kind")
-    write_module(path, "game_coin", COIN_GAME + MORE)
-    write_package(path, "coins", f"bad = {entry}\ncoin = game_coin:Coin")
-
-    assert why in refusal_line(run_fairplay("play", "bad", "random", "random"))
-    assert run_fairplay("play", "coin", "random", "random", "--quiet").code == 0
-    listed = run_fairplay("games")
-    assert (listed.code, listed.err) == (0, "")
-    assert listed.out.count("\nbad: ") == 1
-    assert why in listed.out
-    assert "\ncoin: Heads win. 2 players." in listed.out
-    assert run_fairplay("--help").code == 0
-    assert run_fairplay("play", "fish", "random", "greedy", "--quiet").code == 0
-
-
-def test_a_hostile_package_is_not_run_for_another_game_and_ends_no_list(path: Path) -> None:
+def test_a_broken_package_affects_no_other_game_and_is_not_run_for_one(path: Path, entry: str, why: str) -> None:
     trace = path / "trace"
-    write_module(path, "game_bad", f"import sys\nopen({str(trace)!r}, 'w').close()\nsys.exit(3)")
-    write_package(path, "coins", "bad = game_bad:Bad\nfish = game_bad:Bad\ncoin = game_coin:Coin")
+    raises = r"raise ValueError('\x1b[2J\nfairplay: all is well')"
+    write_module(path, "game_bad", f"open({str(trace)!r}, 'w').close()\n{raises}")
+    write_module(path, "game_exit", "import sys\nsys.exit(3)")
+    write_module(path, "game_coin", COIN_GAME + MORE)
+    write_package(path, "coins", f"bad = {entry}\nfish = game_bad:Bad\ncoin = game_coin:Coin")
 
     for game in ("fish", "coin"):
         assert run_fairplay("play", game, "random", "random", "--quiet", "--games", "2", "--jobs", "1").code == 0
     assert "bad" in refusal_line(run_fairplay("play", "bed", "random", "random"))
+    assert run_fairplay("--help").code == 0
     assert not trace.exists()
+    assert why in refusal_line(run_fairplay("play", "bad", "random", "random"))
     listed = run_fairplay("games")
-    assert (listed.code, trace.exists()) == (0, True)
-    assert "\ncoin: Heads win." in listed.out
+    assert (listed.code, listed.err, listed.out.count("\nbad: ")) == (0, "", 1)
+    assert why in listed.out
+    assert "\ncoin: Heads win. 2 players." in listed.out
 
 
-def test_two_packages_with_the_same_game_are_refused(path: Path) -> None:
+def test_two_packages_with_the_same_game_are_refused_but_one_that_is_found_twice_counts_once(path: Path) -> None:
     write_module(path, "game_more")
     write_package(path, "coins", "coin = game_coin:Coin")
+    write_package(path, "coins-again", "coin = game_coin:Coin")
+    assert len(installed_games()["coin"]) == 1
+    clear_registry()
     write_package(path, "more-coins", "coin = game_more:Coin")
 
     refusal = refusal_line(run_fairplay("play", "coin", "random", "random"))
 
-    assert refusal == "two packages contain a game 'coin': coins and more-coins; uninstall one of them"
+    assert refusal.startswith("two packages contain a game 'coin': coins")
+    assert refusal.endswith(" and more-coins; uninstall one of them")
     assert "game_coin" not in sys.modules
-
-
-def test_a_package_that_is_found_twice_counts_once(path: Path) -> None:
-    write_package(path, "coins", "coin = game_coin:Coin")
-    write_package(path / "again", "coins-again", "coin = game_coin:Coin")
-    sys.path.append(str(path / "again"))
-    try:
-        assert rules_of("coin").name == "coin"
-    finally:
-        sys.path.remove(str(path / "again"))
 
 
 def test_an_external_game_cannot_replace_a_game_of_fairplay(path: Path) -> None:
@@ -206,17 +181,12 @@ def test_a_library_reads_a_journal_again_once_its_game_is_known(path: Path, tmp_
     assert (unknown.count("unreadable"), known.count("unreadable"), known.count("finished")) == (1, 0, 1)
 
 
-def test_a_registered_class_gets_the_address_where_it_can_be_imported(path: Path) -> None:
+def test_a_class_is_called_by_its_address_or_played_in_this_process_if_no_other_can_import_it(path: Path) -> None:
     from game_coin import Coin  # type: ignore[import-not-found]
 
     assert register(Coin) == "coin"
-
     assert game_info("coin").source == "py:game_coin:Coin"
     assert MatchSpec.from_game(Coin(), (Entrant("random"),) * 2).game == "py:game_coin:Coin"
-
-
-def test_a_class_that_no_other_process_can_import_is_played_in_this_one(path: Path) -> None:
-    from game_coin import Coin
 
     class Here(Coin, frozen=True):  # type: ignore[misc,call-arg]
         name = "here"
@@ -267,41 +237,24 @@ def test_other_processes_learn_of_a_game_by_command_line_and_not_by_environment(
     assert not [page for page in pages if b"game_coin" in page]
 
 
-def test_a_bot_program_can_register_its_game_itself(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(path)
-    game = "from game_coin import Coin\nfrom fairplay.games import register\nregister(Coin)\n"
-    (path / "bot.py").write_text(f"{ASKS}\n{game}from fairplay.bot import run\nrun(take_turn)\n")
-    bot = Entrant(f"exec:{sys.executable} bot.py")
-
-    done = run(MatchSpec(game="py:game_coin:Coin", entrants=(bot, Entrant("random")), sandbox="none"))
-
-    assert (done.host_fault, done.evidence) == ("", ())
-    assert done.result is not None and not done.result.ejected
-
-
 def test_players_of_a_match_get_only_the_option_of_its_own_game(path: Path) -> None:
     write_module(path, "game_more", name="more")
     register("py:game_coin:Coin")
     register("py:game_more:Coin")
     (path / "bot.py").write_text(ASKS)
-    bot, seats = str(path / "bot.py"), {}
+    bot = str(path / "bot.py")
 
-    for game in ("coin", "more", "fish"):
+    for game, file in {"coin": "game_coin", "more": "game_more", "fish": ""}.items():
         prepared = new_match(MatchSpec(game=game, entrants=(Entrant(bot), Entrant("human")), sandbox="none"))
-        seats[game] = locations(prepared.match, prepared.addresses), prepared.conditions.sandbox
-
-    for game, file in {"coin": "game_coin", "more": "game_more"}.items():
-        (command, person), sandbox = seats[game][0].values(), seats[game][1]
-        assert isinstance(command, Command) and command.words[-3:] == (bot, "--game", f"py:{file}:Coin")
-        assert person == Person(("--game", f"py:{file}:Coin"))
-        assert sandbox is not None and sandbox.visible_paths == (str(path / f"{file}.py"),)
-    (command, person), sandbox = seats["fish"][0].values(), seats["fish"][1]
-    assert isinstance(command, Command) and command.words[-1] == bot
-    assert person == Person()
-    assert sandbox is not None and sandbox.visible_paths == ()
+        command, person = locations(prepared.match, prepared.addresses).values()
+        option = ("--game", f"py:{file}:Coin") if file else ()
+        assert isinstance(command, Command) and command.words[-1 - len(option) :] == (bot, *option)
+        assert person == Person(option)
+        sandbox = prepared.conditions.sandbox
+        assert sandbox is not None and sandbox.visible_paths == ((str(path / f"{file}.py"),) if file else ())
 
 
-@pytest.mark.parametrize("named", ["py:game_coin:Coin", "game_coin", "coin", "py:os:system", "../coin", ""])
+@pytest.mark.parametrize("named", ["py:game_coin:Coin", "game_coin", "../coin", ""])
 def test_a_game_named_in_a_record_is_not_imported(named: str, path: Path, tmp_path: Path) -> None:
     (path / "game_coin.py").write_text("raise SystemExit('imported')")
     journal = record_match(tmp_path, FISH, [first_action_strategy(FISH)] * 2)
@@ -334,24 +287,20 @@ def test_only_a_game_can_be_registered(path: Path, address: str, why: str) -> No
     assert not EXTERNAL_GAMES
 
 
-def test_a_game_option_after_two_dashes_registers_no_game() -> None:
-    assert refusal_line(run_fairplay("rules", "--", "--game=fish")).startswith("there is no game '--game=fish'")
-
-
 @pytest.mark.parametrize(
-    ("option", "why"),
-    [("--game", "Option '--game' requires an argument."), ("--game=", "--game : expected py:module:Name; ")],
+    ("words", "why"),
+    [
+        (["rules", "--", "--game=fish"], "there is no game '--game=fish'"),
+        (["rules", "--game"], "Option '--game' requires an argument."),
+        (["rules", "--game="], "--game : expected py:module:Name; "),
+        (["games", "--game", "fish"], "--game fish: expected py:module:Name; "),
+    ],
 )
-def test_a_game_option_without_a_game_is_refused(option: str, why: str) -> None:
-    assert refusal_line(run_fairplay("rules", option)).startswith(why)
-
-
-def test_the_game_option_accepts_the_name_of_a_known_game_in_place_of_the_argument() -> None:
+def test_the_game_option_accepts_addresses_and_names_of_known_games_in_place_of_the_argument(
+    words: list[str], why: str
+) -> None:
+    assert refusal_line(run_fairplay(*words)).startswith(why)
     assert run_fairplay("rules", "--game", "fish") == run_fairplay("rules", "fish")
-
-
-def test_a_command_without_a_game_argument_accepts_only_addresses_of_games() -> None:
-    assert refusal_line(run_fairplay("games", "--game", "fish")).startswith("--game fish: expected py:module:Name; ")
 
 
 @pytest.mark.parametrize("option", ["--config", "--tournament"])
@@ -359,16 +308,6 @@ def test_a_game_option_does_not_replace_the_settings_file_of_a_server(option: st
     done = run_fairplay("serve", option, str(path / "missing.toml"), "--game", "py:game_coin:Coin")
 
     assert refusal_line(done).startswith(f"{path}/missing.toml: cannot be read: ")
-
-
-def test_games_of_fairplay_are_not_looked_up_among_external_games(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*_: Any) -> None:
-        raise AssertionError("an external game was looked up")
-
-    monkeypatch.setattr("fairplay.games.registry.register_installed", fail)
-
-    assert [rules_of(name).name for name in GAMES] == [*GAMES]
-    assert run_fairplay("play", "fish", "random", "greedy", "--quiet").code == 0
 
 
 def test_running_worker_processes_learn_of_a_game_that_is_registered_later(

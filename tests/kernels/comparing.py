@@ -89,7 +89,6 @@ def compare_fish(lots: SeededRandom) -> str:
 
 
 def compare_fish_steps(state: FishState, seed: bytes, lots: SeededRandom) -> str:
-    """Choose a step for territory, and one by playouts."""
     positions, tries = 1 + lots.below(MAX_POSITIONS), lots.below(MAX_TRIES)
     found, known = fish_kernel.territory_step(state, positions), territory.best_step(state, positions)
     if found != known:
@@ -110,7 +109,6 @@ def invalid_fish_position(rows: int, columns: int, lots: SeededRandom) -> FishSt
 
 
 def compare_tsuro(lots: SeededRandom) -> str:
-    """Lay whatever tiles are dealt."""
     made_up, seats = lots.below(2), 3 + lots.below(3)
     game = Tsuro(size=4 + lots.below(4) if made_up else TSURO_SIZES[lots.below(len(TSURO_SIZES))])
     if made_up:

@@ -82,7 +82,6 @@ def find_failure(name: str, arguments: Any) -> str:
 
 
 def legal_calls(lots: SeededRandom) -> dict[str, tuple[Any, ...]]:
-    """A call for each kernel that makes sense."""
     state = random_position(
         Fish(rows=1 + lots.below(8), columns=1 + lots.below(8), cramped=True), 2 + lots.below(3), lots, 30
     )
@@ -131,7 +130,6 @@ def mutate_arguments(arguments: tuple[Any, ...], lots: SeededRandom) -> tuple[An
 
 
 def mutate_value(value: Any, lots: SeededRandom) -> Any:
-    """Something like this, or not at all like it."""
     if not lots.below(4):
         return random_value(lots)
     match value:
@@ -154,7 +152,6 @@ def mutate_value(value: Any, lots: SeededRandom) -> Any:
 
 
 def random_value(lots: SeededRandom) -> Any:
-    """Whatever comes."""
     numbers = tuple(NUMBERS[lots.below(len(NUMBERS))] for _ in range(lots.below(70)))
     few = tuple(lots.numbers(lots.below(70), 64))
     choices: tuple[Any, ...] = (

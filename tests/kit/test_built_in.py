@@ -25,7 +25,6 @@ def player(name: str, key: bytes = bytes(32)) -> AnyStrategy:
 
 
 def won(game: BoardGame[Any, Any], names: Sequence[str], number: int) -> frozenset[int]:
-    """Who came in first when these played."""
     players = [player(name, bytes([number, seat] * 16)) for seat, name in enumerate(names)]
     match = Referee().run(game, players, seed=bytes(32))
     assert match.result.ejected == ()
@@ -41,19 +40,13 @@ def test_lookahead_beats_random(game: BoardGame[Any, Any]) -> None:
     assert second.count(frozenset({1})) >= 5
 
 
-@pytest.mark.parametrize("game", GAMES.values(), ids=GAMES)
-@pytest.mark.parametrize("name", ["random", "lookahead:50"])
-def test_the_same_key_does_the_same_and_another_something_else(name: str, game: BoardGame[Any, Any]) -> None:
-    view = game.view(game.deal(2, bytes(32)), 0)
-    again = game.unpack(game.pack(view))
+def test_it_knows_the_parameters_that_are_played_by() -> None:
+    game = ConnectFour(columns=4, height=4)
+    view = game.view(State(("RRR", "YYY", "Y", ""), (0, 1), 2), 0)
 
-    assert player(name)(view) == player(name)(again)
-    assert len({player("random", bytes([key] * 32))(view) for key in range(20)}) > 1
-
-
-def test_perfect_players_of_tic_tac_toe_come_to_a_draw() -> None:
-    for number in range(3):
-        assert won(TicTacToe(), ["lookahead:1000000"] * 2, number) == {0, 1}
+    assert player("lookahead")(view) == Drop(0)
+    for key in range(9):
+        assert player("random", bytes([key] * 32))(view).column < 4
 
 
 @pytest.mark.parametrize(
@@ -68,33 +61,13 @@ def test_it_sees_what_is_near(board: tuple[int | None, ...], action: Mark) -> No
     game = TicTacToe()
     for key in range(5):
         assert player("lookahead:200", bytes([key] * 32))(game.view(State(board, (0, 1), 2), 0)) == action
+    assert len({player("random", bytes([key] * 32))(game.view(game.deal(2, bytes(32)), 0)) for key in range(20)}) > 1
 
 
-def test_it_knows_the_parameters_that_are_played_by() -> None:
-    game = ConnectFour(columns=4, height=4)
-    view = game.view(State(("RRR", "YYY", "Y", ""), (0, 1), 2), 0)
-
-    assert player("lookahead")(view) == Drop(0)
-    for key in range(9):
-        assert player("random", bytes([key] * 32))(view).column < 4
-
-
-def test_a_single_action_is_not_thought_about_and_few_positions_are_enough() -> None:
-    game = TicTacToe()
-    alone = game.view(State((0, 1, 0, 1, 1, 0, N, 0, 1), (0, 1), 2), 0)
-
-    assert player("lookahead:1")(alone) == Mark(2, 0)
-    assert player("lookahead:1")(game.view(game.deal(2, bytes(32)), 0)) in list(
-        game.actions(game.view(game.deal(2, bytes(32)), 0))
-    )
-
-
-def test_three_conspire_and_points_count() -> None:
+def test_perfect_players_come_to_a_draw_and_points_count() -> None:
+    assert won(TicTacToe(), ["lookahead:1000000"] * 2, 0) == {0, 1}
     for number in nonempty(range(4)):
         assert 0 in won(Heaps(), ["lookahead:2000", "random", "random"], number)
-
-
-def test_a_parameter_that_makes_no_sense_is_refused() -> None:
     with pytest.raises(BadRequest, match="lookahead evaluates 1 to 1000000 positions"):
         player("lookahead:many")
 

@@ -1,24 +1,82 @@
-"""Test the default parts of games of the kit: cheats, examples, and the rule book."""
+"""Test the default parts of games of the kit: how actions are typed, cheats, examples, and the rule book."""
 
 from typing import Any
 
 import pytest
 
-from examples.games.connect_four import ConnectFour
-from examples.games.tic_tac_toe import TicTacToe
-from fairplay import Fault
-from fairplay.games import PARTS
+from examples.games.connect_four import ConnectFour, Drop
+from examples.games.tic_tac_toe import Mark, TicTacToe
+from fairplay import BadRequest, Fault
 from fairplay.games.fish import Fish
-from fairplay.kit import BoardGame
+from fairplay.kit import Action, BoardGame
 from fairplay.kit.built_in import BUILT_IN
-from fairplay.kit.cheats import cheats_of, rare_cheats_of
-from fairplay.kit.defaults import DEFAULTS, default_part
+from fairplay.kit.cheats import cheats_of
 from fairplay.kit.examples import examples_of
+from fairplay.kit.notation import build_action, format_action, help_text, parse_action, preview
 from fairplay.kit.rule_book import rule_book
 from fairplay.referee.referee import Referee
 from fairplay.testing.cheats import broken_clause, cheating_strategy, describe_cheat
-from tests.kit.nim import Heaps
+from tests.kit.nim import Heaps, Pass, Take
 from tests.nonempty import nonempty
+
+GAMES: list[BoardGame[Any, Any]] = [TicTacToe(), ConnectFour(), Heaps()]
+
+
+class Odd(Action, frozen=True):
+    at: tuple[int, int]
+    loud: bool
+    to: str | None = None
+
+
+@pytest.mark.parametrize("game", GAMES, ids=lambda game: game.name)
+def test_what_is_written_is_read(game: BoardGame[Any, Any]) -> None:
+    view = game.view(game.deal(2, bytes(32)), 0)
+
+    for action in nonempty(list(game.actions(view))):
+        assert parse_action(view, format_action(action)) == action
+        assert parse_action(view, f"  {format_action(action).upper()} ") == action
+    assert format_action(Odd((1, 2), True)) == "odd 1 2 yes -"
+    assert build_action(int, ["7"]) is None
+
+
+@pytest.mark.parametrize(
+    ("game", "typed", "action"),
+    [
+        (GAMES[0], "mark 0 2", Mark(0, 2)),
+        (GAMES[0], "0,2", Mark(0, 2)),
+        (GAMES[0], "(1, 1)", Mark(1, 1)),
+        (GAMES[0], "7 -1", Mark(7, -1)),
+        (GAMES[2], "pass", Pass()),
+        (GAMES[2], "2 1", Take(2, 1)),
+        (GAMES[2], "take 9 9", Take(9, 9)),
+    ],
+)
+def test_people_need_not_say_everything(game: BoardGame[Any, Any], typed: str, action: Mark | Pass | Take) -> None:
+    assert parse_action(game.view(game.deal(2, bytes(32)), 0), typed) == action
+
+
+@pytest.mark.parametrize("typed", ["", "mark", "mark 0", "0 1 2", "take 0 0", "mark a b", "0.5 1"])
+def test_what_cannot_be_meant_is_answered_by_what_can(typed: str) -> None:
+    game = TicTacToe()
+
+    with pytest.raises(BadRequest, match="write mark 0 0, or mark 0 1, or mark 0 2"):
+        parse_action(game.view(game.deal(2, bytes(32)), 0), typed)
+
+
+def test_help_lists_every_kind() -> None:
+    assert help_text(Heaps).splitlines()[:2] == [
+        "take HEAP COUNT         take some matches from a heap",
+        "pass                    do nothing, once in a game",
+    ]
+
+
+def test_what_comes_of_an_action_is_foreseen() -> None:
+    game = ConnectFour()
+    view = game.view(game.deal(2, bytes(32)), 0)
+
+    assert preview(view, Drop(3)).position[3] == "R"
+    assert preview(view, Drop(3)).seat == 0
+
 
 RULES: list[type[BoardGame[Any, Any]]] = [TicTacToe, ConnectFour, Heaps]
 each_game = pytest.mark.parametrize("rules", RULES, ids=lambda rules: rules.name)
@@ -35,11 +93,6 @@ def test_cheats_are_found_out_by_their_clause(rules: type[BoardGame[Any, Any]]) 
 
         assert found == {(Fault.ILLEGAL, broken_clause(cheat))}
         assert describe_cheat(cheat)
-
-
-def test_those_that_are_not_possible_from_the_start_are_said_to_be_seldom() -> None:
-    assert rare_cheats_of(TicTacToe) == {"does what is not offered in tic-tac-toe"}
-    assert rare_cheats_of(ConnectFour) == {"does what is not offered in connect-four"}
 
 
 @each_game
@@ -64,11 +117,3 @@ def test_the_rule_book_of_a_game_that_is_not_of_the_kit_has_its_own_clauses_alon
 
     assert book.startswith("# The rules of fish\n")
     assert "- **" not in book  # as there are none where it is looked for
-
-
-@each_game
-def test_everything_that_a_title_has_to_have_is_there(rules: type[BoardGame[Any, Any]]) -> None:
-    needed = {name for name, (_, _, *otherwise) in PARTS.items() if not otherwise}
-
-    assert needed <= {*DEFAULTS} <= {*PARTS}
-    assert all(default_part(rules, name) is not None for name in DEFAULTS)

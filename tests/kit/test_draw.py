@@ -23,7 +23,8 @@ from fairplay.render.text import display_width, strip_colours
 from tests.hostile_names import NAMES
 from tests.kit.nim import Heaps
 from tests.nonempty import nonempty
-from tests.render.test_every_picture import ELEMENTS, READABLE, SVG, letters, markup
+from tests.render.reading import SVG
+from tests.render.test_every_picture import ELEMENTS, READABLE, letters, markup
 
 GAMES: dict[str, BoardGame[Any, Any]] = {
     "tic-tac-toe": TicTacToe(),
@@ -43,20 +44,14 @@ def seen(game: BoardGame[Any, Any]) -> list[View[Any]]:
 
 
 @each_game
-def test_signs_and_names_and_what_is_new_are_on_the_terminal(game: BoardGame[Any, Any]) -> None:
-    before, view, *_ = seen(game)
-    shown = text(view, ("Ann", "Bob"), before=before)
-
-    assert "Ann" in shown
-    assert shown.count("[") == len(changed_places(view, before)) == shown.count("]") > 0
-    assert "[" not in text(view, ("Ann", "Bob"))
-
-
-@each_game
 @pytest.mark.parametrize(("width", "height"), ROOMS)
-def test_text_fits_into_the_room_and_colour_adds_nothing_else(
+def test_text_marks_what_is_new_and_fits_into_the_room_and_colour_adds_nothing_else(
     game: BoardGame[Any, Any], width: int | None, height: int | None
 ) -> None:
+    before, later, *_ = seen(game)
+    marked = text(later, ("Ann", "Bob"), before=before)
+    assert marked.count("[") == len(changed_places(later, before)) == marked.count("]") > 0
+    assert "Ann" in marked and "[" not in text(later, ("Ann", "Bob"))
     for name in NAMES:
         for view in nonempty(seen(game)[::7]):
             shown = text(view, (name, "Bob"), width=width, height=height)
@@ -67,19 +62,15 @@ def test_text_fits_into_the_room_and_colour_adds_nothing_else(
             assert strip_colours(text(view, (name, "Bob"), width=width, height=height, colour=True)) == shown
 
 
-def test_what_is_left_out_is_said() -> None:
-    view = seen(GAMES["a large board"])[-1]
-
-    assert "there is more: " in text(view, width=30, height=12)
-    assert "there is more: " not in text(view)
-
-
 @each_game
 @pytest.mark.parametrize("look", LOOKS, ids=str)
-def test_pictures_are_made_of_shapes_and_words_that_can_be_read(
+def test_pictures_are_made_of_shapes_and_words_that_can_be_read_and_names_are_text(
     game: BoardGame[Any, Any], look: dict[str, Any]
 ) -> None:
     views = seen(game)
+    for name in NAMES:
+        named, plain = (ElementTree.fromstring(svg(views[0], [one] * 2, **look)) for one in (name, "Ann"))
+        assert [*markup(named)] == [*markup(plain)]
     for before, view in nonempty([(None, views[0]), (views[1], views[2]), (views[-2], views[-1])]):
         picture = svg(view, ("Ann", "Bob"), before=before, **look)
         root = ElementTree.fromstring(picture)
@@ -95,14 +86,6 @@ def test_pictures_are_made_of_shapes_and_words_that_can_be_read(
 
 
 @each_game
-def test_a_name_is_text_and_nothing_else(game: BoardGame[Any, Any]) -> None:
-    view = seen(game)[0]
-    for name, small in nonempty(product(NAMES, (False, True))):
-        named, plain = (ElementTree.fromstring(svg(view, [one] * 2, small=small)) for one in (name, "Ann"))
-        assert [*markup(named)] == [*markup(plain)]
-
-
-@each_game
 @pytest.mark.parametrize("small", [False, True])
 def test_pictures_of_a_match_have_one_size_and_differ_by_few_lines(game: BoardGame[Any, Any], small: bool) -> None:
     pictures = [svg(view, ("Ann", "Bob"), small=small) for view in seen(game)]
@@ -114,15 +97,17 @@ def test_pictures_of_a_match_have_one_size_and_differ_by_few_lines(game: BoardGa
     assert max(other) < light.index("</defs>")
 
 
-def test_marks_say_how_it_stands() -> None:
-    game = TicTacToe()
+def test_marks_say_how_it_stands_and_that_something_is_left_out() -> None:
+    game, large = TicTacToe(), seen(GAMES["a large board"])[-1]
     start = game.deal(2, bytes(32))
     draw = game.unpack_state({"position": [0, 1, 0, 0, 1, 1, 1, 0, 0], "order": [1, 0], "seats": 2})
+    ejected = text(game.view(game.eject(start, 0, Moment.TURN), None))
 
     assert "to move" in text(game.view(start, None))
     assert text(game.view(draw, None)).count("a draw") == 2
-    assert "ejected" in text(game.view(game.eject(start, 0, Moment.TURN), None))
-    assert "has won" in text(game.view(game.eject(start, 0, Moment.TURN), None))
+    assert "ejected" in ejected and "has won" in ejected
+    assert "there is more: " in text(large, width=30, height=12)
+    assert "there is more: " not in text(large)
 
 
 def test_colours_are_known_and_signs_can_be_read_on_them() -> None:

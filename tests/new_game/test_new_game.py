@@ -8,11 +8,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from fairplay import Fault, Moment
 from fairplay import games as shelf
 from fairplay.journal.verification import read_legal, verify
-from fairplay.referee.referee import Referee
-from fairplay.testing.cheats import broken_clause, cheating_strategy
 from tests.cli.command import CommandResult, make_in_process_player, refusal_line, run_fairplay
 
 HERE = Path(__file__).parent
@@ -57,16 +54,6 @@ def recorded(directory: Path, *players: str) -> tuple[Path, CommandResult]:
     return path, done
 
 
-def test_it_is_listed_with_its_players() -> None:
-    assert "toy" in run_fairplay("games").out
-    assert "the highest card of the hand" in run_fairplay("players", "toy").out
-
-
-def test_a_game_needs_no_ratings() -> None:
-    assert (shelf.game_info("toy").ladder, shelf.game_info("toy").ratings) == ((), {})
-    assert "How strong" not in run_fairplay("players", "toy").out
-
-
 def test_a_file_that_has_to_be_there_is_missed_and_so_is_what_one_needs(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -81,7 +68,7 @@ def test_a_file_that_has_to_be_there_is_missed_and_so_is_what_one_needs(
         _ = shelf.game_info("toy").ratings
 
 
-def test_it_is_played_and_verified_and_shown_again(tmp_path: Path) -> None:
+def test_it_is_played_and_verified_and_shown_again_and_listed_and_drawn(tmp_path: Path) -> None:
     path, played = recorded(tmp_path, "ann=lowest", "bob=highest")
 
     match = verify(read_legal(path))
@@ -90,15 +77,14 @@ def test_it_is_played_and_verified_and_shown_again(tmp_path: Path) -> None:
     assert "same result" in run_fairplay("verify", str(path)).out
     assert played.out.startswith(run_fairplay("replay", str(path)).out)
     assert "toy" in run_fairplay("library", "list", str(tmp_path)).out
-
-
-def test_it_is_drawn(tmp_path: Path) -> None:
-    path, _ = recorded(tmp_path, "lowest", "highest")
-
     done = run_fairplay("draw", str(path), "--at", "3", "-o", str(tmp_path / "toy.svg"))
-
     assert done.code == 0
     assert "3 cards played" in "".join(ElementTree.parse(tmp_path / "toy.svg").getroot().itertext())
+    players = run_fairplay("players", "toy").out
+    assert "the highest card of the hand" in players and "How strong" not in players
+    assert "toy" in run_fairplay("games").out
+    assert refusal_line(run_fairplay("new-bot", "toy", str(tmp_path / "bot.py"))).startswith("toy has no bot template")
+    assert (shelf.game_info("toy").ladder, shelf.game_info("toy").ratings) == ((), {})
 
 
 @pytest.mark.parametrize("far", [False, True], ids=["in this process", "a program"])
@@ -125,28 +111,3 @@ def test_a_player_that_cheats_is_ejected_with_the_clause_of_the_rule_book(
 
     assert "ann is out: illegal (turn), rule 3: you hold a card, so play it" in played.out
     assert "With an empty hand it passes, and only then." in run_fairplay("why", str(path)).out
-
-
-@pytest.mark.parametrize("cheat", ["plays a card of nobody's", "passes with a card"])
-def test_its_own_cheats_are_found_out(cheat: str) -> None:
-    title = shelf.game_info("toy")
-    bad = cheating_strategy(title.cheats[cheat], title.built_in["lowest"].make("", bytes(32)))
-
-    match = Referee().run(title.rules(), [bad, bad], seed=bytes(32))
-
-    assert {(out.fault, out.moment, out.clause) for out in match.result.ejected} == {
-        (Fault.ILLEGAL, Moment.TURN, broken_clause(title.cheats[cheat]))
-    }
-
-
-def test_without_its_entry_there_is_no_such_game(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(shelf.GAMES, "toy")
-
-    assert "there is no game 'toy'" in refusal_line(run_fairplay("play", "toy", "lowest", "highest"))
-
-
-def test_a_game_without_bots_to_begin_with_says_so(tmp_path: Path) -> None:
-    path = tmp_path / "bot.py"
-
-    assert refusal_line(run_fairplay("new-bot", "toy", str(path))).startswith("toy has no bot template in python; ")
-    assert not path.exists()

@@ -6,9 +6,7 @@ from typing import Any
 
 import msgspec
 
-from fairplay import Event
 from fairplay.core.chance import derive_seed, seed_from_text
-from fairplay.core.match import Match
 from fairplay.games import game_info, make_game
 from fairplay.observers.reporter import describe_event
 from fairplay.players.address import open_player, split_label
@@ -58,18 +56,7 @@ GOLDENS = {
 }
 
 
-class EventLines:
-    """An observer that keeps what happened, a line each."""
-
-    def __init__(self) -> None:
-        self.lines: list[str] = []
-
-    def observe(self, event: Event, match: Match[Any, Any, Any]) -> None:
-        self.lines += describe_event(event, match.names)
-
-
 def failing_strategy(strategy: Callable[[Any], Any], turn: int | None) -> Callable[[Any], Any]:
-    """The strategy, but it raises on that turn."""
     turns = iter(range(1, 1000))
 
     def take_turn(view: Any) -> Any:
@@ -88,14 +75,16 @@ def playthrough_text(golden: Playthrough) -> str:
         failing_strategy(open_player(address, shelf, derive_seed(seed, f"seat {seat}")), golden.fails.get(labels[seat]))  # type: ignore[arg-type]  # built-in players are strategies
         for seat, address in enumerate(addresses)
     ]
-    lines, begun = (
-        EventLines(),
-        deal_match(game, labels, seed, match_id=golden.seed),
-    )  # a drawn id would change the commitment
-    match = play(begun, [LocalChannel(player, game) for player in table], on_event=lines.observe)
+    begun = deal_match(game, labels, seed, match_id=golden.seed)  # a drawn id would change the commitment
+    lines: list[str] = []
+    match = play(
+        begun,
+        [LocalChannel(player, game) for player in table],
+        on_event=lambda event, match: lines.extend(describe_event(event, match.names)),
+    )
     heading = [f"{game} version {game.version}", f"seed {golden.seed!r}: {', '.join(golden.players)}", ""]
     final = msgspec.json.encode(game.pack_state(match.state)).decode()
-    return "\n".join([*heading, *lines.lines, "", final, ""])
+    return "\n".join([*heading, *lines, "", final, ""])
 
 
 def main() -> None:

@@ -72,7 +72,6 @@ GOLDENS = {
 
 @cache
 def position_views(name: str) -> tuple[Any, Any]:
-    """What is seen of a position, and of the one before."""
     position = POSITIONS[name]
     game, lots = make_game(position.game, position.parameters), Random(position.seed)
     states = [game.deal(position.seats, seed_from_text(position.seed))]
@@ -93,7 +92,6 @@ def position_views(name: str) -> tuple[Any, Any]:
 
 
 def draw_position(name: str, **look: bool) -> str:
-    """The picture of a position."""
     position = POSITIONS[name]
     view, before = position_views(name)
     return game_info(position.game).svg(view, position.names[: position.seats], before=before, **look)

@@ -1,4 +1,4 @@
-"""Test the frame of a picture: its header, cards and tray around the board."""
+"""Test the frame of a picture, with its header, cards and tray around the board; and the list of players as text."""
 
 import re
 from xml.etree import ElementTree
@@ -21,11 +21,39 @@ from fairplay.render.panel import (
     Tray,
     picture,
 )
-from fairplay.render.roster import Player
+from fairplay.render.roster import MAX_ROSTER_NAME_CHARS, Look, Player, roster, seat_name
 from fairplay.render.svg import circle
-from tests.render.test_roster import ANN, BOB, RED
+from tests.render.reading import SVG
 
-SVG = "{http://www.w3.org/2000/svg}"
+RED = Look("R", "97;41", "#f00")
+ANN = Player(RED, "red", "Ann", "to move", lit=True, facts="   7 fish", score="7")
+BOB = Player(RED, "<pink>", "", "ejected", out=True, facts="  12 fish", score="12")
+
+
+def test_names_are_cut_and_cleaned_and_a_player_without_one_is_called_by_its_colour() -> None:
+    name = seat_name(["\x1b[2J" + "x" * 100], 0)
+
+    assert (len(name), name.isprintable()) == (MAX_ROSTER_NAME_CHARS, True)
+    assert [seat_name(["Ann", " ", ""], seat) for seat in range(4)] == ["Ann", "", "", ""]
+    assert Player(RED, "red", "").display_name == "red"
+
+
+def test_a_line_says_who_what_and_how_it_stands() -> None:
+    assert [*roster([ANN, BOB], colour=False)] == [
+        " R  red    Ann       7 fish  to move",
+        " R  <pink>  <pink>   12 fish  ejected",
+    ]
+    assert next(roster([ANN, BOB], colour=True)) == "\x1b[97;41m R \x1b[0m red    Ann       7 fish  to move"
+
+
+def test_marks_stay_aligned_whatever_letters_and_facts_there_are() -> None:
+    wide = Player(RED, "red", "漢字", "here", facts="a")
+    first, second = roster([wide, Player(RED, "red", "abcd", "here", facts="abc")], colour=False)
+
+    assert first.index("here") == second.index("here") - 2  # two letters, each as wide as two
+    assert not [*roster([], colour=False)]
+
+
 SKIN = Skin(
     "#000000", panel="#111111", card="#222222", lit="#333333", letters="#ffffff", pale="#eeeeee", gold="#ffcc00"
 )
@@ -69,13 +97,11 @@ def test_a_card_says_who_it_is_and_how_it_stands() -> None:
     lines = said(drawn(ANN, BOB))
 
     assert lines == ["Toy", "now · then", "Ann", "red · to move", "7", "<pink>", "ejected", "12"]
-
-
-def test_cards_without_a_score_have_no_unit() -> None:
-    plain = Player(RED, "red", "Ann", "to move")
-
-    assert not list(drawn(plain).iter(f"{SVG}use"))
     assert [use.get("href") for use in drawn(ANN, BOB).iter(f"{SVG}use")] == ["#toy-coin"] * 2
+    assert not list(drawn(Player(RED, "red", "Ann", "to move")).iter(f"{SVG}use"))  # no score has no unit
+    assert "a < b · c & d" in said(drawn(ANN, stages=("a < b", "c & d")))
+    bold = [span.text for span in drawn(ANN).iter(f"{SVG}tspan") if span.get("font-weight") == "bold"]
+    assert bold == ["now"]
 
 
 def test_where_the_card_is_too_narrow_the_colour_is_left_to_the_figure() -> None:
@@ -90,16 +116,6 @@ def test_a_player_that_is_out_is_struck_out_and_a_lit_one_has_a_frame() -> None:
 
     assert [words.text for words in root.iter(f"{SVG}text") if words.get("text-decoration")] == ["<pink>"]
     assert [box.get("stroke") for box in root.iter(f"{SVG}rect") if box.get("stroke")] == ["url(#toy-gold)"]
-
-
-def test_the_stage_is_emphasised() -> None:
-    bold = [span.text for span in drawn(ANN).iter(f"{SVG}tspan") if span.get("font-weight") == "bold"]
-
-    assert bold == ["now"]
-
-
-def test_a_stage_says_what_it_likes() -> None:
-    assert "a < b · c & d" in said(drawn(ANN, stages=("a < b", "c & d")))
 
 
 @pytest.mark.parametrize("count", range(1, 7))
@@ -117,22 +133,15 @@ def test_cards_never_overlap_and_stay_inside(count: int, width: float) -> None:
         assert all(abs(x - other) >= CARD_WIDTHS[0] for other, line in corners if line == y and other != x)
 
 
-def test_the_tray_lies_above_the_cards() -> None:
+def test_the_tray_lies_above_the_cards_and_both_below_the_board() -> None:
     bare, laid = drawn(ANN), drawn(ANN, tray=Tray([circle(9, 9, 9, id="laid")], 70.0))
+    board = next(part for part in bare.iter() if part.get("id") == "toy-board")
 
+    assert board.get("transform") == f"translate({EDGE + 10:.2f} {HEADER + EDGE / 2 + 20:.2f})"
+    assert float(drawn().get("height", "")) == HEADER + 300 + EDGE
     assert float(laid.get("height", "")) == float(bare.get("height", "")) + 70
     assert cards(laid)[0][1] == cards(bare)[0][1] + 70
     assert [part for part in laid.iter() if part.get("id") == "toy-laid"]
-
-
-def test_the_board_keeps_its_distance() -> None:
-    board = next(part for part in drawn(ANN).iter() if part.get("id") == "toy-board")
-
-    assert board.get("transform") == f"translate({EDGE + 10:.2f} {HEADER + EDGE / 2 + 20:.2f})"
-
-
-def test_without_players_there_is_no_panel() -> None:
-    assert float(drawn().get("height", "")) == HEADER + 300 + EDGE
 
 
 @pytest.mark.parametrize("name", ["W" * 24, "漢字" * 12, "🐧" * 24, "Bartholomew the Great of"])
@@ -147,11 +156,7 @@ def test_a_name_without_room_ends_in_an_ellipsis(name: str, small: bool) -> None
     assert name.startswith(shown.rstrip("…"))
     assert text_width(shown) * float(words.get("font-size", "")) <= float(window.get("width", "")) + 0.01
     assert len(shown) > 3
-
-
-def test_a_name_that_fits_is_shown_whole() -> None:
-    assert "Ann" in said(drawn(ANN, small=True))
-    assert "WWWWWW" in said(drawn(Player(RED, "red", "WWWWWW"), small=True))
+    assert "WWWWWW" in said(drawn(Player(RED, "red", "WWWWWW"), small=small))
 
 
 def test_wide_letters_are_measured_wider_than_any_font_has_them() -> None:

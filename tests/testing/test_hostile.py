@@ -9,7 +9,7 @@ from fairplay.core.events import Fault
 from fairplay.core.game import Game, Moment
 from fairplay.core.match import Match
 from fairplay.core.roles import Channel
-from fairplay.games import GAMES, game_info
+from fairplay.games import game_info
 from fairplay.games.fish import Fish
 from fairplay.games.q import Q
 from fairplay.games.q.examples import EXAMPLES as Q_EXAMPLES
@@ -18,7 +18,6 @@ from fairplay.games.tsuro import Tsuro
 from fairplay.referee.drivers import play
 from fairplay.referee.local_channel import LocalChannel
 from fairplay.testing.hostile import HOSTILE_PLAYERS, HangingChannel, HostilePlayer
-from fairplay.testing.scripted import ScriptedChannel
 
 TABLES: dict[str, tuple[Game[Any, Any, Any], int]] = {
     "fish": (Fish(rows=5, columns=5), 3),
@@ -50,10 +49,6 @@ def played(bad: HostilePlayer, match: Match[Any, Any, Any], at: int) -> Match[An
     strategy = game_info(game).built_in["random"].make("", derive_seed(bytes(32), f"seat {at}"))
     seats = range(len(match.names))
     return play(match, [bad.make_channel(strategy, match.game) if seat == at else honest(game, seat) for seat in seats])
-
-
-def test_every_game_is_tried() -> None:
-    assert set(TABLES) == set(GAMES)
 
 
 @pytest.mark.parametrize(("name", "game"), SEATINGS)
@@ -98,11 +93,3 @@ def test_a_player_that_hangs_on_its_third_call_answers_the_first_two() -> None:
     [ejected] = final.result.ejected
     assert (ejected.seat, ejected.fault, ejected.moment) == (0, Fault.TIMED_OUT, Moment.TURN)
     assert final.state.scores[0] > 0
-
-
-def test_a_hanging_channel_is_closed_with_the_one_behind_it() -> None:
-    behind = ScriptedChannel([])
-
-    HangingChannel(behind, Moment.TURN).close(None)
-
-    assert behind.closed == [None]

@@ -13,6 +13,7 @@ from fairplay.core.errors import BadRequest, IllegalAction
 from fairplay.core.game import Moment
 from fairplay.games.fish import Action, Fish, Move, Place, Stage, State, View, codec
 from fairplay.games.fish.state import state_of
+from tests.games.plain_json import plain_json, spoil
 from tests.nonempty import nonempty
 
 FISH = Fish()
@@ -110,21 +111,16 @@ lot_lists = st.lists(st.integers(0, 10**6), max_size=60)
 
 @modest
 @given(states(), lot_lists)
-def test_moves_are_those_of_the_slow_implementation(start: State, lots: list[int]) -> None:
+def test_moves_placements_and_rows_are_those_of_the_slow_implementation(start: State, lots: list[int]) -> None:
     for state, _ in nonempty(playout(start, lots)):
+        assert list(state.grid.places(state.free)) == [Place(at) for at in sorted(free_tiles(state))]
+        columns = range(state.grid.columns)
+        assert state.rows() == [[state.fish_on((row, at)) for at in columns] for row in range(state.grid.rows)]
         for seat in nonempty(range(len(state.scores))):
             offered = state.grid.moves(state.penguins[seat], state.free)
-
             assert len(set(offered)) == len(offered)
             assert set(offered) == slow_moves(free_tiles(state), positions(state, seat))
             assert state.can_move(seat) == bool(offered)
-
-
-@modest
-@given(states(), lot_lists)
-def test_placements_are_the_free_tiles(start: State, lots: list[int]) -> None:
-    for state, _ in nonempty(playout(start, lots)):
-        assert list(state.grid.places(state.free)) == [Place(at) for at in sorted(free_tiles(state))]
 
 
 @modest
@@ -150,7 +146,9 @@ def test_check_accepts_exactly_the_actions_that_the_slow_implementation_allows(
 
 @modest
 @given(states(), lot_lists)
-def test_an_action_has_the_same_effect_in_the_slow_implementation(start: State, lots: list[int]) -> None:
+def test_an_action_has_the_same_effect_in_the_slow_implementation_and_the_turn_goes_on(
+    start: State, lots: list[int]
+) -> None:
     steps = playout(start, lots)
     assume(len(steps) > 1)
 
@@ -168,40 +166,9 @@ def test_an_action_has_the_same_effect_in_the_slow_implementation(start: State, 
                 penguins[seat] = [to if at == left else at for at in penguins[seat]]
         assert (tiles(after), list(after.scores)) == (board, scores)
         assert [positions(after, other) for other in range(len(scores))] == penguins
-
-
-@modest
-@given(states(), lot_lists)
-def test_fish_are_conserved_on_tiles_and_in_scores(start: State, lots: list[int]) -> None:
-    totals = {sum(tiles(state).values()) + sum(state.scores) for state, _ in playout(start, lots)}
-
-    assert len(totals) == 1
-
-
-@modest
-@given(states(), lot_lists)
-def test_penguins_stand_on_tiles_one_on_each_and_the_rest_is_free(start: State, lots: list[int]) -> None:
-    for state, _ in nonempty(playout(start, lots)):
-        standing = [at for seat in range(len(state.scores)) for at in positions(state, seat)]
-
-        assert len(set(standing)) == len(standing)
-        assert set(standing) <= set(tiles(state))
-        assert {at for cell, at in enumerate(state.grid.positions) if state.free >> cell & 1} == free_tiles(state)
-        assert state.free.bit_length() <= len(state.grid.positions)
-
-
-@modest
-@given(states(), lot_lists)
-def test_the_turn_skips_players_that_cannot_move(start: State, lots: list[int]) -> None:
-    steps = playout(start, lots)
-    assume(len(steps) > 1)
-
-    for (before, action), (after, _) in nonempty(pairwise(steps)):
-        seat = before.order[0]
         due = [*before.order[1:], seat] if action else list(before.order[1:])
-        while after.stage is Stage.PLAYING and not after.can_move(due[0]):
+        while after.stage is Stage.PLAYING and not after.can_move(due[0]):  # who cannot move is skipped
             due.append(due.pop(0))
-
         assert list(after.order) == due
 
 
@@ -216,12 +183,6 @@ def test_a_game_is_over_exactly_when_no_player_can_act(state: State) -> None:
 
 # Sheets.
 
-plain_json = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | st.sampled_from(["placing", "red"]),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=6), inner, max_size=4),
-    max_leaves=12,
-)
-
 
 @modest
 @given(states(), lot_lists, st.none() | st.integers(0, 1))
@@ -235,10 +196,14 @@ def test_a_sheet_reads_back_as_the_same_position(start: State, lots: list[int], 
         assert FISH.unpack_state(FISH.pack_state(state)) == state
 
 
+junk = plain_json("placing", "red")
+refused = pytest.raises(BadRequest, match="not a position of Fish: ")
+
+
 @modest
-@given(plain_json)
+@given(junk)
 def test_random_json_is_refused_as_a_position(plain: Any) -> None:
-    with pytest.raises(BadRequest):
+    with refused:
         FISH.unpack(plain)
 
 
@@ -276,76 +241,25 @@ IMPOSSIBLE: dict[str, dict[str, Any]] = {
 }
 
 
-def test_the_base_of_the_impossible_sheets_is_valid() -> None:
-    assert FISH.unpack(SHEET) == View(
-        None, state_of([[1, 2, 3], [4, 5, 0]], [[(0, 0)], [(0, 1)]], scores=[3, 3], each=1)
-    )
+WRONG = {what: {**SHEET, **wrong} for what, wrong in IMPOSSIBLE.items()} | {
+    f"no {field}": {other: value for other, value in SHEET.items() if other != field} for field in SHEET
+}
 
 
-@pytest.mark.parametrize("what", IMPOSSIBLE)
+@pytest.mark.parametrize("what", WRONG)
 def test_an_impossible_position_is_refused(what: str) -> None:
-    with pytest.raises(BadRequest, match="not a position of Fish: "):
-        FISH.unpack({**SHEET, **IMPOSSIBLE[what]})
+    state = state_of([[1, 2, 3], [4, 5, 0]], [[(0, 0)], [(0, 1)]], scores=[3, 3], each=1)
+    assert FISH.unpack(SHEET) == View(None, state)
 
-
-@pytest.mark.parametrize("field", SHEET)
-def test_a_sheet_with_something_missing_is_refused(field: str) -> None:
-    with pytest.raises(BadRequest, match="not a position of Fish: "):
-        FISH.unpack({other: value for other, value in SHEET.items() if other != field})
+    with refused:
+        FISH.unpack(WRONG[what])
 
 
 @settings(modest, max_examples=400)
 @given(states(), st.data())
 def test_a_sheet_with_a_spoilt_detail_is_refused_or_a_position(state: State, data: st.DataObject) -> None:
-    plain = FISH.pack(View(0, state))
-
-    spoilt = spoil(plain, data)
-
     try:
-        page = codec.read(spoilt)
-        read = codec.state_from_sheet(page)
+        read = codec.state_from_sheet(codec.read(spoil(FISH.pack(View(0, state)), data, junk)))
     except BadRequest:
         return
     assert FISH.unpack_state(FISH.pack_state(read)) == read
-
-
-def spoil(plain: Any, data: st.DataObject) -> Any:
-    """Plain JSON in which one value, at any depth, was replaced, dropped or doubled."""
-    if not isinstance(plain, dict | list) or not plain or data.draw(st.integers(0, 4)) == 0:
-        return data.draw(plain_json | st.integers(-3, 8))
-    if isinstance(plain, dict):
-        key = data.draw(st.sampled_from(sorted(plain)))
-        rest = {other: value for other, value in plain.items() if other != key}
-        return {**rest, key: spoil(plain[key], data)} if data.draw(st.integers(0, 5)) else rest
-    index = data.draw(st.integers(0, len(plain) - 1))
-    ways: tuple[list[Any], ...] = ([spoil(plain[index], data)], [spoil(plain[index], data)], [], [plain[index]] * 2)
-    return [*plain[:index], *ways[data.draw(st.integers(0, 3))], *plain[index + 1 :]]
-
-
-def slow_rows(state: State) -> list[list[int]]:
-    return [[state.fish_on((row, column)) for column in range(state.grid.columns)] for row in range(state.grid.rows)]
-
-
-@modest
-@given(
-    st.integers(1, 9).flatmap(
-        lambda wide: st.lists(st.lists(st.integers(0, 5), min_size=wide, max_size=wide), min_size=1, max_size=9)
-    )
-)
-def test_the_rows_of_a_board_are_those_that_it_was_made_of(board: list[list[int]]) -> None:
-    state = state_of(board, [[], []])
-
-    assert state.rows() == slow_rows(state) == board
-
-
-@modest
-@given(st.integers(2, 6), st.integers(2, 6), st.integers(0, 2**64 - 1))
-def test_the_rows_stay_correct_while_tiles_are_removed(rows: int, columns: int, luck: int) -> None:
-    game = Fish(rows=rows + 2, columns=columns + 1, fish="random")
-    state = game.deal(2, luck.to_bytes(32))
-    assert game.turn(state) is not None
-
-    while game.turn(state) is not None:
-        options = list(game.actions(game.view(state, game.turn(state))))
-        state = game.apply(state, options[luck % len(options)])
-        assert state.rows() == slow_rows(state)

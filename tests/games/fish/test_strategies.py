@@ -1,25 +1,162 @@
-"""Test that the built-in players of Fish do what their descriptions say."""
+"""Test the game tree of Fish, and that its built-in players and their searches do what their descriptions say."""
 
 from collections import Counter
-from itertools import pairwise
+from collections.abc import Iterator
+from random import Random
 
 import pytest
+from msgspec.structs import replace
 
-from fairplay.core.errors import BadRequest, IllegalAction
+from fairplay.core.errors import IllegalAction
 from fairplay.core.game import Seat
 from fairplay.core.roles import Strategy
-from fairplay.games.fish import strategies
+from fairplay.games.fish import sampling, strategies, territory
 from fairplay.games.fish.actions import Action, Move, Place
 from fairplay.games.fish.examples import EXAMPLES
 from fairplay.games.fish.game import Fish
 from fairplay.games.fish.search import best_move
-from fairplay.games.fish.state import Stage, State, state_of
-from fairplay.games.fish.strategies import BUILT_IN, LADDER, greedy, lookahead, random_strategy, sampler, zigzag
-from fairplay.games.fish.tree import Node
+from fairplay.games.fish.state import Stage, State, skip_turn, state_of
+from fairplay.games.fish.steps import NOWHERE, apply_step
+from fairplay.games.fish.strategies import BUILT_IN, greedy, lookahead, random_strategy, zigzag
+from fairplay.games.fish.territory import best_step
+from fairplay.games.fish.tree import SKIP, Node, Skip
 from fairplay.games.fish.view import View
-from tests.built_in_players import quick_player
-from tests.games.fish.positions import small_positions
 from tests.nonempty import nonempty
+
+
+def small_positions(seed: int, count: int, most_free: int) -> Iterator[State]:
+    """Random positions with holes, 1 to 4 players and 1 to 3 penguins each, in which some player can move."""
+    chance = Random(seed)
+    while count:
+        rows, columns = chance.randint(2, 6), chance.randint(1, 4)
+        spots = [(row, column) for row in range(rows) for column in range(columns)]
+        players, each = chance.randint(1, 4), chance.randint(1, 3)
+        if len(spots) <= players * each:
+            continue
+        chance.shuffle(spots)
+        penguins = [spots[seat * each : seat * each + each] for seat in range(players)]
+        fish = chance.choice([(0, 1, 2, 3, 4, 5), (1, 2, 3, 4, 5), (0, 2, 2, 2)])
+        board = [[chance.choice(fish) for _ in range(columns)] for _ in range(rows)]
+        for row, column in (place for places in penguins for place in places):
+            board[row][column] = board[row][column] or 1
+        order = chance.sample(range(players), players)
+        state = state_of(board, penguins, scores=[chance.randint(0, 9) for _ in penguins], order=order)
+        if state.stage is Stage.PLAYING and state.free.bit_count() <= most_free:
+            count -= 1
+            yield state
+
+
+TRIANGLE = state_of([[1, 2], [3, 4]], [[(0, 0)], [(0, 1)]])
+
+# Red cannot move out of the corner, white can move.
+STUCK = skip_turn(state_of([[3, 0, 1], [2, 0, 4], [0, 5, 0]], [[(0, 0)], [(1, 0), (1, 2)]], order=[1, 0]))
+
+# Holes surround both penguins.
+OVER = state_of([[1, 0, 1]], [[(0, 0)], [(0, 2)]])
+
+
+def test_successors_are_made_one_by_one() -> None:
+    visited: list[Node] = []
+    successors = Node(state_of([[1, 2, 3], [2, 3, 1]], [[(1, 1)], [(0, 0)]])).map_children(visited.append)
+
+    assert visited == []
+    next(successors)
+    assert len(visited) == 1
+
+
+def test_a_stuck_player_has_exactly_one_branch_which_changes_nothing_but_the_turn() -> None:
+    after = Node(STUCK).child(SKIP).state
+
+    assert list(Node(STUCK).branches()) == [SKIP]
+    assert (STUCK.order, after.order) == ((0, 1), (1, 0))
+    assert skip_turn(after) == STUCK
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        OVER,
+        replace(OVER, stage=Stage.PLAYING),  # before the stage was updated
+        state_of([[1]], []),
+        state_of([[1, 2], [3, 4]], [[(0, 0)], []], stage=Stage.PLACING, each=1, order=[1, 0]),
+    ],
+    ids=["done", "still playing", "no players", "before the tree begins"],
+)
+def test_a_node_without_moves_has_no_branches_and_none_is_legal(state: State) -> None:
+    node = Node(state)
+
+    assert list(node.branches()) == list(node.map_children(lambda after: after)) == []
+    for branch in (SKIP, Move((0, 0), (1, 0))):
+        with pytest.raises(IllegalAction):
+            node.child(branch)
+
+
+@pytest.mark.parametrize(
+    ("branch", "clause"),
+    [
+        (Move((1, 0), (1, 1)), "4.1"),  # no penguin there
+        (Move((0, 1), (1, 1)), "4.1"),  # the penguin of another player
+        (Move((0, 0), (0, 1)), "4.2"),  # no line
+        (Move((0, 0), (9, 9)), "4.2"),  # not on the board
+        (Move((0, 0), (0, 0)), "4.2"),  # no move
+        (SKIP, "4.6"),  # though it can move
+    ],
+)
+def test_the_branches_are_the_legal_moves_of_the_first_player(branch: Move | Skip, clause: str) -> None:
+    node = Node(TRIANGLE)
+
+    assert list(node.branches()) == [Move((0, 0), (1, 0))]
+    assert node.child(Move((0, 0), (1, 0))).state.scores == (1, 0)
+    with pytest.raises(IllegalAction) as refused:
+        node.child(branch)
+    assert refused.value.clause == clause
+
+
+def line(*fish: int) -> list[list[int]]:
+    """A board of one straight line, from north to south."""
+    return [[count] for tile in fish for count in (tile, 0)]
+
+
+def test_the_search_cuts_the_opponent_off_instead_of_taking_the_nearest_fish() -> None:
+    race = state_of(line(1, 1, 5, 5, 5, 5, 1), [[(12, 0)], [(0, 0)]])
+    placing = state_of(line(1, 1, 3, 1, 0, 5), [[], []], stage=Stage.PLACING, each=1)
+
+    assert best_step(race, 100) == (12, 2)
+    assert best_step(race, 1) == (12, 4)  # of one position, most fish
+    assert best_step(placing, 1000) == (NOWHERE, 4)
+    assert best_step(state_of(line(1, 0, 1), [[(0, 0)], [(4, 0)]]), 10) is None
+
+
+def lead(state: State, me: Seat) -> int:
+    others = [state.scores[seat] for seat in state.order if seat != me]
+    return sum(state.scores[me] - score for score in others) if others else state.scores[me]
+
+
+def plain_lead(node: Node, me: Seat) -> int:
+    branches = list(node.branches())
+    if not branches:
+        return lead(node.state, me)
+    return (max if node.state.order[0] == me else min)(node.map_children(lambda after: plain_lead(after, me)))
+
+
+def test_with_enough_positions_the_territory_search_is_optimal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(territory, "WIDTH", 100)
+    for state in nonempty(small_positions(seed=5, count=150, most_free=6)):
+        me, step = state.order[0], best_step(state, 10**6)
+        assert step is not None
+        assert plain_lead(Node(apply_step(state, step)), me) == plain_lead(Node(state), me), state
+
+
+SEED = bytes(range(32))
+# Red can cut white off from all the fives, or take one of them now.
+LINE = state_of([[1], [0], [1], [0], [5], [0], [5], [0], [5], [0], [1]], [[(10, 0)], [(0, 0)]])
+
+
+def test_sampling_cuts_the_opponent_off_or_takes_the_tile_with_most_fish() -> None:
+    assert sampling.best_step(LINE, 100, SEED) == (10, 2)
+    assert sampling.best_step(LINE, 0, SEED) == (10, 4)
+    assert sampling.best_step(state_of([[1], [0], [0]], [[(0, 0)]]), 10, SEED) is None
+
 
 KEY = bytes(range(32))
 GAME = Fish(rows=4, columns=4)
@@ -52,71 +189,14 @@ def test_the_search_agrees_with_the_plain_definition(turns: int, count: int, mos
         assert best_move(state, state.order[0], turns) == plain_best(state, turns), state
 
 
-def test_looking_one_turn_ahead_takes_the_largest_tile_under_a_movable_penguin() -> None:
-    state = state_of([[5, 1, 1], [0, 3, 1], [0, 1, 1]], [[(0, 0), (1, 1)], [(2, 2)]])  # nothing leads away from the 5
-
-    assert best_move(state, 0, 1) == Move((1, 1), (0, 1))
+PLACES = state_of([[0, 2, 5], [4, 5, 5]], [[(0, 2)], []], stage=Stage.PLACING, each=2, order=[1, 0])
+MOVES = state_of([[1, 2, 3], [2, 4, 1], [1, 4, 2], [1, 4, 1]], [[(2, 2), (1, 0)], [(0, 0)]])
 
 
-def test_of_equal_moves_the_first_by_row_and_column_is_taken() -> None:
-    state = state_of([[2] * 4] * 4, [[(2, 2), (1, 1)], [(3, 3)]])
-
-    assert best_move(state, 0, 0) == best_move(state, 0, 1) == Move((1, 1), (0, 1))
-
-
-def test_a_stuck_player_has_no_best_move() -> None:
-    assert best_move(EXAMPLES["stuck"], 0, 2) is None
-
-
-def test_looking_further_ahead_avoids_a_dead_end() -> None:
-    state = state_of([[1, 0, 0, 1], [2, 0, 0, 0], [0, 1, 0, 0], [0, 1, 0, 0]], [[(1, 0)], [(0, 3)]])
-
-    assert best_move(state, 0, 1) == Move((1, 0), (0, 0))
-    assert best_move(state, 0, 2) == Move((1, 0), (2, 1))
-
-
-def test_blocking_penguins_can_be_in_each_others_way() -> None:
-    state = state_of([[5, 2], [1, 3], [3, 5]], [[(1, 1)], [(0, 0)], [(2, 0)]])
-
-    # White can take one exit, [1, 0], but only brown could take the other, and its way leads over [1, 0].
-    assert best_move(state, 0, 2) == plain_best(state, 2) == Move((1, 1), (2, 1))
-
-
-def test_zigzag_takes_the_first_free_tile_row_by_row() -> None:
-    state = state_of([[0, 1, 1], [1, 1, 1]], [[(0, 1)], []], stage=Stage.PLACING, each=2, order=[1, 0])
-
-    assert zigzag(View(1, state)) == Place((0, 2))
-
-
-def test_lookahead_places_by_zigzag() -> None:
-    start = GAME.deal(2, KEY)
-
-    assert lookahead(3)(View(0, start)) == Place((0, 0))
-
-
-def test_greedy_places_on_the_first_tile_with_most_fish() -> None:
-    state = state_of([[1, 2, 5], [4, 5, 5]], [[(0, 2)], []], stage=Stage.PLACING, each=2, order=[1, 0])
-
-    assert greedy(View(1, state)) == Place((1, 1))
-
-
-def test_greedy_moves_to_the_tile_with_most_fish() -> None:
-    board = [[1, 2, 3], [2, 4, 1], [1, 4, 2], [1, 4, 1]]
-    state = state_of(board, [[(2, 2), (1, 0)], [(0, 0)]])
-
-    assert greedy(View(0, state)) == Move((1, 0), (2, 1))
-
-
-@pytest.mark.parametrize("name", BUILT_IN)
-@pytest.mark.parametrize("players", [2, 3, 4])
-def test_built_in_players_do_nothing_illegal(name: str, players: int) -> None:
-    strategy = quick_player("fish", name, KEY)
-    for seed in range(5):
-        state = GAME.deal(players, bytes([seed] * 32))
-        while (seat := GAME.turn(state)) is not None:
-            action = strategy(View(seat, state))
-            GAME.check(View(seat, state), action)
-            state = GAME.apply(state, action)
+def test_zigzag_places_row_by_row_and_greedy_goes_to_the_first_tile_with_most_fish() -> None:
+    assert zigzag(View(1, PLACES)) == lookahead(3)(View(1, PLACES)) == Place((0, 1))
+    assert greedy(View(1, PLACES)) == Place((1, 1))
+    assert greedy(View(0, MOVES)) == Move((1, 0), (2, 1))
 
 
 @pytest.mark.parametrize("name", BUILT_IN)
@@ -142,67 +222,6 @@ def test_random_draws_all_actions_equally_often(example: str) -> None:
     assert all(130 < times < 270 for times in drawn.values())  # five standard deviations from 200
 
 
-def test_lookahead_looks_as_far_as_its_parameter_says() -> None:
-    for state in nonempty(small_positions(seed=8, count=50, most_free=7)):
-        view = View(state.order[0], state)
-        assert (
-            BUILT_IN["lookahead"].make("", KEY)(view)
-            == BUILT_IN["lookahead"].make("2", KEY)(view)
-            == lookahead(2)(view)
-        )
-        assert BUILT_IN["lookahead"].make("3", KEY)(view) == plain_best(state, 3)
-
-
-@pytest.mark.parametrize(
-    ("name", "parameter"),
-    [
-        ("lookahead", "x"),
-        ("lookahead", "0"),
-        ("lookahead", "-1"),
-        ("lookahead", "10"),
-        ("lookahead", " 2"),
-        ("lookahead", "2.0"),
-        ("lookahead", "٢"),
-        ("sampler", "x"),
-        ("sampler", "0"),
-        ("sampler", "50001"),
-        ("sampler", "1e3"),
-        ("territory", "-1"),
-        ("territory", "0"),
-        ("territory", "007"),
-        ("territory", "10000001"),
-        ("territory", "٢"),
-        ("territory", "9" * 5000),
-        ("random", "3"),
-        ("greedy", "1"),
-    ],
-)
-def test_an_invalid_parameter_of_a_built_in_player_is_refused_in_one_line(name: str, parameter: str) -> None:
-    with pytest.raises(BadRequest) as refused:
-        BUILT_IN[name].make(parameter, KEY)
-
-    assert "\n" not in str(refused.value)
-    assert name in str(refused.value)
-    assert repr(parameter) in str(refused.value)
-
-
-def test_every_built_in_player_has_a_description_of_one_line() -> None:
-    for player in BUILT_IN.values():
-        assert player.description
-        assert "\n" not in player.description
-
-
-def test_the_five_players_of_the_ladder_play_legally() -> None:
-    assert len(set(LADDER)) == 5
-    game = Fish(rows=3, columns=3)
-    for players in pairwise(LADDER):
-        state = game.deal(2, KEY)
-        while (seat := game.turn(state)) is not None:
-            action = quick_player("fish", players[seat].partition(":")[0], KEY)(View(seat, state))
-            game.check(View(seat, state), action)
-            state = game.apply(state, action)
-
-
 @pytest.mark.parametrize("address", ["sampler:2000", "territory:9000"])
 def test_players_spend_less_effort_on_a_large_board(address: str) -> None:
     game = Fish(rows=20, columns=20)
@@ -222,13 +241,3 @@ def test_no_penguin_is_placed_where_it_could_not_move(address: str) -> None:
     answer = make(address)(View(0, state))
     assert isinstance(answer, Place)
     assert answer.at[1] >= 2
-
-
-def test_the_same_key_samples_the_same_action_and_other_keys_do_not() -> None:
-    view = View(0, Fish(rows=5, columns=5, fish=2).deal(2, KEY))
-    keys = [bytes([number] * 32) for number in range(8)]
-
-    answers = [sampler(30, key)(view) for key in keys]
-
-    assert answers == [sampler(30, key)(view) for key in keys]
-    assert len(set(answers)) > 1

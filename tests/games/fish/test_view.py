@@ -26,14 +26,21 @@ def test_players_are_known_by_seat_colour_score_and_penguins() -> None:
 
     assert (VIEW.me, VIEW.opponents, VIEW.players) == (red, (white,), (red, white, brown))
     assert VIEW.scores == {0: 7, 1: 9, 2: 4}
-    assert (VIEW.turn, VIEW.stage) == (1, Stage.PLAYING)
+    assert (VIEW.turn, VIEW.stage, VIEW.penguins) == (1, Stage.PLAYING, {(0, 0): 0, (2, 2): 0, (0, 2): 1})
+    with pytest.raises(BadRequest, match="this is the view of a spectator, which has no player"):
+        _ = View(None, STATE).me
 
 
-def test_opponents_come_in_the_order_in_which_they_move() -> None:
+def test_opponents_come_in_the_order_in_which_they_move_and_neighbours_are_free() -> None:
     state = state_of([[1, 2, 3, 1]], [[(0, 0)], [(0, 1)], [(0, 3)]], order=[2, 0, 1])
+    view = View(0, state_of([[1, 1], [1, 1], [1, 1], [1, 1], [1, 1]], [[(0, 0)], [(4, 0)]]))
 
     assert [player.seat for player in View(0, state).opponents] == [2, 1]
     assert [player.seat for player in View(None, state).opponents] == [2, 0, 1]
+    assert view.neighbours((0, 0)) == ((1, 0), (2, 0))
+    assert view.reach((0, 0)) == tuple(move.to for move in Fish().actions(view) if isinstance(move, Move))
+    with pytest.raises(BadRequest, match="off the board"):
+        view.reach((9, 9))
 
 
 def test_the_board_tells_the_fish_at_each_position() -> None:
@@ -45,24 +52,6 @@ def test_the_board_tells_the_fish_at_each_position() -> None:
     assert max(board, key=lambda position: board[position]) == (1, 2)
     with pytest.raises(KeyError, match=r"\(3, 0\) is off the board, which has 3 rows and 3 columns"):
         board[3, 0]
-
-
-def test_penguins_are_found_by_position() -> None:
-    assert VIEW.penguins == {(0, 0): 0, (2, 2): 0, (0, 2): 1}
-
-
-def test_neighbours_are_free_and_reach_goes_on_in_straight_lines() -> None:
-    view = View(0, state_of([[1, 1], [1, 1], [1, 1], [1, 1], [1, 1]], [[(0, 0)], [(4, 0)]]))
-
-    assert view.neighbours((0, 0)) == ((1, 0), (2, 0))
-    assert view.reach((0, 0)) == tuple(move.to for move in Fish().actions(view) if isinstance(move, Move))
-    with pytest.raises(BadRequest, match="off the board"):
-        view.reach((9, 9))
-
-
-def test_the_view_of_a_spectator_has_no_player() -> None:
-    with pytest.raises(BadRequest, match="this is the view of a spectator, which has no player"):
-        _ = View(None, STATE).me
 
 
 def test_a_view_is_read_and_drawn() -> None:
@@ -93,9 +82,3 @@ def test_asking_for_actions_out_of_turn_explains_how_to_look_ahead() -> None:
         "there are no actions in what seat 0 sees, as it is the turn of seat 1; to look ahead: "
         "state = game.imagine(view), then game.actions(game.view(state, game.turn(state)))"
     )
-
-
-def test_a_stage_can_be_compared_with_its_name() -> None:
-    assert VIEW.stage == "playing"
-    assert str(VIEW.stage) == "playing"
-    assert VIEW.stage != "placing"

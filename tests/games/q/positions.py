@@ -1,6 +1,7 @@
 """Build positions of Q for its tests, tile by tile."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from random import Random
 from typing import Any
 
 import msgspec
@@ -8,9 +9,9 @@ import msgspec
 from fairplay.core.chance import SeededRandom
 from fairplay.core.game import Seat
 from fairplay.core.match import Match
-from fairplay.games.q import Action, Place, Placement, Q, State
-from fairplay.games.q.board import map_of, position_of
-from fairplay.games.q.pieces import KINDS, NAMES
+from fairplay.games.q import Action, Place, Placement, Q, State, View
+from fairplay.games.q.board import cell_at, map_of, position_of
+from fairplay.games.q.pieces import KINDS, NAMES, NONE
 
 QGAME = Q()
 PLAYERS = ("ann", "bob", "cyd", "dan")
@@ -18,7 +19,6 @@ Laid = dict[tuple[int, int], str]
 
 
 def parse_tiles(names: str) -> tuple[int, ...]:
-    """The kinds of the tiles in a list."""
     return tuple(KINDS[name.strip()] for name in names.split(",") if name.strip())
 
 
@@ -62,13 +62,30 @@ def make_position(
     return msgspec.structs.replace(state, **more)
 
 
+def random_views(
+    seed: int, count: int, *, most_tiles: int = 14, most_held: int = 6, kinds_from: Sequence[int] = range(NONE)
+) -> Iterator[View]:
+    """Maps that grew at random, some with stray tiles, of few kinds so that much fits, and hands of the same kinds."""
+    chance = Random(seed)
+    for _ in range(count):
+        kinds = chance.sample(kinds_from, chance.randint(3, 12))
+        shown = map_of([((0, 0), kinds[0])])
+        for _ in range(chance.randrange(most_tiles)):
+            options = [(cell, kind) for cell in shown.edge for kind in kinds if shown.frontier[cell] >> kind & 1]
+            if options and chance.random() < 0.9:
+                shown = shown.with_tiles([chance.choice(options)])
+            else:
+                away = cell_at((chance.randint(-5, 5), chance.randint(-5, 5)))
+                shown = shown.with_tiles([(away, chance.choice(kinds))] if away not in shown.tiles else [])
+        hand = tuple(chance.choice(kinds) for _ in range(chance.randint(0, most_held)))
+        yield View(0, shown, hand, (0, 1), (0, 0), chance.randint(0, 8))
+
+
 def make_placement(laid: Mapping[tuple[int, int], str]) -> Place:
-    """A placement of these tiles, in their order."""
     return Place(tuple(Placement(name, at) for at, name in laid.items()))
 
 
 def play_actions(state: State, *actions: Action, game: Q = QGAME) -> State:
-    """The position after these actions, each of which has to be legal."""
     for action in actions:
         game.check(game.view(state, game.turn(state)), action)
         state = game.apply(state, action)

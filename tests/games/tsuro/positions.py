@@ -39,10 +39,11 @@ def make_position(
     round: int = 1,
     waiting: Sequence[Seat] | None = None,
     fell: Sequence[int] | None = None,
+    starts: Sequence[Spot | None] | None = None,
 ) -> State:
     """Tiles by their squares, bare or with degrees; avatars by seat; the tiles to be dealt next.
 
-    Whoever has an avatar is still in, and everybody who is waits for a turn, if nothing else is said.
+    A player with an avatar is still in, waits for its turn, and stands at its start, if nothing else is said.
     """
     plain = {
         "size": size,
@@ -53,10 +54,10 @@ def make_position(
             {
                 "colour": COLOURS[seat],
                 "avatar": spot and list(spot),
-                "start": spot and list(spot),
+                "start": start and list(start),
                 "fell": (0 if spot else round) if fell is None else fell[seat],
             }
-            for seat, spot in enumerate(avatars)
+            for seat, (spot, start) in enumerate(zip(avatars, starts or avatars, strict=True))
         ],
         "tiles": [
             {"tile": tile, "degrees": degrees, "at": list(at)}
@@ -71,23 +72,19 @@ def make_position(
 
 
 def spots(state: State) -> list[Spot | None]:
-    """Where the avatars are, by seat."""
     places = [None if spot < 0 else state.table.grid.place(spot) for spot in state.table.avatars]
     return [place and (*place[0], place[1]) for place in places]
 
 
 def placed_tiles(state: State) -> dict[tuple[int, int], tuple[int, int]]:
-    """The tiles on the board with their degrees, by square."""
     return {tuple(tile["at"]): (tile["tile"], tile["degrees"]) for tile in TSURO.pack_state(state)["tiles"]}
 
 
 def legal_actions(state: State, game: Tsuro = TSURO) -> list[Action]:
-    """All that whoever is on turn may do."""
     return list(game.actions(game.view(state, game.turn(state))))
 
 
 def play_actions(state: State, *actions: Action, game: Tsuro = TSURO) -> State:
-    """The position after these actions, each of which has to be legal."""
     for action in actions:
         game.check(game.view(state, game.turn(state)), action)
         state = game.apply(state, action)
@@ -101,7 +98,6 @@ def first_action(view: View) -> Action:
 
 
 def match_from(state: State, game: Tsuro = TSURO) -> Match[State, View, Action]:
-    """A match that goes on from a position."""
     return Match(game, state, NAMES[: len(state.table.avatars)])
 
 
@@ -134,11 +130,6 @@ class EventLog:
 
     def __call__(self, event: Event, match: AnyMatch) -> None:
         self.heard.append((event, match.state))
-
-    @property
-    def tiles_drawn(self) -> list[int]:
-        """How many tiles had been drawn after each event."""
-        return [state.drawn for _, state in self.heard]
 
 
 def referee_match(
