@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from fairplay.core.chance import seed_from_text
-from fairplay.core.errors import BadRequest, IllegalAction
+from fairplay.core.errors import BadRequest
 from fairplay.core.events import Fault
 from fairplay.core.game import Moment, Seat
 from fairplay.core.match import Match
@@ -69,7 +69,8 @@ def test_random_colours_are_a_permutation_and_depend_on_the_seed() -> None:
 
 PLACING, STAR = EXAMPLES["placing"], EXAMPLES["star"]
 
-# For each clause that an action can break: a position, the seat that acts, and what it does.
+# For each clause that an action can break: a position, the seat that acts, and what it does. They are tried in
+# tests/every_game/test_rule_books.py.
 BROKEN: list[tuple[str, State, Seat | None, Action]] = [
     ("2.3", EXAMPLES["start"], 1, Place((0, 0))),
     ("2.3", EXAMPLES["start"], None, Place((0, 0))),
@@ -105,17 +106,6 @@ def legal(state: State) -> list[Action]:
 
 def zigzag(view: Any) -> Action:
     return next(FISH.actions(view), Place((0, 0)))
-
-
-@pytest.mark.parametrize(("clause", "state", "seat", "action"), BROKEN, ids=[f"{bug[0]} {bug[3]}" for bug in BROKEN])
-def test_an_illegal_action_names_the_clause_that_it_breaks(
-    clause: str, state: State, seat: Seat | None, action: Action
-) -> None:
-    with pytest.raises(IllegalAction) as illegal:
-        FISH.check(FISH.view(state, seat), action)
-
-    assert illegal.value.clause == clause
-    assert illegal.value.why
 
 
 # 3 Placing.

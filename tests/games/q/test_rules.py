@@ -4,12 +4,11 @@ from typing import Any
 
 import pytest
 
-from fairplay.core.errors import IllegalAction, NotOnTurn
+from fairplay.core.errors import NotOnTurn
 from fairplay.core.events import Acted, Ejected, Fault
 from fairplay.core.game import Moment, News, Seat
 from fairplay.core.messages import Answer, Answered, End, Failed, Message, Start, TakeTurn, Tell
 from fairplay.games.q import Action, Exchange, Pass, Place, Placement, State
-from fairplay.games.q.pieces import NAMES
 from fairplay.referee.drivers import play
 from fairplay.testing.scripted import ScriptedChannel
 from tests.games.q.positions import (
@@ -48,7 +47,8 @@ def one(name: str, at: tuple[int, int]) -> Place:
     return Place((Placement(name, at),))
 
 
-# For each clause that an action can break: a position, the seat that acts, and what it does.
+# For each clause that an action can break: a position, the seat that acts, and what it does. They are tried in
+# tests/every_game/test_rule_books.py.
 BROKEN: list[tuple[str, State, Seat | None, Action]] = [
     ("2.1", START, 1, one("yellow star", (0, 1))),
     ("2.1", START, None, Pass()),
@@ -67,26 +67,6 @@ BROKEN: list[tuple[str, State, Seat | None, Action]] = [
     ("3.5", SQUEEZE, 0, one("blue star", (0, 1))),  # fits its column, but in its row only one neighbour
     ("3.6", FEW, 0, Exchange()),
 ]
-
-
-@pytest.mark.parametrize(("clause", "state", "seat", "action"), BROKEN, ids=[f"{bug[0]} {bug[3]}" for bug in BROKEN])
-def test_an_illegal_action_names_its_clause_and_no_tile_and_is_not_offered(
-    clause: str, state: State, seat: Seat | None, action: Action
-) -> None:
-    view, before = QGAME.view(state, seat), placed_tiles(state)
-
-    with pytest.raises(IllegalAction) as illegal:
-        QGAME.check(view, action)
-
-    assert illegal.value.clause == clause
-    assert illegal.value.why
-    assert not [name for name in NAMES if name in str(illegal.value)]
-    assert placed_tiles(state) == before
-    if clause == "2.1":
-        with pytest.raises(NotOnTurn):
-            QGAME.actions(view)
-    else:
-        assert action not in list(QGAME.actions(view))
 
 
 # 3 A turn: placements.

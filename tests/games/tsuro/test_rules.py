@@ -1,13 +1,11 @@
 """Test the rules of Tsuro, clause by clause, and its rounds to their end."""
 
-import re
 from itertools import pairwise, product
 from typing import Any
 
 import pytest
 
 from fairplay.core.chance import seed_from_text
-from fairplay.core.errors import IllegalAction
 from fairplay.core.events import Acted, Ejected, Ended, Fault
 from fairplay.core.game import Moment, Seat
 from fairplay.core.messages import End, Failed, Message, Start, TakeTurn
@@ -61,7 +59,8 @@ FORCED_SUICIDE = at_the_edge(STRAIGHT, CORNERS, CORNERS)
 FORCED_LOOP = at_the_edge(UTURN, UTURN, UTURN)
 NO_WAY = at_the_edge(UTURN, UTURN, CORNERS)  # either round for ever or off the board
 
-# For each clause that an action can break: a position, the seat that acts, and what it does.
+# For each clause that an action can break: a position, the seat that acts, and what it does. They are tried in
+# tests/every_game/test_rule_books.py.
 BROKEN: list[tuple[str, State, Seat | None, Action]] = [
     ("2.2", START, 1, Place(0, 0, "C", (0, 0))),
     ("2.2", START, None, Place(0, 0, "C", (0, 0))),
@@ -92,18 +91,6 @@ BROKEN: list[tuple[str, State, Seat | None, Action]] = [
     ("4.4", FREE, 0, Lay(CORNERS, 0)),
     ("4.5", NO_WAY, 0, Lay(UTURN, 0)),
 ]
-
-
-@pytest.mark.parametrize(("clause", "state", "seat", "action"), BROKEN, ids=[f"{bug[0]} {bug[3]}" for bug in BROKEN])
-def test_an_illegal_action_names_the_clause_that_it_breaks_and_no_tile(
-    clause: str, state: State, seat: Seat | None, action: Action
-) -> None:
-    with pytest.raises(IllegalAction) as illegal:
-        TSURO.check(TSURO.view(state, seat), action)
-
-    assert illegal.value.clause == clause
-    assert illegal.value.why
-    assert not re.search(r"tile \d", illegal.value.why)
 
 
 # 3 The first tile.
