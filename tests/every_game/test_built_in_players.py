@@ -40,6 +40,7 @@ def test_built_in_players_act_legally_where_they_can(game: str, player: str, see
     rules = make_game(game, game_info(game).quick)
     state = rules.deal(rules.seats[seed % len(rules.seats)], bytes([seed] * 32))
     strategy = quick_player(game, player, KEY)
+    assert rules.turn(state) == 0
     while (seat := rules.turn(state)) is not None:
         view = rules.view(state, seat)
         action = strategy(view)

@@ -85,7 +85,7 @@ def test_a_stuck_player_has_exactly_one_branch_which_changes_nothing_but_the_tur
 def test_a_node_without_moves_has_no_branches_and_none_is_legal(state: State) -> None:
     node = Node(state)
 
-    assert list(node.branches()) == list(node.map_children(lambda after: after)) == []
+    assert [*node.branches(), *node.map_children(lambda after: after)] == []
     for branch in (SKIP, Move((0, 0), (1, 0))):
         with pytest.raises(IllegalAction):
             node.child(branch)

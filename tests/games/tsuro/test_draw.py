@@ -307,8 +307,12 @@ def test_the_tiles_to_choose_from_the_avatar_and_the_players_are_within_the_wind
     assert re.findall(r"(\d+) +A B", "\n".join(lines)) == ["0", "12", "7"]
     assert sum(line.count("▒") for line in lines) >= 2  # where the avatar goes on, besides the legend
     assert any(line.endswith("to lay") for line in lines)
-    assert any("Capitals:" in line for line in lines)  # and the signs are explained
-    assert ("░: tile." in "".join(lines)) == (height == 21)
+
+
+def test_signs_are_explained_where_there_is_room() -> None:
+    for width, height, sign in ((80, 21, "░: tile."), (120, 45, "▒: next tile."), (80, 60, "▒: ")):
+        shown = text(make_view(play_random_steps(20, seats=5, lot=3)), width=width, height=height)
+        assert "Capitals:" in shown and sign in shown and ("░" in shown) == (height == 21)
 
 
 @pytest.mark.parametrize("size", [LARGE, MIDDLE])

@@ -27,6 +27,7 @@ from tests.games.tsuro.positions import (
     referee_match,
     spots,
 )
+from tests.nonempty import nonempty
 
 START = TSURO.deal(3, bytes(32))  # the first is dealt 0, 1 and 2
 PLACED = play_actions(START, Place(2, 0, "C", (0, 0)))  # and the second 3, 4 and 5
@@ -249,7 +250,7 @@ def test_one_left_while_placing_places_and_plays_no_turn(stays: int) -> None:
 
 
 def test_every_player_still_in_acts_once_in_each_round_by_age_and_hears_the_end_once() -> None:
-    for seats, number in product((3, 4, 5), range(4)):
+    for seats, number in nonempty(product((3, 4, 5), range(4))):
         game = Tsuro(size=6)
         final, table, told = referee_match(game.deal(seats, seed_from_text(f"eliminated {number}")), game=game)
         out = {ejected.seat for ejected in final.result.ejected}
@@ -298,4 +299,4 @@ def test_an_ejection_between_turns_changes_neither_tiles_nor_turn(
     after = TSURO.eject(corner(STRAIGHT, CORNERS), seat, Moment.GREETING)
 
     assert (after.drawn, after.dealt, TSURO.turn(after), TSURO.order(after)) == (0, (STRAIGHT, CORNERS), 0, order)
-    assert (TSURO.ranking(after), after.table.stage) == (ranking, Stage.PLAYING)
+    assert (TSURO.ranking(after), after.table.stage) == (tuple(map(frozenset, ranking)), Stage.PLAYING)
