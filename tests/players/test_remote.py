@@ -356,7 +356,9 @@ def test_a_player_that_fails_at_hello_is_ejected_at_the_greeting() -> None:
 
     async def greet(loop: VirtualTimeLoop) -> tuple[Answer, Answer]:
         remote = RemoteChannel(line, GAME)
-        return await remote.hello(), await remote.ask(START)
+        hello = await remote.hello()
+        assert not remote.ask_with_callback(START, print)
+        return hello, await remote.ask(START)
 
     hello, start = run_in_virtual_time(greet)
 

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from fairplay.core.events import Ejected, Fault, Result
+from fairplay.core.events import Ejected, Fault, Receipt, Result
 from fairplay.core.game import Moment
 from fairplay.core.messages import Answer, Answered, End, Evidence, Failed, Message, Start, TakeTurn, Tell
 from fairplay.games.fish import Fish, Move, Place, View
@@ -128,6 +128,16 @@ def test_an_exception_in_the_method_ejected_is_ignored(do: str) -> None:
 
     assert [out.seat for out in match.result.ejected] == [0]
     assert sorted(seat for group in match.result.ranking for seat in group) == [1, 2]
+
+
+def test_a_player_is_given_the_receipt_if_there_is_one() -> None:
+    given: list[Any] = []
+    channel = LocalChannel(SimpleNamespace(take_turn=honest, closing=given.append, ejected=given.append), FISH)
+
+    channel.close(None)
+    channel.close(Receipt(7, "0f" * 32))
+
+    assert given == [Receipt(7, "0f" * 32)]
 
 
 def test_the_keyboard_is_heard_even_then() -> None:
