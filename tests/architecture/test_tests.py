@@ -31,7 +31,7 @@ def might_assert_nothing(source: str) -> list[str]:
     """The tests of a module whose asserts are all in loops that might not be entered."""
     found = []
     for node in ast.walk(parsed(source)):
-        if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test_"):
             asserts = list(asserted(node.body, sure=True))
             if asserts and not any(asserts):
                 found.append(node.name)

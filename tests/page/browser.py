@@ -2,7 +2,7 @@
 
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -32,14 +32,10 @@ def start_browser(*more: str) -> Iterator[Browser]:
 
 
 @contextmanager
-def open_file(browser: Browser, file: Path, link: str = "", *more: Path, **look: Any) -> Iterator[Page]:
-    """A file in a tab of its own; it may load nothing else, say nothing on the console and run nobody's script.
-
-    Nor may those files that are opened after it in the same tab.
-    """
+def open_tab(browser: Browser, **look: Any) -> Iterator[tuple[Page, list[str]]]:
+    """A tab that logs nothing, opens no other and runs no foreign script; and the addresses that it requests."""
     look.setdefault("viewport", {"width": 1000, "height": 800})
-    context = browser.new_context(**look)
-    try:
+    with closing(browser.new_context(**look)) as context:
         page = context.new_page()
         asked: list[str] = []
         said: list[str] = []
@@ -52,10 +48,15 @@ def open_file(browser: Browser, file: Path, link: str = "", *more: Path, **look:
             dialog.dismiss()
 
         page.on("dialog", no_dialog)
+        yield page, asked
+        assert said == []
+        assert context.pages == [page]
+
+
+@contextmanager
+def open_file(browser: Browser, file: Path, link: str = "", *more: Path, **look: Any) -> Iterator[Page]:
+    """A file in a tab of its own; it may load nothing else, nor may those that are opened after it in the same tab."""
+    with open_tab(browser, **look) as (page, asked):
         page.goto(f"{file.as_uri()}{link}")
         yield page
         assert asked == [it.as_uri() for it in (file, *more)]
-        assert said == []
-        assert context.pages == [page]
-    finally:
-        context.close()

@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 
@@ -61,28 +61,18 @@ def position(page: Page, recorded: RecordedMatch, at: int) -> None:
     out = {fact.seat for fact in facts if isinstance(fact, Ejected)}
     shown = page.locator("#players .gone").all_text_contents()
     assert shown == ["✗ ejected: crashed" if seat in out else "" for seat in range(len(names))]
-    drawn = page.evaluate("new XMLSerializer().serializeToString(document.querySelector('#picture svg'))")
-    assert drawn == as_drawn(page, picture_at(recorded, at))
+    check_picture(page, picture_at(recorded, at))
 
 
-def as_drawn(page: Page, picture: str) -> str:
-    """A picture as this browser writes it."""
-    return str(
-        page.evaluate(
-            "it => new XMLSerializer().serializeToString("
-            "document.importNode(new DOMParser().parseFromString(it, 'image/svg+xml').documentElement, true))",
-            picture,
-        )
+def check_picture(page: Page, picture: str) -> None:
+    """Compare the picture of a page with this one, as this browser writes both."""
+    shown, expected = page.evaluate(
+        "it => [document.querySelector('#picture svg'), document.importNode("
+        "new DOMParser().parseFromString(it, 'image/svg+xml').documentElement, true)]"
+        ".map((it) => new XMLSerializer().serializeToString(it))",
+        picture,
     )
-
-
-def test_a_replay_opens_from_disk_at_its_beginning(browser: Browser, replays: Replays) -> None:
-    file, recorded = replays["fish"]
-
-    with open_file(browser, file) as page:
-        position(page, recorded, 0)
-        expect(page.get_by_label("One back")).to_be_disabled()
-        assert page.title() == "fish: ann, bob, cyd"
+    assert shown == expected
 
 
 def test_a_replay_is_used_by_link_mouse_and_keyboard(browser: Browser, replays: Replays, game: str) -> None:
@@ -93,11 +83,13 @@ def test_a_replay_is_used_by_link_mouse_and_keyboard(browser: Browser, replays: 
         expect(page.locator("#badge")).to_have_text(f"✓ Record whole: {last + 3} lines")
         expect(page.locator("#record dd").first).to_have_text(f"{last + 2}:{recorded.heads[-1]}")
         expect(page.locator("#record dt").last).to_have_text("Commitment to it (✓ it fits)")
+        assert page.title() == f"{game}: ann, bob, cyd"
         position(page, recorded, 3)
 
         for button, at in {"One forward": 4, "Last position": last, "One back": last - 1, "First position": 0}.items():
             page.get_by_label(button).click()
             position(page, recorded, at)
+        expect(page.get_by_label("One back")).to_be_disabled()
         slider = page.locator("#slider").bounding_box()
         assert slider is not None
         page.mouse.click(slider["x"] + slider["width"] - 2, slider["y"] + slider["height"] / 2)
@@ -221,28 +213,23 @@ def test_hidden_hands_are_seen_by_those_who_hold_them(browser: Browser, replays:
     with open_file(browser, file, "#1") as page:
         position(page, recorded, 1)
         page.get_by_label("Seen by").select_option("ann (seat 0)")
-        shown = page.evaluate("new XMLSerializer().serializeToString(document.querySelector('#picture svg'))")
-        assert shown == as_drawn(page, picture_at(recorded, 1, 0))
+        check_picture(page, picture_at(recorded, 1, 0))
         page.get_by_label("Seen by").blur()
         page.keyboard.press("v")
         expect(page.locator("#view")).to_have_value("2")
+    with open_file(browser, replays["fish"][0]) as page:  # where all is public
+        expect(page.locator("body.ready")).to_be_visible()
+        expect(page.get_by_label("Seen by")).to_be_hidden()
 
 
 def test_in_the_dark_the_pictures_are_dark(browser: Browser, replays: Replays) -> None:
     file, recorded = replays["tsuro"]
-    drawn = "new XMLSerializer().serializeToString(document.querySelector('#picture svg'))"
 
     with open_file(browser, file, "#2", color_scheme="dark") as page:
         expect(page.locator("body.ready")).to_be_visible()
-        assert page.evaluate(drawn) == as_drawn(page, picture_at(recorded, 2, dark=True))
+        check_picture(page, picture_at(recorded, 2, dark=True))
         page.keyboard.press("d")
         position(page, recorded, 2)
-
-
-def test_where_all_is_public_there_is_no_choice_of_views(browser: Browser, replays: Replays) -> None:
-    with open_file(browser, replays["fish"][0]) as page:
-        expect(page.locator("body.ready")).to_be_visible()
-        expect(page.get_by_label("Seen by")).to_be_hidden()
 
 
 def test_the_result_and_the_clocks_are_those_of_the_record(browser: Browser, replays: Replays, game: str) -> None:
@@ -308,13 +295,18 @@ TAMPERED: dict[str, tuple[Callable[[str], str], int, str]] = {  # which line tur
 }
 
 
+def changed_files(page: str, changes: Mapping[str, str], directory: Path) -> list[Path]:
+    files = [directory / f"{what}.html" for what in changes]
+    for file, changed in nonempty(zip(files, changes.values(), strict=True)):
+        assert changed != page
+        file.write_text(changed, encoding="utf-8")
+    return files
+
+
 def test_a_tampered_file_turns_red(browser: Browser, replays: Replays, tmp_path: Path) -> None:
     original, recorded = replays["q"]
     page = original.read_text(encoding="utf-8")
-    files = [tmp_path / f"{what}.html" for what in TAMPERED]
-    for file, (change, _, _) in nonempty(zip(files, TAMPERED.values(), strict=True)):
-        assert change(page) != page
-        file.write_text(change(page), encoding="utf-8")
+    files = changed_files(page, {what: change(page) for what, (change, _, _) in TAMPERED.items()}, tmp_path)
 
     with open_file(browser, original, "", *files) as tab:
         for file, (_, line, why) in nonempty(zip(files, TAMPERED.values(), strict=True)):
@@ -341,10 +333,7 @@ def test_what_belongs_to_another_match_is_not_shown_beside_a_whole_record(
         "scores": page.replace(f"[{final}]]", f"[9{final}]]"),
         "pictures": page.replace(pictures_in(page), pictures_in(other)),
     }
-    files = [tmp_path / f"{what}.html" for what in changes]
-    for file, changed in nonempty(zip(files, changes.values(), strict=True)):
-        assert changed != page
-        file.write_text(changed, encoding="utf-8")
+    files = changed_files(page, changes, tmp_path)
 
     with open_file(browser, original, "", *files) as tab:
         for file in nonempty(files):

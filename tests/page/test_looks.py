@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Page, ViewportSize, expect
 
 from fairplay.core.events import Fault
 from fairplay.games import GAMES
@@ -19,6 +19,7 @@ from tests.page.matches import record_match
 from tests.tournament.example_tournaments import make_spec, random_matches
 
 pytestmark = needs_chromium
+PHONE: ViewportSize = {"width": 360, "height": 640}
 LONG = ("a very long name, " * 20, "W" * 300, "安妮和鲍勃" * 20)
 
 CONTRASTS = (Path(__file__).parent / "contrasts.js").read_text(encoding="utf-8").partition("\n")[2]
@@ -41,15 +42,20 @@ def browser(replays: dict[str, Path]) -> Iterator[Browser]:
         yield it
 
 
-def test_nothing_is_wider_than_a_phone(browser: Browser, replays: dict[str, Path]) -> None:
-    first, *others = files = list(replays.values())
+def goto_each(page: Page, files: list[Path]) -> Iterator[Path]:
+    """Go from the first of these files, which is open, to the others; at the last position of each."""
+    for file in files:
+        if file != files[0]:
+            page.goto(file.as_uri())
+        expect(page.locator("body.ready")).to_be_visible()
+        page.keyboard.press("End")
+        yield file
 
-    with open_file(browser, first, "", *others, viewport={"width": 360, "height": 640}) as page:
-        for file in nonempty(files):
-            if file != first:
-                page.goto(file.as_uri())
-            expect(page.locator("body.ready")).to_be_visible()
-            page.keyboard.press("End")
+
+def test_nothing_is_wider_than_a_phone(browser: Browser, replays: dict[str, Path]) -> None:
+    files = list(replays.values())
+    with open_file(browser, files[0], "", *files[1:], viewport=PHONE) as page:
+        for _ in nonempty(goto_each(page, files)):
             assert page.evaluate("document.documentElement.scrollWidth") <= 360
             for button in nonempty(page.locator(".steps button").all()):
                 box = button.bounding_box()
@@ -63,52 +69,41 @@ def test_nothing_is_wider_than_a_phone(browser: Browser, replays: dict[str, Path
 def test_on_a_phone_the_small_pictures_are_shown_and_the_buttons_with_them(
     browser: Browser, replays: dict[str, Path]
 ) -> None:
-    first, *others = files = [replays[game] for game in GAMES]
-    drawn = "document.querySelector('#picture > svg').getAttribute('width')"
-
-    with open_file(browser, first, "", *others, viewport={"width": 360, "height": 640}) as page:
-        for file in nonempty(files):
-            if file != first:
-                page.goto(file.as_uri())
-            expect(page.locator("body.ready")).to_be_visible()
-            page.keyboard.press("End")
-            assert page.evaluate(drawn) == str(int(SMALL))
-            play, board = page.locator("#play").bounding_box(), page.locator("#picture").bounding_box()
-            picture = page.locator("#picture > svg").bounding_box()
-            assert play is not None
-            assert board is not None
-            assert picture is not None
-            assert play["y"] + play["height"] <= 640
+    files = [replays[game] for game in GAMES]
+    places = "['#play', '#picture', '#picture > svg'].map((it) => document.querySelector(it).getBoundingClientRect())"
+    with open_file(browser, files[0], "", *files[1:], viewport=PHONE) as page:
+        for _ in nonempty(goto_each(page, files)):
+            small = page.locator(f"#picture > svg[width='{int(SMALL)}']")
+            expect(small).to_have_count(1)
+            play, board, picture = page.evaluate(f"{places}.map((it) => it.toJSON())")
+            assert play["bottom"] <= PHONE["height"]
             assert picture["y"] == board["y"]
             assert picture["height"] <= board["height"] + 1
             page.set_viewport_size({"width": 600, "height": 640})
-            expect(page.locator(f"#picture > svg[width='{int(SMALL)}']")).to_have_count(0)
-            page.set_viewport_size({"width": 360, "height": 640})
-            expect(page.locator(f"#picture > svg[width='{int(SMALL)}']")).to_have_count(1)
+            expect(small).to_have_count(0)
+            page.set_viewport_size(PHONE)
+            expect(small).to_have_count(1)
 
 
-def test_players_have_the_letters_and_colours_of_their_pieces(browser: Browser, replays: dict[str, Path]) -> None:
-    painted = "it => getComputedStyle(it).stroke"
+def test_players_have_the_letters_and_colours_of_their_pieces_and_their_lines_if_these_differ(
+    browser: Browser, replays: dict[str, Path]
+) -> None:
+    painted = "lines => lines.map((it) => getComputedStyle(it).stroke)"
 
-    with open_file(browser, replays["fish"], "", replays["q"]) as page:
-        expect(page.locator("body.ready")).to_be_visible()
+    with open_file(browser, replays["fish"], "", replays["q"], replays["tsuro"]) as page:
+        expect(page.locator("#scores")).to_be_visible()
         assert page.locator(".token").all_text_contents() == ["R", "W", "B"]
-        lines = [line.evaluate(painted) for line in page.locator(".chart path.seat").all()]
+        lines = page.locator(".chart path.seat").evaluate_all(painted)
         assert lines == ["rgb(244, 82, 90)", "rgb(255, 255, 255)", "rgb(111, 66, 24)"]
-        assert [line.evaluate(painted) for line in page.locator(".sample line.seat").all()] == lines
+        assert page.locator(".sample line.seat").evaluate_all(painted) == lines
+        assert page.locator(".sample").count() == 3
         page.goto(replays["q"].as_uri())
         expect(page.locator("body.ready")).to_be_visible()
         assert page.locator(".token").count() == 0, "nobody owns a tile"
-
-
-def test_lines_that_lie_on_each_other_are_not_drawn(browser: Browser, replays: dict[str, Path]) -> None:
-    with open_file(browser, replays["tsuro"], "", replays["fish"]) as page:
+        page.goto(replays["tsuro"].as_uri())
         expect(page.locator("body.ready")).to_be_visible()
-        expect(page.locator("#scores")).to_be_hidden()
+        expect(page.locator("#scores")).to_be_hidden()  # where the lines lie on each other
         assert page.locator(".sample").count() == 0
-        page.goto(replays["fish"].as_uri())
-        expect(page.locator("#scores")).to_be_visible()
-        assert page.locator(".sample").count() == 3
 
 
 @pytest.mark.parametrize("game", ["fish", "q"])

@@ -17,6 +17,7 @@ from tests.hostile_names import NAMES
 from tests.nonempty import nonempty
 from tests.page.browser import needs_chromium, open_file, start_browser
 from tests.page.matches import record_match
+from tests.page.test_looks import goto_each
 from tests.tournament.example_tournaments import make_spec, play_tournament, random_matches
 
 pytestmark = needs_chromium
@@ -52,15 +53,11 @@ def browser(journals: list[Path], report: Path) -> Iterator[Browser]:
 
 
 def test_replays_show_names_as_they_are(browser: Browser, journals: list[Path]) -> None:
-    first, *others = files = [journal.with_suffix(".html") for journal in journals]
+    files = [journal.with_suffix(".html") for journal in journals]
     strange = "#picture script, #picture [onload], img, iframe, object, base, a:not([href^='#'])"
 
-    with open_file(browser, first, "", *others) as page:
-        for file, names in nonempty(zip(files, TABLES, strict=True)):
-            if file != first:
-                page.goto(file.as_uri())
-            expect(page.locator("body.ready")).to_be_visible()
-            page.keyboard.press("End")
+    with open_file(browser, files[0], "", *files[1:]) as page:
+        for _, names in nonempty(zip(goto_each(page, files), TABLES, strict=True)):
             assert tuple(page.locator("#players .called").all_text_contents()) == names
             assert page.locator("script").count() == 3
             assert page.locator(strange).count() == 0
@@ -80,8 +77,7 @@ def test_pictures_run_no_name(browser: Browser, journals: list[Path]) -> None:
 def test_the_report_of_a_tournament_runs_no_name(browser: Browser, tmp_path: Path) -> None:
     names = list(dict.fromkeys(NAMES))
     counted = random_matches(names, 200, bad=names[0])
-    tournament = make_spec(names)
-    write_report(TournamentResult(tournament, tmp_path, tuple(counted)))
+    write_report(TournamentResult(make_spec(names), tmp_path, tuple(counted)))
 
     with open_file(browser, tmp_path / "report.html") as page:
         assert page.locator("td.name bdi").count() == len(names)

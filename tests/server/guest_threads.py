@@ -7,19 +7,21 @@ import subprocess
 import threading
 import time
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from fairplay import built_in_strategy
 from fairplay.core.events import Acted, Ejected, Receipt, Result
 from fairplay.games import game_info
 from fairplay.journal.replay import RecordedMatch, begin_match, read_journal
 from fairplay.journal.unfinished_matches import has_begun
-from fairplay.journal.verification import check_receipt, verify
-from fairplay.protocol import wire
+from fairplay.journal.verification import verify
+from fairplay.protocol import player_side, wire
 from fairplay.referee.drivers import play
 from fairplay.referee.local_channel import LocalChannel
 from fairplay.server.status import ServerStatus, decode
@@ -50,7 +52,6 @@ class TurnGate:
         self._changed = threading.Condition()
 
     def pass_through(self, turn: int) -> None:
-        """Wait until the turn of this number may be taken."""
         with self._changed:
             self.taken += 1
             self._changed.notify_all()
@@ -60,12 +61,10 @@ class TurnGate:
             assert self._changed.wait_for(lambda: self._is_open, TIMEOUT_S), "the gate was not opened"
 
     def wait_until(self, state: Callable[["TurnGate"], bool]) -> None:
-        """Wait until this is so."""
         with self._changed:
             assert self._changed.wait_for(lambda: state(self), TIMEOUT_S), f"{self.waiting} wait, {self.taken} turns"
 
     def open(self) -> None:
-        """Let all players through, at any turn."""
         with self._changed:
             self._is_open = True
             self._changed.notify_all()
@@ -132,10 +131,23 @@ class GuestThread(threading.Thread):
             self.lost = str(end) or type(end).__name__
 
     def wait_until_done(self) -> "GuestThread":
-        """Wait until it has left."""
         self.join(TIMEOUT_S)
         assert not self.is_alive(), f"{self.name} is still there: {self.told}"
         return self
+
+
+def wait_for_guests(guests: Iterable[GuestThread]) -> None:
+    """Wait until all have left, after the last match that they wanted to play."""
+    for guest in guests:
+        assert guest.wait_until_done().lost == "", guest.name
+
+
+def offer(game: str = "fish", seats: int = 2, limit: float = 60, **parameters: int) -> str:
+    """A game in the settings of a server; a small board of Fish, if nothing else is said."""
+    given = parameters or ({"rows": 5, "columns": 5} if game == "fish" else {})
+    table = ", ".join(f"{name} = {value}" for name, value in given.items())
+    times = ", ".join(f"{name} = {limit}" for name in ("move", "first", "start"))
+    return f'{{ game = "{game}", min = {seats}, max = {seats}, parameters = {{ {table} }}, limits = {{ {times} }} }}'
 
 
 class ServerProcess:
@@ -183,20 +195,15 @@ class ServerProcess:
         return self.wait_for_exit()
 
     def wait_for_exit(self) -> int:
-        """Wait for its exit code."""
         code = self.process.wait(TIMEOUT_S)
         self._reader.join(TIMEOUT_S)
-        assert self.process.stdout is not None
-        assert self.process.stderr is not None
-        self.process.stdout.close()
-        self.process.stderr.close()
+        for stream in (self.process.stdout, self.process.stderr):
+            assert stream is not None
+            stream.close()
         return code
 
     def status(self) -> ServerStatus:
-        """Its status, requested at the listener."""
-        with connect_raw(self.address) as connection, connection.makefile("rb") as stream:
-            hello = json.loads(stream.readline())
-            connection.sendall(wire.encode({"nonce": hello["nonce"], "answer": {"purpose": "status"}}) + b"\n")
+        with introduce(self, {"purpose": "status"}) as connection, connection.makefile("rb") as stream:
             return decode(stream.readline())
 
     def stop_when_idle(self) -> None:
@@ -205,7 +212,6 @@ class ServerProcess:
         assert self.end(signal.SIGTERM) == 0
 
     def events(self, event: str) -> list[dict[str, Any]]:
-        """The log entries of this event."""
         return [one for one in self.told if one["event"] == event]
 
     def journals(self) -> list[Path]:
@@ -214,15 +220,45 @@ class ServerProcess:
 
 
 @contextmanager
-def run_server(directory: Path, *options: str, start: Callable[[], None] = accept_ctrl_c) -> Iterator[ServerProcess]:
-    """A server, which is ended in any case."""
+def run_server(
+    directory: Path,
+    *options: str,
+    offers: Sequence[str] = (),
+    hello_timeout: float = 10,
+    start: Callable[[], None] = accept_ctrl_c,
+    **settings: float,
+) -> Iterator[ServerProcess]:
+    """A server, which is ended in any case; clients in threads reconnect to it soon.
+
+    It may have offers and settings; then each client plays one match.
+    """
+    if offers:
+        given: dict[str, Any] = {"reconnect_window": 60, **settings, "games": f"[{', '.join(offers)}]"}
+        given["connection_limits"] = f"{{ matches_per_client = 1, hello_timeout = {hello_timeout} }}"
+        directory.mkdir(exist_ok=True)
+        config = directory / "server.toml"
+        config.write_text("".join(f"{name} = {value}\n" for name, value in given.items()))
+        options += ("--config", str(config))
     server = ServerProcess(directory, *options)
-    try:
-        server.start(start)
-        yield server
-    finally:
-        if server.process.returncode is None:
-            server.end(signal.SIGKILL)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(player_side, "MAX_RECONNECT_INTERVAL_S", 0.5)
+        try:
+            server.start(start)
+            yield server
+        finally:
+            if server.process.returncode is None:
+                server.end(signal.SIGKILL)
+
+
+@contextmanager
+def playing_beside(server: ServerProcess, breaks: int = 3, **options: Any) -> Iterator[None]:
+    """A match of ann and bob over connections that break; it waits for the end of the context, and ends then."""
+    gate = TurnGate(2)
+    guests = [GuestThread(server.address, name, lambda: gate, breaks=breaks, **options) for name in ("ann", "bob")]
+    gate.wait_until(lambda gate: gate.waiting == 1)
+    yield
+    gate.open()
+    wait_for_guests(guests)
 
 
 def play_undisturbed(recorded: RecordedMatch) -> tuple[Any, list[Any]]:
@@ -244,16 +280,20 @@ def check_undisturbed(path: Path) -> RecordedMatch:
     return recorded
 
 
-def check_receipts(guest: GuestThread, recorded: RecordedMatch) -> None:
-    """Check that the receipts of a client fit the journal of its match."""
-    for receipt in guest.receipts:
-        check_receipt(recorded, receipt)
+def connect_raw(port: int, said: bytes = b"", source: str = LOOPBACK) -> socket.socket:
+    """A new connection to a port of this machine, over which something is said."""
+    connection = socket.create_connection((LOOPBACK, port), TIMEOUT_S, (source, 0))
+    connection.sendall(said)
+    return connection
 
 
-def connect_raw(address: str) -> socket.socket:
-    """A new connection to a server."""
-    host, _, port = address.rpartition(":")
-    return socket.create_connection((host, int(port)), TIMEOUT_S)
+def introduce(server: ServerProcess, answer: dict[str, str], source: str = LOOPBACK) -> socket.socket:
+    """A new connection to a server on which hello is answered."""
+    connection = connect_raw(server.port, source=source)
+    with connection.makefile("rb", buffering=0) as stream:
+        nonce = json.loads(stream.readline())["nonce"]
+    connection.sendall(wire.encode({"nonce": nonce, "answer": answer}) + b"\n")
+    return connection
 
 
 def wait_for_value(so: Callable[[], Any]) -> Any:

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from fairplay import built_in_strategy
 from fairplay.core.events import Fault
 from fairplay.core.messages import Answer, Failed, Message, TakeTurn
-from fairplay.core.roles import CloseReason, Observer
+from fairplay.core.roles import CloseReason
 from fairplay.games import game_info, make_game
 from fairplay.journal.record import Journal
 from fairplay.players.listener import listening_socket
@@ -63,7 +63,6 @@ class SmallServer:
 
     def __init__(self, directory: Path) -> None:
         self.counts = ServerCounts()
-        self.more: list[Observer] = []  # more observers
         self.hubs: dict[str, Hub] = {}
         self._directory = directory
         self._paces: dict[str, asyncio.Semaphore] = {}
@@ -72,12 +71,10 @@ class SmallServer:
         self._started_at = time.time()
         self._connections: list[Connection] = []  # of spectators
 
-    def open_room(
-        self, game: str, names: Sequence[str] = NAMES, *, fails: int | None = None, sealed: bool = False
-    ) -> str:
+    def open_room(self, game: str, names: Sequence[str] = NAMES, *, fails: int | None = None) -> str:
         """Begin a match; the id of the room. The second player may fail after so many turns."""
         rules = make_game(game, game_info(game).quick)
-        match = deal_match(rules, names, bytes([3] * 32), sealed=sealed)
+        match = deal_match(rules, names, bytes([3] * 32))
         players: list[Any] = [built_in_strategy(game, PLAYERS[game]) for _ in names]
         if fails is not None:
             players[1] = FailingPlayer(game, fails)
@@ -87,7 +84,7 @@ class SmallServer:
         async def play() -> None:
             channels = [PacedChannel(LocalChannel(player, rules), pace) for player in players]
             with Journal(self._directory).begin(match) as record:
-                inform = Observers([hub, self.counts, *self.more], print_warning).notify
+                inform = Observers([hub, self.counts], print_warning).notify
                 final = await play_async(match, channels, record, inform)
             del self.hubs[match.id]
             seen = finished_status(match.id, game, final.names, final.result, ended_at=time.time(), recorded=True)
@@ -109,7 +106,6 @@ class SmallServer:
         return hub.last.seq
 
     async def play_to_end(self, room: str) -> None:
-        """Let a match be played to its end."""
         for _ in range(10_000):
             self._paces[room].release()
         await self._tasks[room]
@@ -121,7 +117,6 @@ class SmallServer:
         await self.disconnect_viewers()
 
     async def disconnect_viewers(self) -> None:
-        """Disconnect all spectators at the listener."""
         for connection in self._connections:
             await connection.close(b"", 1.0)
         self._connections.clear()
@@ -129,24 +124,21 @@ class SmallServer:
     async def accept_viewer(self, accepted: socket.socket, endpoint: str) -> None:
         """Serve the status or a room, as at the listener of a server."""
         connection = await accept_tcp(accepted)
-        connection.send(
-            wire.encode(wire.Hello(match="", turn=0, nonce="1-a", limit=5.0, protocol=wire.PROTOCOL_VERSION)) + b"\n"
-        )
+        hello = wire.Hello(match="", turn=0, nonce="1-a", limit=5.0, protocol=wire.PROTOCOL_VERSION)
+        connection.send(wire.encode(hello) + b"\n")
         reply = wire.read_reply(await receive(connection))
         assert isinstance(reply, wire.Reply)
         introduction = wire.hello_decoder(reply.answer)
         if introduction.purpose == "status":
             await connection.close(encode_status(self.status()), 5.0)
             return
-        hub = self.hubs.get(introduction.room) or (
-            next(iter(self.hubs.values()), None) if not introduction.room else None
-        )
-        if hub is None:
+        room = introduction.room or next(iter(self.hubs), "")
+        if room in self.hubs:
+            self._connections.append(connection)
+            self.hubs[room].add(connection)
+        else:
             why = Failed(Fault.GONE, f"no room {introduction.room}".strip())
             await connection.close(wire.encode_goodbye("", why), 5.0)
-            return
-        self._connections.append(connection)
-        hub.add(connection)
 
     # As of a `MonitoredServer`.
 
@@ -180,14 +172,12 @@ class RunningServer:
     """A small server in a thread, with web pages at a port of this machine."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, server: SmallServer, place: str, listener: str) -> None:
-        self.server = server
+        self.server, self.place = server, place
         self.listener = listener  # the address for our own protocol
-        self.place = place
         self.port = int(place.rpartition(":")[2])
         self._loop = loop
 
     def call(self, work: Callable[[], Coroutine[Any, Any, Got]]) -> Got:
-        """Run a coroutine in the loop of the server."""
         return asyncio.run_coroutine_threadsafe(work(), self._loop).result(60)
 
     def open_room(self, game: str, names: Sequence[str] = NAMES, **how: Any) -> str:
@@ -208,17 +198,15 @@ class RunningServer:
 
 @contextmanager
 def run_small_server(directory: Path, **options: Any) -> Iterator[RunningServer]:
-    """A small server, while the context lasts."""
     ready, stop = threading.Event(), asyncio.Event()
     made: list[RunningServer] = []
 
     async def keep() -> None:
         server = SmallServer(directory)
         listener = listening_socket("127.0.0.1", 0)
+        address = format_endpoint(*listener.getsockname()[:2])
         async with serve_pages(server, 0, **options) as place, PendingConnections(listener, server.accept_viewer):
-            made.append(
-                RunningServer(asyncio.get_running_loop(), server, place, format_endpoint(*listener.getsockname()[:2]))
-            )
+            made.append(RunningServer(asyncio.get_running_loop(), server, place, address))
             ready.set()
             await stop.wait()
             await server.close()

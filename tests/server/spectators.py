@@ -23,25 +23,25 @@ class Spectator:
     """A watcher that applies all patches; `takes` says whether it can take a line now."""
 
     def __init__(self, takes: Callable[[], bool] = lambda: True) -> None:
+        self.texts: list[bytes] = []
         self.lines: list[dict[str, Any]] = []
         self.knows: dict[str, Any] = {}  # its current snapshot
         self.can_receive = takes
         self.refused = 0
 
     def offer(self, text: bytes) -> bool:
-        """Take a line, if it can."""
         if not self.can_receive():
             self.refused += 1
             return False
         assert text.endswith(b"\n") and text.count(b"\n") == 1 and text.isascii()
         line = json.loads(text)
+        self.texts.append(text)
         self.lines.append(line)
         self.knows = line if line["type"] == "snapshot" else apply_patch_line(self.knows, line)
         return True
 
     @property
     def received(self) -> list[tuple[str, int]]:
-        """The types and numbers of all lines."""
         return [(line["type"], line["seq"]) for line in self.lines]
 
 
@@ -72,7 +72,6 @@ def play_events(match: AnyMatch) -> MatchEvents:
 
 
 def current_snapshot(hub: Hub) -> dict[str, Any]:
-    """The snapshot that a new watcher gets."""
     late = Spectator()
     hub.add(late)
     hub.remove(late)

@@ -16,35 +16,33 @@ from fairplay.games.q import Q, State, pieces
 from fairplay.games.q import game as rules_of_q
 from fairplay.protocol.limits import Limits
 from fairplay.protocol.wire import encode
+from fairplay.server.browser.rendering import BoardJob
+from fairplay.server.browser.viewers import describe_position
 from fairplay.server.logs import log_event, log_to
 from fairplay.server.metrics import ServerCounts
-from fairplay.server.settings import ConnectionLimits, make_offer
+from fairplay.server.settings import make_offer
 from fairplay.server.sign_in.tokens import make_token
+from fairplay.server.spectating.hub import NumberedEvent
 from tests.misbehaviour.hidden_information import NUMBERED_TILE, number_the_tiles, numbered, tile_names
 from tests.misbehaviour.q_players import TRICKS, HonestPlayer
 from tests.nonempty import nonempty
-from tests.players.test_listener import run
 from tests.server.sign_in.test_sign_in import Caller
-from tests.server.test_server import OpenServer, Visit, open_server
+from tests.server.test_server import ONE_MATCH, OpenServer, Visit, open_server
 
 TILES = 40  # in the pile, so that a match is soon over
 LIMITS = Limits(move=60.0, first_move=60.0, start_up=60.0, goodbye=1.0)
 EVENTS = (
-    "listening",
-    "signed in",
-    "reconnected",
-    "left",
-    "room opened",
-    "match ended",
-    "refused",
-    "disconnected",
-    "stopping",
+    *("listening", "signed in", "reconnected", "left", "room opened"),
+    *("match ended", "refused", "disconnected", "stopping"),
+)
+WAYS = (  # what clients do at their first turn
+    "",
+    *("comes back", "speaks of its hand", "floods with its hand", "shows its hand to another question", "leaves"),
+    *TRICKS,
 )
 
 
 class Short(Q, frozen=True):
-    """Q with fewer tiles."""
-
     def deal(self, seats: int, seed: bytes) -> State:
         state = super().deal(seats, seed)
         return msgspec.structs.replace(state, pile=state.pile[:TILES])
@@ -57,12 +55,18 @@ class RecordingCounts(ServerCounts):
         super().__init__()
         self.public: dict[str, list[set[str]]] = {}  # by match
         self.own: dict[tuple[str, int], set[str]] = {}  # by match and seat: what it has ever held
+        self.boards: list[tuple[str, set[str]]] = []  # for browsers, with the public tiles
         self.seeds: set[str] = set()
         self._careless = careless
 
     def observe(self, event: Event, match: Match[Any, Any, Any]) -> None:
         super().observe(event, match)
-        self.public.setdefault(match.id, []).append(tile_names(match.state.map.tiles.values()))
+        public = tile_names(match.state.map.tiles.values())
+        self.public.setdefault(match.id, []).append(public)
+        view = match.game.pack(match.view(0 if self._careless else None))
+        position = describe_position(NumberedEvent(0, 1.0, event, match), ())
+        board = BoardJob("q", match.game.public_parameters(), match.names, view)
+        self.boards += [(encode(position).decode(), public), (encode(board).decode(), public)]
         for seat, hand in enumerate(match.state.hands):
             self.own.setdefault((match.id, seat), set()).update(tile_names(hand))
         assert match.seed is not None
@@ -78,7 +82,6 @@ class Player(Visit):
         super().__init__(caller)
         self.way = way
         self._server = server
-        self.reconnect_token = ""
         self._turns = 1  # until then
         self._honest = HonestPlayer(SeededRandom(bytes([number])))
 
@@ -106,25 +109,10 @@ class Player(Visit):
 
     async def play_to_the_end(self) -> None:
         """Answer everything, until the server disconnects for good."""
-        while True:
-            while (message := await self.hear()) is not None:
-                if said := self.answer(message):
-                    self.caller.say(said)
-            if self.way != "comes back" or self._turns:
-                return
-            self._turns = -1
+        await super().play_to_the_end()
+        if self.way == "comes back" and not self._turns:
             self.caller = await self._server.call({"token": self.reconnect_token})
-
-
-WAYS = (
-    "",
-    "comes back",
-    "speaks of its hand",
-    "floods with its hand",
-    "shows its hand to another question",
-    "leaves",
-    *TRICKS,
-)
+            await super().play_to_the_end()
 
 
 class ServerOutput:
@@ -145,31 +133,25 @@ class ServerOutput:
         return int(msgspec.json.decode(said[0])["address"].rpartition(":")[2]) if said else 0
 
     def leaks(self) -> Iterator[str]:
-        """All leaks of hidden information."""
         for line in nonempty(self.logged):
-            yield from (f"{tile} in {line}" for tile in NUMBERED_TILE.findall(line))
             yield from (f"a secret in {line}" for secret in self.secrets | self.noted.seeds if secret in line)
-        for page in nonempty(self.pages):
-            yield from (f"{tile} on {page}" for tile in NUMBERED_TILE.findall(page))
+        for text in (*nonempty(self.logged), *nonempty(self.pages)):
+            yield from (f"{tile} in {text}" for tile in NUMBERED_TILE.findall(text))
+        for board, public in nonempty(self.noted.boards):
+            yield from (f"{tile} on {board}" for tile in NUMBERED_TILE.findall(board) if tile not in public)
         for told in nonempty(self.watched):
             known = self.noted.public[told["room"]][told["seq"]]
             yield from (f"{tile} in {told}" for tile in NUMBERED_TILE.findall(str(told)) if tile not in known)
         for player in nonempty(self.players):
-            for match, seat, said in player_lines(player):
-                known = self.noted.own[match, seat] | self.noted.public[match][-1]
-                yield from (f"{tile} to {seat}: {said}" for tile in NUMBERED_TILE.findall(said) if tile not in known)
-
-
-def player_lines(player: Player) -> Iterator[tuple[str, int, str]]:
-    """All messages to a player in its matches, with its seat there."""
-    seats = {message["match"]: message["seat"] for message in player.heard if message["type"] == "start"}
-    for message in player.heard:
-        if message.get("match") in seats:
-            yield message["match"], seats[message["match"]], str(message)
+            seats = {message["match"]: message["seat"] for message in player.heard if message["type"] == "start"}
+            for message in player.heard:
+                if (match := message.get("match", "")) in seats:
+                    known = self.noted.own[match, seats[match]] | self.noted.public[match][-1]
+                    tiles = NUMBERED_TILE.findall(str(message))
+                    yield from (f"{tile} to {player.name}: {message}" for tile in tiles if tile not in known)
 
 
 async def watch(server: OpenServer, output: ServerOutput, room: str) -> None:
-    """Watch to the end."""
     caller = await server.watch(room)
     while (message := await caller.hear()) is not None:
         if "seq" in message:
@@ -177,7 +159,6 @@ async def watch(server: OpenServer, output: ServerOutput, room: str) -> None:
 
 
 async def request_pages(port: int, output: ServerOutput) -> None:
-    """Request the public pages, over and over."""
     while True:
         for path in ("/status", "/metrics"):
             reader, writer = await asyncio.open_connection("127.0.0.1", port)
@@ -191,18 +172,13 @@ async def request_pages(port: int, output: ServerOutput) -> None:
 
 async def play_all(directory: Path, output: ServerOutput, ways: Sequence[str]) -> None:
     """Open a server, and let all play there at once: each bad client with a good one."""
-    settings: Any = {"reconnect_window": 3.0, "web": 0, "connection_limits": ConnectionLimits(matches_per_client=1)}
-    token = make_token(directory, "ann")
-    async with open_server(
-        directory, make_offer("q", {}, min_players=2, max_players=2, limits=LIMITS), **settings
-    ) as server:
+    offer, token = make_offer("q", {}, min_players=2, max_players=2, limits=LIMITS), make_token(directory, "ann")
+    async with open_server(directory, offer, reconnect_window=3.0, web=0, connection_limits=ONE_MATCH) as server:
         server.server.counts = output.noted
         output.secrets |= {token, Path(directory, "key").read_bytes().hex()}
         await server.until(lambda: output.port)
-        background = [
-            asyncio.create_task(request_pages(output.port, output)),
-            asyncio.create_task(watch(server, output, "")),
-        ]
+        asking = asyncio.create_task(request_pages(output.port, output))
+        roaming = asyncio.create_task(watch(server, output, ""))
         await server.refusal(name="ann", token="0" * 32)
         await server.refusal(name="bob", game="chess")
         ann = await server.come("ann", token=token)
@@ -211,17 +187,17 @@ async def play_all(directory: Path, output: ServerOutput, ways: Sequence[str]) -
             for name, does in ((f"bad-{number}", way), (f"good-{number}", "")):
                 player = Player(server, await server.call({"name": name}), len(output.players), does)
                 output.players.append(player)
-                player.reconnect_token = str((await player.hear() or {})["reconnect_token"])
+                await player.hear()
                 output.secrets.add(player.reconnect_token)
         await server.until(lambda: len(server.server.rooms) == len(ways))
         watching = [watch(server, output, room) for room in server.server.rooms]
         await asyncio.gather(*watching, *(player.play_to_the_end() for player in output.players))
-        for task in background:
+        for task in (asking, roaming):
             task.cancel()
-        await asyncio.wait(background)
+        await asyncio.wait([asking, roaming])
 
 
-def output_of(
+async def output_of(
     directory: Path, patch: pytest.MonkeyPatch, ways: Sequence[str], *, careless: bool = False
 ) -> ServerOutput:
     """The output of a server where the tiles of Q have numbers."""
@@ -231,14 +207,14 @@ def output_of(
     with ExitStack() as logs:
         for as_json in (True, False):
             logs.enter_context(log_to(output.logged.append, as_json=as_json))
-        run(play_all(directory, output, ways))
+        await play_all(directory, output, ways)
     return output
 
 
-def test_no_hidden_tile_and_no_secret_is_logged_shown_or_sent_to_others(
+async def test_no_hidden_tile_and_no_secret_is_logged_shown_or_sent_to_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    output = output_of(tmp_path, monkeypatch, WAYS)
+    output = await output_of(tmp_path, monkeypatch, WAYS)
 
     assert list(output.leaks()) == []
     for event in EVENTS:
@@ -249,7 +225,9 @@ def test_no_hidden_tile_and_no_secret_is_logged_shown_or_sent_to_others(
     assert any(NUMBERED_TILE.search(str(told)) for told in output.watched)  # those on the map are seen
 
 
-def test_a_leak_of_hidden_tiles_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    output = output_of(tmp_path, monkeypatch, WAYS[:1], careless=True)
+async def test_a_leak_of_hidden_tiles_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    output = await output_of(tmp_path, monkeypatch, WAYS[:1], careless=True)
 
-    assert list(output.leaks()) != []
+    leaks = list(output.leaks())
+    for kind in (" in ", " on "):  # logs, and boards
+        assert any(kind in leak for leak in leaks)

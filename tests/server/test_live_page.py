@@ -2,15 +2,16 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from playwright.sync_api import Browser, Dialog, Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from fairplay.games import GAMES
 from tests.hostile_names import NAMES
 from tests.nonempty import nonempty
-from tests.page.browser import needs_chromium, start_browser
+from tests.page.browser import needs_chromium, open_tab, start_browser
 from tests.server.small_servers import RunningServer, run_small_server
 
 pytestmark = needs_chromium
@@ -31,33 +32,16 @@ def browser(server: RunningServer) -> Iterator[Browser]:
 
 
 @contextmanager
-def open_page(browser: Browser, server: RunningServer, path: str, **options: object) -> Iterator[Page]:
+def open_page(browser: Browser, server: RunningServer, path: str, **look: Any) -> Iterator[Page]:
     """A page of the server that makes no other requests, logs no error and runs no other script."""
-    context = browser.new_context(viewport={"width": 1000, "height": 800}, **options)  # type: ignore[arg-type]
-    try:
-        page = context.new_page()
-        requests: list[str] = []
-        messages: list[str] = []
-        page.on("request", lambda request: requests.append(request.url))
-        page.on("console", lambda message: messages.append(message.text))
-        page.on("pageerror", lambda error: messages.append(str(error)))
-
-        def no_dialog(dialog: Dialog) -> None:
-            messages.append(f"dialog: {dialog.message}")
-            dialog.dismiss()
-
-        page.on("dialog", no_dialog)
+    with open_tab(browser, **look) as (page, requests):
         page.goto(f"http://{server.place}{path}")
         yield page
         assert [url for url in requests if not url.startswith((f"http://{server.place}/", "data:,"))] == []
-        assert messages == []
-        assert context.pages == [page]
-    finally:
-        context.close()
 
 
 @pytest.mark.parametrize("game", GAMES)
-def test_a_live_board_shows_every_move_and_leads_to_the_replay(
+def test_a_live_board_shows_every_move_once_and_leads_to_the_replay(
     browser: Browser, server: RunningServer, game: str
 ) -> None:
     room = server.open_room(game, fails=1)
@@ -65,12 +49,13 @@ def test_a_live_board_shows_every_move_and_leads_to_the_replay(
         expect(page.locator("#badge")).to_have_text("Live")
         expect(page.locator("#picture > svg")).to_be_visible()
         assert page.locator("#players .called").all_text_contents() == ["ann", "bob", "cyd"]
-        first = page.locator("#picture").inner_html()
-
-        number = server.play_turns(room, 1)
-        expect(page.locator("#moves li").first).to_have_attribute("value", str(number))
-        expect(page.locator("#said .called")).to_have_text("ann")
-        assert page.locator("#picture").inner_html() != first
+        for number, name in enumerate(("ann", "bob", "cyd"), 1):
+            before = page.locator("#picture").inner_html()
+            assert server.play_turns(room, 1) == number
+            expect(page.locator("#moves li").first).to_have_attribute("value", str(number))
+            assert page.locator("#moves li").count() == number
+            expect(page.locator("#said .called")).to_have_text(name)
+            assert page.locator("#picture").inner_html() != before
 
         server.play_to_end(room)
         expect(page.locator("#badge")).to_have_text("Over")
@@ -78,16 +63,6 @@ def test_a_live_board_shows_every_move_and_leads_to_the_replay(
         page.locator("#replay").click()
         expect(page.locator("#badge")).to_contain_text("✓ Record whole")
         assert page.url.endswith(f"/matches/{room}")
-
-
-def test_every_move_is_listed_once(browser: Browser, server: RunningServer) -> None:
-    room = server.open_room("fish")
-    with open_page(browser, server, f"/rooms/{room}") as page:
-        expect(page.locator("#badge")).to_have_text("Live")
-        for number in range(1, 5):
-            assert server.play_turns(room, 1) == number
-            expect(page.locator("#moves li").first).to_have_attribute("value", str(number))
-            assert page.locator("#moves li").count() == number
 
 
 def test_a_match_that_was_not_recorded_has_no_link_to_a_replay(browser: Browser, server: RunningServer) -> None:
@@ -106,19 +81,15 @@ def test_a_match_that_was_not_recorded_has_no_link_to_a_replay(browser: Browser,
 def test_a_phone_shows_the_players_of_finished_matches(browser: Browser, server: RunningServer) -> None:
     room = server.open_room("fish")
     server.play_to_end(room)
-    with open_page(browser, server, "/") as page:
-        page.set_viewport_size({"width": 360, "height": 740})
-        row = page.locator(f"#finished tr[data-key='{room}']")
-        expect(row.locator(".called").last).to_have_text("cyd")
+    with open_page(browser, server, "/", viewport={"width": 360, "height": 740}) as page:
+        names = page.locator(f"#finished tr[data-key='{room}'] .called")
+        expect(names.last).to_have_text("cyd")
 
-        ends = row.locator(".called").evaluate_all("names => names.map((it) => it.getBoundingClientRect().right)")
-
-        assert max(ends) <= 360
+        assert max(names.evaluate_all("names => names.map((it) => it.getBoundingClientRect().right)")) <= 360
 
 
 def test_the_page_of_the_server_lists_rooms_and_leads_into_them(browser: Browser, server: RunningServer) -> None:
-    room = server.open_room("fish")
-    over = server.open_room("fish")
+    room, over = server.open_room("fish"), server.open_room("fish")
     server.play_to_end(over)
     with open_page(browser, server, "/") as page:
         row = page.locator(f"#rooms tr[data-key='{room}']")
@@ -132,31 +103,28 @@ def test_the_page_of_the_server_lists_rooms_and_leads_into_them(browser: Browser
 
 
 def test_dark_and_small_pages_get_pictures_of_their_own(browser: Browser, server: RunningServer) -> None:
-    room = server.open_room("fish")
-    pictures = []
-    for scheme, width in nonempty((("light", 1000), ("dark", 1000), ("dark", 400))):
+    room, pictures = server.open_room("fish"), set[str]()
+    for scheme, width in (("light", 1000), ("dark", 1000), ("dark", 400)):
         with open_page(browser, server, f"/rooms/{room}", color_scheme=scheme) as page:
             page.set_viewport_size({"width": width, "height": 800})
             expect(page.locator("#picture > svg")).to_be_visible()
-            pictures.append(page.locator("#picture").inner_html())
+            pictures.add(page.locator("#picture").inner_html())
 
-    assert len(set(pictures)) >= 2
+    assert len(pictures) >= 2
 
 
 @pytest.mark.parametrize("game", GAMES)
 def test_a_live_board_stays_within_its_box(browser: Browser, server: RunningServer, game: str) -> None:
     room = server.open_room(game)
     server.play_turns(room, 12)
-    for width, height in nonempty(((360, 740), (1280, 720), (740, 360))):
+    places = "['#picture', '#picture > svg', '#said'].map((it) => document.querySelector(it).getBoundingClientRect())"
+    for width, height in ((360, 740), (1280, 720), (740, 360)):
         with open_page(browser, server, f"/rooms/{room}") as page:
             page.set_viewport_size({"width": width, "height": height})
             expect(page.locator("#picture > svg")).to_be_visible()
             expect(page.locator("#said")).not_to_be_empty()
 
-            box, board, said = page.evaluate(
-                "['#picture', '#picture > svg', '#said']"
-                ".map((it) => document.querySelector(it).getBoundingClientRect().toJSON())"
-            )
+            box, board, said = page.evaluate(f"{places}.map((it) => it.toJSON())")
 
             assert box["left"] <= board["left"]
             assert board["right"] <= box["right"] <= width
@@ -174,8 +142,8 @@ def test_names_are_shown_as_text_and_never_run(browser: Browser, server: Running
             assert page.locator(STRANGE).count() == 0
             assert page.locator("script").count() == 1
             page.goto(f"http://{server.place}/")
-            row = page.locator(f"#rooms tr[data-key='{room}']")
-            expect(row.locator(".called")).to_have_count(4)
-            assert tuple(row.locator(".called").all_text_contents()) == names
+            shown = page.locator(f"#rooms tr[data-key='{room}'] .called")
+            expect(shown).to_have_count(4)
+            assert tuple(shown.all_text_contents()) == names
             assert page.locator(STRANGE).count() == 0
         server.play_to_end(room)

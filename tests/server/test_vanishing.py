@@ -1,50 +1,30 @@
 """Test that clients that vanish when their room opens do not keep the others from playing."""
 
 import asyncio
-import logging
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager, suppress
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from fairplay.protocol.limits import Limits
+from fairplay.server.logs import LOG
 from fairplay.server.matchmaking import POLICIES
-from tests.players.test_listener import run
-from tests.server.test_server import OpenServer, Visit, fish, open_server, server_test
+from fairplay.server.settings import Offer
+from tests.server.sign_in.test_sign_in import with_settings
+from tests.server.test_server import OpenServer, Visit, fish, open_server
 
 MATCHES = 24  # that each honest client plays
 HONEST = {"ann", "bob"}
 LIMITS = Limits(move=0.3, start_up=60.0)  # quick, as a seat is reserved for clients that were let in
 
 
-@contextmanager
-def opened_rooms() -> Iterator[list[set[str]]]:
-    """The names of the players of each room that opens meanwhile."""
-    found: list[set[str]] = []
-
-    class Listening(logging.Handler):
-        def emit(self, record: logging.LogRecord) -> None:
-            if record.getMessage() == "room opened":
-                found.append(set(record.fields["players"]))  # type: ignore[attr-defined]
-
-    log, handler = logging.getLogger("fairplay.server"), Listening()
-    level = log.level
-    log.addHandler(handler)
-    log.setLevel(logging.INFO)
-    try:
-        yield found
-    finally:
-        log.removeHandler(handler)
-        log.setLevel(level)
-
-
 async def vanish(server: OpenServer, number: int, *, answers: int, again: bool) -> None:
     """Sign in, disconnect after so many answers in a match, and start again, for ever."""
     token = ""
     while True:
-        visit = Visit(await server.call({"name": f"v{number}", **({"token": token} if token else {})}))
+        visit = Visit(await server.call({"name": f"v{number}", "token": token}))
         left = answers
         with suppress(ConnectionError):
             while (message := await visit.hear()) is not None:
@@ -53,7 +33,7 @@ async def vanish(server: OpenServer, number: int, *, answers: int, again: bool) 
                 elif not left:
                     break
                 left -= message["type"] in ("hello", "start")
-                visit.caller.say(visit.answer(message))
+                visit.answer_last()
         visit.caller.leave()
 
 
@@ -70,9 +50,16 @@ async def vanishing(server: OpenServer, number: int, **how: Any) -> AsyncIterato
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-def check_together(found: list[set[str]], share: float) -> None:
-    """Check that the honest clients played together in this share of all rooms that opened for one of them."""
-    concerned = [players for players in found if players & HONEST]
+async def check_together(
+    directory: Path, log: pytest.LogCaptureFixture, offer: Offer, share: float, number: int, **how: Any
+) -> None:
+    """Check that honest clients play together in this share of all rooms that open for one, beside some that vanish."""
+    log.set_level("INFO", LOG.name)
+    async with open_server(directory, offer) as server, vanishing(server, number, **how):
+        honest = await server.come_all(*sorted(HONEST))
+        await asyncio.gather(*(visit.play(times=MATCHES) for visit in honest))
+    opened = [set(vars(one)["fields"]["players"]) for one in log.records if one.message == "room opened"]
+    concerned = [players for players in opened if players & HONEST]
     together = sum(players == HONEST for players in concerned)
     assert together >= MATCHES
     assert together >= share * len(concerned), f"{together} of {len(concerned)}"
@@ -89,53 +76,33 @@ def check_together(found: list[set[str]], share: float) -> None:
         "ten with fresh identities",
     ],
 )
-def test_clients_that_vanish_keep_no_other_from_playing(
-    number: int, share: float, again: bool, policy: str, tmp_path: Path
+async def test_clients_that_vanish_keep_no_other_from_playing(
+    number: int, share: float, again: bool, policy: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async def play() -> None:
-        async with (
-            open_server(tmp_path, fish(policy=policy)) as server,
-            vanishing(server, number, answers=0, again=again),
-        ):
-            honest = [await server.come(name) for name in sorted(HONEST)]
-            await asyncio.gather(*(visit.play(times=MATCHES) for visit in honest))
-
-    with opened_rooms() as found:
-        run(play())
-
-    check_together(found, share)
+    await check_together(tmp_path, caplog, fish(policy=policy), share, number, answers=0, again=again)
 
 
-def test_clients_that_vanish_behind_hello_are_paired_behind_others_too(tmp_path: Path) -> None:
-    async def play() -> None:
-        terms = fish(limits=LIMITS)
-        async with open_server(tmp_path, terms) as server, vanishing(server, 3, answers=1, again=False):
-            honest = [await server.come(name) for name in sorted(HONEST)]
-            await asyncio.gather(*(visit.play(times=MATCHES) for visit in honest))
-
-    with opened_rooms() as found:
-        run(play())
-
-    check_together(found, 0.7)
-
-
-@server_test(fish())
-async def test_a_client_that_stays_when_another_vanishes_plays_at_once_with_the_next(
-    server: OpenServer,
+async def test_clients_that_vanish_behind_hello_are_paired_behind_others_too(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
+    await check_together(tmp_path, caplog, fish(limits=LIMITS), 0.7, 3, answers=1, again=False)
+
+
+async def test_a_client_that_stays_when_another_vanishes_plays_at_once_with_the_next(server: OpenServer) -> None:
     ann = asyncio.create_task((await server.come("ann")).play())
-    since = server.server.clients[only(server)].free_since
+    [client] = server.server.clients.values()
+    since = client.free_since
     gone = await server.come("v")
     await gone.hear()
     gone.caller.leave()
     await server.until(lambda: server.waiting == ["ann"] and not server.server.rooms)
 
-    assert server.server.clients[only(server)].free_since == since
+    assert [one.free_since for one in server.server.clients.values()] == [since]
     bob = await server.come("bob")
     await asyncio.gather(ann, bob.play())
 
 
-@server_test(fish(limits=Limits(move=0.2, start_up=60.0)))
+@with_settings(fish(limits=Limits(move=0.2, start_up=60.0)))
 async def test_an_ejection_in_play_costs_no_waiting(server: OpenServer) -> None:
     ann = asyncio.create_task((await server.come("ann")).play())
     bob = await server.come("bob")
@@ -144,12 +111,5 @@ async def test_an_ejection_in_play_costs_no_waiting(server: OpenServer) -> None:
     await ann
     await server.until(lambda: server.waiting == ["ann"])
 
-    assert not server.server.attendance.vanish_count(
-        server.server.clients[only(server)], asyncio.get_running_loop().time()
-    )
-
-
-def only(server: OpenServer) -> str:
-    """The id of the only client."""
-    [id] = server.server.clients
-    return id
+    [client] = server.server.clients.values()
+    assert not server.server.attendance.vanish_count(client, asyncio.get_running_loop().time())

@@ -28,18 +28,8 @@ def command(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def install(what: str, python: Path, place: Path) -> Path:
     """The command, in a new environment of this Python."""
-    subprocess.run([python, "-m", "venv", place], check=True, env=clean_environment())
-    pip: list[str | Path] = [
-        place / "bin/python",
-        "-m",
-        "pip",
-        "--disable-pip-version-check",
-        "install",
-        "--quiet",
-        what,
-    ]
-    done = subprocess.run(pip, capture_output=True, text=True, check=False, env=clean_environment())
-    assert done.returncode == 0, done.stderr
+    run(python, "-m", "venv", place)
+    run(place / "bin/python", "-m", "pip", "--disable-pip-version-check", "install", "--quiet", what)
     return place / "bin/fairplay"
 
 
@@ -49,27 +39,30 @@ def other_pythons() -> list[Path]:
         *Path.home().glob(".pyenv/versions/3.*/bin/python3"),
         *(Path(path) for minor in range(11, 30) if (path := shutil.which(f"python3.{minor}"))),
     ]
-    versions: dict[tuple[int, int], Path] = {}
+    versions: dict[tuple[int, ...], Path] = {}
     for python in found:
-        asked: list[str | Path] = [python, "-c", "import sys; print(*sys.version_info[:2])"]
-        answer = subprocess.run(asked, capture_output=True, text=True, check=False, env=clean_environment())
+        answer = run(python, "-c", "import sys; print(*sys.version_info[:2])", code=None)
         if answer.returncode == 0:
-            major, minor = map(int, answer.stdout.split())
-            versions.setdefault((major, minor), python)
+            versions.setdefault(tuple(map(int, answer.stdout.split())), python)
     return [python for version, python in sorted(versions.items()) if sys.version_info[:2] != version >= (3, 11)]
 
 
 def clean_environment() -> dict[str, str]:
-    """The environment without variables for the tree."""
     return {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "FAIRPLAY_"))}
 
 
+def run(
+    *command: str | Path, directory: Path | None = None, code: int | None = 0
+) -> "subprocess.CompletedProcess[str]":
+    """Run a command outside of the tree; None: it may have any exit code."""
+    env = clean_environment()
+    done = subprocess.run(command, cwd=directory, env=env, capture_output=True, text=True, check=False)
+    assert code in (None, done.returncode), done.stderr
+    return done
+
+
 def run_command(command: Path, *arguments: str, directory: Path) -> str:
-    done = subprocess.run(
-        [command, *arguments], cwd=directory, env=clean_environment(), capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    return run(command, *arguments, directory=directory).stdout
 
 
 def test_the_wheel_holds_what_users_need_and_nothing_else(wheel: Path) -> None:
@@ -91,10 +84,7 @@ def test_the_wheel_holds_what_users_need_and_nothing_else(wheel: Path) -> None:
 @needs_compiler
 def test_the_wheel_has_the_kernels(wheel: Path, command: Path, tmp_path: Path) -> None:
     assert "fairplay/_kernels.abi3.so" in ZipFile(wheel).namelist()
-    done = subprocess.run(
-        [command, "doctor"], cwd=tmp_path, env=clean_environment(), capture_output=True, text=True, check=False
-    )
-    assert "Built-in players use the kernels in C." in done.stdout
+    assert "Built-in players use the kernels in C." in run(command, "doctor", directory=tmp_path, code=None).stdout
 
 
 def test_no_extra_installs_developer_tools(wheel: Path) -> None:
@@ -107,9 +97,8 @@ def test_no_extra_installs_developer_tools(wheel: Path) -> None:
 
 
 def test_the_wheel_installs_no_developer_tools(command: Path) -> None:
-    pip = [str(command.parent / "python"), "-m", "pip", "--disable-pip-version-check", "list", "--format", "freeze"]
-    listed = subprocess.run(pip, capture_output=True, text=True, check=True).stdout
-    there = {line.partition("==")[0].lower() for line in listed.splitlines()}
+    pip = (command.parent / "python", "-m", "pip", "--disable-pip-version-check", "list", "--format", "freeze")
+    there = {line.partition("==")[0].lower() for line in run(*pip).stdout.splitlines()}
 
     assert "fairplay" in there
     assert there & {"pytest", "mypy", "ruff", "mkdocs", "hypothesis", "hatchling", "numpy", "playwright"} == set()
@@ -160,8 +149,7 @@ def test_a_bot_in_a_file_plays_as_a_program(command: Path, tmp_path: Path) -> No
 
 
 def test_what_needs_an_extra_says_which(command: Path, tmp_path: Path) -> None:
-    done = subprocess.run([command, "serve", "fish"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    said = run(command, "serve", "fish", directory=tmp_path, code=2).stderr
 
-    assert done.returncode == 2
-    assert "fairplay[server]" in done.stderr
-    assert done.stderr.count("\n") == 1
+    assert "fairplay[server]" in said
+    assert said.count("\n") == 1

@@ -17,6 +17,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -32,51 +33,40 @@ ANYTHING = re.compile(".*", re.DOTALL)
 
 
 class CodeBlock(NamedTuple):
-    """A code block of a tutorial."""
-
     language: str
     title: str
     text: str
 
 
-class TutorialStep(NamedTuple):
-    """A command, and its expected output."""
-
-    command: str
-    shown: str
-
-
 def code_blocks(page: str) -> list[CodeBlock]:
-    """The code blocks of a page, in order."""
     return [CodeBlock(*found) for found in CODE_BLOCK.findall(page)]
 
 
-def terminal_steps(text: str) -> list[TutorialStep]:
+def terminal_steps(text: str) -> list[tuple[str, str]]:
     r"""The commands in a code block of a terminal, each with its output.
 
-    >>> steps("$ ls\na\nb\n$ true\n^C\nbye\n")
-    [Step(command='ls', shown='a\nb\n'), Step(command='true', shown=''), Step(command='^C', shown='bye\n')]
+    >>> terminal_steps("$ ls\na\nb\n$ true\n^C\nbye\n")
+    [('ls', 'a\nb\n'), ('true', ''), ('^C', 'bye\n')]
     """
-    found: list[TutorialStep] = []
+    found: list[tuple[str, str]] = []
     for line in text.splitlines(keepends=True):
+        command, shown = found[-1] if found else ("", "...\n")
         if line.startswith("$ "):
-            found.append(TutorialStep(line[2:].strip(), ""))
+            found.append((line[2:].strip(), ""))
         elif line.strip() == INTERRUPTED:
-            found.append(TutorialStep(INTERRUPTED, ""))
-        elif not found:
-            found.append(TutorialStep("", f"...\n{line}"))
-        elif found[-1].command.endswith("\\"):
-            found[-1] = TutorialStep(f"{found[-1].command}\n{line.strip()}", "")
+            found.append((INTERRUPTED, ""))
+        elif command.endswith("\\"):
+            found[-1] = f"{command}\n{line.strip()}", ""
         else:
-            found[-1] = TutorialStep(found[-1].command, found[-1].shown + line)
+            found[-1:] = [(command, shown + line)]
     return found
 
 
 def output_pattern(shown: str) -> re.Pattern[str]:
     r"""The pattern of an output in which parts are left out.
 
-    >>> bool(pattern("a\n...\nd ...\n").fullmatch("a\nb\nc\nd e\n")), bool(pattern("a\n").fullmatch("a\nb\n"))
-    (True, False)
+    >>> [bool(output_pattern(text).fullmatch("a\nb\nc\nd e\n")) for text in ("a\n...\nd ...\n", "a\n")]
+    [True, False]
     """
     lines = (
         r"(?:.*\n)*?" if line.strip() == "..." else ".*?".join(map(re.escape, line.rstrip("\n").split("..."))) + r" *\n"
@@ -112,12 +102,10 @@ class Shell:
         self._shell.stdin.flush()
 
     def interrupt(self) -> None:
-        """Press Ctrl-C."""
         self._said = ""
         os.killpg(self._shell.pid, signal.SIGINT)
 
     def has_ended(self) -> bool:
-        """Whether the command has ended."""
         return EXIT_CODE_MARK in self._said
 
     def output(self) -> tuple[str, str]:
@@ -126,7 +114,6 @@ class Shell:
         return PROGRESS.sub("", strip_sandbox_warning(text)), code.strip()
 
     def close(self) -> None:
-        """End the shell and its commands."""
         os.killpg(self._shell.pid, signal.SIGKILL)
         self._shell.wait()
         self._reader.join()
@@ -141,8 +128,6 @@ class Shell:
 
 
 class TutorialRun:
-    """A run of a tutorial in an empty directory."""
-
     def __init__(self, directory: Path, ports: dict[str, str]) -> None:
         self._directory, self._ports = directory, ports  # those of the page are taken by others perhaps
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
@@ -159,7 +144,6 @@ class TutorialRun:
                 (self._directory / box.title).write_text(self._here(box.text), encoding="utf-8")
 
     def close(self) -> None:
-        """End all terminals."""
         for terminal in self._terminals.values():
             terminal.close()
 
@@ -167,17 +151,16 @@ class TutorialRun:
         if box.title not in self._terminals:
             self._terminals[box.title] = Shell(self._directory, self._environment)
         terminal = self._terminals[box.title]
-        todo = terminal_steps(box.text)
-        for step, after in zip(todo, [*todo[1:], TutorialStep("", "")], strict=True):
-            if step.command == INTERRUPTED:
+        for (command, shown), (after, _) in pairwise([*terminal_steps(box.text), ("", "")]):
+            if command == INTERRUPTED:
                 terminal.interrupt()
-            elif step.command:
+            elif command:
                 wait_for_output(terminal, ANYTHING, may_go_on=False)  # by the command before
-                terminal.type(self._here(step.command))
-            may_go_on = bool(box.title) and step.command != INTERRUPTED and after.command in ("", INTERRUPTED)
-            text, code = wait_for_output(terminal, output_pattern(self._here(step.shown)), may_go_on)
-            fine = ("", "0", "130" if step.command == INTERRUPTED else "0")
-            assert code in fine or after.command == "echo $?", f"$ {step.command}\n{text}exit code {code}"
+                terminal.type(self._here(command))
+            may_go_on = bool(box.title) and command != INTERRUPTED and after in ("", INTERRUPTED)
+            text, code = wait_for_output(terminal, output_pattern(self._here(shown)), may_go_on)
+            fine = ("", "0", "130" if command == INTERRUPTED else "0")
+            assert code in fine or after == "echo $?", f"$ {command}\n{text}exit code {code}"
 
     def _here(self, text: str) -> str:
         return re.sub(r"\b\d{4}\b", lambda found: self._ports.get(found[0], found[0]), text)
@@ -198,7 +181,6 @@ def wait_for_output(terminal: Shell, wanted: re.Pattern[str], may_go_on: bool) -
 
 @contextmanager
 def run_tutorials(directory: Path, ports: dict[str, str]) -> Iterator[TutorialRun]:
-    """A run of tutorials that ends all its processes."""
     walk = TutorialRun(directory, ports)
     try:
         yield walk

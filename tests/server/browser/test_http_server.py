@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from threading import Event
+from typing import Any
 
 import pytest
 
 from fairplay.server.browser import http_server, pages, viewers
 from fairplay.server.settings import ConnectionLimits
-from tests.server.browser.test_pages import Viewer, ask
+from tests.server.browser.test_pages import ask, open_board
 from tests.server.small_servers import RunningServer, run_small_server
 
 QUESTION = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
@@ -25,67 +26,65 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[RunningS
         yield it
 
 
-def connected(server: RunningServer) -> socket.socket:
-    return socket.create_connection(("127.0.0.1", server.port), timeout=30)
+def connect(server: RunningServer, said: bytes = b"", address: str = "127.0.0.1") -> socket.socket:
+    connection = socket.create_connection(("127.0.0.1", server.port), 30, (address, 0))
+    connection.sendall(said)
+    return connection
 
 
 def is_closed(connection: socket.socket) -> bool:
     """Read until the server closes the connection."""
-    try:
+    with suppress(ConnectionError):
         while connection.recv(65536):
             pass
-    except ConnectionError:
-        pass
     return True
 
 
-def test_a_silent_browser_is_disconnected(server: RunningServer) -> None:
-    with connected(server) as silent:
-        assert is_closed(silent)
-
-
-def test_a_browser_that_drips_bytes_is_disconnected(server: RunningServer) -> None:
-    with connected(server) as dripping:
+def test_browsers_that_are_silent_drip_or_idle_after_an_answer_are_disconnected(server: RunningServer) -> None:
+    with connect(server) as silent, connect(server) as dripping, connect(server) as idle:
+        for _ in range(2):
+            idle.sendall(QUESTION)
+            answer = b""
+            while not answer.endswith(b"ok\n"):
+                answer += idle.recv(65536)
         poll = select.poll()
         poll.register(dripping, select.POLLIN | select.POLLHUP)
         for byte in QUESTION.replace(b"\r\n\r\n", b"\r\nX: " + b"a" * 2000):
             if poll.poll(20):
                 break
             dripping.sendall(bytes([byte]))
-        assert is_closed(dripping)
 
-
-def test_a_browser_that_is_silent_after_an_answer_is_disconnected(server: RunningServer) -> None:
-    with connected(server) as idle:
-        for _ in range(2):
-            idle.sendall(QUESTION)
-            answer = b""
-            while not answer.endswith(b"ok\n"):
-                answer += idle.recv(65536)
-        assert is_closed(idle)
+        assert [is_closed(one) for one in (silent, dripping, idle)] == [True] * 3
 
 
 def test_a_browser_that_does_not_read_is_disconnected(server: RunningServer, monkeypatch: pytest.MonkeyPatch) -> None:
     lost, lose = Event(), http_server.BrowserConnection.connection_lost
+    accept = http_server.BrowserConnection.connection_made
+
+    def accept_with_small_buffer(self: http_server.BrowserConnection, transport: Any) -> None:
+        transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
+        accept(self, transport)
 
     def notice(self: http_server.BrowserConnection, error: Exception | None) -> None:
         lose(self, error)
         lost.set()
 
+    monkeypatch.setattr(http_server.BrowserConnection, "connection_made", accept_with_small_buffer)
     monkeypatch.setattr(http_server.BrowserConnection, "connection_lost", notice)
     question = b"GET /parts/replay.css HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    requests = http_server.MAX_HEADER_BYTES // len(question)
     with socket.socket() as deaf:
         deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         deaf.settimeout(30)
         deaf.connect(("127.0.0.1", server.port))
-        deaf.sendall(question * (http_server.MAX_HEADER_BYTES // len(question)))
+        deaf.sendall(question * requests)
 
         assert lost.wait(30)
         received = bytearray()
         with suppress(ConnectionError):
             while piece := deaf.recv(65536):
                 received += piece
-    assert 0 < received.count(b"HTTP/1.1 200") < http_server.MAX_HEADER_BYTES // len(question)
+    assert 0 < received.count(b"HTTP/1.1 200") < requests
 
 
 def test_many_idle_browsers_keep_no_other_out(server: RunningServer, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -93,43 +92,32 @@ def test_many_idle_browsers_keep_no_other_out(server: RunningServer, monkeypatch
     monkeypatch.setattr(http_server, "MAX_BROWSER_CONNECTIONS", 4)
     room = server.open_room("fish")
     with ExitStack() as stack:
-        viewer = Viewer(server, room)
-        stack.callback(viewer.close)
-        assert viewer.next()[0] == "hello"
-        idle = [stack.enter_context(connected(server)) for _ in range(20)]
+        viewer = stack.enter_context(open_board(server, room))
+        idle = [stack.enter_context(connect(server)) for _ in range(20)]
 
         for _ in range(4):
             assert ask(server, "/healthz").status == 200
         assert is_closed(idle[0])  # the first that came
-        viewer.position()  # a viewer that is served stays
-        number = server.play_turns(room, 1)
+        number = server.play_turns(room, 1)  # a viewer that is served stays
         assert viewer.position()["seq"] == number
+
+
+# Viewers
+
+
+def live(server: RunningServer, room: str, address: str = "127.0.0.1") -> socket.socket:
+    return connect(server, f"GET /rooms/{room}/live HTTP/1.1\r\nHost: localhost\r\n\r\n".encode(), address)
+
+
+def status(connection: socket.socket) -> int:
+    return int(connection.recv(len("HTTP/1.1 200"))[-3:])
 
 
 def test_too_many_viewers_are_refused(server: RunningServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pages, "MAX_VIEWERS", 2)
     room = server.open_room("fish")
-    viewer = [Viewer(server, room) for _ in range(2)]
-    for one in viewer:
-        one.next()
-        one.position()
-
-    refused = ask(server, f"/rooms/{room}/live")
-    for one in viewer:
-        one.close()
-
-    assert refused.status == 503
-
-
-def live(server: RunningServer, room: str, address: str = "127.0.0.1") -> socket.socket:
-    """Request a live board from this address."""
-    connection = socket.create_connection(("127.0.0.1", server.port), 30, (address, 0))
-    connection.sendall(f"GET /rooms/{room}/live HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
-    return connection
-
-
-def status(connection: socket.socket) -> int:
-    return int(connection.recv(len("HTTP/1.1 200"))[-3:])
+    with open_board(server, room), open_board(server, room):
+        assert ask(server, f"/rooms/{room}/live").status == 503
 
 
 def test_viewers_from_one_address_are_limited(server: RunningServer) -> None:
@@ -155,32 +143,12 @@ def test_viewers_that_left_are_not_counted(tmp_path: Path) -> None:
                 served += status(viewer) == 200
 
 
-def test_nothing_is_drawn_without_viewers(server: RunningServer) -> None:
-    room = server.open_room("fish")
-    hub = server.server.hubs[room]
-    viewer = [Viewer(server, room) for _ in range(3)]
-    for one in viewer:
-        one.next()
-        one.position()
-    assert len(hub.watchers) == 1  # for all of them
-    for one in viewer:
-        one.close()
-
-    number = server.play_turns(room, 1)
-    while hub.watchers:
-        number = server.play_turns(room, 0)
-
-    assert number == 1
-
-
-def test_a_room_is_shown_again_after_all_viewers_have_left(server: RunningServer) -> None:
+def test_nothing_is_drawn_without_viewers_and_a_room_is_shown_again_to_later_ones(server: RunningServer) -> None:
     room = server.open_room("fish")
     hub = server.server.hubs[room]
     for _ in range(3):
-        viewer = Viewer(server, room)
-        viewer.next()
-        viewer.position()
-        viewer.close()
+        with open_board(server, room), open_board(server, room):
+            assert len(hub.watchers) == 1  # for all of them
         while hub.watchers:
             server.play_turns(room, 0)
 
@@ -188,44 +156,21 @@ def test_a_room_is_shown_again_after_all_viewers_have_left(server: RunningServer
 def test_a_slow_viewer_gets_the_newest_picture(server: RunningServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(viewers, "FRAME_INTERVAL_S", 0.0)
     room = server.open_room("fish")
-    viewer = Viewer(server, room)
-    viewer.next()
-    viewer.position()
-
-    for _ in range(6):
-        number = server.play_turns(room, 1)
-    seen = [viewer.position()["seq"]]
-    while seen[-1] < number:
-        seen.append(viewer.position()["seq"])
-    viewer.close()
+    with open_board(server, room) as viewer:
+        for _ in range(6):
+            number = server.play_turns(room, 1)
+        seen = [viewer.position()["seq"]]
+        while seen[-1] < number:
+            seen.append(viewer.position()["seq"])
 
     assert seen == sorted(set(seen))
-
-
-def test_a_room_without_moves_sends_heartbeats(server: RunningServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(viewers, "HEARTBEAT_INTERVAL_S", 0.05)
-    room = server.open_room("fish")
-    viewer = Viewer(server, room)
-    viewer.next()
-    viewer.position()
-
-    while not viewer.beats:
-        viewer.line()
-    del server.server.hubs[room]  # closed before its end
-    end = viewer.next()
-    viewer.close()
-
-    assert end == ("", None)
 
 
 def test_the_web_server_stops_at_once_despite_viewers_and_silent_browsers(tmp_path: Path) -> None:
     with ExitStack() as stack:
         with run_small_server(tmp_path) as server:
-            viewer = Viewer(server, server.open_room("fish"))
-            stack.callback(viewer.close)
-            viewer.next()
-            viewer.position()
-            silent = stack.enter_context(connected(server))
+            viewer = stack.enter_context(open_board(server, server.open_room("fish")))
+            silent = stack.enter_context(connect(server))
             assert ask(server, "/healthz").status == 200
 
         assert viewer.next() == ("", None)

@@ -2,16 +2,17 @@
 
 import asyncio
 import gc
+import re
 import socket
 import ssl
 import subprocess
 import weakref
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 import pytest
@@ -29,21 +30,30 @@ from fairplay.server.sign_in.tls import tls_context
 from fairplay.server.sign_in.tokens import make_token
 from fairplay.transport.connection import Connection
 from tests.hostile_names import NAMES
-from tests.players.test_listener import run
 from tests.toy import Toy
 
 LOOPBACK = "127.0.0.1"
 CANARY = "c0ffee" * 6
+BAD_NAMES = ["", "x" * 21, "x" * 7000, "../x", "ann ", "änn", "a\u0308nn", "an\u200bn", "\u0430nn", "~ann", "\n", 7]
+ALIKE = ["ann", "Ann", "ANN", "a-nn", "a_n_n", "anm", "anrn", "AnM", "an-m", "bob", "b0b", "B-O-B", "guest", "GUEST"]
+AnyTest = TypeVar("AnyTest", bound=Callable[..., Any])
 
 
-class Server:
-    """A handler that records all calls."""
+def with_settings(*offers: Any, **options: Any) -> Callable[[AnyTest], AnyTest]:
+    """Open the server of a test with these offers and options."""
 
+    def decorate(test: AnyTest) -> AnyTest:
+        vars(test)["settings"] = offers, options
+        return test
+
+    return decorate
+
+
+class Handler:
     def __init__(self) -> None:
         self.calls: list[tuple[str, ...]] = []
         self.connections: list[Connection] = []
         self.clients: dict[str, Client] = {}
-        self.changed = asyncio.Condition()
 
     def on_signed_in(self, client: Client) -> None:
         self.clients[client.id] = client
@@ -81,6 +91,7 @@ class Caller:
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.reader, self.writer = reader, writer
+        self.said: list[bytes] = []  # as an eavesdropper records it
 
     async def hear(self) -> dict[str, Any] | None:
         """The next message; None: disconnected."""
@@ -91,13 +102,13 @@ class Caller:
         return msgspec.json.decode(line) if line else None
 
     async def reply(self, answer: Any) -> dict[str, Any]:
-        """Answer the next message."""
         question = await self.hear()
         assert question is not None
         self.say(wire.encode({"nonce": question["nonce"], "answer": answer}) + b"\n")
         return question
 
     def say(self, text: bytes) -> None:
+        self.said.append(text)
         self.writer.write(text)
 
     def leave(self) -> None:
@@ -107,14 +118,12 @@ class Caller:
 class Listener:
     """The listeners of a server, their handler, and the callers."""
 
-    def __init__(self, listeners: SignIn, handler: Server) -> None:
-        self.listeners = listeners
-        self.server = handler
+    def __init__(self, listeners: SignIn, handler: Handler, directory: Path) -> None:
+        self.listeners, self.server, self.directory = listeners, handler, directory
         self.port = int(listeners.addresses[0].rpartition(":")[2])
         self.callers: list[Caller] = []
 
     async def call(self, **options: Any) -> Caller:
-        """Connect."""
         reader, writer = await asyncio.open_connection(LOOPBACK, self.port, limit=2**20, **options)
         self.callers.append(Caller(reader, writer))
         return self.callers[-1]
@@ -127,7 +136,6 @@ class Listener:
         return caller, await caller.hear()
 
     async def sign_in(self, answer: Any = None) -> tuple[Caller, dict[str, Any], Client]:
-        """Sign in as a player."""
         caller, welcome = await self.come(answer)
         assert welcome is not None
         assert welcome["type"] == "welcome", welcome
@@ -144,19 +152,15 @@ class Listener:
         return str(said["why"])
 
 
-def settings(directory: Path, port: int = 0, **options: Any) -> ServerSettings:
-    return ServerSettings(directory=str(directory), port=port, **options)
-
-
 @asynccontextmanager
-async def open_server(directory: Path, **options: Any) -> AsyncIterator[Listener]:
+async def open_server(directory: Path, *, port: int = 0, **options: Any) -> AsyncIterator[Listener]:
     """An open server; afterwards all callers leave."""
-    handler = Server()
-    limits = ConnectionLimits(
-        **{name: options.pop(name) for name in ConnectionLimits.__struct_fields__ if name in options}
-    )
-    async with SignIn(handler, settings(directory, connection_limits=limits, **options)) as listeners:
-        listener = Listener(listeners, handler)
+    names = options.keys() & set(ConnectionLimits.__struct_fields__)
+    limits = ConnectionLimits(**{name: options.pop(name) for name in names})
+    handler = Handler()
+    settings = ServerSettings(directory=str(directory), port=port, connection_limits=limits, **options)
+    async with SignIn(handler, settings) as listeners:
+        listener = Listener(listeners, handler, directory)
         try:
             yield listener
         finally:
@@ -166,347 +170,252 @@ async def open_server(directory: Path, **options: Any) -> AsyncIterator[Listener
                 await connection.close(b"", 0)
 
 
-async def ask(client: Client, limit: float = 5.0) -> Answered | Failed:
-    """Ask a client a question, as in a match."""
-    remote = RemoteChannel(client.connection, Toy(), limits=Limits(move=limit), nonces=client.nonces)
+@pytest.fixture
+def listener(request: pytest.FixtureRequest, tmp_path: Path) -> AbstractAsyncContextManager[Listener]:
+    _, options = getattr(request.function, "settings", ((), {}))
+    return open_server(tmp_path, **options)
+
+
+async def ask(client: Client) -> Answered | Failed:
+    remote = RemoteChannel(client.connection, Toy(), limits=Limits(move=5.0), nonces=client.nonces)
     return await remote.ask(Tell("news"))
 
 
 # Identity
 
 
-def test_a_guest_comes_back_by_its_reconnect_token(tmp_path: Path) -> None:
-    async def host() -> None:
-        async with open_server(tmp_path, reconnect_window=7.0) as listener:
-            _, welcome, client = await listener.sign_in({"name": "ann", "changes": True, "game": "fish"})
-            assert (welcome["name"], welcome["reconnect_window"], client.wants_changes, client.game) == (
-                "ann",
-                7.0,
-                True,
-                "fish",
-            )
-            assert client.address == f"client:{client.id}"
-            assert client.id.startswith("~")
-            _, again, same = await listener.sign_in({"token": welcome["reconnect_token"]})
-            assert same is client
-            assert ("reconnect_token" in again, again["name"], client.wants_changes) == (False, "ann", False)
-            assert listener.server.calls == [("arrived", "ann")] * 2
-
-    run(host())
+@with_settings(reconnect_window=7.0, hello_timeout=8.0)
+async def test_a_guest_comes_back_by_its_reconnect_token(listener: Listener) -> None:
+    assert (await (await listener.call()).hear() or {})["limit"] == 8.0
+    _, welcome, client = await listener.sign_in({"name": "ann", "changes": True, "game": "fish"})
+    assert (welcome["name"], welcome["reconnect_window"]) == ("ann", 7.0)
+    assert (client.wants_changes, client.game, client.address) == (True, "fish", f"client:{client.id}")
+    assert client.id.startswith("~")
+    _, again, same = await listener.sign_in({"token": welcome["reconnect_token"]})
+    assert same is client
+    assert ("reconnect_token" in again, again["name"], client.wants_changes) == (False, "ann", False)
+    assert listener.server.calls == [("arrived", "ann")] * 2
 
 
-def test_a_guest_may_answer_null_and_guests_of_one_name_get_different_labels(tmp_path: Path) -> None:
-    async def host() -> None:
-        async with open_server(tmp_path) as listener:
-            names = [(await listener.sign_in(answer))[1]["name"] for answer in (None, None, {"name": "GUEST"}, {})]
-            assert names[0] == "guest"
-            assert len({name.casefold() for name in names}) == 4
+async def test_a_guest_may_answer_null_and_no_two_names_look_alike(listener: Listener) -> None:
+    names = [(await listener.sign_in({"name": name} if name else None))[1]["name"] for name in ("", "", *ALIKE)]
 
-    run(host())
+    plain = {re.sub("[-_]", "", name.casefold()).replace("0", "o").replace("rn", "m") for name in names}
+    assert (names[0], len(plain)) == ("guest", len(names))
 
 
-def test_the_name_of_a_guest_that_left_is_free_again(tmp_path: Path) -> None:
-    async def host() -> None:
-        async with open_server(tmp_path, reconnect_window=0.01) as listener:
-            for times in (1, 2):
-                caller, welcome, _ = await listener.sign_in({"name": "Tim_1"})
-                assert welcome["name"] == "Tim_1"
-                caller.leave()
-                await listener.server.until("gone", "Tim_1", times=times)
-
-    run(host())
+@with_settings(reconnect_window=0.01)
+async def test_the_name_of_a_guest_that_left_is_free_again(listener: Listener) -> None:
+    for times in (1, 2):
+        caller, welcome, _ = await listener.sign_in({"name": "Tim_1"})
+        assert welcome["name"] == "Tim_1"
+        caller.leave()
+        await listener.server.until("gone", "Tim_1", times=times)
 
 
-def test_one_client_is_refused_when_the_tokens_become_unreadable(tmp_path: Path) -> None:
-    async def host() -> list[tuple[str, ...]]:
-        async with open_server(tmp_path) as listener:
-            (tmp_path / "tokens").write_text("rubbish")
-            assert await listener.refusal({"name": "ann"}) == "the tokens of this server cannot be read"
-            await listener.sign_in({"name": "ann"})
-            return [call[:2] for call in listener.server.calls]
+async def test_one_client_is_refused_when_the_tokens_become_unreadable(listener: Listener) -> None:
+    (listener.directory / "tokens").write_text("rubbish")
 
-    assert run(host()) == [("refused", "unreadable_tokens"), ("arrived", "ann")]
+    assert await listener.refusal({"name": "ann"}) == "the tokens of this server cannot be read"
+    await listener.sign_in({"name": "ann"})
+
+    assert [call[:2] for call in listener.server.calls] == [("refused", "unreadable_tokens"), ("arrived", "ann")]
 
 
-def test_a_client_that_is_unknown_may_say_that_it_leaves(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    async def host() -> None:
-        async with open_server(tmp_path) as listener:
-            _, said = await listener.come({"purpose": "leave"})
-            assert (said, listener.server.calls) == (None, [])
-
-    run(host())
+async def test_a_client_that_is_unknown_may_say_that_it_leaves(
+    listener: Listener, caplog: pytest.LogCaptureFixture
+) -> None:
+    _, said = await listener.come({"purpose": "leave"})
+    assert (said, listener.server.calls) == (None, [])
+    await listener.listeners.stop_accepting()
     gc.collect()
 
     assert caplog.messages == []
 
 
-def test_a_name_with_a_token_requires_it(tmp_path: Path) -> None:
-    async def host() -> None:
-        async with open_server(tmp_path) as listener:
-            token = make_token(tmp_path, "ann")  # while the server is open
-            _, welcome, ann = await listener.sign_in({"name": "ann", "token": token})
-            assert (ann.id, ann.name, "reconnect_token" in welcome) == ("ann", "ann", False)
-            assert await listener.refusal({"name": "ann"}) == "the name ann requires its token"
-            for name, guess in (("ann", token[:-1]), ("bob", token)):
-                assert (await listener.refusal({"name": name, "token": guess})).startswith(
-                    f"invalid token for '{name}' ("
-                )
-            assert (await listener.refusal({"token": token})).startswith("invalid token for '' (")
-            _, welcome, guest = await listener.sign_in({"name": "Ann"})
-            assert welcome["name"].startswith("Ann-")
-            assert (
-                await listener.refusal({"name": "ann", "token": welcome["reconnect_token"]})
-                == "the name ann requires its token"
-            )
-            assert ann.connection.is_connected
-            assert guest.connection.is_connected
-            assert listener.server.count("refused", "invalid_token") == 3
-
-    run(host())
+async def test_a_name_with_a_token_requires_it_and_no_guest_gets_one_like_it(listener: Listener) -> None:
+    caller, first, _ = await listener.sign_in({"name": "bob"})
+    caller.leave()
+    await listener.server.until("gone", "bob")
+    token = make_token(listener.directory, "ann")  # while the server is open
+    _, welcome, _ = await listener.sign_in({"name": "Ann", "token": first["reconnect_token"]})
+    assert welcome["name"].startswith("Ann-")
+    _, welcome, ann = await listener.sign_in({"name": "ann", "token": token})
+    assert (ann.id, ann.name, "reconnect_token" in welcome) == ("ann", "ann", False)
+    for name, guess in (("ann", token[:-1]), ("bob", token), ("", token)):
+        named = {"name": name} if name else {}
+        assert (await listener.refusal({**named, "token": guess})).startswith(f"invalid token for '{name}' (")
+    _, welcome, guest = await listener.sign_in({"name": "Ann"})
+    assert welcome["name"].startswith("Ann-")
+    for theirs in ({}, {"token": welcome["reconnect_token"]}):
+        assert await listener.refusal({"name": "ann", **theirs}) == "the name ann requires its token"
+    assert ann.connection.is_connected and guest.connection.is_connected
+    assert listener.server.count("refused", "invalid_token") == 3
 
 
-def test_a_guest_that_comes_back_gets_no_name_like_one_with_a_token(tmp_path: Path) -> None:
-    async def host() -> None:
-        make_token(tmp_path, "ann")
-        async with open_server(tmp_path) as listener:
-            caller, first, _ = await listener.sign_in({"name": "bob"})
-            caller.leave()
-            await listener.server.until("gone", "bob")
-            _, welcome, _ = await listener.sign_in({"name": "Ann", "token": first["reconnect_token"]})
-            assert welcome["name"].startswith("Ann-")
-
-    run(host())
+async def test_a_server_may_refuse_guests(tmp_path: Path) -> None:
+    token = make_token(tmp_path, "ann")
+    async with open_server(tmp_path) as listener:
+        _, welcome, _ = await listener.sign_in()
+    async with open_server(tmp_path, guests=False) as listener:
+        for answer in (None, {"token": welcome["reconnect_token"]}):
+            assert await listener.refusal(answer) == "this server accepts no guests: use a token"
+        await listener.sign_in({"name": "ann", "token": token})
 
 
-def test_a_guest_gets_no_name_like_one_with_a_token(tmp_path: Path) -> None:
-    async def host() -> None:
-        make_token(tmp_path, "ann")
-        async with open_server(tmp_path) as listener:
-            _, welcome, _ = await listener.sign_in({"name": "Ann"})
-            assert welcome["name"].startswith("Ann-")
-
-    run(host())
-
-
-def test_a_server_may_refuse_guests(tmp_path: Path) -> None:
-    async def host() -> None:
-        token = make_token(tmp_path, "ann")
-        async with open_server(tmp_path) as listener:
-            _, welcome, _ = await listener.sign_in()
-        async with open_server(tmp_path, guests=False) as listener:
-            why = "this server accepts no guests: use a token"
-            assert [await listener.refusal(one) for one in (None, {"token": welcome["reconnect_token"]})] == [why, why]
-            await listener.sign_in({"name": "ann", "token": token})
-
-    run(host())
+async def test_a_reconnect_token_is_valid_after_a_restart_and_not_at_another_server(tmp_path: Path) -> None:
+    async with open_server(tmp_path / "one") as listener:
+        _, welcome, before = await listener.sign_in()
+    again = {"token": welcome["reconnect_token"], "name": "bob"}
+    async with open_server(tmp_path / "one") as listener:
+        _, _, after = await listener.sign_in(again)
+        assert (after.id, after.name) == (before.id, "bob")
+    async with open_server(tmp_path / "two") as listener:
+        assert await listener.refusal(again) == "invalid reconnect token: sign in again"
 
 
-def test_a_reconnect_token_is_valid_after_a_restart_and_not_at_another_server(tmp_path: Path) -> None:
-    async def host() -> None:
-        async with open_server(tmp_path / "one") as listener:
-            _, welcome, before = await listener.sign_in()
-        async with open_server(tmp_path / "one") as listener:
-            _, _, after = await listener.sign_in({"token": welcome["reconnect_token"], "name": "bob"})
-            assert (after.id, after.name) == (before.id, "bob")
-        async with open_server(tmp_path / "two") as listener:
-            assert (
-                await listener.refusal({"token": welcome["reconnect_token"]})
-                == "invalid reconnect token: sign in again"
-            )
+async def test_valid_tokens_are_accepted_after_invalid_ones_from_the_same_address(tmp_path: Path) -> None:
+    token = make_token(tmp_path / "cup", "ann")
+    async with open_server(tmp_path / "cup") as listener:
+        _, welcome, guest = await listener.sign_in()
+        guess = {"token": f"{guest.id}.{'0' * 32}"}
+        for _ in range(50):
+            why = await listener.refusal({"name": "ann", "token": "0" * 32})
+            assert why == "invalid token for 'ann' (this server reads cup/tokens)"
+            assert await listener.refusal(guess) == "invalid reconnect token: sign in again"
+        await listener.sign_in({"name": "ann", "token": token})
+        _, _, again = await listener.sign_in({"token": welcome["reconnect_token"]})
 
-    run(host())
-
-
-def test_a_valid_token_is_accepted_after_invalid_ones_from_the_same_address(tmp_path: Path) -> None:
-    async def host() -> None:
-        token = make_token(tmp_path / "cup", "ann")
-        async with open_server(tmp_path / "cup") as listener:
-            for _ in range(50):
-                why = await listener.refusal({"name": "ann", "token": "0" * 32})
-                assert why == "invalid token for 'ann' (this server reads cup/tokens)"
-            await listener.sign_in({"name": "ann", "token": token})
-
-    run(host())
+    assert again is guest
+    operator_hears = f"invalid token for 'ann' (this server reads {tmp_path}/cup/tokens)"
+    assert listener.server.count("refused", "invalid_token", operator_hears) == 50
 
 
-def test_a_valid_reconnect_token_is_accepted_after_invalid_ones_from_the_same_address(tmp_path: Path) -> None:
-    async def host() -> None:
-        async with open_server(tmp_path) as listener:
-            _, welcome, before = await listener.sign_in()
-            id = welcome["reconnect_token"].partition(".")[0]
-            for _ in range(50):
-                assert await listener.refusal({"token": f"{id}.{'0' * 32}"}) == "invalid reconnect token: sign in again"
-            _, _, after = await listener.sign_in({"token": welcome["reconnect_token"]})
-            assert after is before
+async def test_an_invalid_name_is_refused_for_any_purpose(listener: Listener) -> None:
+    for purpose in ("play", "watch", "status"):
+        for name in [*NAMES, *BAD_NAMES, None]:
+            said = await listener.refusal({"name": name, "purpose": purpose})
+            assert said.startswith("the answer to hello is neither null nor an introduction")
 
-    run(host())
+    assert listener.listeners.clients == {}
 
 
-def test_the_operator_is_told_the_tokens_file_for_an_invalid_token(tmp_path: Path) -> None:
-    async def host() -> None:
-        async with open_server(tmp_path) as listener:
-            await listener.refusal({"name": "ann", "token": "0" * 32})
-            [(_, reason, why)] = listener.server.calls
-            assert (reason, why) == ("invalid_token", f"invalid token for 'ann' (this server reads {tmp_path}/tokens)")
+async def test_a_replayed_introduction_is_refused(listener: Listener) -> None:
+    token = make_token(listener.directory, "ann")
+    caller, thief = await listener.call(), await listener.call()
+    [question, _] = [await one.hear() or {} for one in (caller, thief)]
+    recorded = wire.encode({"nonce": question["nonce"], "answer": {"name": "ann", "token": token}}) + b"\n"
+    caller.say(recorded)
+    await listener.server.until("arrived", "ann")
 
-    run(host())
+    thief.say(recorded)
 
-
-@pytest.mark.parametrize("purpose", ["play", "watch", "status"])
-def test_an_invalid_name_is_refused(purpose: str, tmp_path: Path) -> None:
-    async def host() -> None:
-        async with open_server(tmp_path) as listener:
-            for name in [*NAMES[:20], "", "x" * 21, "../x", "ann ", "änn", "an\u200bn", "~ann", "\n", 7, None]:
-                said = await listener.refusal({"name": name, "purpose": purpose})
-                assert said.startswith("the answer to hello is neither null nor an introduction")
-            assert listener.listeners.clients == {}
-
-    run(host())
+    assert (await thief.hear() or {})["why"] == "a reply to a question that was never asked"
+    assert listener.listeners.clients["ann"].connection.is_connected
+    assert listener.server.count("arrived") == 1
 
 
-def test_a_replayed_introduction_is_refused(tmp_path: Path) -> None:
-    async def host() -> None:
-        token = make_token(tmp_path, "ann")
-        async with open_server(tmp_path) as listener:
-            caller = await listener.call()
-            question = await caller.hear()
-            assert question is not None
-            recorded = wire.encode({"nonce": question["nonce"], "answer": {"name": "ann", "token": token}}) + b"\n"
-            caller.say(recorded)
-            await listener.server.until("arrived", "ann")
-            thief = await listener.call()
-            await thief.hear()
-            thief.say(recorded)
-            said = await thief.hear()
-            assert said is not None
-            assert said["why"] == "a reply to a question that was never asked"
-            assert listener.listeners.clients["ann"].connection.is_connected
-            assert listener.server.count("arrived") == 1
+async def test_no_token_is_ever_shown(listener: Listener, capfd: pytest.CaptureFixture[str]) -> None:
+    said: list[Any] = []
+    for answer in (
+        {"name": "ann", "token": CANARY},
+        {"token": f"~{CANARY}"},
+        {"token": CANARY, "purpose": "sing"},
+        {"token": CANARY + "x" * 40},
+        {"nonsense": CANARY},
+    ):
+        said += await listener.come(answer)
+    for text in (CANARY.encode() + b"\n", b"x" * 9000 + CANARY.encode() + b"\n", CANARY.encode()):
+        caller = await listener.call()
+        await caller.hear()
+        caller.say(text)
+        caller.writer.write_eof()
+        said.append(await caller.hear())
+    await listener.server.until("refused", times=8)
+    caller, _, client = await listener.sign_in({"name": "bob"})
+    question = asyncio.create_task(ask(client))
+    await caller.reply({"token": CANARY, "reconnect_token": CANARY})
+    found = await question
 
-    run(host())
-
-
-def test_no_token_is_ever_shown(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    async def host() -> str:
-        async with open_server(tmp_path) as listener:
-            said: list[Any] = []
-            for answer in (
-                {"name": "ann", "token": CANARY},
-                {"token": f"~{CANARY}"},
-                {"token": CANARY, "purpose": "sing"},
-                {"token": CANARY + "x" * 40},
-                {"nonsense": CANARY},
-            ):
-                said += await listener.come(answer)
-            for text in (CANARY.encode() + b"\n", b"x" * 9000 + CANARY.encode() + b"\n", CANARY.encode()):
-                caller = await listener.call()
-                await caller.hear()
-                caller.say(text)
-                caller.writer.write_eof()
-                said.append(await caller.hear())
-            await listener.server.until("refused", times=8)
-            _, _, client = await listener.sign_in({"name": "bob"})
-            question = asyncio.create_task(ask(client))
-            await listener.callers[-1].reply({"token": CANARY, "reconnect_token": CANARY})
-            found = await question
-            assert isinstance(found, Failed)
-            assert found.evidence.received
-            return f"{said} {listener.server.calls} {found} {found.evidence} {vars(client)}"
-
-    shown = run(host())
+    assert isinstance(found, Failed)
+    assert found.evidence.received
     captured = capfd.readouterr()
+    shown = f"{said} {listener.server.calls} {found} {found.evidence} {vars(client)}"
     assert CANARY not in shown + captured.out + captured.err
 
 
 # Coming back
 
 
-def test_only_a_client_with_a_seat_may_come_back(tmp_path: Path) -> None:
-    async def host() -> None:
-        async with open_server(tmp_path) as listener:
-            caller, _, _ = await listener.sign_in({"name": "bob"})
-            caller.leave()
-            await listener.server.until("gone", "bob")
-            caller, welcome, client = await listener.sign_in({"name": "ann"})
-            client.room = "a room"
-            question = asyncio.create_task(ask(client))
-            assert (await caller.hear() or {})["type"] == "tell"
-            caller.leave()
-            await listener.server.until("lost", "ann")
-            back, _, same = await listener.sign_in({"token": welcome["reconnect_token"]})
-            assert same is client
-            await back.reply(None)
-            assert isinstance(await question, Answered)
-            back.leave()
-            await listener.server.until("lost", "ann", times=2)
-            client.room = None  # the match is over
-            assert listener.server.calls[-1] == ("gone", "ann")
-            assert listener.listeners.clients == {}
-
-    run(host())
+async def test_only_a_client_with_a_seat_may_come_back(listener: Listener) -> None:
+    caller, _, _ = await listener.sign_in({"name": "bob"})
+    caller.leave()
+    await listener.server.until("gone", "bob")
+    caller, welcome, client = await listener.sign_in({"name": "ann"})
+    client.room = "a room"
+    question = asyncio.create_task(ask(client))
+    assert (await caller.hear() or {})["type"] == "tell"
+    caller.leave()
+    await listener.server.until("lost", "ann")
+    back, _, same = await listener.sign_in({"token": welcome["reconnect_token"]})
+    assert same is client
+    await back.reply(None)
+    assert isinstance(await question, Answered)
+    back.leave()
+    await listener.server.until("lost", "ann", times=2)
+    client.room = None  # the match is over
+    assert listener.server.calls[-1] == ("gone", "ann")
+    assert listener.listeners.clients == {}
 
 
-def test_a_seat_is_reserved_for_the_reconnect_window(tmp_path: Path) -> None:
-    async def host() -> None:
-        async with open_server(tmp_path, reconnect_window=0.05) as listener:
-            caller, welcome, client = await listener.sign_in({"name": "ann"})
-            client.room = "a room"
-            caller.leave()
-            await listener.server.until("gone", "ann")
-            answer = await ask(client)
-            assert isinstance(answer, Failed)
-            assert (answer.fault.value, answer.why) == ("gone", "did not reconnect within 0.05 s")
-            _, _, another = await listener.sign_in({"token": welcome["reconnect_token"]})
-            assert another is not client
-            assert another.id == client.id
-
-    run(host())
+@with_settings(reconnect_window=0.05)
+async def test_a_seat_is_reserved_for_the_reconnect_window(listener: Listener) -> None:
+    caller, welcome, client = await listener.sign_in({"name": "ann"})
+    client.room = "a room"
+    caller.leave()
+    await listener.server.until("gone", "ann")
+    answer = await ask(client)
+    assert isinstance(answer, Failed)
+    assert (answer.fault.value, answer.why) == ("gone", "did not reconnect within 0.05 s")
+    _, _, another = await listener.sign_in({"token": welcome["reconnect_token"]})
+    assert another is not client
+    assert another.id == client.id
 
 
-def test_a_client_that_was_told_goodbye_signs_in_anew(tmp_path: Path) -> None:
-    async def host() -> None:
-        async with open_server(tmp_path) as listener:
-            for turns in range(20):
-                caller, welcome, client = await listener.sign_in({"name": "ann"})
-                leaving = asyncio.create_task(client.connection.close(b'{"type":"goodbye"}\n', 1.0))
-                for _ in range(turns):
-                    await asyncio.sleep(0)
-                _, _, another = await listener.sign_in({"token": welcome["reconnect_token"], "name": "ann"})
-                await leaving
-                assert another is not client
-                assert another.connection.is_connected
-                assert {(await caller.hear() or {}).get("type")} <= {"goodbye", None}
-                await another.connection.close(b"", 0)
-
-    run(host())
+async def test_a_client_that_was_told_goodbye_signs_in_anew(listener: Listener) -> None:
+    for turns in range(20):
+        caller, welcome, client = await listener.sign_in({"name": "ann"})
+        leaving = asyncio.create_task(client.connection.close(b'{"type":"goodbye"}\n', 1.0))
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        _, _, another = await listener.sign_in({"token": welcome["reconnect_token"], "name": "ann"})
+        await leaving
+        assert another is not client
+        assert another.connection.is_connected
+        assert {(await caller.hear() or {}).get("type")} <= {"goodbye", None}
+        await another.connection.close(b"", 0)
 
 
-def test_many_connections_with_one_token_are_one_client_and_the_newest_gets_the_question(tmp_path: Path) -> None:
-    random = Random(3)
-
-    async def host() -> None:
-        token = make_token(tmp_path, "ann")
-        async with open_server(tmp_path) as listener:
-            for number in range(1, 31):
-                introduction = {"name": "ann", "token": token}
-                callers = [await listener.call() for _ in range(8)]
-                random.shuffle(callers)
-                for caller in callers:
-                    await caller.reply(introduction)
-                    for _ in range(random.randrange(4)):
-                        await asyncio.sleep(0)
-                while listener.server.count("arrived") + listener.server.count("refused") < 8 * number:
-                    await asyncio.sleep(0)
-                client = listener.listeners.clients["ann"]
-                client.room = "a room"
-                question = asyncio.create_task(ask(client))
-                heard = await asyncio.gather(*(last_message_type(caller) for caller in callers))
-                assert isinstance(await question, Answered)
-                assert Counter(heard)["tell"] == 1
-                assert heard[-1] == "tell"
-                await client.connection.close(b"", 0)
-
-    run(host())
+async def test_many_connections_with_one_token_are_one_client_and_the_newest_gets_the_question(
+    listener: Listener,
+) -> None:
+    random, introduction = Random(3), {"name": "ann", "token": make_token(listener.directory, "ann")}
+    for number in range(1, 31):
+        callers = [await listener.call() for _ in range(8)]
+        random.shuffle(callers)
+        for caller in callers:
+            await caller.reply(introduction)
+            for _ in range(random.randrange(4)):
+                await asyncio.sleep(0)
+        while listener.server.count("arrived") + listener.server.count("refused") < 8 * number:
+            await asyncio.sleep(0)
+        client = listener.listeners.clients["ann"]
+        client.room = "a room"
+        question = asyncio.create_task(ask(client))
+        heard = await asyncio.gather(*(last_message_type(caller) for caller in callers))
+        assert isinstance(await question, Answered)
+        assert (Counter(heard)["tell"], heard[-1]) == (1, "tell")
+        await client.connection.close(b"", 0)
 
 
 async def last_message_type(caller: Caller) -> str:
@@ -520,205 +429,141 @@ async def last_message_type(caller: Caller) -> str:
     return found
 
 
+@with_settings(websocket=0)
+async def test_a_client_of_websocket_may_come_back_over_tcp(listener: Listener) -> None:
+    async with connect(f"ws://{listener.listeners.addresses[1]}") as websocket:
+        question = msgspec.json.decode(await websocket.recv())
+        await websocket.send(wire.encode({"nonce": question["nonce"], "answer": {"name": "ann"}}).decode())
+        welcome = msgspec.json.decode(await websocket.recv())
+        await listener.server.until("arrived", "ann")
+        (client,) = listener.server.clients.values()
+        client.room = "a room"
+        asking = asyncio.create_task(ask(client))
+        assert msgspec.json.decode(await websocket.recv())["type"] == "tell"
+    await listener.server.until("lost", "ann")
+    back, _, same = await listener.sign_in({"token": welcome["reconnect_token"]})
+    assert same is client
+    await back.reply(None)
+    assert isinstance(await asking, Answered)
+
+
 # Other purposes
 
 
-def test_a_spectator_is_passed_on_with_its_connection(tmp_path: Path) -> None:
-    async def host() -> None:
-        async with open_server(tmp_path) as listener:
-            caller = await listener.call()
-            await caller.reply({"purpose": "watch", "room": "fish-1"})
-            await listener.server.until("watch", "fish-1")
-            assert listener.server.connections[0].offer(b'{"news":1}\n')
-            assert await caller.hear() == {"news": 1}
-            assert listener.listeners.clients == {}
+async def test_a_status_is_one_line_of_any_length_and_ends_the_connection(listener: Listener) -> None:
+    caller, said = await listener.come({"purpose": "status"})
 
-    run(host())
-
-
-def test_a_status_is_one_line_of_any_length_and_ends_the_connection(tmp_path: Path) -> None:
-    async def host() -> None:
-        async with open_server(tmp_path) as listener:
-            caller, said = await listener.come({"purpose": "status"})
-            assert said == {"status": "x" * 500_000}
-            assert await caller.hear() is None
-            assert listener.server.calls == []
-
-    run(host())
-
-
-# Over WebSocket
-
-
-def test_a_client_of_websocket_may_come_back_over_tcp(tmp_path: Path) -> None:
-    async def host() -> None:
-        async with open_server(tmp_path, websocket=0) as listener:
-            async with connect(f"ws://{listener.listeners.addresses[1]}") as websocket:
-                question = msgspec.json.decode(await websocket.recv())
-                await websocket.send(wire.encode({"nonce": question["nonce"], "answer": {"name": "ann"}}).decode())
-                welcome = msgspec.json.decode(await websocket.recv())
-                await listener.server.until("arrived", "ann")
-                (client,) = listener.server.clients.values()
-                client.room = "a room"
-                asking = asyncio.create_task(ask(client))
-                assert msgspec.json.decode(await websocket.recv())["type"] == "tell"
-            await listener.server.until("lost", "ann")
-            back, _, same = await listener.sign_in({"token": welcome["reconnect_token"]})
-            assert same is client
-            await back.reply(None)
-            assert isinstance(await asking, Answered)
-
-    run(host())
+    assert said == {"status": "x" * 500_000}
+    assert await caller.hear() is None
+    assert listener.server.calls == []
 
 
 # Connections that do not sign in
 
 
-async def is_silent(caller: Caller) -> None:
-    """Send nothing, ever."""
-
-
-async def drips(caller: Caller) -> None:
+async def drip(caller: Caller) -> None:
     for sign in b'{"nonce":"' + b"x" * 1000:
         caller.say(bytes([sign]))
         await asyncio.sleep(0.01)
 
 
-async def asks_for_a_page(caller: Caller) -> None:
-    caller.say(b"GET / HTTP/1.1\r\nHost: server\r\n\r\n")
-
-
-async def speaks_tls(caller: Caller) -> None:
-    caller.say(bytes.fromhex("16030100c8010000c40303") + bytes(189))
-
-
-async def floods(caller: Caller) -> None:
-    caller.say(b"x" * 1_000_000)
-
-
-async def closes_its_half(caller: Caller) -> None:
-    caller.writer.write_eof()
-
-
-async def leaves(caller: Caller) -> None:
-    caller.leave()
-
-
-async def never_reads(caller: Caller) -> None:
-    caller.writer.transport.pause_reading()  # type: ignore[attr-defined]
-
-
-BAD_CALLERS = {
-    is_silent: "hello_timeout",
-    drips: "hello_timeout",
-    speaks_tls: "hello_timeout",
-    never_reads: "hello_timeout",
-    asks_for_a_page: "malformed",
-    floods: "flood",
-    closes_its_half: "gone",
-    leaves: "gone",
+BAD_CALLERS: dict[str, tuple[Callable[[Caller], Any], str]] = {  # what they do, and why they are refused
+    "is silent": (lambda caller: None, "hello_timeout"),
+    "drips": (lambda caller: asyncio.create_task(drip(caller)), "hello_timeout"),
+    "speaks TLS": (lambda caller: caller.say(b"\x16\x03\x01\0\xc8\x01\0\0\xc4\x03\x03" + bytes(189)), "hello_timeout"),
+    "never reads": (lambda caller: caller.writer.transport.pause_reading(), "hello_timeout"),  # type: ignore[attr-defined]
+    "asks for a page": (lambda caller: caller.say(b"GET / HTTP/1.1\r\nHost: server\r\n\r\n"), "malformed"),
+    "floods": (lambda caller: caller.say(b"x" * 1_000_000), "flood"),
+    "closes its half": (lambda caller: caller.writer.write_eof(), "gone"),
+    "leaves": (Caller.leave, "gone"),
 }
 
 
-@pytest.mark.parametrize(("behave", "reason"), BAD_CALLERS.items(), ids=[each.__name__ for each in BAD_CALLERS])
-def test_a_connection_that_does_not_sign_in_is_closed_in_time_and_delays_no_other(
-    behave: Callable[[Caller], Any], reason: str, tmp_path: Path
+@with_settings(hello_timeout=0.3)
+@pytest.mark.parametrize(("behave", "reason"), BAD_CALLERS.values(), ids=BAD_CALLERS)
+async def test_a_connection_that_does_not_sign_in_is_closed_in_time_and_delays_no_other(
+    behave: Callable[[Caller], Any], reason: str, listener: Listener
 ) -> None:
-    async def host() -> None:
-        async with open_server(tmp_path, hello_timeout=0.3) as listener:
-            tasks = [asyncio.create_task(behave(await listener.call())) for _ in range(50)]
-            _, _, client = await listener.sign_in({"name": "ann"})
-            question = asyncio.create_task(ask(client))
-            await listener.callers[-1].reply(None)
-            assert isinstance(await question, Answered)
-            await listener.server.until("refused", reason, times=50)
-            assert listener.server.count("refused") == 50
-            assert client.connection.is_connected
-            for each in tasks:
-                each.cancel()
-            await asyncio.wait(tasks)
+    tasks = [behave(await listener.call()) for _ in range(50)]
+    caller, _, client = await listener.sign_in({"name": "ann"})
+    question = asyncio.create_task(ask(client))
+    await caller.reply(None)
 
-    run(host())
+    assert isinstance(await question, Answered)
+    await listener.server.until("refused", reason, times=50)
+    assert listener.server.count("refused") == 50
+    assert client.connection.is_connected
+    for task in filter(None, tasks):
+        task.cancel()
 
 
-def test_connections_are_limited_and_closed_ones_are_not_counted(tmp_path: Path) -> None:
-    async def host() -> None:
-        for limits in ({"connections_per_address": 3}, {"connections": 3}):
-            async with open_server(tmp_path, **limits) as listener:
-                callers = [(await listener.sign_in())[0] for _ in range(3)]
-                assert await (await listener.call()).hear() is None
-                assert listener.server.count("refused", "connection_limit") == 1
-                callers[0].leave()
-                await listener.server.until("gone")
-                while (question := await (newcomer := await listener.call()).hear()) is None:
-                    pass  # closed connections are not noticed at once
-                newcomer.say(wire.encode({"nonce": question["nonce"], "answer": None}) + b"\n")
-                await listener.server.until("arrived", times=4)
-                assert len(listener.listeners.clients) == 3
-
-    run(host())
+@pytest.mark.parametrize("limit", ["connections_per_address", "connections"])
+async def test_connections_are_limited_and_closed_ones_are_not_counted(limit: str, tmp_path: Path) -> None:
+    async with open_server(tmp_path, **{limit: 3}) as listener:
+        callers = [(await listener.sign_in())[0] for _ in range(3)]
+        assert await (await listener.call()).hear() is None
+        assert listener.server.count("refused", "connection_limit") == 1
+        callers[0].leave()
+        await listener.server.until("gone")
+        while (question := await (newcomer := await listener.call()).hear()) is None:
+            pass  # closed connections are not noticed at once
+        newcomer.say(wire.encode({"nonce": question["nonce"], "answer": None}) + b"\n")
+        await listener.server.until("arrived", times=4)
+        assert len(listener.listeners.clients) == 3
 
 
-def test_a_client_without_a_seat_for_long_is_disconnected(tmp_path: Path) -> None:
-    async def host() -> None:
-        async with open_server(tmp_path, idle_timeout=0.1) as listener:
-            idler, _, _ = await listener.sign_in({"name": "ann"})
-            player, _, client = await listener.sign_in({"name": "bob"})
-            client.room = "a room"
-            said = await idler.hear()
-            assert said is not None
-            assert (said["type"], said["retry_after"]) == ("suspended", 0)
-            assert await idler.hear() is None
-            await listener.server.until("gone", "ann")
-            assert client.connection.is_connected
-            player.leave()
+@with_settings(idle_timeout=0.1)
+async def test_a_client_without_a_seat_for_long_is_disconnected(listener: Listener) -> None:
+    idler, _, _ = await listener.sign_in({"name": "ann"})
+    _, _, player = await listener.sign_in({"name": "bob"})
+    player.room = "a room"
 
-    run(host())
+    last = {"type": "suspended", "why": "no match began for you within 0.1 s", "retry_after": 0}
+    assert [await idler.hear(), await idler.hear()] == [last, None]
+    await listener.server.until("gone", "ann")
+    assert player.connection.is_connected
 
 
-def test_checks_for_idle_clients_are_not_too_frequent(tmp_path: Path) -> None:
-    checks = 0
+async def test_checks_for_idle_clients_are_not_too_frequent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    checks, check = list[SignIn](), SignIn._dismiss_idle_clients
 
-    class CountingChecks(SignIn):
-        def _dismiss_idle_clients(self) -> None:
-            nonlocal checks
-            checks += 1
-            super()._dismiss_idle_clients()
+    def count(sign_in: SignIn) -> None:
+        checks.append(sign_in)
+        check(sign_in)
 
-    async def host() -> float:
-        since = asyncio.get_running_loop().time()
-        async with CountingChecks(Server(), settings(tmp_path, connection_limits=ConnectionLimits(idle_timeout=1e-9))):
-            await asyncio.sleep(0.2)
-        return asyncio.get_running_loop().time() - since
+    monkeypatch.setattr(SignIn, "_dismiss_idle_clients", count)
+    since = asyncio.get_running_loop().time()
+    async with open_server(tmp_path, idle_timeout=1e-9):
+        await asyncio.sleep(0.2)
 
-    took = run(host())
-    assert 1 < checks < 2 + took / 0.04
+    assert 1 < len(checks) < 2 + (asyncio.get_running_loop().time() - since) / 0.04
 
 
-def test_clients_stay_when_the_listener_closes(tmp_path: Path) -> None:
-    async def host() -> None:
-        async with open_server(tmp_path) as listener:
-            caller, _, client = await listener.sign_in()
-            await listener.call()
-            await listener.listeners.stop_accepting()
-            with pytest.raises(OSError, match="Connect call failed"):
-                await listener.call()
-            question = asyncio.create_task(ask(client))
-            await caller.reply(None)
-            assert isinstance(await question, Answered)
+async def test_clients_stay_when_the_listener_closes(listener: Listener) -> None:
+    caller, _, client = await listener.sign_in()
+    await listener.call()
+    await listener.listeners.stop_accepting()
+    with pytest.raises(OSError, match="Connect call failed"):
+        await listener.call()
+    question = asyncio.create_task(ask(client))
+    await caller.reply(None)
 
-    run(host())
+    assert isinstance(await question, Answered)
 
 
-def test_a_closed_listener_is_freed(tmp_path: Path) -> None:
-    async def host() -> SignIn | None:
-        async with SignIn(Server(), settings(tmp_path)) as listeners:
-            reference = weakref.ref(listeners)
-        del listeners
-        gc.collect()
-        return reference()
+async def test_a_closed_listener_is_freed(tmp_path: Path) -> None:
+    async with SignIn(Handler(), ServerSettings(directory=str(tmp_path), port=0)) as listeners:
+        reference = weakref.ref(listeners)
+    del listeners
+    gc.collect()
 
-    assert run(host()) is None
+    assert reference() is None
+
+
+async def test_a_port_that_is_taken_is_refused_in_one_line(tmp_path: Path) -> None:
+    with socket.create_server((LOOPBACK, 0)) as taken, pytest.raises(BadRequest, match="cannot listen at"):
+        async with open_server(tmp_path, port=taken.getsockname()[1]):
+            pass
 
 
 # Encrypted
@@ -737,34 +582,31 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
     pytest.skip("openssl is not installed")
 
 
-def test_a_tls_listener_refuses_plain_connections(tmp_path: Path, certificate: tuple[str, str]) -> None:
-    async def host() -> None:
-        async with open_server(tmp_path, tls=Tls(*certificate), hello_timeout=0.5) as listener:
-            trusting = ssl.create_default_context(cafile=certificate[0])
-            await listener.call()
-            (await listener.call()).say(b"GET / HTTP/1.1\r\n\r\n")
-            caller, welcome = await listener.come({"name": "ann"}, ssl=trusting)
-            assert welcome is not None
-            (client,) = listener.server.clients.values()
-            client.room = "a room"
-            question = asyncio.create_task(ask(client))
-            await caller.hear()
-            caller.leave()
-            await listener.server.until("lost", "ann")
-            back, _ = await listener.come({"token": welcome["reconnect_token"]}, ssl=trusting)
-            await back.reply(None)
-            assert isinstance(await question, Answered)
-            await listener.server.until("refused", times=2)
-            assert client.connection.is_connected
-
-    run(host())
+async def test_a_tls_listener_refuses_plain_connections(tmp_path: Path, certificate: tuple[str, str]) -> None:
+    async with open_server(tmp_path, tls=Tls(*certificate), hello_timeout=0.5) as listener:
+        trusting = ssl.create_default_context(cafile=certificate[0])
+        await listener.call()
+        (await listener.call()).say(b"GET / HTTP/1.1\r\n\r\n")
+        caller, welcome = await listener.come({"name": "ann"}, ssl=trusting)
+        assert welcome is not None
+        (client,) = listener.server.clients.values()
+        client.room = "a room"
+        question = asyncio.create_task(ask(client))
+        await caller.hear()
+        caller.leave()
+        await listener.server.until("lost", "ann")
+        back, _ = await listener.come({"token": welcome["reconnect_token"]}, ssl=trusting)
+        await back.reply(None)
+        assert isinstance(await question, Answered)
+        await listener.server.until("refused", times=2)
+        assert client.connection.is_connected
 
 
 def test_files_that_are_not_a_certificate_are_refused_in_one_line(tmp_path: Path, certificate: tuple[str, str]) -> None:
     (tmp_path / "no.pem").write_text("no")
-    for pair in (("missing.pem", certificate[1]), (str(tmp_path / "no.pem"), certificate[1])):
+    for file in ("missing.pem", str(tmp_path / "no.pem")):
         with pytest.raises(BadRequest, match=r"cannot use .*pem for TLS"):
-            tls_context(*pair)
+            tls_context(file, certificate[1])
 
 
 def test_a_key_with_a_password_is_refused_without_a_prompt(tmp_path: Path, certificate: tuple[str, str]) -> None:
@@ -774,11 +616,3 @@ def test_a_key_with_a_password_is_refused_without_a_prompt(tmp_path: Path, certi
 
     with pytest.raises(BadRequest, match="it is protected by a password"):
         tls_context(certificate[0], locked)
-
-
-def test_a_port_that_is_taken_is_refused_in_one_line(tmp_path: Path) -> None:
-    async def host() -> None:
-        with socket.create_server((LOOPBACK, 0)) as taken, pytest.raises(BadRequest, match="cannot listen at"):
-            SignIn(Server(), settings(tmp_path, port=taken.getsockname()[1]))
-
-    run(host())

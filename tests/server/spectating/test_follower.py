@@ -1,115 +1,73 @@
 """Test that spectators can follow matches from every event on, and refuse bad lines."""
 
-import asyncio
-from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 
 from fairplay import BadRequest
-from fairplay.core.events import Ended, Event
-from fairplay.core.match import Match
+from fairplay.core.events import Ended
 from fairplay.games import GAMES
-from fairplay.server.spectating.follower import Follower, SpectatedMatch
+from fairplay.server.spectating.follower import Follower
 from fairplay.server.spectating.hub import Hub
-from tests.journal.journals import AnyMatch
 from tests.nonempty import nonempty
-from tests.server.small_servers import SmallServer
-
-Told = tuple[Event, SpectatedMatch]
+from tests.server.spectators import MatchEvents, Spectator, play_match_events
 
 
-class RecordingWatcher:
-    """A watcher that records all lines."""
-
-    def __init__(self) -> None:
-        self.lines: list[bytes] = []
-
-    def offer(self, text: bytes) -> bool:
-        self.lines.append(text)
-        return True
-
-
-class JoiningObserver:
-    """An observer that adds a watcher after every event, and records all events."""
-
-    def __init__(self, hub: Hub) -> None:
-        self.events: list[tuple[Event, AnyMatch]] = []
-        self.watchers: list[RecordingWatcher] = []
-        self._hub = hub
-
-    def observe(self, event: Event, match: Match[Any, Any, Any]) -> None:
-        self.events.append((event, match))
-        self.watchers.append(RecordingWatcher())
-        self._hub.add(self.watchers[-1])
-
-
-def follow(directory: Path, game: str) -> JoiningObserver:
-    """Play a match with an ejection, with watchers from every event on."""
-
-    async def play() -> JoiningObserver:
-        server = SmallServer(directory)
-        room = server.open_room(game, fails=1)
-        hub = server.hubs[room]
-        joining = JoiningObserver(hub)
-        server.more.append(joining)
-        await server.play_to_end(room)
+async def follow(events: MatchEvents) -> list[Spectator]:
+    """Spectators of a match, one from every event on."""
+    hub, spectators = Hub("r1", "the ice"), list[Spectator]()
+    for event, match in events:
+        hub.observe(event, match)
         await hub.wait_until_sent()
-        return joining
+        spectators.append(Spectator())
+        hub.add(spectators[-1])
+    return spectators
 
-    return asyncio.run(play())
 
-
+@pytest.mark.virtual_time
 @pytest.mark.parametrize("game", GAMES)
-def test_a_follower_that_joins_late_knows_the_same_as_one_from_the_start(tmp_path: Path, game: str) -> None:
-    joining = follow(tmp_path, game)
-    last = len(joining.events) - 1
+async def test_a_follower_that_joins_late_knows_the_same_as_one_from_the_start(game: str) -> None:
+    events = play_match_events(game)
+    last = len(events) - 1
 
-    for joined, watcher in nonempty(enumerate(joining.watchers)):
+    for joined, spectator in nonempty(enumerate(await follow(events))):
         follower = Follower()
-        events = [it for it in map(follower.read_line, watcher.lines) if it is not None]
-        assert [watched.number for _, watched in events] == list(range(events[0][1].number, last + 1))
-        assert events[0][1].number in (joined, last)
-        for event, watched in events:
-            was, match = joining.events[watched.number]
+        told = [it for it in map(follower.read_line, spectator.texts) if it is not None]
+        assert [watched.number for _, watched in told] == list(range(joined, last + 1))
+        for event, watched in told:
+            was, match = events[watched.number]
             assert event == was
             assert watched.view(None) == match.view(None)
             assert (watched.turn, watched.names, watched.id) == (match.turn, match.names, match.id)
             assert watched.game.name == game
-        assert isinstance(events[-1][0], Ended)
+        assert isinstance(told[-1][0], Ended)
 
 
-BAD: list[bytes] = [
-    b"",
-    b"null",
-    b"[]",
-    b"{}",
-    b'{"type":"snapshot"}',
-    b'{"type":"patch","seq":1,"patch":[]}',
-    b'{"type":"goodbye"}',
-    b"\xff\xfe",
+BAD = [
+    *(b"", b"null", b"[]", b"{}", b"\xff\xfe"),
+    *(b'{"type":"snapshot"}', b'{"type":"patch","seq":1,"patch":[]}', b'{"type":"goodbye"}'),
     b'{"type":"snapshot","x":' + b"[" * 100_000,
 ]
 
 
-@pytest.mark.parametrize("number", range(len(BAD)))
-def test_a_line_that_is_not_of_a_room_is_refused(number: int) -> None:
+@pytest.mark.parametrize("line", BAD, ids=lambda line: repr(line[:30]))
+def test_a_line_that_is_not_of_a_room_is_refused(line: bytes) -> None:
     with pytest.raises(BadRequest):
-        Follower().read_line(BAD[number])
+        Follower().read_line(line)
 
 
-def test_inconsistent_lines_of_a_server_are_refused(tmp_path: Path) -> None:
-    [first, second, *_] = follow(tmp_path, "fish").watchers[0].lines
+@pytest.mark.virtual_time
+async def test_inconsistent_lines_of_a_server_are_refused() -> None:
+    [first, second, *_] = (await follow(play_match_events("fish")))[0].texts
     snapshot, patch = (msgspec.json.decode(line) for line in (first, second))
+    acted = {"type": "acted", "seat": 0, "action": patch["event"]["action"]}
     ejected = {"seat": 0, "fault": "illegal", "moment": "turn", "clause": None, "why": ""}
     ended: dict[str, Any] = {
         "type": "ended",
         "ranking": [],
         "ejected": [],
-        "scores": None,
-        "seed": None,
-        "receipt": None,
+        **dict.fromkeys(("scores", "seed", "receipt")),
     }
     follower = Follower()
     follower.read_line(first)
@@ -120,10 +78,10 @@ def test_inconsistent_lines_of_a_server_are_refused(tmp_path: Path) -> None:
         {**snapshot, "names": 7},
         {**snapshot, "parameters": {"rows": -1}},
         {**snapshot, "event": {"type": "acted"}},
-        {**snapshot, "event": {"type": "acted", "seat": 0, "action": {"type": "fly"}}},
-        {**snapshot, "event": {"type": "ended", "ranking": [["nobody"]], "ejected": [], "scores": None}},
-        {**snapshot, "event": {"type": "acted", "seat": 3, "action": patch["event"]["action"]}},
-        {**snapshot, "event": {"type": "acted", "seat": 0.0, "action": patch["event"]["action"]}},
+        {**snapshot, "event": {**acted, "action": {"type": "fly"}}},
+        {**snapshot, "event": {**ended, "ranking": [["nobody"]]}},
+        {**snapshot, "event": {**acted, "seat": 3}},
+        {**snapshot, "event": {**acted, "seat": 0.0}},
         {**snapshot, "event": {**ended, "ejected": [{**ejected, "seat": -1}]}},
         {**snapshot, "event": {**ended, "scores": [1]}},
         {**patch, "seq": 7},
@@ -136,10 +94,8 @@ def test_inconsistent_lines_of_a_server_are_refused(tmp_path: Path) -> None:
         {**patch, "patch": [{"op": "move", "path": "/turn", "from": "/seq"}]},
         {**patch, "patch": [{"op": "replace", "path": "/turn", "value": "ann"}]},
         {**patch, "patch": 3},
-        {**patch, "patch": [7]},
         {key: value for key, value in patch.items() if key != "patch"},
     ]
-
     for lie in nonempty(lies):
         follower = Follower()
         follower.read_line(first)
