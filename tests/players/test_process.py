@@ -427,10 +427,10 @@ def test_when_the_referee_is_killed_its_programs_die(way: str) -> None:
 @needs_strict
 def test_when_the_referee_is_killed_while_they_start_they_die_too() -> None:
     mark = f"early-{os.getpid()}"
-    for number in range(12):
+    for number in range(6):
         with subprocess.Popen([sys.executable, "-c", REFEREE, "strict", mark, ""], stdout=subprocess.PIPE) as referee:
             becomes_true(lambda: bool(processes_marked(mark)[1:]))  # the referee itself, and the first that it starts
-            time.sleep(number * 0.002)
+            time.sleep(number * 0.004)
             referee.kill()
 
     assert becomes_true(lambda: not processes_marked(mark)), processes_marked(mark)
