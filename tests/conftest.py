@@ -3,9 +3,8 @@
 pytest_plugins = (
     "tests.running.alone",
     "tests.running.busy",
-    "tests.running.interrupts",
+    "tests.running.coroutines",
     "tests.running.long",
-    "tests.running.parts",
     "tests.running.skips",
     "tests.running.state",
     "tests.running.time_limit",

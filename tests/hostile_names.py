@@ -3,6 +3,8 @@ r"""List names that run a script, break out of a page or mislead readers if they
 What runs calls `alert`. Most are short, for names are cut before they are shown; all of them can be written as UTF-8.
 """
 
+OPEN = ("text", "svg", "title", "style", "textarea", "script", "template")
+ENDS = (*(f"</{element}>" for element in OPEN), "-->", "]]>", "?>", '">', "'>")
 NAMES: tuple[str, ...] = (
     # Elements that run something.
     "<script>alert(1)</script>",
@@ -34,20 +36,9 @@ NAMES: tuple[str, ...] = (
     "<use href='data:image/svg+xml,<svg id=x/>#x'/>",
     "<foreignObject><body onload=alert(1)></foreignObject>",
     # Ends of whatever the name may stand in.
-    "</text><script>alert(1)</script>",
-    "</svg><script>alert(1)</script>",
-    "</title><script>alert(1)</script>",
-    "</style><script>alert(1)</script>",
-    "</textarea><script>alert(1)</script>",
-    "</script><script>alert(1)</script>",
-    "</template><script>alert(1)</script>",
-    "--><script>alert(1)</script>",
-    "]]><script>alert(1)</script>",
-    "?><script>alert(1)</script>",
+    *(f"{end}<script>alert(1)</script>" for end in ENDS),
     "<!--",
     "<![CDATA[<script>alert(1)</script>]]>",
-    '"><script>alert(1)</script>',
-    "'><script>alert(1)</script>",
     '" onload="alert(1)',
     "' onmouseover='alert(1)",
     "` onmouseover=alert(1) `",

@@ -15,14 +15,13 @@ from fairplay.core.events import Result
 from fairplay.core.messages import End, Start, TakeTurn
 from fairplay.games import game_info
 from fairplay.games.fish import Fish
-from fairplay.games.q import Q
 from fairplay.games.tsuro import Tsuro
 from fairplay.players.address import open_player
 from fairplay.protocol import wire
 from fairplay.referee.drivers import play
 from fairplay.referee.local_channel import LocalChannel
 from tests.architecture.test_import import loaded_by
-from tests.examples.programs import AnyGame, deal_match, play_match, seat_key
+from tests.examples.programs import deal_match, play_match, seat_key
 
 GAME = Fish(rows=3, columns=3)
 VIEW = GAME.view(GAME.deal(2, bytes(32)), 0)
@@ -69,15 +68,14 @@ def bot(source: str, player: str = "take_turn") -> list[str]:
     return [sys.executable, "-c", f"{dedent(source)}\nfrom fairplay.bot import run\nrun({player})"]
 
 
+def fairplay_bot(*arguments: str) -> list[str]:
+    return [sys.executable, "-m", "fairplay.bot", *arguments]
+
+
 def in_file(directory: Path, source: str) -> list[str]:
-    """The command that runs the player in a file."""
     path = directory / "my_bot.py"
     path.write_text(dedent(source))
-    return on(str(path))
-
-
-def on(*arguments: str) -> list[str]:
-    return [sys.executable, "-m", "fairplay.bot", *arguments]
+    return fairplay_bot(str(path))
 
 
 def said(command: list[str], *lines: bytes, code: int = 0, **options: Any) -> tuple[bytes, str]:
@@ -88,118 +86,85 @@ def said(command: list[str], *lines: bytes, code: int = 0, **options: Any) -> tu
 
 
 def complaint(err: str) -> str:
-    """The one line on stderr."""
-    assert err.startswith("fairplay.bot: ")
-    assert err.endswith("\n")
-    line = err.removeprefix("fairplay.bot: ").removesuffix("\n")
-    assert line.isprintable()
+    start, line, end = err[:14], err[14:-1], err[-1:]
+    assert (start, end, line.isprintable()) == ("fairplay.bot: ", "\n", True)
     return line
 
 
 # Players of all kinds.
 
 
-@pytest.mark.parametrize("player", ["take_turn", "Player", "Player()"])
-def test_a_player_may_be_a_function_a_class_or_an_object(player: str) -> None:
-    done = play_match(deal_match(GAME, ["bot", "greedy"], "1"), [bot(CLASS, player), "greedy"])
+COMMANDS = {player: bot(CLASS, player) for player in ("take_turn", "Player", "Player()")}
+SOURCES = {
+    "function": FIRST_ACTION,
+    "class": CLASS,
+    "a_player.py": A_PLAYER.read_text(),
+    "calls run": f"{FIRST_ACTION}\nfrom fairplay.bot import run\nrun(take_turn)\n",
+}
+
+
+@pytest.mark.parametrize("name", [*COMMANDS, *SOURCES])
+def test_a_function_a_class_an_object_or_a_file_without_protocol_code_plays_a_match(name: str, tmp_path: Path) -> None:
+    command = COMMANDS.get(name) or in_file(tmp_path, SOURCES[name])
+
+    done = play_match(deal_match(GAME, ["greedy", "bot"], "1"), ["greedy", command])
 
     assert (done.match.result.ejected, done.code, done.err) == ((), 0, "")
 
 
-@pytest.mark.parametrize("source", [FIRST_ACTION, CLASS, A_PLAYER.read_text()])
-def test_a_file_without_protocol_code_plays_a_whole_match(source: str, tmp_path: Path) -> None:
-    done = play_match(deal_match(Fish(), ["greedy", "bot"], "1"), ["greedy", in_file(tmp_path, source)])
-
-    assert (done.match.result.ejected, done.code, done.err) == ((), 0, "")
-
-
-def test_a_player_with_the_method_ejected_is_told_why() -> None:
+def test_a_player_may_have_methods_for_its_ejection_and_for_the_receipt() -> None:
     source = f"""{CLASS}
     def ejected(self, fault, why):
         print(type(fault).__name__, fault.value, why)
-"""
 
-    _, err = said(bot(source, "Player"), HELLO, START, GOODBYE)
-
-    heard, complained = err.splitlines()
-    assert heard == "Fault illegal rule 3.2: there is no tile at [9, 9]"
-    assert complained.startswith("fairplay.bot: ejected: illegal: rule 3.2")
-
-
-def test_a_player_with_the_method_closing_gets_a_receipt_for_the_result() -> None:
-    source = f"""{CLASS}
     def closing(self, receipt):
         print(receipt)
 """
 
-    out, err = said(bot(source, "Player"), HELLO, END, CLOSING)
+    before, err = said(bot(source, "Player"), HELLO, GOODBYE, TURN)
+    out, receipt = said(bot(source, "Player"), HELLO, END, CLOSING)
 
+    assert before == GREETED
+    heard, complained = err.splitlines()
+    assert heard == "Fault illegal rule 3.2: there is no tile at [9, 9]"
+    assert complained == "fairplay.bot: ejected: illegal: rule 3.2: there is no tile at [9, 9]"
     assert out.count(b"\n") == 2  # to the last there is nothing to reply
-    assert err == f"7:{'0f' * 32}\n"
+    assert receipt == f"7:{'0f' * 32}\n"
 
 
-@pytest.mark.parametrize("line", [CLOSING, b'{"type":"chat"}\n', b"junk\n"])
-def test_unknown_messages_after_the_end_are_ignored(line: bytes) -> None:
-    out, err = said(bot(FIRST_ACTION), HELLO, END, line)
+def test_unknown_messages_after_the_end_are_ignored() -> None:
+    out, err = said(bot(FIRST_ACTION), HELLO, END, CLOSING, b'{"type":"chat"}\n', b"junk\n")
 
     assert (out.count(b"\n"), err) == (2, "")
-
-
-def test_a_player_with_the_method_changed_is_told_of_every_change() -> None:
-    source = f"""{CLASS}
-    def changed(self, view):
-        print(view.seat, *view.state.penguins)
-"""
-    match = deal_match(GAME, ["bot", "greedy"], "1")
-
-    done = play_match(match, [bot(source, "Player"), "greedy"])
-
-    heard = done.err.splitlines()
-    assert (done.match.result.ejected, done.code) == ((), 0)
-    assert [line.split()[0] for line in heard] == ["None"] * len(heard)
-    assert heard[-1] == " ".join(map(str, [None, *done.match.state.penguins]))
-    assert len(heard) > 8
 
 
 def test_a_player_in_a_module_has_the_usual_address(tmp_path: Path) -> None:
     (tmp_path / "several.py").write_text(FIRST_ACTION)
 
-    out, err = said(on("py:several:take_turn"), HELLO, TURN, cwd=tmp_path)
+    out, err = said(fairplay_bot("py:several:take_turn"), HELLO, TURN, cwd=tmp_path)
 
     assert (out, err) == (GREETED + FIRST, "")
 
 
-@pytest.mark.parametrize(
-    ("game", "server"),
-    [
-        (Fish(rows=4, columns=4), ("random",) * 2),
-        (Tsuro(size=5), ("random", "survivor", "random")),
-        (Q(), ("dag",) * 2),
-    ],
-)
-def test_a_built_in_player_plays_the_same_in_a_process_of_its_own(game: AnyGame, server: tuple[str, ...]) -> None:
-    match = deal_match(game, server, "7")
-    strategies = [open_player(name, game_info(game.name), seat_key(match, seat)) for seat, name in enumerate(server)]
+def test_a_built_in_player_plays_the_same_in_a_process_of_its_own() -> None:
+    match = deal_match(Tsuro(size=5), players := ("random", "survivor", "random"), "7")
+    keys = [seat_key(match, seat) for seat in range(3)]
+    strategies = [open_player(name, game_info("tsuro"), key) for name, key in zip(players, keys, strict=True)]
 
-    done = play_match(match, [on(server[0], "--key", seat_key(match, 0).hex()), *server[1:]])
+    done = play_match(match, [fairplay_bot("random", "--key", keys[0].hex()), *players[1:]])
 
     assert (done.code, done.err) == (0, "")
-    assert done.match == play(match, [LocalChannel(strategy, game) for strategy in strategies])
+    assert done.match == play(match, [LocalChannel(strategy, match.game) for strategy in strategies])
 
 
 def test_a_built_in_player_without_a_key_draws_one() -> None:
-    answers = {said(on("random"), HELLO, TURN)[0] for _ in range(5)}
-
-    assert len(answers) > 1
+    assert len({said(fairplay_bot("random"), HELLO, TURN)[0] for _ in range(5)}) > 1
 
 
-def test_a_bot_may_ask_for_a_name() -> None:
+def test_a_bot_may_ask_for_a_name_which_is_checked_before_any_message() -> None:
     out, _ = said(bot(FIRST_ACTION, "take_turn, name='ann'"), HELLO)
 
     assert out == b'{"nonce":"n-1","answer":{"name":"ann"}}\n'
-
-
-def test_an_invalid_name_is_refused_before_any_message() -> None:
     with pytest.raises(TypeError, match=r"no method take_turn\(view\)"):
         run(3)  # type: ignore[arg-type]
     for name in ("", "x" * 21, "ann b"):
@@ -251,20 +216,12 @@ def test_no_child_process_reads_the_messages_of_the_referee(tmp_path: Path) -> N
     assert (out, err) == (GREETED + FIRST * turns, "")
 
 
-def test_a_file_that_calls_run_may_be_run_by_fairplay_bot_too(tmp_path: Path) -> None:
-    source = f"{FIRST_ACTION}\nfrom fairplay.bot import run\nrun(take_turn)\n"
-
-    assert said(in_file(tmp_path, source), HELLO, TURN) == (GREETED + FIRST, "")
-
-
 # How it ends.
 
 
-@pytest.mark.parametrize("lines", [[], [HELLO], [HELLO, START], [HELLO, TURN[:50]], [HELLO[:-1]]])
+@pytest.mark.parametrize("lines", [[], [HELLO, START], [HELLO, TURN[:50]], [HELLO[:-1]]])
 def test_a_bot_ends_quietly_when_the_referee_disconnects(lines: list[bytes]) -> None:
-    _, err = said(bot(FIRST_ACTION), *lines)
-
-    assert err == ""
+    assert said(bot(FIRST_ACTION), *lines)[1] == ""
 
 
 def test_a_bot_ends_quietly_when_its_replies_are_not_read() -> None:
@@ -275,13 +232,6 @@ def test_a_bot_ends_quietly_when_its_replies_are_not_read() -> None:
     os.close(writing)
 
     assert (done.returncode, done.stderr) == (0, b"")
-
-
-def test_a_bot_prints_why_it_was_ejected() -> None:
-    out, err = said(bot(FIRST_ACTION), HELLO, GOODBYE, TURN)
-
-    assert out == GREETED
-    assert complaint(err) == "ejected: illegal: rule 3.2: there is no tile at [9, 9]"
 
 
 def test_the_program_continues_after_the_match() -> None:
@@ -382,20 +332,12 @@ def test_a_file_without_a_player_gets_one_line_and_exit_code_2(source: str, why:
     assert why in complaint(err)
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        [],
-        ["--help"],
-        ["a", "b"],
-        ["--key", "00" * 32],
-        ["a", "--key", "00"],
-        ["a", "--key", "zz" * 32],
-        ["a", "b", "c"],
-    ],
-)
+BAD_ARGUMENTS = [[], ["--help"], ["a", "b"], ["--key", "00" * 32], ["a", "--key", "00"], ["a", "--key", "zz" * 32]]
+
+
+@pytest.mark.parametrize("arguments", BAD_ARGUMENTS)
 def test_an_invalid_address_of_a_player_is_refused_with_the_right_form(arguments: list[str]) -> None:
-    out, err = said(on(*arguments), code=2)
+    out, err = said(fairplay_bot(*arguments), code=2)
 
     assert out == b""
     assert complaint(err) == "write python -m fairplay.bot PLAYER, or PLAYER --key and 64 hex digits"

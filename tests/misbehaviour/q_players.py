@@ -67,17 +67,12 @@ class FailingPlayer(HonestPlayer):
         """Blurt out what only this seat may know, in the text of an exception or as an answer."""
         if self._way in TRICKS or not self._is_due(moment):
             return None
-        spoken = (
-            [pieces.NAMES[kind] if isinstance(kind, int) else kind for kind in secret]
-            if moment in OWN_MOMENTS
-            else secret
-        )
+        spoken = secret
+        if moment is not Moment.END:
+            spoken = [pieces.NAMES[kind] if isinstance(kind, int) else kind for kind in secret]
         if self._way == "raises":
             raise ValueError(f"I have {spoken}")
         return {"type": "place", "tiles": spoken}
-
-
-OWN_MOMENTS = (Moment.GREETING, Moment.TURN, Moment.NEWS)
 
 
 def hidden_tile(view: View, unseen: frozenset[int]) -> int:
@@ -96,10 +91,6 @@ def place_unowned(view: View, unseen: frozenset[int], lots: SeededRandom) -> Act
     return place_tile(kind, view.map.edge[0])
 
 
-def place_apart(view: View, unseen: frozenset[int], lots: SeededRandom) -> Action:
-    return place_tile(hidden_tile(view, unseen), view.map.edge[-1] + 2**40)
-
-
 def place_on_occupied(view: View, unseen: frozenset[int], lots: SeededRandom) -> Action:
     return place_tile(hidden_tile(view, unseen), min(view.map.tiles))
 
@@ -111,45 +102,27 @@ def place_mismatched(view: View, unseen: frozenset[int], lots: SeededRandom) -> 
     return place_on_occupied(view, unseen, lots) if cell is None else place_tile(kind, cell)
 
 
-def place_too_many(view: View, unseen: frozenset[int], lots: SeededRandom) -> Action:
-    return Place(tuple(Placement(pieces.NAMES[kind], (0, place)) for place, kind in enumerate(view.kinds + view.kinds)))
-
-
-def place_nothing(view: View, unseen: frozenset[int], lots: SeededRandom) -> Action:
-    return Place(())
-
-
-def answer_view(view: View, unseen: frozenset[int], lots: SeededRandom) -> Any:
-    return view
-
-
-def answer_partial_action(view: View, unseen: frozenset[int], lots: SeededRandom) -> Any:
-    return {"type": "place", "tiles": [{"tile": pieces.NAMES[kind], "at": "there"} for kind in view.kinds]}
-
-
-Trick = Callable[[View, frozenset[int], SeededRandom], Any]
-TRICKS: dict[str, Trick] = {
-    trick.__name__: trick
-    for trick in (
-        place_unowned,
-        place_apart,
-        place_on_occupied,
-        place_mismatched,
-        place_too_many,
-        place_nothing,
-        answer_view,
-        answer_partial_action,
-    )
+TRICKS: dict[str, Callable[[View, frozenset[int], SeededRandom], Any]] = {
+    "place_unowned": place_unowned,
+    "place_apart": lambda view, unseen, lots: place_tile(hidden_tile(view, unseen), view.map.edge[-1] + 2**40),
+    "place_on_occupied": place_on_occupied,
+    "place_mismatched": place_mismatched,
+    "place_too_many": lambda view, unseen, lots: Place(
+        tuple(Placement(pieces.NAMES[kind], (0, place)) for place, kind in enumerate(view.kinds + view.kinds))
+    ),
+    "place_nothing": lambda view, unseen, lots: Place(()),
+    "answer_view": lambda view, unseen, lots: view,
+    "answer_partial_action": lambda view, unseen, lots: {
+        "type": "place",
+        "tiles": [{"tile": pieces.NAMES[kind], "at": "there"} for kind in view.kinds],
+    },
 }
 
 
 def bad_player(lots: SeededRandom, unseen: frozenset[int]) -> FailingPlayer:
-    """One of them."""
+    """A failing player, with a moment and a way drawn by lot."""
     moment = list(Moment)[lots.below(len(Moment))]
     ways = ["raises", "answers", *(TRICKS if moment is Moment.TURN else ())]
-    return FailingPlayer(
-        lots, unseen, moment, ways[lots.below(len(ways))], after=0 if moment in ONCE_MOMENTS else lots.below(4)
-    )
-
-
-ONCE_MOMENTS = (Moment.GREETING, Moment.END)  # comes once
+    way = ways[lots.below(len(ways))]
+    comes_once = moment in (Moment.GREETING, Moment.END)
+    return FailingPlayer(lots, unseen, moment, way, after=0 if comes_once else lots.below(4))

@@ -8,7 +8,6 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 from msgspec.structs import replace
@@ -27,23 +26,16 @@ from tests.players.sandbox_hosts import Host, unused_user_id
 from tools.readme_tables import ROOT
 
 pytestmark = needs_strict
+KNOWN = {attempt.name: attempt for attempt in ESCAPE_SUITE}
 
 
-def named(name: str) -> EscapeAttempt:
-    (attempt,) = (attempt for attempt in ESCAPE_SUITE if attempt.name == name)
-    return attempt
+def bad(turn: str, name: str = "bad", ally: str = "") -> EscapeAttempt:
+    return EscapeAttempt(name=name, tries="it", turn=turn, ally=ally)
 
 
-def run_attempt(attempt: EscapeAttempt, sandbox: str = "strict") -> AttemptResult:
-    (result,) = run_escape_attempts([attempt], sandbox=sandbox)
+def run_attempt(attempt: EscapeAttempt) -> AttemptResult:
+    (result,) = run_escape_attempts([attempt])
     return result
-
-
-def test_there_are_enough_escape_attempts() -> None:
-    assert len(ESCAPE_SUITE) >= 45
-    assert len({attempt.name for attempt in ESCAPE_SUITE}) == len(ESCAPE_SUITE)
-    assert {attempt.fault for attempt in ESCAPE_SUITE} >= {Fault.TIMED_OUT, Fault.CRASHED, Fault.FLOOD, Fault.MALFORMED}
-    assert {attempt.language for attempt in ESCAPE_SUITE} == set(Language)
 
 
 def test_the_documentation_lists_all_escape_attempts() -> None:
@@ -52,35 +44,35 @@ def test_the_documentation_lists_all_escape_attempts() -> None:
 
     shown = [name.strip() for row in rows for name in row[3].split(";") if name.strip()]
 
-    assert sorted(shown) == sorted(attempt.name for attempt in ESCAPE_SUITE)
-
-
-class SuiteRun(NamedTuple):
-    """The results of all attempts, and what they left in this process."""
-
-    results: dict[str, AttemptResult]
-    left: Holdings
+    assert sorted(shown) == sorted(KNOWN)
+    assert len(KNOWN) == len(ESCAPE_SUITE) >= 45
+    assert {attempt.fault for attempt in ESCAPE_SUITE} >= {Fault.TIMED_OUT, Fault.CRASHED, Fault.FLOOD, Fault.MALFORMED}
+    assert {attempt.language for attempt in ESCAPE_SUITE} == set(Language)
 
 
 @pytest.fixture(scope="module")
-def suite_run() -> SuiteRun:
+def suite_run(request: pytest.FixtureRequest) -> tuple[dict[str, AttemptResult], Holdings]:
+    """The results of all attempts whose tests were chosen, run at once, and what they left in this process."""
+    items = [item for item in request.session.items if isinstance(item, pytest.Function)]
+    chosen = {item.callspec.params["name"] for item in items if item.originalname == "test_an_escape_attempt_fails"}
     before = current_holdings()
-    results = {result.name: result for result in run_escape_attempts(ESCAPE_SUITE)}
-    return SuiteRun(results, NOTHING if is_cleaned_up(before) else new_holdings(before))
+    results = run_escape_attempts([KNOWN[name] for name in KNOWN if name in chosen])
+    left = NOTHING if is_cleaned_up(before) else new_holdings(before)
+    return {result.name: result for result in results}, left
 
 
-@pytest.mark.parametrize("attempt", ESCAPE_SUITE, ids=lambda attempt: attempt.name)
-def test_an_escape_attempt_fails(attempt: EscapeAttempt, suite_run: SuiteRun) -> None:
-    if attempt.held_by_group and not cgroup_support().memory:
+@pytest.mark.parametrize("name", KNOWN)
+def test_an_escape_attempt_fails(name: str, suite_run: tuple[dict[str, AttemptResult], Holdings]) -> None:
+    if KNOWN[name].held_by_group and not cgroup_support().memory:
         pytest.skip(f"it takes a control group: {cgroup_support().missing}")
 
-    result = suite_run.results[attempt.name]
+    result = suite_run[0][name]
 
     assert result.verdict is Verdict.HELD, result.why
 
 
-def test_escape_attempts_leave_no_trace(suite_run: SuiteRun) -> None:
-    assert suite_run.left == NOTHING
+def test_escape_attempts_leave_no_trace(suite_run: tuple[dict[str, AttemptResult], Holdings]) -> None:
+    assert suite_run[1] == NOTHING
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
@@ -98,68 +90,36 @@ def test_escape_attempts_fail_without_root_too(tmp_path: Path) -> None:
     assert (done.code, len(results), len(results) - len(untried) >= 45) == (0, len(ESCAPE_SUITE), True)
 
 
-def assert_held(name: str) -> None:
-    """Let one of them suite_run, which is quicker than all."""
-    result = run_attempt(named(name))
-    assert result.verdict is Verdict.HELD, result.why
+# Successful attempts.
 
 
-def test_no_program_changes_times_or_attributes_of_devices() -> None:
-    assert_held("changes times and attributes")
-
-
-def test_no_figure_in_proc_changes_while_another_program_works() -> None:
-    assert_held("reads what a friend does in /proc")
-
-
-def test_no_program_has_a_terminal() -> None:
-    assert_held("takes terminals")
-
-
-# The meter turns red.
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
+def test_escape_attempts_that_do_no_harm_succeed_without_a_sandbox() -> None:
+    names = (
         "reads what is not its own",
         "goes through /proc",
         "opens connections",
         "meets a friend in the network",
         "looks for secrets in its surroundings",
         "signals a friend by file locks",
-    ],
-)
-def test_an_escape_attempt_succeeds_without_a_sandbox(name: str) -> None:
-    """Of those that do no harm, all find what they look for."""
-    assert run_attempt(named(name), "none").verdict is Verdict.GOT_OUT
+    )
+
+    results = run_escape_attempts([KNOWN[name] for name in names], sandbox="none")
+
+    assert {result.name: result.verdict for result in results} == dict.fromkeys(names, Verdict.GOT_OUT)
 
 
 def test_an_escape_attempt_that_lies_about_success_is_detected() -> None:
     """It says that it was refused, but its message arrived, and it knows what it cannot know."""
-    heard = EscapeAttempt(
-        name="sends",
-        tries="a datagram",
-        turn='socket.socket(2, 2).sendto(b"out", ("127.0.0.1", outside["udp"]))\nos._exit(7)',
-    )
-    knows = EscapeAttempt(
-        name="reads",
-        tries="a file",
-        turn="print(open(f\"{outside['directory']}/other/kept\").read(), file=sys.stderr)\nos._exit(7)",
-    )
-    writes = EscapeAttempt(
-        name="writes", tries="a file", turn="open(f\"{outside['directory']}/writable/new\", 'w')\nos._exit(7)"
-    )
-    touches = EscapeAttempt(name="touches", tries="a file", turn="os.utime(sys.argv[0])\nos._exit(7)")
-    results = run_escape_attempts([heard, knows, writes, touches], sandbox="none")
+    turns = {
+        "udp heard it": 'socket.socket(2, 2).sendto(b"out", ("127.0.0.1", outside["udp"]))',
+        "it knows a file in other": "print(open(f\"{outside['directory']}/other/kept\").read(), file=sys.stderr)",
+        "writable/new is new": "open(f\"{outside['directory']}/writable/new\", 'w')",
+        "the times of bot were changed": "os.utime(sys.argv[0])",
+    }
 
-    assert [result.why for result in results] == [
-        "udp heard it",
-        "it knows a file in other",
-        "writable/new is new",
-        "the times of bot were changed",
-    ]
-    assert {result.verdict for result in results} == {Verdict.GOT_OUT}
+    results = run_escape_attempts([bad(f"{turn}\nos._exit(7)", why) for why, turn in turns.items()], sandbox="none")
+
+    assert [(result.why, result.verdict) for result in results] == [(why, Verdict.GOT_OUT) for why in turns]
 
 
 def test_a_program_that_computes_while_frozen_is_detected() -> None:
@@ -173,7 +133,7 @@ while time.process_time() < 0.6 and time.monotonic() < greeted + 15:
     time.sleep(0.05)
 rested_or_out(until=time.monotonic() - greeted)
 """
-    result = run_attempt(EscapeAttempt(name="burns", tries="it", turn=turn))
+    result = run_attempt(bad(turn))
 
     assert result.verdict is Verdict.GOT_OUT
     assert result.why.startswith("computed for ")
@@ -185,18 +145,16 @@ rested_or_out(until=time.monotonic() - greeted)
 def test_only_timing_failures_are_repeated_on_a_busy_machine(
     ally: str, times: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """And who gets out each time got out."""
+    """One that gets out each time got out."""
     hosted, tried = attacking.match_spec, list[EscapeAttempt]()
 
-    def late(
-        attempt: EscapeAttempt, outside: EscapeTargets, programs: Sequence[Sequence[str]], sandbox: str
-    ) -> MatchSpec:
+    def late(attempt: EscapeAttempt, outside: EscapeTargets, programs: Sequence[Sequence[str]], box: str) -> MatchSpec:
         time.sleep(2 * attacking.MAX_WAKE_DELAY_S)
         tried.append(attempt)
-        return hosted(attempt, outside, programs, sandbox)
+        return hosted(attempt, outside, programs, box)
 
     monkeypatch.setattr(attacking, "match_spec", late)
-    result = run_attempt(EscapeAttempt(name="bad", tries="it", turn="got_out('this')", ally=ally))
+    result = run_attempt(bad("got_out('this')", ally=ally))
 
     assert (result.verdict, len(tried)) == (Verdict.GOT_OUT, times)
 
@@ -213,7 +171,7 @@ def test_a_surviving_process_is_detected(monkeypatch: pytest.MonkeyPatch) -> Non
     written = attacking.write_programs
     monkeypatch.setattr(attacking, "write_programs", with_survivor)
     try:
-        result = run_attempt(named("kills itself"))
+        result = run_attempt(KNOWN["kills itself"])
     finally:
         for process in left:
             process.kill()
@@ -222,26 +180,20 @@ def test_a_surviving_process_is_detected(monkeypatch: pytest.MonkeyPatch) -> Non
     assert (result.verdict, result.why) == (Verdict.GOT_OUT, "1 of its processes survived the match")
 
 
-@pytest.mark.parametrize("turn", [f"os._exit({ESCAPED_EXIT_CODE})", "got_out('this')", "pass"])
-def test_an_escape_or_a_normal_match_is_not_counted_as_held(turn: str) -> None:
-    assert run_attempt(EscapeAttempt(name="bad", tries="it", turn=turn)).verdict is not Verdict.HELD
+def test_an_attempt_that_gets_out_or_does_not_end_as_expected_is_not_counted_as_held() -> None:
+    out = [bad(f"os._exit({ESCAPED_EXIT_CODE})"), bad("got_out('this')"), bad("pass")]
+    early = [bad("nothing.of.this"), replace(KNOWN["kills itself"], fault=Fault.TIMED_OUT)]
 
+    *results, ended, crashed = run_escape_attempts([*out, *early])
 
-def test_an_escape_attempt_that_ends_early_is_not_counted_as_held() -> None:
-    result = run_attempt(EscapeAttempt(name="bad", tries="it", turn="nothing.of.this"))
-
-    assert result.verdict is Verdict.NOT_TRIED
-    assert result.why.startswith("it did not end as expected: the program ended with exit code 1")
-
-
-def test_an_escape_attempt_that_crashes_instead_of_timing_out_is_not_counted_as_held() -> None:
-    assert run_attempt(replace(named("kills itself"), fault=Fault.TIMED_OUT)).verdict is Verdict.NOT_TRIED
+    assert Verdict.HELD not in {result.verdict for result in results}
+    assert {ended.verdict, crashed.verdict} == {Verdict.NOT_TRIED}
+    assert ended.why.startswith("it did not end as expected: the program ended with exit code 1")
 
 
 def test_escape_attempts_in_c_are_skipped_without_a_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
-    attempt = named("mounts")
     monkeypatch.setattr(shutil, "which", lambda name: None if name == "cc" else f"/usr/bin/{name}")
 
-    result = run_attempt(attempt)
+    result = run_attempt(KNOWN["mounts"])
 
     assert (result.verdict, result.why) == (Verdict.NOT_TRIED, "this machine has no C compiler (cc)")

@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from fairplay.core.chance import derive_seed, seed_from_text
 from fairplay.core.events import Fault
@@ -29,33 +30,26 @@ from fairplay.testing.hostile import (
     HOSTILE_PLAYERS,
     MESSAGE_TYPES,
     ODD_PLAYERS,
-    REMOTE_PLAYERS,
     HostilePlayer,
     MisbehavingPlayer,
-    make_misbehaving,
     raise_error,
 )
 from tests.games.tsuro import positions as tsuro
-
-
-def few_tiles(seats: int, seed: str) -> AnyMatch:
-    """A short match of Q."""
-    state = Q().deal(seats, seed_from_text(seed))
-    return Match(Q(), msgspec.structs.replace(state, pile=state.pile[:24]), named(seats))
 
 
 def named(seats: int) -> tuple[str, ...]:
     return tuple(f"p{seat}" for seat in range(seats))
 
 
-def dealt(game: Game[Any, Any, Any], seats: int, seed: str) -> AnyMatch:
-    return Match(game, game.deal(seats, seed_from_text(seed)), named(seats))
+def dealt(game: Game[Any, Any, Any], seats: int) -> AnyMatch:
+    return Match(game, game.deal(seats, seed_from_text("bad")), named(seats))
 
 
+Q_MATCH = dealt(Q(), 3)
 TABLES: dict[str, AnyMatch] = {
-    "fish": dealt(Fish(rows=5, columns=4), 3, "bad"),
-    "tsuro": dealt(Tsuro(size=6), 4, "bad"),
-    "q": few_tiles(3, "bad"),
+    "fish": dealt(Fish(rows=5, columns=4), 3),
+    "tsuro": dealt(Tsuro(size=6), 4),
+    "q": replace(Q_MATCH, state=replace(Q_MATCH.state, pile=Q_MATCH.state.pile[:24])),  # which is short
 }
 # Where a cheat is possible, for those that seldom are.
 LOOP = tsuro.make_position(
@@ -85,8 +79,6 @@ def server(game: str, seat: int, name: str = "random") -> Any:
 
 
 class Counted:
-    """A channel that keeps what it was asked and what it answered."""
-
     def __init__(self, channel: Channel) -> None:
         self.told: list[tuple[Message, Answer]] = []
         self.closed = 0
@@ -103,98 +95,50 @@ class Counted:
         self._channel.close(ejected)
 
 
-def seated(bad: HostilePlayer, match: AnyMatch, at: int) -> tuple[AnyMatch, list[Counted]]:
-    """The match with this one at a seat, and honest players at all others."""
-    game = match.game
-    seats = range(len(match.names))
-    table = [
-        Counted(
-            bad.make_channel(server(game.name, seat), game)
-            if seat == at
-            else LocalChannel(server(game.name, seat), game)
-        )
-        for seat in seats
-    ]
-    return play(match, table), table
-
-
 @cache
 def outcome(bad: HostilePlayer, game: str) -> tuple[AnyMatch, list[Counted], int]:
     """The match with the player at the last seat, or at the first one if it has to move first."""
     match = GIVEN.get(bad.name, TABLES[game])
     at = 0 if bad.name in GIVEN and bad.only_in == "q" else len(match.names) - 1
-    return (*seated(bad, match, at), at)
+    players, honest = [server(game, seat) for seat in range(len(match.names))], LocalChannel
+    make: list[Any] = [bad.make_channel if seat == at else honest for seat in range(len(players))]
+    table = [Counted(channel(player, match.game)) for channel, player in zip(make, players, strict=True)]
+    return play(match, table), table, at
 
 
-def complaints(bad: HostilePlayer, final: AnyMatch, at: int) -> list[str]:
-    """Whatever is not as it was declared."""
-    seats = set(range(len(final.names)))
-    out = {ejected.seat: ejected for ejected in final.ejected}
-    ranked = [seat for group in final.result.ranking for seat in group]
-    wrong = []
-    if at not in out:
-        wrong.append(f"{bad.name} got away with it")
-    elif (out[at].fault, out[at].moment) != (bad.fault, bad.moment):
-        wrong.append(f"{bad.name} was ejected for {out[at].fault} at {out[at].moment}")
-    elif out[at].clause != bad.clause:
-        wrong.append(f"{bad.name} broke rule {out[at].clause}, not {bad.clause}")
-    wrong += [
-        f"seat {seat} was ejected, though it is honest: {ejected.why}"
-        for seat, ejected in out.items()
-        if seat != at and "no legal option" not in ejected.why
-    ]
-    if final.turn is not None or sorted([*ranked, *out]) != sorted(seats):
-        wrong.append(f"the match did not come to its end: {final.result}")
-    return wrong
-
-
-each_seating = pytest.mark.parametrize(
+@pytest.mark.parametrize(
     ("bad", "game"), SEATINGS, ids=[f"{bad.name}, {bad.moment.value} of {game}" for bad, game in SEATINGS]
 )
+def test_a_bad_player_is_ejected_as_it_declares_with_short_evidence_and_the_honest_play_on(
+    bad: HostilePlayer, game: str
+) -> None:
+    final, table, at = outcome(bad, game)
 
-
-@each_seating
-def test_a_bad_player_is_ejected_for_what_it_declares_and_the_honest_play_on(bad: HostilePlayer, game: str) -> None:
-    final, table, last = outcome(bad, game)
-
-    assert complaints(bad, final, last) == []
-    assert isinstance(table[last].told[-1][0], MESSAGE_TYPES[bad.moment])
+    out = {ejected.seat: ejected for ejected in final.ejected}
+    own = out.pop(at)
+    assert (own.fault, own.moment, own.clause) == (bad.fault, bad.moment, bad.clause)
+    assert all("no legal option" in ejected.why for ejected in out.values())  # the honest
+    assert final.turn is None
+    assert sorted([at, *out, *(seat for group in final.result.ranking for seat in group)]) == [*range(len(table))]
     assert all(channel.closed == 1 for channel in table)
 
-
-@each_seating
-def test_the_evidence_of_a_bad_player_is_short_and_encodable(bad: HostilePlayer, game: str) -> None:
-    final, table, last = outcome(bad, game)
-
-    [why] = [ejected.why for ejected in final.ejected if ejected.seat == last]
-    answer = table[last].told[-1][1]
+    message, answer = table[at].told[-1]
+    assert isinstance(message, MESSAGE_TYPES[bad.moment])
     evidence = answer.evidence.detail if isinstance(answer, Failed) else ""
-    assert 0 < len(why) < 200
-    assert why.isprintable()
+    assert 0 < len(own.why) < 200
+    assert own.why.isprintable()
     assert len(evidence) < MAX_EVIDENCE_CHARS + 300
-    msgspec.json.encode([why, evidence])
-    if isinstance(answer, Answered):
-        msgspec.json.encode(answer.value)
-
-
-def test_there_are_enough_hostile_players() -> None:
-    assert len(ALL_PLAYERS) == len(HOSTILE_PLAYERS) + len(ODD_PLAYERS) + len(REMOTE_PLAYERS) >= 40
-    assert all(name == bad.name and bad.about and bad.moments and bad.distances for name, bad in ALL_PLAYERS.items())
-    assert all("\n" not in bad.about for bad in ALL_PLAYERS.values())
+    msgspec.json.encode([own.why, evidence, answer.value if isinstance(answer, Answered) else None])
 
 
 @pytest.mark.parametrize("game", GAMES)
 def test_every_clause_that_an_action_can_break_is_broken(game: str) -> None:
-    broken = {bad.clause for bad in ALL_PLAYERS.values() if bad.only_in == game and bad.clause}
-
-    assert (
-        broken
-        == {
-            "fish": {"3.2", "3.3", "3.4", "4.1", "4.2", "4.3", "4.5"},
-            "tsuro": {"3.1", "3.2", "3.3", "3.4", "4.1", "4.2", "4.3", "4.4"},
-            "q": {"3.1", "3.2", "3.3", "3.4", "3.5", "3.6"},
-        }[game]
-    )
+    clauses = {
+        "fish": {"3.2", "3.3", "3.4", "4.1", "4.2", "4.3", "4.5"},
+        "tsuro": {"3.1", "3.2", "3.3", "3.4", "4.1", "4.2", "4.3", "4.4"},
+        "q": {"3.1", "3.2", "3.3", "3.4", "3.5", "3.6"},
+    }
+    assert {bad.clause for bad in ALL_PLAYERS.values() if bad.only_in == game and bad.clause} == clauses[game]
 
 
 # What is no fault, and what is not ours to judge.
@@ -232,10 +176,6 @@ def clear_the_map(view: Any) -> Any:
     return Pass()
 
 
-def crash(view: Any) -> Any:
-    raise RuntimeError
-
-
 def swap_the_tiles(view: Any) -> Any:
     for cell in view.map.tiles:
         view.map.tiles[cell] = view.kinds[0]
@@ -244,52 +184,9 @@ def swap_the_tiles(view: Any) -> Any:
 
 @pytest.mark.parametrize("scribble", [clear_the_map, swap_the_tiles])
 def test_changes_of_a_players_map_do_not_reach_other_players(scribble: Callable[[Any], Any]) -> None:
-    def run(first: Callable[[Any], Any]) -> AnyMatch:
+    def run(first: Any) -> AnyMatch:
         return Referee().run(Q(), [first, server("q", 1, "dag")], seed=bytes(32))
 
-    scribbled, crashed = run(scribble), run(crash)
+    scribbled, crashed = run(scribble), run(lambda view: 1 / 0)
     assert [out.fault for out in scribbled.ejected] == [Fault.CRASHED]
     assert (scribbled.state, scribbled.result.ranking) == (crashed.state, crashed.result.ranking)
-
-
-# A meter that cannot fail is no meter.
-
-
-def test_the_test_of_hostile_players_detects_an_honest_one() -> None:
-    honest = HostilePlayer(
-        name="nice",
-        about="plays well",
-        fault=Fault.CRASHED,
-        moments=(Moment.TURN,),
-        make=lambda strategy, game, moment: LocalChannel(strategy, game),
-    )
-
-    final, _ = seated(honest, TABLES["fish"], 2)
-
-    assert complaints(honest, final, 2) == ["nice got away with it"]
-
-
-def test_the_test_of_hostile_players_detects_a_wrong_declaration() -> None:
-    wrong_fault = make_misbehaving("wrong", "raises", Fault.MALFORMED, raise_error(ValueError), Moment.TURN)
-    cheat = msgspec.structs.replace(HOSTILE_PLAYERS["moves too soon"], clause="4.1")
-
-    assert complaints(wrong_fault, seated(wrong_fault, TABLES["fish"], 2)[0], 2)
-    assert complaints(
-        HOSTILE_PLAYERS["exits"].with_moment(Moment.END), seated(HOSTILE_PLAYERS["exits"], TABLES["q"], 2)[0], 2
-    )
-    assert complaints(cheat, seated(cheat, TABLES["fish"], 2)[0], 2) == ["moves too soon broke rule 3.4, not 4.1"]
-
-
-class Unjust(Fish, frozen=True):
-    def check(self, view: Any, action: Any) -> None:
-        super().check(view, action)
-        if view.seat == 0 and view.state.scores[1]:
-            super().check(msgspec.structs.replace(view, seat=1), action)
-
-
-def test_the_test_of_hostile_players_detects_a_referee_that_ejects_the_honest() -> None:
-    bad = HOSTILE_PLAYERS["raises at the end"]
-
-    final, _ = seated(bad, dealt(Unjust(rows=5, columns=4), 3, "bad"), 2)
-
-    assert any("though it is honest" in wrong for wrong in complaints(bad, final, 2))

@@ -1,17 +1,25 @@
-"""Print why tests were skipped at the end: a table of reasons, with the number of tests for each."""
+"""Print at the end why tests were skipped, and with --durations the slowest parts of the tests."""
 
-from collections import Counter
+from collections import Counter, defaultdict
+from pathlib import PurePath
 
 import pytest
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     reasons = Counter(skip_reason(report) for report in terminalreporter.stats.get("skipped", []))
-    if not reasons:
-        return
-    terminalreporter.section("skipped tests by reason")
-    for why, tests in reasons.most_common():
-        terminalreporter.write_line(f"{tests:6}  {why}")
+    if reasons:
+        terminalreporter.section("skipped tests by reason")
+        for why, tests in reasons.most_common():
+            terminalreporter.write_line(f"{tests:6}  {why}")
+    if config.getoption("durations"):
+        terminalreporter.section("seconds by part, over all workers")
+        seconds: dict[str, float] = defaultdict(float)
+        for report in (report for reports in terminalreporter.stats.values() for report in reports):
+            if isinstance(report, pytest.TestReport):
+                seconds["/".join(PurePath(report.nodeid.partition("::")[0]).parts[:2])] += report.duration
+        for part, spent in sorted(seconds.items(), key=lambda entry: -entry[1]):
+            terminalreporter.write_line(f"{spent:6.1f}  {part}")
 
 
 def skip_reason(report: pytest.TestReport | pytest.CollectReport) -> str:

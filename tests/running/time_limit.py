@@ -2,7 +2,7 @@
 
 An alarm raises in the test, and again and again in whatever it hangs in on its way out. What no exception can end is
 ended with its whole process by pytest's faulthandler (pyproject.toml); another worker goes on with the other tests.
-The alarm of pytest-timeout rings once: four kinds of tests/running/hanging.py that this ends would hang on.
+The alarm of pytest-timeout rings once: four kinds of tests/running/samples.py that this ends would hang on.
 """
 
 import signal

@@ -22,93 +22,72 @@ from fairplay.sandbox.sandboxed_command import SandboxedCommand
 from tests.cli.command import run_fairplay
 from tests.players.machine import needs_strict
 from tests.players.programs import PYTHON, every_level
+from tests.players.sandbox_hosts import ProgramResult
 
 STRICT = SandboxPolicy(SandboxLevel.STRICT)
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root's programs run as another user")
-not_as_root = pytest.mark.skipif(os.geteuid() == 0, reason="root's programs run as another user anyway")
+NOT_INSTALLED = "bubblewrap: not installed"
 
 
-class Done(msgspec.Struct, frozen=True):
-    """What became of a command."""
-
-    code: int
-    out: str
-    err: str
-
-
-def run(command: Sequence[str], box: SandboxPolicy = STRICT) -> Done:
-    """Run it in a sandbox, to its end."""
-    cell = SandboxedCommand(command, box)
+def run(command: Sequence[str] | SandboxedCommand, box: SandboxPolicy = STRICT) -> ProgramResult:
+    cell = command if isinstance(command, SandboxedCommand) else SandboxedCommand(command, box)
     try:
         done = subprocess.run(
             cell.words, pass_fds=cell.inherited_fds, capture_output=True, text=True, timeout=60, check=False
         )
     finally:
         cell.close()
-    return Done(done.returncode, done.stdout, done.stderr)
+    return ProgramResult(done.returncode, done.stdout, done.stderr)
 
 
-def seen(expression: str, box: SandboxPolicy = STRICT, *arguments: str) -> Any:
+def seen(expression: str, box: SandboxPolicy = STRICT) -> Any:
     """What an expression of Python comes to in there."""
     text = f"import json, os, sys, resource\nfrom pathlib import Path\nprint(json.dumps({expression}))"
-    done = run([*PYTHON, "-c", text, *arguments], box)
+    done = run([*PYTHON, "-c", text], box)
     assert done.code == 0, done
     return json.loads(done.out)
 
 
-def machine_without(monkeypatch: pytest.MonkeyPatch, why: str) -> None:
-    """A machine on which nothing can be enforced."""
+def hiding(*paths: str | Path) -> SandboxPolicy:
+    return SandboxPolicy(SandboxLevel.STRICT, hidden_paths=tuple(map(str, paths)))
+
+
+def machine_without(monkeypatch: pytest.MonkeyPatch, why: str = NOT_INSTALLED) -> None:
     without = tuple(protections.Protection(name, about, why) for name, about in PROTECTIONS.items())
     monkeypatch.setattr(protections, "enforceable_protections", lambda: without)
     monkeypatch.setattr("fairplay.cli.doctor.enforceable_protections", lambda: without)
 
 
-# How to ask for it.
+# The choice of a sandbox.
 
 
 @needs_strict
-@pytest.mark.parametrize(
-    ("text", "level"), [("auto", SandboxLevel.STRICT), ("strict", SandboxLevel.STRICT), ("none", SandboxLevel.NONE)]
-)
-def test_sandboxes_are_parsed_by_name(text: str, level: SandboxLevel) -> None:
-    warnings: list[str] = []
-
-    assert parse_sandbox(text, warnings.append) == SandboxPolicy(level)
-    assert warnings == []
-
-
-@pytest.mark.parametrize("text", ["", "Strict", "docker", "auto "])
-def test_an_unknown_sandbox_is_refused(text: str) -> None:
-    with pytest.raises(BadRequest, match="there is auto, strict and none"):
-        parse_sandbox(text)
+def test_sandboxes_are_parsed_by_name(capsys: pytest.CaptureFixture[str]) -> None:
+    assert parse_sandbox("auto") == parse_sandbox("strict") == STRICT
+    assert parse_sandbox("none") == SandboxPolicy(SandboxLevel.NONE)
+    assert capsys.readouterr().err == ""
+    for text in ("", "Strict", "docker", "auto "):
+        with pytest.raises(BadRequest, match="there is auto, strict and none"):
+            parse_sandbox(text)
 
 
-def test_without_a_sandbox_auto_warns_and_strict_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
-    machine_without(monkeypatch, "bubblewrap: not installed")
-    warnings: list[str] = []
+def test_without_a_sandbox_auto_warns_on_stderr_and_strict_refuses(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    machine_without(monkeypatch)
 
-    assert parse_sandbox("none", warnings.append) == SandboxPolicy(SandboxLevel.NONE)
-    assert warnings == []
-    assert parse_sandbox("auto", warnings.append) == SandboxPolicy(SandboxLevel.NONE)
-    (warning,) = warnings
-    assert "WITHOUT A SANDBOX" in warning and "bubblewrap: not installed" in warning
-    with pytest.raises(BadRequest, match="bubblewrap: not installed"):
+    assert parse_sandbox("none") == SandboxPolicy(SandboxLevel.NONE)
+    assert capsys.readouterr().err == ""
+    assert parse_sandbox("auto") == SandboxPolicy(SandboxLevel.NONE)
+    warning = capsys.readouterr().err
+    assert "WITHOUT A SANDBOX" in warning and NOT_INSTALLED in warning
+    with pytest.raises(BadRequest, match=NOT_INSTALLED):
         parse_sandbox("strict")
-    with pytest.raises(BadRequest, match="bubblewrap: not installed"):
+    with pytest.raises(BadRequest, match=NOT_INSTALLED):
         wrap_command(["true"], STRICT)
 
 
-def test_the_warning_of_auto_goes_to_stderr(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    machine_without(monkeypatch, "namespaces are forbidden")
-
-    parse_sandbox("auto")
-
-    assert "WITHOUT A SANDBOX" in capsys.readouterr().err
-
-
-# What it sees.
+# Visible files; test_visible_files.py tries more.
 
 
 @needs_strict
@@ -128,19 +107,6 @@ def test_a_program_sees_its_directory_and_cannot_write_there(tmp_path: Path, mon
 
 
 @needs_strict
-def test_relative_paths_are_the_same_inside_and_outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "bots").mkdir()
-    (tmp_path / "bots" / "bot.sh").write_text("#!/bin/sh\npwd; ls; cat bots/data")
-    (tmp_path / "bots" / "bot.sh").chmod(0o755)
-    (tmp_path / "bots" / "data").write_text("data")
-    (tmp_path / "secret").touch()
-    monkeypatch.chdir(tmp_path)
-
-    assert run(["bots/bot.sh", "bots"]) == Done(0, f"{tmp_path}\nbots\ndata", "")
-    assert run(["bots/bot.sh", "bots/data"]) == Done(0, f"{tmp_path}\nbots\ndata", "")
-
-
-@needs_strict
 @pytest.mark.parametrize("mode", [0o755, 0o700])
 def test_hidden_paths_are_invisible(mode: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
@@ -151,76 +117,26 @@ def test_hidden_paths_are_invisible(mode: int, tmp_path: Path, monkeypatch: pyte
     (tmp_path / "games").mkdir()
     (tmp_path / "games" / "a").touch()
     (tmp_path / "key").write_text("secret")
-    box = SandboxPolicy(
-        SandboxLevel.STRICT, hidden_paths=(str(tmp_path / "games"), str(tmp_path / "key"), "/no/such/thing")
-    )
 
-    done = run([*PYTHON, "bot.py"], box)
+    done = run([*PYTHON, "bot.py"], hiding(tmp_path / "games", tmp_path / "key", "/no/such/thing"))
 
     assert done.out in ("[] False\n", "False False\n")
     assert "Permission denied" in done.err or "No such file" in done.err
 
 
 @needs_strict
-def test_the_working_directory_may_be_invisible(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_working_directory_may_be_invisible_but_a_missing_hidden_path_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "games" / "old").mkdir(parents=True)
     (tmp_path / "games" / "old" / "journal").touch()
     tmp_path.chmod(0o755)
     (tmp_path / "bot.py").write_text("import os\nprint(os.listdir())")
     monkeypatch.chdir(tmp_path / "games" / "old")
 
-    done = run([*PYTHON, "../../bot.py"], SandboxPolicy(SandboxLevel.STRICT, hidden_paths=("..", "../old", "journal")))
-
-    assert done == Done(0, "[]\n", "")
-
-
-@needs_strict
-def test_a_hidden_path_that_does_not_exist_is_refused(tmp_path: Path) -> None:
-    tmp_path.chmod(0o755)
-
+    assert run([*PYTHON, "../../bot.py"], hiding("..", "../old", "journal")) == ProgramResult(0, "[]\n", "")
     with pytest.raises(BadRequest, match="has to exist before"):
-        wrap_command(
-            [*PYTHON, str(tmp_path)], SandboxPolicy(SandboxLevel.STRICT, hidden_paths=(str(tmp_path / "games"),))
-        )
-
-
-@needs_strict
-def test_of_a_hidden_directory_only_the_program_is_visible(tmp_path: Path) -> None:
-    path = tmp_path / "bot.py"
-    path.write_text("import os, sys\nprint(os.listdir(os.path.dirname(sys.argv[0])))")
-    (tmp_path / "journal").touch()
-
-    done = run([*PYTHON, str(path)], SandboxPolicy(SandboxLevel.STRICT, hidden_paths=(str(tmp_path),)))
-
-    assert done.out == "['bot.py']\n"
-
-
-@needs_strict
-@pytest.mark.parametrize("way", ["", "bots/..", "./bots/../bots/.."])
-def test_a_program_in_the_home_directory_sees_no_other_file_there(
-    way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "bots").mkdir()
-    path = tmp_path / "bot.py"
-    path.write_text("import os, sys\nprint(os.path.exists('.ssh'))")
-    (tmp_path / ".ssh").mkdir()
-    named = str(Path(way) / "bot.py")
-
-    done = run([*PYTHON, named])
-
-    assert done == Done(0, "False\n", "")
-
-
-@needs_strict
-def test_links_lead_where_they_lead_outside(tmp_path: Path) -> None:
-    for name in ("links", "store"):
-        (tmp_path / name).mkdir()
-    (tmp_path / "store" / "bot.py").write_text("print('hello')")
-    (tmp_path / "links" / "bot.py").symlink_to("../store/bot.py")
-
-    assert run([*PYTHON, str(tmp_path / "links" / "bot.py")]).out == "hello\n"
+        wrap_command([*PYTHON, str(tmp_path)], hiding(tmp_path / "missing"))
 
 
 @needs_strict
@@ -234,7 +150,7 @@ def test_the_tool_of_a_command_is_visible(tmp_path: Path, monkeypatch: pytest.Mo
     (home / "lib" / "words").write_text("hiss")
     monkeypatch.setenv("PATH", f"{home / 'bin'}:{os.environ['PATH']}")
 
-    assert run(["snake"]) == Done(0, "hiss", "")
+    assert run(["snake"]) == ProgramResult(0, "hiss", "")
     monkeypatch.chdir(home)  # then this is not the tool's alone
     assert "hiss" not in run(["snake"]).out
 
@@ -242,40 +158,21 @@ def test_the_tool_of_a_command_is_visible(tmp_path: Path, monkeypatch: pytest.Mo
 @needs_strict
 def test_our_own_package_can_be_imported_in_there() -> None:
     text = "import fairplay.players.player_loop; from fairplay.games import game_info; game_info('fish')"
-    done = run([sys.executable, "-c", text])
 
-    assert done == Done(0, "", "")
+    assert run([sys.executable, "-c", text]) == ProgramResult(0, "", "")
 
 
 @needs_strict
 def test_a_program_sees_none_of_our_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FAIRPLAY_SECRET", "the seed")
+    first = "Path('/proc/1/environ')"
 
-    variables = seen("dict(os.environ)")
+    variables, of_first = seen(f"[dict(os.environ), {first}.read_text() if os.access({first}, os.R_OK) else '']")
 
     assert set(variables) <= {*bubblewrap.environment(), "PWD"}
     assert variables["HOME"] == "/tmp"
     assert variables["PYTHONUNBUFFERED"] == "1"
-    assert "the seed" not in seen(
-        "Path('/proc/1/environ').read_text() if os.access('/proc/1/environ', os.R_OK) else ''"
-    )
-
-
-@needs_strict
-def test_hashes_of_python_are_the_same_in_every_run() -> None:
-    first, second = (run([sys.executable, "-c", "print(hash('fairplay'))"]) for _ in range(2))
-
-    assert first == second
-    assert first.code == 0
-
-
-@needs_strict
-def test_a_program_has_no_rights() -> None:
-    uid, hostname, session = seen("[os.getuid(), os.uname().nodename, os.getsid(0)]")
-
-    assert uid != 0
-    assert hostname == "player"
-    assert session != 0
+    assert "the seed" not in of_first
 
 
 @needs_strict
@@ -290,10 +187,16 @@ def test_of_our_home_only_parents_of_visible_files_exist() -> None:
         assert directory == Path("/") or set(found) <= on_the_way
 
 
+# Rights.
+
+
 @needs_strict
-@as_root
-def test_every_program_of_root_has_its_own_user() -> None:
-    assert seen("os.getuid()") != seen("os.getuid()")
+def test_a_program_has_no_rights_and_with_root_a_user_of_its_own() -> None:
+    uid, hostname, session = seen("[os.getuid(), os.uname().nodename, os.getsid(0)]")
+
+    assert hostname == "player"
+    assert 0 not in (uid, session)
+    assert seen("os.getuid()") != uid or os.geteuid() != 0
 
 
 @as_root
@@ -305,49 +208,33 @@ def test_in_a_container_programs_have_ids_of_its_range(monkeypatch: pytest.Monke
 
 @needs_strict
 @as_root
-def test_the_entries_of_a_directory_closed_to_others_are_visible(tmp_path: Path) -> None:
+def test_the_entries_of_a_closed_directory_are_visible_but_a_closed_file_is_refused(tmp_path: Path) -> None:
     tmp_path.chmod(0o700)
     (tmp_path / "__main__.py").write_text("import beside")
     (tmp_path / "beside.py").write_text("print('hello')")
+    (tmp_path / "bot.py").touch(mode=0o600)
 
     assert run([sys.executable, str(tmp_path)]).out == "hello\n"
-
-
-@needs_strict
-@as_root
-def test_a_file_closed_to_others_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "bot.py"
-    path.touch(mode=0o600)
-
     with pytest.raises(BadRequest, match="is closed to others"):
-        wrap_command([*PYTHON, str(path)], STRICT)
+        wrap_command([*PYTHON, str(tmp_path / "bot.py")], STRICT)
 
 
-# What it may use.
+# Limits.
 
 
 @every_level
 def test_limits_hold(sandbox: SandboxPolicy) -> None:
+    """With core dumps of 0 bytes the kernel still hands them to a pipe in core_pattern, with 1 it does not: core(5)."""
     box = msgspec.structs.replace(sandbox, memory=200 * MEGABYTE, cpu=77, open_files=33, file_size=12345)
-
     names = ("RLIMIT_DATA", "RLIMIT_AS", "RLIMIT_CPU", "RLIMIT_NOFILE", "RLIMIT_FSIZE", "RLIMIT_CORE")
-    found = seen(f"[resource.getrlimit(getattr(resource, name)) for name in {names}]", box)
+    limits = f"[resource.getrlimit(getattr(resource, name)) for name in {names}]"
+    lowered = "(resource.setrlimit(resource.RLIMIT_CORE, (0, 0)), resource.getrlimit(resource.RLIMIT_CORE))[1]"
+
+    found, core, signals = seen(f"[{limits}, {lowered}, resource.getrlimit(resource.RLIMIT_SIGPENDING)]", box)
 
     addresses = (200 + 4096) * MEGABYTE  # for what is reserved and never touched
     assert found == [[most, most] for most in (200 * MEGABYTE, addresses, 77, 33, 12345, 1)]
-
-
-@needs_strict
-def test_the_limit_of_core_dumps_cannot_be_lowered_to_what_runs_a_program_of_the_host() -> None:
-    """With a limit of 0 the kernel still hands core dumps to a pipe in core_pattern, with 1 it does not: core(5)."""
-    lowered = "(resource.setrlimit(resource.RLIMIT_CORE, (0, 0)), resource.getrlimit(resource.RLIMIT_CORE))[1]"
-
-    assert seen(lowered) == [1, 1]
-
-
-@needs_strict
-def test_pending_signals_of_a_program_are_limited() -> None:
-    assert seen("resource.getrlimit(resource.RLIMIT_SIGPENDING)") == [256, 256]
+    assert sandbox.level is SandboxLevel.NONE or (core, signals) == ([1, 1], [256, 256])
 
 
 @every_level
@@ -375,6 +262,18 @@ def test_a_program_that_computes_for_too_long_is_killed() -> None:
 
 
 @needs_strict
+def test_disk_space_is_limited() -> None:
+    box = SandboxPolicy(SandboxLevel.STRICT, space=4 * MEGABYTE)
+
+    sizes = seen("[os.statvfs(place).f_blocks * os.statvfs(place).f_frsize for place in ('/tmp', '/dev/shm')]", box)
+
+    assert sizes == [4 * MEGABYTE] * 2
+
+
+# Times, owners and figures of the machine.
+
+
+@needs_strict
 def test_to_read_a_file_does_not_change_when_it_was_read(tmp_path: Path) -> None:
     (tmp_path / "listed").mkdir()
     (tmp_path / "listed" / "read").write_text("text")
@@ -386,12 +285,9 @@ def test_to_read_a_file_does_not_change_when_it_was_read(tmp_path: Path) -> None
     for path in paths:
         os.utime(path, (5, 10), follow_symlinks=False)  # read before it was changed, so that a reading is noted
 
-    try:
-        done = subprocess.run(cell.words, pass_fds=cell.inherited_fds, capture_output=True, text=True, check=True)
-    finally:
-        cell.close()
+    done = run(cell)
 
-    assert done.stdout.startswith("texttext.:")
+    assert done.out.startswith("texttext.:")
     assert {path.name: path.lstat().st_atime for path in paths} == {path.name: 5 for path in paths}
 
 
@@ -403,23 +299,19 @@ def test_tools_that_keep_times_and_owners_work_in_a_directory_of_their_own() -> 
         " cat c/b/one && stat -c %a c/b/one"
     )
 
-    done = run(["sh", "-c", work])
-
-    assert (done.code, done.out, done.err) == (0, "text\n640\n", "")
+    assert run(["sh", "-c", work]) == ProgramResult(0, "text\n640\n", "")
 
 
 @needs_strict
 def test_the_figures_of_the_machine_are_the_same_for_every_program() -> None:
-    figures = seen("[Path('/proc', name).read_text() for name in ('stat', 'meminfo')]")
+    cores = "[len(os.sched_getaffinity(0)), os.cpu_count(), os.sysconf('SC_PAGE_SIZE')]"
 
-    assert figures[0].startswith("cpu  0 0 0 ")
-    assert len([line for line in figures[0].splitlines() if line.startswith("cpu")]) == 1 + (os.cpu_count() or 1)
-    assert "MemTotal:        4194304 kB" in figures[1]
-    assert seen("[len(os.sched_getaffinity(0)), os.cpu_count(), os.sysconf('SC_PAGE_SIZE')]") == [
-        len(os.sched_getaffinity(0)),
-        os.cpu_count(),
-        os.sysconf("SC_PAGE_SIZE"),
-    ]
+    stat, memory, found = seen(f"[*(Path('/proc', name).read_text() for name in ('stat', 'meminfo')), {cores}]")
+
+    assert stat.startswith("cpu  0 0 0 ")
+    assert len([line for line in stat.splitlines() if line.startswith("cpu")]) == 1 + (os.cpu_count() or 1)
+    assert "MemTotal:        4194304 kB" in memory
+    assert found == [len(os.sched_getaffinity(0)), os.cpu_count(), os.sysconf("SC_PAGE_SIZE")]
 
 
 @needs_strict
@@ -430,36 +322,31 @@ def test_node_knows_how_many_cores_and_how_much_memory_there_are() -> None:
     assert run(["node", "-e", text]).out == f"{os.cpu_count()} {4096 * MEGABYTE} true true\n"
 
 
-@needs_strict
-def test_disk_space_is_limited() -> None:
-    box = SandboxPolicy(SandboxLevel.STRICT, space=4 * MEGABYTE)
-
-    sizes = seen("[os.statvfs(place).f_blocks * os.statvfs(place).f_frsize for place in ('/tmp', '/dev/shm')]", box)
-
-    assert sizes == [4 * MEGABYTE] * 2
-
-
-# What this machine can do.
+# Protections of this machine.
 
 
 @needs_strict
 def test_this_machine_enforces_every_protection() -> None:
     assert {measure.name for measure in enforceable_protections() if not measure.why_not} == set(PROTECTIONS)
+    done = run_fairplay("doctor")
+    assert done.code == 0
+    listed = [line.split()[:2] for line in done.out.splitlines()[: len(PROTECTIONS)]]
+    assert listed == [["yes", name] for name in PROTECTIONS]
 
 
 @needs_strict
 def test_a_protection_that_does_not_hold_is_detected(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The meter turns red: outside of a sandbox nothing holds, but for what the system forbids anyway."""
+    """Outside of a sandbox nothing holds, but for what the system forbids anyway."""
+
+    def pretend_bubblewrap(command: Sequence[str], inherited: Sequence[int] = ()) -> tuple[str, str]:
+        return ("bubblewrap 9.9", "") if command[0] == "bwrap" else process_tree.capture_output(command, inherited)
+
     monkeypatch.setattr(protections, "wrap_strictly", lambda program, arguments, *_: [program, *arguments])
     monkeypatch.setattr(protections, "TOOLS", {})
-    monkeypatch.setattr(protections, "capture_output", pretending_bubblewrap)
+    monkeypatch.setattr(protections, "capture_output", pretend_bubblewrap)
     monkeypatch.setenv("FAIRPLAY_SECRET", "the seed")
 
-    held, why = protections.probe_sandbox()
-
-    assert why == ""
-    assert set(held) == set(PROTECTIONS)
-    assert not any(held.values())
+    assert protections.probe_sandbox() == (dict.fromkeys(PROTECTIONS, False), "")
 
 
 @needs_strict
@@ -476,27 +363,20 @@ def test_a_protection_that_does_not_hold_is_detected(monkeypatch: pytest.MonkeyP
 def test_a_weakened_sandbox_is_not_strict(
     word: str, instead: str, measure: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The meter turns red, and so do the tests: they are skipped for what this machine lacks, not for what we do."""
+    """Tests are skipped for what this machine lacks, not for what we do."""
     strictly = protections.wrap_strictly
     monkeypatch.setattr(
         protections, "wrap_strictly", lambda *given: [instead if w == word else w for w in strictly(*given)]
     )
     monkeypatch.setenv("FAIRPLAY_SECRET", "the seed")
 
-    held, why = protections.probe_sandbox()
-
-    assert why == ""
-    assert {name for name, holds in held.items() if not holds} == {measure}
-
-
-def pretending_bubblewrap(command: Sequence[str], inherited: Sequence[int] = ()) -> tuple[str, str]:
-    return ("bubblewrap 9.9", "") if command[0] == "bwrap" else process_tree.capture_output(command, inherited)
+    assert protections.probe_sandbox() == ({name: name != measure for name in PROTECTIONS}, "")
 
 
 @pytest.mark.parametrize(
     ("tools", "version", "why"),
     [
-        ({"no-such-tool": "bubblewrap"}, "", "bubblewrap: not installed"),
+        ({"no-such-tool": "bubblewrap"}, "", NOT_INSTALLED),
         ({}, "bubblewrap 0.6.1", "bubblewrap 0.6.1 is too old; fairplay needs 0.8 or later"),
     ],
 )
@@ -509,58 +389,37 @@ def test_a_missing_tool_is_reported(
     assert protections.probe_sandbox() == ({}, why)
 
 
-def test_a_failing_probe_reports_why() -> None:
-    assert process_tree.capture_output(["sh", "-c", "echo out; echo first >&2; echo last >&2; exit 3"]) == (
-        "out\n",
-        "last",
-    )
-    assert process_tree.capture_output(["sh", "-c", "exit 3"]) == ("", "sh ended with exit code 3")
-    assert process_tree.capture_output(["/no/such/program"]) == ("", "/no/such/program: No such file or directory")
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        (["sh", "-c", "echo out; echo first >&2; echo last >&2; exit 3"], ("out\n", "last")),
+        (["sh", "-c", "exit 3"], ("", "sh ended with exit code 3")),
+        (["/no/such/program"], ("", "/no/such/program: No such file or directory")),
+    ],
+)
+def test_a_failing_probe_reports_why(command: list[str], expected: tuple[str, str]) -> None:
+    assert process_tree.capture_output(command) == expected
 
 
-@needs_strict
-def test_doctor_reports_a_strict_sandbox() -> None:
-    done = run_fairplay("doctor")
-
-    assert done.code == 0
-    assert [line.split()[:2] for line in done.out.splitlines()[: len(PROTECTIONS)]] == [
-        ["yes", name] for name in PROTECTIONS
-    ]
-
-
-def test_doctor_reports_a_common_reason_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    machine_without(monkeypatch, "bubblewrap: not installed")
-
-    done = run_fairplay("doctor")
-
-    assert done.code == 1
-    assert done.out.count("bubblewrap: not installed") == 1
-    assert [line.split()[0] for line in done.out.splitlines() if line[:2] == "no"] == ["no"] * (
-        len(PROTECTIONS) + 1 + (not cgroup_support().memory)
-    )
-
-
-@pytest.mark.parametrize("why", ["", "they are not allowed"])
-def test_doctor_reports_whether_there_are_namespaces(why: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    machine_without(monkeypatch, "bubblewrap: not installed")
-    monkeypatch.setattr("fairplay.cli.doctor.why_no_namespace", lambda: why)
-
-    said, told = run_fairplay("doctor").out, json.loads(run_fairplay("doctor", "--json").out)
-
-    assert told["namespaces"] is not bool(why)
-    assert said.count("\nWithout namespaces (they are not allowed) a bot may leave processes behind.\n") == bool(why)
-    assert said.count("Without namespaces") == bool(why)
-
-
-@pytest.mark.parametrize("why", ["", "bubblewrap: not installed"])
-def test_doctor_reports_as_json(why: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("why", "no_namespace"), [("", ""), (NOT_INSTALLED, ""), (NOT_INSTALLED, "they are not allowed")]
+)
+def test_doctor_reports_a_common_reason_once_and_whether_there_are_namespaces(
+    why: str, no_namespace: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     machine_without(monkeypatch, why)
+    monkeypatch.setattr("fairplay.cli.doctor.why_no_namespace", lambda: no_namespace)
 
-    done = run_fairplay("doctor", "--json")
+    done, as_json = run_fairplay("doctor"), run_fairplay("doctor", "--json")
 
-    told = json.loads(done.out)
-    assert done.code == bool(why)
-    assert told["strict"] is not bool(why)
-    assert [(each["name"], each["enforced"], each["why_not"]) for each in told["measures"]] == [
-        (name, not why, why) for name in PROTECTIONS
-    ]
+    told, said = json.loads(as_json.out), done.out.splitlines()
+    assert done.code == as_json.code == bool(why)
+    assert (told["strict"], told["namespaces"]) == (not why, not no_namespace)
+    measures = [(each["name"], each["enforced"], each["why_not"]) for each in told["measures"]]
+    assert measures == [(name, not why, why) for name in PROTECTIONS]
+    assert done.out.count(NOT_INSTALLED) == bool(why)
+    lacking = [line for line in said if line.split()[:1] == ["no"]]
+    assert len(lacking) == (len(PROTECTIONS) + 1 if why else 0) + (not cgroup_support().memory)
+    namespaces = [line for line in said if line.startswith("Without namespaces")]
+    warning = "Without namespaces (they are not allowed) a bot may leave processes behind."
+    assert namespaces == [warning] * bool(no_namespace)

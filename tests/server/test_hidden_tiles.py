@@ -23,8 +23,8 @@ from fairplay.server.metrics import ServerCounts
 from fairplay.server.settings import make_offer
 from fairplay.server.sign_in.tokens import make_token
 from fairplay.server.spectating.hub import NumberedEvent
-from tests.misbehaviour.hidden_information import NUMBERED_TILE, number_the_tiles, numbered, tile_names
 from tests.misbehaviour.q_players import TRICKS, HonestPlayer
+from tests.misbehaviour.test_hidden_information import NUMBERED_TILE, number_the_tiles, numbered, tile_names
 from tests.nonempty import nonempty
 from tests.server.sign_in.test_sign_in import Caller
 from tests.server.test_server import ONE_MATCH, OpenServer, Visit, open_server

@@ -19,7 +19,7 @@ from fairplay.journal.verification import verify
 from fairplay.testing.hostile import MISBEHAVIOURS, Distance
 from fairplay.testing.hostile_connections import HANDSHAKE, misbehave_at
 from fairplay.testing.hostile_programs import ANY, CONNECT, GOOD_REPLY, HELLO, TURN, Behaviour, Question
-from tests.misbehaviour.remote_players import MisbehaviourCase, cases, expected_ejection
+from tests.misbehaviour.test_remote import MisbehaviourCase, cases, expected_ejection
 from tests.server.guest_threads import (
     LOOPBACK,
     TIMEOUT_S,

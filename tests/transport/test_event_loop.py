@@ -16,19 +16,16 @@ import fairplay
 from fairplay.core.messages import Answered, TakeTurn
 from fairplay.games.fish import Fish
 from fairplay.players.remote import RemoteChannel
-from fairplay.transport.event_loop import TimingEventLoop, new_event_loop, run
+from fairplay.transport.event_loop import TimingEventLoop, run
 from tests.nonempty import nonempty
 from tests.players.scripted_connections import ScriptedConnection, reply_with
 
 GAME = Fish(rows=4, columns=4)
-TURN = TakeTurn(GAME.view(GAME.deal(2, bytes(32)), 0))
 SOURCES = Path(fairplay.__file__).parent
 ENOUGH = 20.0  # seconds
 
 
 class Looks:
-    """Remembers when a loop looked."""
-
     def __init__(self) -> None:
         self.seen: list[tuple[float, float]] = []
 
@@ -41,26 +38,20 @@ class Looks:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there, the loop that can be observed starts no programs")
 def test_a_loop_reports_its_polls_and_how_long_they_waited() -> None:
-    async def wait() -> tuple[float, list[tuple[float, float]]]:
+    looks = Looks()
+
+    async def wait() -> float:
         loop = asyncio.get_running_loop()
         assert isinstance(loop, TimingEventLoop)
-        loop.selector.observer = looks = Looks()
+        loop.selector.observer = looks
         since = loop.time()
         await asyncio.sleep(0.01)
-        return since, looks.seen
+        return since
 
-    since, seen = run(wait())
+    since = run(wait())
 
-    assert all(since <= began <= ended for began, ended in nonempty(seen))
-    assert max(ended - began for began, ended in seen) > 0.005
-
-
-def test_a_run_is_interrupted_by_ctrl_c_as_with_asyncio() -> None:
-    async def fail() -> None:
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        run(fail())
+    assert all(since <= began <= ended for began, ended in nonempty(looks.seen))
+    assert max(ended - began for began, ended in looks.seen) > 0.005
 
 
 def test_a_signal_just_before_the_wait_is_handled_at_once() -> None:
@@ -89,15 +80,12 @@ def test_a_signal_just_before_the_wait_is_handled_at_once() -> None:
 
 
 def test_the_wakeup_fd_before_is_restored() -> None:
-    async def work() -> None:
-        pass
-
     reads, writes = socket.socketpair()
     with reads, writes:
         writes.setblocking(False)
         before = signal.set_wakeup_fd(writes.fileno())
         try:
-            run(work())
+            run(asyncio.sleep(0))
         finally:
             after = signal.set_wakeup_fd(before)
 
@@ -105,23 +93,16 @@ def test_the_wakeup_fd_before_is_restored() -> None:
 
 
 def test_a_loop_runs_in_another_thread_too() -> None:
-    async def work() -> int:
-        await asyncio.sleep(0)
-        return 7
-
     with ThreadPoolExecutor(1) as threads:
-        assert threads.submit(lambda: run(work())).result() == 7
+        assert threads.submit(lambda: run(asyncio.sleep(0, 7))).result() == 7
 
 
 def test_the_loop_of_a_caller_is_not_changed() -> None:
-    async def ask() -> object:
-        return await RemoteChannel(ScriptedConnection((0.0, reply_with({"type": "place", "at": [0, 0]}))), GAME).ask(
-            TURN
-        )
-
+    line = ScriptedConnection((0.0, reply_with({"type": "place", "at": [0, 0]})))
     loop = asyncio.new_event_loop()
     before = dict(vars(loop._selector))  # type: ignore[attr-defined]
-    answer = loop.run_until_complete(ask())
+    view = GAME.view(GAME.deal(2, bytes(32)), 0)
+    answer = loop.run_until_complete(RemoteChannel(line, GAME).ask(TakeTurn(view)))
     after = vars(loop._selector)  # type: ignore[attr-defined]
     loop.close()
 
@@ -130,38 +111,22 @@ def test_the_loop_of_a_caller_is_not_changed() -> None:
 
 
 def test_all_commands_run_on_a_timing_event_loop() -> None:
-    calls = [
-        f"{path.relative_to(SOURCES)}:{call.lineno}"
-        for path in nonempty(SOURCES.rglob("*.py"))
-        if path.name != "event_loop.py"
-        for call in ast.walk(ast.parse(path.read_text()))
-        if isinstance(call, ast.Call) and starts_a_usual_loop(call)
+    for path in nonempty(SOURCES.rglob("*.py")):
+        if path.name != "event_loop.py":
+            assert usual_loops(path.read_text()) == [], path
+
+
+def usual_loops(source: str) -> list[str]:
+    """The calls of asyncio.run(...), and of asyncio.Runner() without a factory of loops."""
+    calls = [call for call in ast.walk(ast.parse(source)) if isinstance(call, ast.Call)]
+    return [
+        ast.unparse(call)
+        for call in calls
+        if (name := ast.unparse(call.func)) in ("asyncio.run", "asyncio.new_event_loop")
+        or (name == "asyncio.Runner" and not any(keyword.arg == "loop_factory" for keyword in call.keywords))
     ]
 
-    assert calls == []
 
-
-def starts_a_usual_loop(call: ast.Call) -> bool:
-    """Is it asyncio.run(...), or asyncio.Runner() without a factory of loops?"""
-    called = ast.unparse(call.func)
-    has_factory = any(keyword.arg == "loop_factory" for keyword in call.keywords)
-    return called in ("asyncio.run", "asyncio.new_event_loop") or (called == "asyncio.Runner" and not has_factory)
-
-
-@pytest.mark.parametrize(
-    ("text", "usual"),
-    [("asyncio.run(work)", True), ("asyncio.Runner()", True), ("asyncio.Runner(loop_factory=new_event_loop)", False)],
-)
-def test_the_test_of_loops_detects_a_default_loop(text: str, usual: bool) -> None:
-    call = ast.parse(text, mode="eval").body
-
-    assert isinstance(call, ast.Call)
-    assert starts_a_usual_loop(call) is usual
-
-
-def test_a_new_loop_can_be_closed() -> None:
-    loop = new_event_loop()
-
-    loop.close()
-
-    assert loop.is_closed()
+def test_the_test_of_loops_detects_a_default_loop() -> None:
+    assert usual_loops("asyncio.run(work); asyncio.Runner()") == ["asyncio.run(work)", "asyncio.Runner()"]
+    assert usual_loops("asyncio.Runner(loop_factory=new_event_loop)") == []

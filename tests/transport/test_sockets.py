@@ -3,10 +3,8 @@
 import asyncio
 import socket
 import struct
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from pathlib import Path
-from typing import Any, TypeVar
 
 import pytest
 
@@ -18,48 +16,21 @@ from fairplay.transport.framed import MAX_EXCERPT_BYTES, MAX_UNREAD_BYTES
 from fairplay.transport.pending import PendingConnections
 from fairplay.transport.sockets import READ_BUFFER_BYTES, TcpConnection, accept_tcp, enable_keepalive
 from tests.players.cancelling import CancelTime, cancel_at
+from tests.running.coroutines import some_turns
 
-T = TypeVar("T")
-LOOPS = {"ours": new_event_loop, "of a caller": asyncio.new_event_loop}
 MUCH = b"x" * 10_000_000  # more bytes than any machine buffers for a client that never reads
-Run = Callable[[Coroutine[Any, Any, Any]], Any]
+LINE = b"z" * 999 + b"\n"
 
 
-@pytest.fixture(params=LOOPS)
-def run(request: pytest.FixtureRequest) -> Run:
-    """Run a test on each kind of event loop; afterwards nothing of it is left."""
-
-    def run(work: Coroutine[Any, Any, T]) -> T:
-        async def watched() -> T:
-            before = sockets()
-            async with asyncio.timeout(30):
-                found = await work
-            await some_turns()
-            assert asyncio.all_tasks() == {asyncio.current_task()}
-            assert sockets() == before
-            return found
-
-        with asyncio.Runner(loop_factory=LOOPS[request.param]) as runner:
-            return runner.run(watched())
-
-    return run
-
-
-def sockets() -> int:
-    """How many are open."""
-    links = [entry.readlink() for entry in Path("/proc/self/fd").iterdir() if entry.is_symlink()]
-    return sum(str(link).startswith("socket:") for link in links)
-
-
-async def some_turns() -> None:
-    """Let the loop read what lies in its sockets: here that is there as soon as it was sent."""
-    for _ in range(6):
-        await asyncio.sleep(0)
+@pytest.fixture(params=[new_event_loop, asyncio.new_event_loop], ids=["ours", "of a caller"], autouse=True)
+def loop(request: pytest.FixtureRequest) -> asyncio.AbstractEventLoop:
+    new_loop: asyncio.AbstractEventLoop = request.param()
+    return new_loop
 
 
 @asynccontextmanager
 async def pair() -> AsyncIterator[tuple[TcpConnection, socket.socket]]:
-    """A line, and its other end in the hands of a test."""
+    """A connection, and its other end in the hands of a test."""
     ours, theirs = socket.socketpair()
     theirs.setblocking(False)
     with theirs:
@@ -78,289 +49,191 @@ async def heard(theirs: socket.socket, size: int) -> bytes:
     return found
 
 
-def said(theirs: socket.socket, most: int) -> int:
-    """Send as many bytes as the other end takes, and return how many."""
+def say(theirs: socket.socket, text: bytes) -> int:
+    """Send as many of these bytes as the other end takes now, and return how many."""
     sent = 0
     with suppress(BlockingIOError):
-        while sent < most:
-            sent += theirs.send(b"y" * min(4096, most - sent))
+        while sent < len(text):
+            sent += theirs.send(text[sent : sent + 4096])
     return sent
 
 
-# What comes
+async def offer_until_full(line: TcpConnection) -> bytes:
+    """Offer lines until the client counts as slow, and return what was taken."""
+    taken = b""
+    while line.offer(LINE):
+        taken += LINE
+        await some_turns()
+    return taken
 
 
-def test_lines_are_the_same_wherever_the_bytes_are_split(run: Run) -> None:
+# Incoming bytes.
+
+
+async def test_lines_are_the_same_wherever_the_bytes_are_split() -> None:
     text = b'{"nonce":"1"}\n\n{"nonce":"2"}\r\n'
-
-    async def split(at: int) -> list[bytes]:
+    for at in range(1, len(text)):
         async with pair() as (line, theirs):
-            found = asyncio.create_task(three(line))
             theirs.send(text[:at])
+            receiving = asyncio.create_task(receive(line))
             await some_turns()
             theirs.send(text[at:])
-            return await found
-
-    async def three(line: TcpConnection) -> list[bytes]:
-        return [await receive(line) for _ in range(3)]
-
-    async def host() -> list[list[bytes]]:
-        return [await split(at) for at in range(1, len(text))]
-
-    assert run(host()) == [[b'{"nonce":"1"}', b"", b'{"nonce":"2"}\r']] * (len(text) - 1)
+            found = [await receiving, await receive(line), await receive(line)]
+            assert found == [b'{"nonce":"1"}', b"", b'{"nonce":"2"}\r'], at
 
 
-def test_a_line_can_come_byte_by_byte(run: Run) -> None:
-    async def host() -> bytes:
-        async with pair() as (line, theirs):
-            found = asyncio.create_task(receive(line))
-            for byte in b"a line of bytes":
-                theirs.send(bytes([byte]))
-                await some_turns()
-                assert not found.done()
-            theirs.send(b"\n")
-            return await found
-
-    assert run(host()) == b"a line of bytes"
-
-
-def test_many_lines_can_arrive_at_once_before_they_are_asked_for(run: Run) -> None:
-    async def host() -> list[bytes]:
-        async with pair() as (line, theirs):
-            theirs.send(b"".join(b"%d\n" % number for number in range(1000)))
-            await some_turns()
-            return [await receive(line) for _ in range(1000)]
-
-    assert run(host()) == [b"%d" % number for number in range(1000)]
-
-
-def test_the_longest_line_is_received_and_a_longer_one_is_too_much(run: Run) -> None:
-    async def host() -> None:
-        async with pair() as (line, theirs):
-            theirs.send(b"x" * wire.MAX_LINE_BYTES + b"\n")
-            assert await receive(line) == b"x" * wire.MAX_LINE_BYTES
-            theirs.send(b"x" * (wire.MAX_LINE_BYTES + 1) + b"\n")
-            with pytest.raises(TooMuchData) as much:
-                await receive(line)
-            assert much.value.text == b"x" * MAX_EXCERPT_BYTES
-
-    run(host())
+async def test_the_longest_line_is_received_and_a_longer_one_is_too_much() -> None:
+    async with pair() as (line, theirs):
+        theirs.send(b"x" * wire.MAX_LINE_BYTES + b"\n")
+        assert await receive(line) == b"x" * wire.MAX_LINE_BYTES
+        theirs.send(b"x" * (wire.MAX_LINE_BYTES + 1) + b"\n")
+        with pytest.raises(TooMuchData) as much:
+            await receive(line)
+        assert much.value.text == b"x" * MAX_EXCERPT_BYTES
 
 
 @pytest.mark.parametrize("early", [True, False])
-def test_a_line_without_an_end_is_too_much(run: Run, early: bool) -> None:
-    async def host() -> None:
-        async with pair() as (line, theirs):
-            asked = None if early else asyncio.create_task(receive(line))
+async def test_a_line_without_an_end_is_too_much(early: bool) -> None:
+    async with pair() as (line, theirs):
+        asked = None if early else asyncio.create_task(receive(line))
+        await some_turns()
+        say(theirs, b"y" * (wire.MAX_LINE_BYTES + 1))
+        with pytest.raises(TooMuchData) as much:
+            await (asked or asyncio.create_task(receive(line)))
+        assert much.value.text == b"y" * MAX_EXCERPT_BYTES
+        with pytest.raises(TooMuchData):
+            await receive(line)
+
+
+async def test_lines_that_arrive_before_they_are_asked_for_are_kept_up_to_a_bound() -> None:
+    async with pair() as (line, theirs):
+        sent, text = 0, b"".join(b"%6d\n" % number for number in range(100_000))
+        for _ in range(100):  # more than enough for all that is ever taken
+            sent += say(theirs, text[sent : sent + 4096])
             await some_turns()
-            said(theirs, wire.MAX_LINE_BYTES + 1)
-            with pytest.raises(TooMuchData) as much:
-                await (asked or asyncio.create_task(receive(line)))
-            assert much.value.text == b"y" * MAX_EXCERPT_BYTES
-            with pytest.raises(TooMuchData):
+        assert sent < len(text)
+        assert len(line._held) <= line._max_held_bytes + READ_BUFFER_BYTES
+        for number in range(100_000):
+            if not number % 100:
+                sent += say(theirs, text[sent : sent + 4096])
+            assert await receive(line) == b"%6d" % number
+
+
+# Outgoing bytes.
+
+
+async def test_offers_alone_pile_up_to_a_bound() -> None:
+    async with pair() as (line, theirs):
+        taken = await offer_until_full(line)
+        assert line._transport.get_write_buffer_size() <= MAX_UNREAD_BYTES + len(LINE)
+        assert await heard(theirs, len(taken)) == taken
+        await some_turns()
+        assert line.offer(b"again\n")
+
+
+async def test_lines_sent_in_one_turn_of_the_loop_keep_their_order() -> None:
+    async with pair() as (first, ear), pair() as (second, other_ear):
+        first.send(b"1\n")
+        second.send(b"1\n")
+        second.send(b"2\n")
+        assert second.offer(b"3\n")
+        second.send(b"4\n")
+        first.send(b"2\n")
+        await second.close(b"5\n", 1.0)
+        assert await heard(ear, 4) == b"1\n2\n"
+        assert await heard(other_ear, 100) == b"1\n2\n3\n4\n5\n"
+
+
+async def test_a_question_can_be_given_up_and_another_asked() -> None:
+    async with pair() as (line, theirs):
+        line.send(MUCH)
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.01):
                 await receive(line)
-
-    run(host())
-
-
-def test_the_buffer_for_lines_not_asked_for_is_bounded(run: Run) -> None:
-    async def host() -> None:
-        async with pair() as (line, theirs):
-            sent, text = 0, b"".join(b"%6d\n" % number for number in range(100_000))
-            for _ in range(100):  # more than enough for all that is ever taken
-                with suppress(BlockingIOError):
-                    sent += theirs.send(text[sent : sent + 4096])
-                await some_turns()
-            assert sent < len(text)
-            assert len(line._held) <= line._max_held_bytes + READ_BUFFER_BYTES
-            for number in range(100_000):
-                if sent < len(text) and not number % 100:
-                    with suppress(BlockingIOError):
-                        sent += theirs.send(text[sent : sent + 4096])
-                assert await receive(line) == b"%6d" % number
-
-    run(host())
+        theirs.send(b"late\n")
+        assert await receive(line) == b"late"
+        line.send(b"next\n")
+        assert (await heard(theirs, len(MUCH) + 5)).endswith(b"xnext\n")
 
 
-# What goes
+# The end.
 
 
-def test_a_slow_client_is_offered_nothing(run: Run) -> None:
-    async def host() -> None:
-        async with pair() as (line, theirs):
-            assert line.offer(b"first\n")
-            line.send(MUCH)
-            await some_turns()
-            assert not line.offer(b"too late\n")
-            assert await heard(theirs, 6 + len(MUCH)) == b"first\n" + MUCH
-            await some_turns()
-            assert line.offer(b"in time\n")
-            assert await heard(theirs, 8) == b"in time\n"
-
-    run(host())
-
-
-def test_offers_alone_pile_up_to_a_bound(run: Run) -> None:
-    async def host() -> None:
-        async with pair() as (line, theirs):
-            offers = 0
-            while line.offer(b"z" * 999 + b"\n"):
-                offers += 1
-                await some_turns()
-            assert line._transport.get_write_buffer_size() <= MAX_UNREAD_BYTES + 1000
-            assert await heard(theirs, 1000 * offers) == (b"z" * 999 + b"\n") * offers
-            await some_turns()
-            assert line.offer(b"again\n")
-
-    run(host())
-
-
-def test_lines_sent_in_one_turn_of_the_loop_keep_their_order(run: Run) -> None:
-    async def host() -> None:
-        async with pair() as (first, ear), pair() as (second, other_ear):
-            first.send(b"1\n")
-            second.send(b"1\n")
-            second.send(b"2\n")
-            assert second.offer(b"3\n")
-            second.send(b"4\n")
-            first.send(b"2\n")
-            await second.close(b"5\n", 1.0)
-            assert await heard(ear, 4) == b"1\n2\n"
-            assert await heard(other_ear, 100) == b"1\n2\n3\n4\n5\n"
-
-    run(host())
-
-
-def test_a_question_can_be_given_up_and_another_asked(run: Run) -> None:
-    async def host() -> None:
-        async with pair() as (line, theirs):
-            line.send(MUCH)
-            with pytest.raises(TimeoutError):
-                async with asyncio.timeout(0.01):
-                    await receive(line)
-            theirs.send(b"late\n")
-            assert await receive(line) == b"late"
-            line.send(b"next\n")
-            assert (await heard(theirs, len(MUCH) + 5)).endswith(b"xnext\n")
-
-    run(host())
-
-
-# The end
-
-
-def test_a_half_closed_connection_is_read_to_the_end_and_can_be_written_to(run: Run) -> None:
-    async def host() -> None:
-        async with pair() as (line, theirs):
-            theirs.send(b"1\n2\n")
-            theirs.shutdown(socket.SHUT_WR)
-            assert [await receive(line), await receive(line)] == [b"1", b"2"]
-            for _ in range(2):
-                with pytest.raises(ConnectionClosed) as closed:
-                    await receive(line)
-                assert closed.value.fault is Fault.GONE
-            line.send(b"still there?\n")
-            assert await heard(theirs, 13) == b"still there?\n"
-
-    run(host())
-
-
-def test_an_end_in_the_middle_of_a_line_is_closed_mid_reply(run: Run) -> None:
-    async def host() -> None:
-        async with pair() as (line, theirs):
-            receiving = asyncio.create_task(receive(line))
-            await some_turns()
-            theirs.send(b'{"nonce"')
-            await some_turns()
-            theirs.close()
-            with pytest.raises(ClosedMidReply):
-                await receiving
-
-    run(host())
-
-
-def test_a_question_to_a_client_that_has_gone_is_answered_by_closed(run: Run) -> None:
-    async def host() -> None:
-        async with pair() as (line, theirs):
-            line.send(MUCH)
-            await some_turns()
-            theirs.close()
-            with pytest.raises(ConnectionClosed):
+async def test_a_half_closed_connection_is_read_to_the_end_and_can_be_written_to() -> None:
+    async with pair() as (line, theirs):
+        theirs.send(b"1\n2\n")
+        theirs.shutdown(socket.SHUT_WR)
+        assert [await receive(line), await receive(line)] == [b"1", b"2"]
+        for _ in range(2):
+            with pytest.raises(ConnectionClosed) as closed:
                 await receive(line)
-            assert not line.offer(b"x\n")
-            line.send(b"x\n")
-            with pytest.raises(ConnectionClosed):
-                await receive(line)
-
-    run(host())
+            assert closed.value.fault is Fault.GONE
+        line.send(b"still there?\n")
+        assert await heard(theirs, 13) == b"still there?\n"
 
 
-def test_a_line_before_a_reset_is_still_received(run: Run) -> None:
-    async def host() -> None:
-        with socket.create_server(("127.0.0.1", 0)) as listener:
-            theirs = socket.create_connection(listener.getsockname())
-            line = await accept_tcp(listener.accept()[0])
-            theirs.send(b"whole\n")
-            await asyncio.sleep(0.01)
-            theirs.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-            theirs.close()
-            await asyncio.sleep(0.01)
-            assert await receive(line) == b"whole"
-            with pytest.raises(ConnectionClosed):
-                await receive(line)
-            await line.close(b"", 0)
+async def test_an_end_in_the_middle_of_a_line_is_closed_mid_reply() -> None:
+    async with pair() as (line, theirs):
+        receiving = asyncio.create_task(receive(line))
+        await some_turns()
+        theirs.send(b'{"nonce"')
+        await some_turns()
+        theirs.close()
+        with pytest.raises(ClosedMidReply):
+            await receiving
 
-    run(host())
+
+async def test_a_line_before_a_reset_is_still_received() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        theirs = socket.create_connection(listener.getsockname())
+        line = await accept_tcp(listener.accept()[0])
+        theirs.send(b"whole\n")
+        await asyncio.sleep(0.01)
+        theirs.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        theirs.close()
+        await asyncio.sleep(0.01)
+        assert await receive(line) == b"whole"
+        with pytest.raises(ConnectionClosed):
+            await receive(line)
+        await line.close(b"", 0)
 
 
 @pytest.mark.parametrize("half", [True, False])
-def test_a_lost_connection_is_reported_once_without_a_question(run: Run, half: bool) -> None:
-    async def host() -> list[str]:
-        told: list[str] = []
-        async with pair() as (line, theirs):
-            line.on_lost(lambda: told.append("in time"))
-            await some_turns()
-            assert told == []
-            if half:
-                theirs.shutdown(socket.SHUT_WR)
-            else:
-                theirs.close()
-            await some_turns()
-            line.on_lost(lambda: told.append("late"))
-        return told
-
-    assert run(host()) == ["in time", "late"]
+async def test_a_lost_connection_is_reported_once_without_a_question(half: bool) -> None:
+    told: list[str] = []
+    async with pair() as (line, theirs):
+        line.on_lost(lambda: told.append("in time"))
+        await some_turns()
+        assert told == []
+        if half:
+            theirs.shutdown(socket.SHUT_WR)
+        else:
+            theirs.close()
+        await some_turns()
+        line.on_lost(lambda: told.append("late"))
+    assert told == ["in time", "late"]
 
 
-def test_a_last_message_reaches_a_slow_client(run: Run) -> None:
-    async def host() -> None:
-        async with pair() as (line, theirs):
-            backlog = 0
-            while line.offer(b"z" * 999 + b"\n"):
-                backlog += 1000
-                await some_turns()
-            leaving = asyncio.create_task(line.close(b"so long\n", 60.0))
-            assert await heard(theirs, backlog + 100) == (b"z" * 999 + b"\n") * (backlog // 1000) + b"so long\n"
-            await leaving
-
-    run(host())
+async def test_a_last_message_reaches_a_slow_client() -> None:
+    async with pair() as (line, theirs):
+        taken = await offer_until_full(line)
+        leaving = asyncio.create_task(line.close(b"so long\n", 60.0))
+        assert await heard(theirs, len(taken) + 100) == taken + b"so long\n"
+        await leaving
 
 
-def test_a_last_message_takes_no_longer_than_its_limit(run: Run) -> None:
-    async def host() -> None:
-        async with pair() as (line, _):
-            line.send(MUCH)
-            receiving = asyncio.create_task(receive(line))
-            await some_turns()
-            await line.close(b"so long\n", 0.01)
-            with pytest.raises(ConnectionClosed):
-                await receiving
-
-    run(host())
+async def test_a_last_message_takes_no_longer_than_its_limit() -> None:
+    async with pair() as (line, _):
+        line.send(MUCH)
+        receiving = asyncio.create_task(receive(line))
+        await some_turns()
+        await line.close(b"so long\n", 0.01)
+        with pytest.raises(ConnectionClosed):
+            await receiving
 
 
 @pytest.mark.parametrize("when", CancelTime)
-def test_a_conversation_is_cancelled_at_every_await_and_leaves_nothing_open(run: Run, when: CancelTime) -> None:
+async def test_a_conversation_is_cancelled_at_every_await_and_leaves_nothing_open(when: CancelTime) -> None:
     async def talk(line: TcpConnection) -> None:
         try:
             line.send(b"question\n")
@@ -371,60 +244,49 @@ def test_a_conversation_is_cancelled_at_every_await_and_leaves_nothing_open(run:
             await line.close(b"so long\n", 1.0)
 
     async def other_end(theirs: socket.socket) -> None:
+        loop = asyncio.get_running_loop()
         with suppress(OSError):
             await heard(theirs, 9)
-            await asyncio.get_running_loop().sock_sendall(theirs, b"an")
-            await asyncio.get_running_loop().sock_sendall(theirs, b"swer\n")
+            await loop.sock_sendall(theirs, b"an")
+            await loop.sock_sendall(theirs, b"swer\n")
             await heard(theirs, len(MUCH))
-            await asyncio.get_running_loop().sock_sendall(theirs, b"answer\n")
+            await loop.sock_sendall(theirs, b"answer\n")
             await heard(theirs, 100)
 
-    async def host(at: int) -> bool:
+    awaits, was_cancelled = 0, True
+    while was_cancelled:
+        awaits += 1
         async with pair() as (line, theirs):
             other = asyncio.create_task(other_end(theirs))
-            was = await cancel_at(at, when, talk(line))
+            was_cancelled = await cancel_at(awaits, when, talk(line))
             await other
             with pytest.raises(ConnectionClosed):
                 await receive(line)
-            return was
-
-    awaits = 1
-    while run(host(awaits)):
-        awaits += 1
     assert awaits > 3
 
 
-# What the machine finds out
+# What the machine finds out.
 
 
-def test_keepalive_detects_a_dead_machine() -> None:
-    with (
-        socket.create_server(("127.0.0.1", 0)) as listener,
-        socket.create_connection(listener.getsockname()) as connection,
-    ):
-        enable_keepalive(connection)
-        options = socket.SO_KEEPALIVE, socket.TCP_KEEPIDLE, socket.TCP_USER_TIMEOUT
-        levels = socket.SOL_SOCKET, socket.IPPROTO_TCP, socket.IPPROTO_TCP
-        found = [connection.getsockopt(*option) for option in zip(levels, options, strict=True)]
-
-    assert found == [1, 30, 60_000]
+async def test_keepalive_detects_a_dead_machine() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener, socket.create_connection(listener.getsockname()) as sent:
+        enable_keepalive(sent)
+        assert sent.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE) == 1
+        assert sent.getsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE) == 30
+        assert sent.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT) == 60_000
 
 
-def test_accepted_connections_have_keepalive() -> None:
+async def test_accepted_connections_have_keepalive() -> None:
     found = []
 
     async def greet(connection: socket.socket, place: str) -> None:
         found.append(connection.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE))
         connection.close()
 
-    async def host() -> None:
-        with socket.create_server(("127.0.0.1", 0)) as listener:
-            listener.setblocking(False)
-            async with PendingConnections(listener, greet):
-                with socket.create_connection(listener.getsockname()):
-                    while not found:
-                        await asyncio.sleep(0)
-
-    asyncio.run(host())
-
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        listener.setblocking(False)
+        async with PendingConnections(listener, greet):
+            with socket.create_connection(listener.getsockname()):
+                while not found:
+                    await asyncio.sleep(0)
     assert found == [1]

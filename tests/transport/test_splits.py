@@ -3,14 +3,14 @@
 import asyncio
 import sys
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 import pytest
 
 from fairplay.core.events import Event
 from fairplay.core.match import Match
-from fairplay.core.messages import Answer, Answered, Message
+from fairplay.core.messages import Answered
 from fairplay.games.fish import Fish
 from fairplay.hosting.table import AsyncLocalChannel
 from fairplay.players.address import built_in_strategy
@@ -36,8 +36,7 @@ class InMemory(asyncio.Transport):
 
     def __init__(self, split: Split, arrive: Callable[[bytes], None]) -> None:
         super().__init__()
-        self._split = split
-        self._arrive = arrive
+        self._split, self._arrive = split, arrive
         self.longest = 0  # bytes that were written at once
 
     def write(self, data: bytes | bytearray | memoryview) -> None:
@@ -71,24 +70,14 @@ def arrives_at(connection: SocketConnection) -> Callable[[bytes], None]:
     return arrive
 
 
-def split_at(at: int) -> Split:
-    """Let each message come in two pieces, if it is longer than that."""
-    return lambda data: [data[:at], data[at:]] if 0 < at < len(data) else [data]
-
-
-class Ends(NamedTuple):
-    """Both ends of a connection, and what carries their words."""
-
-    ours: Connection
-    theirs: SocketConnection
-    carriers: tuple[InMemory, InMemory]
+Ends = tuple[Connection, SocketConnection, InMemory, InMemory]  # ours and theirs, and what carries their words
 
 
 def joined(ours: SocketConnection, theirs: SocketConnection, split: Split) -> Ends:
-    carriers = InMemory(split, arrives_at(theirs)), InMemory(split, arrives_at(ours))
-    ours.connection_made(carriers[0])
-    theirs.connection_made(carriers[1])
-    return Ends(ours, theirs, carriers)
+    out, back = InMemory(split, arrives_at(theirs)), InMemory(split, arrives_at(ours))
+    ours.connection_made(out)
+    theirs.connection_made(back)
+    return ours, theirs, out, back
 
 
 def over_tcp(split: Split) -> Ends:
@@ -100,57 +89,36 @@ def over_websocket(split: Split) -> Ends:
 
 
 def over_pipes(split: Split) -> Ends:
-    """The line to a program without the program."""
-    program, theirs = (
-        ProgramConnection(SandboxedCommand((sys.executable,), SandboxPolicy(SandboxLevel.NONE))),
-        TcpConnection(),
-    )
+    """The connection to a program without the program."""
+    program = ProgramConnection(SandboxedCommand((sys.executable,), SandboxPolicy(SandboxLevel.NONE)))
+    theirs = TcpConnection()
     program._stdin = stdin = InMemory(split, arrives_at(theirs))
     stdout = InMemory(split, program._stdout_pipe().data_received)
     theirs.connection_made(stdout)
-    return Ends(program, theirs, (stdin, stdout))
+    return program, theirs, stdin, stdout
+
+
+def strategy() -> Any:
+    return built_in_strategy(GAME.name, "greedy")
 
 
 class Player:
-    """The player at the other end, who gives answers that were written down."""
+    """The player at the other end."""
 
-    def __init__(self, connection: SocketConnection, answers: list[bytes]) -> None:
-        self._connection = connection
-        self._answers = iter(answers)
+    def __init__(self, connection: SocketConnection) -> None:
+        self._connection, self._strategy = connection, strategy()
         connection.on_receive(self._hear)
 
     def _hear(self, heard: Received) -> None:
         assert isinstance(heard, bytes), heard
-        nonce = msgspec.json.decode(heard)["nonce"]
-        self._connection.send(b'{"nonce":"%b","answer":%b}\n' % (nonce.encode(), next(self._answers)))
+        question = msgspec.json.decode(heard)
+        answer = self._strategy(GAME.unpack(question["view"])) if question["type"] == "take_turn" else None
+        self._connection.send(wire.encode({"nonce": question["nonce"], "answer": answer}) + b"\n")
         self._connection.on_receive(self._hear)
-
-
-class Noted(LocalChannel):
-    """A player in this process whose answers are written down."""
-
-    def __init__(self) -> None:
-        super().__init__(built_in_strategy(GAME.name, "greedy"), GAME)
-        self.answers = [b"null"]  # to hello
-
-    def ask(self, message: Message) -> Answer:
-        answer = super().ask(message)
-        assert isinstance(answer, Answered)
-        self.answers.append(wire.encode(answer.value))
-        return answer
 
 
 def the_match() -> Match[Any, Any, Any]:
     return deal_match(GAME, ("ann", "bob"), bytes([3] * 32), match_id="m")
-
-
-def in_process() -> tuple[list[Event], list[bytes]]:
-    """The facts of the match, and the answers of its first player."""
-    facts: list[Event] = []
-    noted = Noted()
-    other = LocalChannel(built_in_strategy(GAME.name, "greedy"), GAME)
-    play(the_match(), [noted, other], on_event=lambda event, match: facts.append(event))
-    return facts, noted.answers
 
 
 class Quiet(RemoteChannel):
@@ -160,39 +128,28 @@ class Quiet(RemoteChannel):
         pass
 
 
-async def at_a_distance(ends: Ends, answers: list[bytes]) -> list[Event]:
-    """The facts of the match if the first player is at the other end."""
-    Player(ends.theirs, answers)
-    remote = Quiet(ends.ours, GAME)
-    assert isinstance(await remote.hello(), Answered)
-    facts: list[Event] = []
-    here = AsyncLocalChannel(LocalChannel(built_in_strategy(GAME.name, "greedy"), GAME))
-    await play_async(the_match(), [remote, here], on_event=lambda event, match: facts.append(event))
-    return facts
-
-
 @pytest.mark.parametrize("over", [over_tcp, over_websocket, over_pipes])
-def test_facts_are_the_same_wherever_messages_are_split(over: Callable[[Split], Ends]) -> None:
-    expected, answers = in_process()
+async def test_facts_are_the_same_wherever_messages_are_split(
+    over: Callable[[Split], Ends], loop: VirtualTimeLoop
+) -> None:
+    expected: list[Event] = []
+    table = [LocalChannel(strategy(), GAME) for _ in range(2)]
+    play(the_match(), table, on_event=lambda event, match: expected.append(event))
 
-    async def every_split() -> int:
-        longest, at = 1, 0
-        while at < longest:  # 0: nothing is split
-            ends = over(split_at(at))
-            assert await at_a_distance(ends, answers) == expected, at
-            longest, at = max(carrier.longest for carrier in ends.carriers), at + 1
-        return at
+    async def match_over(split: Split) -> int:
+        """Play the match with its first player at the other end, and return the length of the longest message."""
+        ours, theirs, *carriers = over(split)
+        Player(theirs)
+        remote = Quiet(ours, GAME)
+        assert isinstance(await remote.hello(), Answered)
+        facts: list[Event] = []
+        other = AsyncLocalChannel(LocalChannel(strategy(), GAME))
+        await play_async(the_match(), [remote, other], on_event=lambda event, match: facts.append(event))
+        assert facts == expected
+        return max(carrier.longest for carrier in carriers)
 
-    with asyncio.Runner(loop_factory=VirtualTimeLoop) as runner:
-        assert runner.run(every_split()) > 200
-
-
-@pytest.mark.parametrize("over", [over_tcp, over_websocket, over_pipes])
-def test_facts_are_the_same_byte_by_byte(over: Callable[[Split], Ends]) -> None:
-    expected, answers = in_process()
-
-    async def byte_by_byte() -> list[Event]:
-        return await at_a_distance(over(lambda data: [bytes([byte]) for byte in data]), answers)
-
-    with asyncio.Runner(loop_factory=VirtualTimeLoop) as runner:
-        assert runner.run(byte_by_byte()) == expected
+    await match_over(lambda data: [bytes([byte]) for byte in data])
+    longest, at = 2, 1
+    while at < longest:
+        longest, at = await match_over(lambda data, at=at: [data[:at], data[at:]] if at < len(data) else [data]), at + 1  # type: ignore[misc]
+    assert at > 200
