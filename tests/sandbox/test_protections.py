@@ -15,7 +15,6 @@ import pytest
 
 from fairplay.core.errors import BadRequest
 from fairplay.sandbox import bubblewrap, process_tree, protections
-from fairplay.sandbox.cgroup import cgroup_support
 from fairplay.sandbox.policy import MEGABYTE, SandboxLevel, SandboxPolicy
 from fairplay.sandbox.protections import PROTECTIONS, enforceable_protections, parse_sandbox, wrap_command
 from fairplay.sandbox.sandboxed_command import SandboxedCommand
@@ -56,6 +55,7 @@ def machine_without(monkeypatch: pytest.MonkeyPatch, why: str = NOT_INSTALLED) -
     without = tuple(protections.Protection(name, about, why) for name, about in PROTECTIONS.items())
     monkeypatch.setattr(protections, "enforceable_protections", lambda: without)
     monkeypatch.setattr("fairplay.cli.doctor.enforceable_protections", lambda: without)
+    monkeypatch.setattr(protections, "why_no_landlock", lambda: "the kernel is too old")
 
 
 # The choice of a sandbox.
@@ -67,7 +67,7 @@ def test_sandboxes_are_parsed_by_name(capsys: pytest.CaptureFixture[str]) -> Non
     assert parse_sandbox("none") == SandboxPolicy(SandboxLevel.NONE)
     assert capsys.readouterr().err == ""
     for text in ("", "Strict", "docker", "auto "):
-        with pytest.raises(BadRequest, match="there is auto, strict and none"):
+        with pytest.raises(BadRequest, match="there is auto, strict, landlock and none"):
             parse_sandbox(text)
 
 
@@ -237,7 +237,9 @@ def test_limits_hold(sandbox: SandboxPolicy) -> None:
     assert sandbox.level is SandboxLevel.NONE or (core, signals) == ([1, 1], [256, 256])
 
 
-@every_level
+@pytest.mark.parametrize(
+    "sandbox", [pytest.param(STRICT, marks=needs_strict), SandboxPolicy(SandboxLevel.NONE)], ids=["strict", "none"]
+)
 def test_programs_are_killed_first_where_memory_runs_out(sandbox: SandboxPolicy) -> None:
     others = {path: path.read_text() for path in Path("/proc").glob("[1-9]/oom_score_adj")}
 
@@ -419,7 +421,7 @@ def test_doctor_reports_a_common_reason_once_and_whether_there_are_namespaces(
     assert measures == [(name, not why, why) for name in PROTECTIONS]
     assert done.out.count(NOT_INSTALLED) == bool(why)
     lacking = [line for line in said if line.split()[:1] == ["no"]]
-    assert len(lacking) == (len(PROTECTIONS) + 1 if why else 0) + (not cgroup_support().memory)
+    assert len(lacking) == sum(not each["enforced"] for each in told["measures"] + told["besides"])
     namespaces = [line for line in said if line.startswith("Without namespaces")]
     warning = "Without namespaces (they are not allowed) a bot may leave processes behind."
     assert namespaces == [warning] * bool(no_namespace)
