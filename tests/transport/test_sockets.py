@@ -15,6 +15,7 @@ from fairplay.transport.event_loop import new_event_loop
 from fairplay.transport.framed import MAX_EXCERPT_BYTES, MAX_UNREAD_BYTES
 from fairplay.transport.pending import PendingConnections
 from fairplay.transport.sockets import READ_BUFFER_BYTES, TcpConnection, accept_tcp, enable_keepalive
+from tests.nonempty import nonempty
 from tests.players.cancelling import CancelTime, cancel_at
 from tests.running.coroutines import some_turns
 
@@ -72,7 +73,7 @@ async def offer_until_full(line: TcpConnection) -> bytes:
 
 async def test_lines_are_the_same_wherever_the_bytes_are_split() -> None:
     text = b'{"nonce":"1"}\n\n{"nonce":"2"}\r\n'
-    for at in range(1, len(text)):
+    for at in nonempty(range(1, len(text))):
         async with pair() as (line, theirs):
             theirs.send(text[:at])
             receiving = asyncio.create_task(receive(line))
