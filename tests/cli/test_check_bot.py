@@ -2,7 +2,6 @@
 
 import re
 import shlex
-import shutil
 import sys
 import time
 from pathlib import Path
@@ -19,7 +18,6 @@ from tests.cli.command import (
     LEGAL_BOT,
     CommandResult,
     make_in_process_player,
-    refusal_line,
     run_fairplay,
     start_process,
 )
@@ -74,42 +72,20 @@ def flat(text: str) -> str:
     return " ".join(text.split())
 
 
-def without_times(text: str) -> str:
-    return re.sub(r"[\d.]+ (?:µs|ms|s|%)", "?", text)
-
-
-# Those who are ready.
-
-
-@pytest.mark.parametrize(
-    ("game", "bot"),
-    [
-        ("fish", f"{EXAMPLES}/a_player.py"),
-        ("fish", f"exec:{sys.executable} {EXAMPLES}/bots/fish_sdk.py"),
-        pytest.param(
-            "q",
-            f"exec:node {EXAMPLES}/bots/q_bot.js",
-            marks=pytest.mark.skipif(not shutil.which("node"), reason="there is no node here"),
-        ),
-    ],
-)
-def test_the_example_bots_are_ready(game: str, bot: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bot_check, "BOT_EXIT_TIMEOUT_S", 60.0)  # of which they need little, but on a busy machine
+def test_an_example_bot_is_ready(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bot_check, "BOT_EXIT_TIMEOUT_S", 60.0)  # of which it needs little, but on a busy machine
     before = current_holdings()
 
-    done = check(game, bot)
+    done = check("fish", f"exec:{sys.executable} {EXAMPLES}/bots/fish_sdk.py")
 
     made = verdicts(done)
     assert done.code == 0
     assert done.out.splitlines()[-1] == "ready to play"
     assert not [line for line in made if line.startswith("no")]
-    assert re.fullmatch(
-        r"ok   start: it said hello after [\d.]+ m?s, \d+ % of 10 s(, with the name random-walk)?", made[0]
-    )
-    assert ("random-walk" in made[0]) == ("sdk" in bot)
-    assert re.match(
-        r"(ok  |warn) time: the slowest of \d+ answers took .* % of 5 s; the slowest of 3 starts ", made[-2]
-    )
+    hello = r"ok   start: it said hello after [\d.]+ m?s, \d+ % of 10 s, with the name random-walk"
+    assert re.fullmatch(hello, made[0])
+    time = r"(ok  |warn) time: the slowest of \d+ answers took .* % of 5 s; the slowest of 3 starts "
+    assert re.match(time, made[-2])
     assert re.match(r"ok   end: it ended by itself within [\d.]+ m?s, ", made[-1])
     assert is_cleaned_up(before), new_holdings(before)
 
@@ -132,15 +108,23 @@ def test_there_are_games_of_the_fewest_and_of_the_most_and_every_position_with_s
     made = verdicts(check(game, "random"))
 
     rules, examples = game_info(game).rules(), game_info(game).examples
-    views = {
-        name: rules.view(state, rules.turn(state)) for name, state in examples.items() if rules.turn(state) is not None
-    }
+    on_turn = {name: rules.turn(state) for name, state in examples.items()}
+    views = {name: rules.view(examples[name], seat) for name, seat in on_turn.items() if seat is not None}
     least, most = rules.seats[0], rules.seats[-1]
     assert re.match(rf"ok   game 1.*, seat 0 of {least}, with ", made[1])
     assert re.match(rf"ok   game 2.*, seat [1-{least}] of {least + 1}, with ", made[2])
     assert re.match(rf"ok   game 3.*, seat {most - 1} of {most}, with ", made[3])
     assert made[4].startswith("ok   alone: all other players are out: ")
     assert [line.split("'")[1] for line in made[5:-1]] == [name for name in views if any(rules.actions(views[name]))]
+
+
+def test_parameters_are_taken_and_only_as_many_sit_down_as_they_allow() -> None:
+    made = verdicts(check("fish", "random", "--set", "rows=1", "--set", "columns=8"))
+
+    assert [line.partition(", with")[0] for line in made[1:4]] == [
+        f"ok   game {number} (rows=1, columns=8), seat {seat}"
+        for number, seat in ((1, "0 of 2"), (2, "2 of 4"), (3, "3 of 4"))
+    ]
 
 
 def test_a_player_in_this_process_may_print_and_is_not_timed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -153,39 +137,17 @@ def test_a_player_in_this_process_may_print_and_is_not_timed(tmp_path: Path, mon
     assert "hm" not in done.out
     assert verdicts(done)[-1].endswith("; no limits are enforced in this process")
 
-
-@pytest.mark.parametrize("game", GAMES)
-def test_a_check_has_the_same_output_every_time(game: str) -> None:
-    once, again = check(game, "random"), check(game, "random")
-
-    assert without_times(once.out) == without_times(again.out)
-
-
-def test_a_bot_may_be_checked_without_a_sandbox(tmp_path: Path) -> None:
-    done = check("fish", program(tmp_path, ""), "--sandbox", "none")
-
-    assert (done.code, done.out.splitlines()[-1]) == (0, "ready to play")
-
-
-def test_parameters_are_taken_and_only_as_many_sit_down_as_they_allow() -> None:
-    made = verdicts(check("fish", "random", "--set", "rows=1", "--set", "columns=8"))
-
-    assert [line.partition(", with")[0] for line in made[1:4]] == [
-        "ok   game 1 (rows=1, columns=8), seat 0 of 2",
-        "ok   game 2 (rows=1, columns=8), seat 2 of 4",
-        "ok   game 3 (rows=1, columns=8), seat 3 of 4",
-    ]
-
-
-# Those who are not.
+    again = check("fish", make_in_process_player("def take_turn(view): raise ValueError('no')", tmp_path, monkeypatch))
+    assert again.out.endswith("not ready: 9 of 11 checks failed\n")
+    assert again.out.count("evidence  ValueError: no") == 1  # and once is enough
+    assert again.out.count("this was explained above\n") == 8
 
 
 def test_a_cheat_in_the_second_game_alone_is_explained(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     done = check("fish", f"ann={program(tmp_path, ILLEGAL)}")
 
     told = wrong(done)
-    first, *_ = told.splitlines()
-    assert first.startswith("no   game 2 (rows=5, columns=5), seat 1 of 3, with random, lookahead: illegal, rule 3.2: ")
+    assert told.startswith("no   game 2 (rows=5, columns=5), seat 1 of 3, with random, lookahead: illegal, rule 3.2: ")
     assert re.search(r"\n +when +on turn 3 of its own; it took .*\n +after fact 7: random places a penguin at ", told)
     assert "fault     illegal: an action that breaks a rule\n" in told
     assert f"rule 3.2  {clauses('fish')['3.2']}\n" in told
@@ -198,9 +160,8 @@ def test_a_cheat_in_the_second_game_alone_is_explained(tmp_path: Path, monkeypat
     [again] = re.findall(r"^ +fairplay (play .* --journal games)$", told, re.MULTILINE)
     assert run_fairplay(*shlex.split(again)).code == 0
     [journal] = Path("games").glob("*.jsonl")
-    assert (
-        "\n  when      on turn 3 of its own\n            after fact 7: random " in run_fairplay("why", str(journal)).out
-    )
+    when = "\n  when      on turn 3 of its own\n            after fact 7: random "
+    assert when in run_fairplay("why", str(journal)).out
 
 
 def test_the_match_that_shows_a_fault_again_has_the_limit_and_the_sandbox_of_the_check(tmp_path: Path) -> None:
@@ -215,46 +176,22 @@ def test_the_match_that_shows_a_fault_again_has_the_limit_and_the_sandbox_of_the
     [
         ("raise ValueError('no idea')", "ValueError: no idea", ""),
         ("sys.exit(0)", "ended with exit code 0", "read stdin until it ends; "),
-        ("import os\nos.kill(os.getpid(), 9)", "was killed by signal 9", ""),
     ],
 )
 def test_a_bot_that_crashes_at_the_start_is_not_tested_further(
     tmp_path: Path, body: str, said: str, advice: str
 ) -> None:
-    done = check("fish", program(tmp_path, body))
+    done = check("fish", program(tmp_path, f"for n in range(40): print('thinking', n, file=sys.stderr)\n{body}"))
 
     told = wrong(done)
     assert told.startswith("no   start: crashed, the program ")
     assert re.search(r"\n +when +at hello; it took .*\n +fault +crashed: the player's program failed\n", told)
     assert said in told
+    assert "its stderr ends with:\n" in told and "lines left out)\n" in told
+    assert "thinking 39\n" in told and "thinking 20\n" not in told
     assert ("advice" in told) == bool(advice)
     assert advice in flat(told)
     assert done.out.endswith("\nnot ready: 1 of 12 checks failed, and 11 were skipped\n")
-
-
-@pytest.mark.parametrize(
-    ("source", "said"),
-    [
-        ("def take_turn(view)", "SyntaxError: expected ':'"),
-        (PLAIN, "defines no player: neither a class Player nor a function take_turn"),
-    ],
-    ids=["no Python", "a program of its own"],
-)
-def test_a_file_without_a_player_is_explained(tmp_path: Path, source: str, said: str) -> None:
-    path = tmp_path / "bot.py"
-    path.write_text(source)
-
-    told = flat(wrong(check("fish", str(path))))
-
-    assert said in told
-    assert (f'advice name a program that speaks the protocol itself exec:"python3 {path}"' in told) == (source == PLAIN)
-
-
-def test_a_bot_that_never_answers_hello_is_advised_to_flush(tmp_path: Path) -> None:
-    told = wrong(check("fish", program(tmp_path, "", before="import time; time.sleep(60)"), "--limit", "start=0.3"))
-
-    assert told.startswith("no   start: timed out, no answer within 0.3 s\n")
-    assert "advice    end each reply with a newline and flush stdout" in told
 
 
 def test_a_check_says_by_how_much_a_bot_was_too_late(tmp_path: Path) -> None:
@@ -270,45 +207,36 @@ def test_a_check_says_by_how_much_a_bot_was_too_late(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("body", "before", "told"),
+    ("body", "before", "failed", "advice"),
     [
-        (CHATTY, "", "stdout got something other than a reply: 'thinking...'; print to stderr instead"),
-        ("", "print('hi', flush=True)", "stdout got something other than a reply: 'hi'; print to stderr instead"),
-        ("", "print('x' * 10000)", "stdout got something other than a reply: 'xxx"),
-        (
-            "",
-            "print('{}', flush=True)",
-            'a reply is {"nonce": "...", "answer": ...} on one line, with the nonce of the question',
-        ),
+        (CHATTY, "", "game 2", "stdout got something other than a reply: 'thinking...'; print to stderr instead"),
+        ("", "print('x' * 10000)", "start", "stdout got something other than a reply: 'xxx"),
+        ("", "print('{}', flush=True)", "start", 'a reply is {"nonce": "...", "answer": ...} on one line, with the '),
+        ("", "import time; time.sleep(60)", "start", "end each reply with a newline and flush stdout"),
     ],
-    ids=["chats", "greets", "floods", "forgets the nonce"],
+    ids=["chats", "floods", "forgets the nonce", "never answers hello"],
 )
-def test_a_check_shows_what_a_bot_printed(tmp_path: Path, body: str, before: str, told: str) -> None:
-    done = check("fish", program(tmp_path, body, before))
+def test_a_check_gives_advice(tmp_path: Path, body: str, before: str, failed: str, advice: str) -> None:
+    told = wrong(check("fish", program(tmp_path, body, before), "--limit", "start=2"))
 
-    assert wrong(done).startswith("no   game 2 " if body else "no   start: ")
-    assert f"advice {told}" in flat(wrong(done))
-
-
-def test_a_check_shows_the_end_of_a_bots_stderr(tmp_path: Path) -> None:
-    body = "for n in range(40): print('thinking', n, file=sys.stderr)\nraise ValueError(7)"
-
-    told = wrong(check("fish", program(tmp_path, body)))
-
-    assert "the program ended with exit code 1; its stderr ends with:\n" in told
-    assert "lines left out)\n" in told
-    assert "thinking 39\n" in told
-    assert "thinking 20\n" not in told
-    assert "ValueError: 7\n" in told
+    assert told.startswith(f"no   {failed}")
+    assert f"advice {advice}" in flat(told)
 
 
-@pytest.mark.parametrize("game", ["fish", "tsuro"])
-def test_a_bot_that_relies_on_others_fails_the_check(game: str, tmp_path: Path) -> None:
-    rules = game_info(game).rules.__name__
-    source = f"from fairplay.games.{game} import {rules}\ndef take_turn(view):\n    _ = view.opponents[0]\n"
-    (tmp_path / "bot.py").write_text(f"{source}    return next({rules}().actions(view))\n")
+def test_a_program_of_its_own_is_told_to_name_its_interpreter(tmp_path: Path) -> None:
+    path = tmp_path / "bot.py"
+    path.write_text(PLAIN)
 
-    done = check(game, str(tmp_path / "bot.py"))
+    told = flat(wrong(check("fish", str(path))))
+
+    assert "defines no player: neither a class Player nor a function take_turn" in told
+    assert f'advice name a program that speaks the protocol itself exec:"python3 {path}"' in told
+
+
+def test_a_bot_that_relies_on_others_fails_the_check(tmp_path: Path) -> None:
+    (tmp_path / "bot.py").write_text(LEGAL_BOT.replace("    return", "    _ = view.opponents[0]\n    return"))
+
+    done = check("fish", str(tmp_path / "bot.py"))
 
     refused = [line for line in verdicts(done) if line.startswith("no")]
     assert refused[0] == "no   alone: all other players are out: crashed, the program ended with exit code 1"
@@ -324,16 +252,6 @@ def test_an_illegal_action_in_an_unusual_position_is_shown_with_its_view(tmp_pat
     assert [line.split("'")[1] for line in refused] == ["placing", "star", "stuck", "freed by an ejection"]
     assert "no   position 'star': illegal, rule 4.1: " in done.out
     assert '\n       as JSON   {"seat":0,"stage":"playing","order":[0,1],' in done.out
-
-
-def test_a_repeated_failure_is_explained_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    done = check(
-        "fish", make_in_process_player("def take_turn(view): raise ValueError('a bad day')", tmp_path, monkeypatch)
-    )
-
-    assert done.out.endswith("not ready: 9 of 11 checks failed\n")
-    assert done.out.count("evidence  ValueError: a bad day") == 1
-    assert done.out.count("this was explained above\n") == 8
 
 
 def test_a_slow_bot_and_one_that_ignores_eof_are_only_warned(tmp_path: Path) -> None:
@@ -376,13 +294,8 @@ if not Path({str(tmp_path / "started")!r}).exists():
 def test_failures_at_other_moments_are_explained_too(
     method: str, when: str, shown: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    source = f"""
-from fairplay.games.q.strategies import RECIPES
-
-class Player:
-    def take_turn(self, view): return RECIPES["dag"](view)
-    def {method}: return "thanks"
-"""
+    turn = "from fairplay.games.q.strategies import RECIPES\n    take_turn = staticmethod(RECIPES['dag'])"
+    source = f"class Player:\n    {turn}\n    def {method}: return 'thanks'"
 
     done = check("q", f"ann={make_in_process_player(source, tmp_path, monkeypatch)}")
 
@@ -390,35 +303,6 @@ class Player:
     assert re.search(rf"no   game 1.*: malformed, .*\n +when +{when}", done.out)
     assert 'evidence  answered "thanks"\n' in done.out
     assert re.search(f"What ann was {shown}", done.out)
-
-
-# What cannot be checked at all.
-
-REFUSED = {
-    "an unknown game": (
-        ("chess", "random"),
-        "there is no game 'chess'; there is fish, tsuro, q; name your own game with --game py:module:Name",
-    ),
-    "an unknown player": (("fish", "rando"), "fish has no player 'rando'; it has random, "),
-    "a missing file": (("fish", "./nobody.py"), "there is no Python file ./nobody.py"),
-    "a missing program": (("fish", "exec:nobody_there"), "there is no program 'nobody_there'"),
-    "a missing module": (("fish", "py:nobody_there:Bot"), "No module named 'nobody_there'"),
-    "somebody who would join": (("fish", "tcp:4000"), "tcp:4000 cannot be checked: name a program"),
-    "somebody at a WebSocket": (("q", "ann=ws:4000"), "ws:4000 cannot be checked: name a program"),
-    "no time limit": (("fish", "random", "--limit", "soon"), "'soon' is not a time limit"),
-    "an unknown parameter": (("fish", "random", "--set", "depth=3"), "fish has no parameter 'depth'"),
-    "a parameter that is no text": (("fish", "random", "--set", "fish=\udcff"), "'fish=\\udcff' is not valid UTF-8"),
-    "a board too small": (("fish", "random", "--set", "rows=1"), "is too small for 2 players with 4 penguins each"),
-    "no player": (("fish",), "Missing argument 'PLAYER'."),
-}
-
-
-@pytest.mark.parametrize(("arguments", "why"), REFUSED.values(), ids=REFUSED)
-def test_a_player_that_cannot_be_checked_is_refused_in_one_line(arguments: tuple[str, ...], why: str) -> None:
-    assert why in refusal_line(check(*arguments))
-
-
-# Somebody is in a hurry.
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Test that players see no hidden deal twice and no file of their tournament, and play one match at a time."""
+"""Test that hidden deals are not shown twice or guessed, nor the file of a tournament, without a refusal or warning."""
 
 from pathlib import Path
 
@@ -8,8 +8,9 @@ from fairplay.app.tournaments import runner_factory
 from fairplay.core.errors import BadRequest
 from fairplay.terminal import progress
 from fairplay.tournament.running import runners
-from tests.cli.command import refusal_line, run_fairplay, run_script
+from tests.cli.command import BEST_SANDBOX, make_in_process_player, refusal_line, run_fairplay, run_script
 from tests.cli.tournament_files import TIMEOUT_S, read_results, write_tournament_file
+from tests.journal.journals import read_lines
 from tests.players.machine import needs_strict
 from tests.tournament.small_tournaments import make_tournament
 
@@ -17,8 +18,10 @@ HIDDEN = {"game": '"q"', "parameters": "{}", "seed": f'"{"5" * 64}"'}
 FORMATS = ['{ kind = "duplicate", deals = 2 }', '{ kind = "versus", games = 8 }']
 
 
-@pytest.mark.parametrize("format", FORMATS)
-@pytest.mark.parametrize("address", ["tcp:0", "ws:0", "human", "in-process:fairplay.games.q.strategies:LADDER"])
+@pytest.mark.parametrize(
+    ("format", "address"),
+    [(FORMATS[0], "tcp:0"), (FORMATS[1], "human"), (FORMATS[0], "in-process:fairplay.games.q.strategies:LADDER")],
+)
 def test_a_tournament_that_shows_a_hidden_deal_twice_is_refused(format: str, address: str, tmp_path: Path) -> None:
     players = f'[{{ player = "random" }}, {{ name = "ann", player = "{address}" }}]'
     file = write_tournament_file(tmp_path, **HIDDEN, format=format, players=players)
@@ -29,11 +32,8 @@ def test_a_tournament_that_shows_a_hidden_deal_twice_is_refused(format: str, add
     assert not (tmp_path / "cup").exists()
 
 
-@pytest.mark.parametrize("format", FORMATS)
-def test_a_sign_up_for_hidden_deals_that_are_played_twice_is_refused_before_it_opens(
-    format: str, tmp_path: Path
-) -> None:
-    file = write_tournament_file(tmp_path, **HIDDEN, format=format, players="[]", signup="{ min = 2 }")
+def test_a_sign_up_for_hidden_deals_that_are_played_twice_is_refused_before_it_opens(tmp_path: Path) -> None:
+    file = write_tournament_file(tmp_path, **HIDDEN, format=FORMATS[0], players="[]", signup="{ min = 2 }")
 
     why = refusal_line(run_script("serve", "--tournament", str(file), "--port", "0", timeout=TIMEOUT_S))
 
@@ -78,13 +78,20 @@ def test_a_tournament_with_a_guest_has_one_job_and_no_bar_whatever_is_asked_for(
     assert made == [bar, jobs]
 
 
+LOOKS_BESIDE_ITSELF = """
+from pathlib import Path
+from fairplay.games.fish import Fish
+
+def take_turn(view):
+    assert Path(__file__).read_text()
+    file = Path(__file__).with_name("cup.toml")
+    return None if file.is_file() and "players" in file.read_text() else next(Fish().actions(view))
+"""
+
+
 @needs_strict
 def test_a_bot_beside_the_file_of_its_tournament_does_not_see_it(tmp_path: Path) -> None:
-    source = "from pathlib import Path\nfrom fairplay.games.fish import Fish\nHERE = Path(__file__).parent\n"
-    source += "def take_turn(view):\n    assert (HERE / 'bot.py').read_text()\n"
-    source += "    seen = (HERE / 'cup.toml').is_file() and 'players' in (HERE / 'cup.toml').read_text()\n"
-    source += "    return None if seen else next(Fish().actions(view))\n"
-    (tmp_path / "bot.py").write_text(source)
+    (tmp_path / "bot.py").write_text(LOOKS_BESIDE_ITSELF)
     players = '[{ player = "random" }, { name = "bot", player = "./" }]'
     format = '{ kind = "round-robin", games = 1 }'
     file = write_tournament_file(tmp_path, players=players, format=format, sandbox='"strict"')
@@ -93,3 +100,62 @@ def test_a_bot_beside_the_file_of_its_tournament_does_not_see_it(tmp_path: Path)
 
     assert (done.code, done.err) == (0, "")
     assert [row["faults"] for row in read_results(tmp_path / "cup")["standings"]] == [{}, {}]
+
+
+GOOD = """
+from fairplay.games import rules_of
+
+def take_turn(view):
+    game = rules_of({game!r})()
+    return next(game.actions(view))
+"""
+WARNING = "fairplay: this seed can be guessed, so use it only for tests: a player that guesses it knows {}\n"
+
+
+@pytest.fixture
+def stranger(game: str, tmp_path: Path) -> str:
+    path = tmp_path / "stranger.py"
+    path.write_text(GOOD.format(game=game))
+    return str(path)
+
+
+def err(game: str, *arguments: str) -> str:
+    done = run_fairplay("play", game, *arguments, "--quiet", *BEST_SANDBOX)
+    assert done.code == 0, done
+    return done.err
+
+
+@pytest.mark.parametrize(("game", "options"), [("fish", ()), ("tsuro", ("--set", "tiles=cycle"))])
+def test_where_all_is_public_and_for_players_of_the_server_nothing_is_warned_of(
+    game: str, options: tuple[str, ...], stranger: str
+) -> None:
+    assert err(game, *TABLES[game], stranger, "--seed", "7", *options) == ""
+    assert err(game, *TABLES[game], f"bob={TABLES[game][0]}", "--seed", "7") == ""
+
+
+TABLES = {"q": ("dag",), "tsuro": ("second", "third"), "fish": ("greedy",)}
+
+
+@pytest.mark.parametrize(("game", "hidden"), [("q", "all hands and the pile"), ("tsuro", "all tiles to come")])
+def test_a_guessable_seed_with_hidden_hands_is_warned_of_once(
+    game: str, hidden: str, stranger: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = make_in_process_player(GOOD.format(game=game), tmp_path, monkeypatch)
+    several = ("--games", "2", "--jobs", "1")
+
+    for bob, options in ((stranger, ()), (here, ()), (stranger, several)):
+        assert err(game, *TABLES[game], f"bob={bob}", "--seed", "7", *options) == WARNING.format(hidden)
+    for seed in ((), ("--seed", "0f" * 32), several):
+        assert err(game, *TABLES[game], stranger, *seed) == ""
+
+
+@pytest.mark.parametrize("game", ["q"])
+def test_a_resumed_match_keeps_its_guessable_seed(stranger: str, tmp_path: Path) -> None:
+    games = tmp_path / "games"
+    assert run_fairplay("play", "q", "dag", "random", "--seed", "7", "--journal", str(games), "--quiet").err == ""
+    (path,) = games.glob("*.jsonl")
+    assert read_lines(path)[0]["guessable"] is True
+
+    done = run_fairplay("resume", str(path), "--at", "0", "dag", stranger, "--quiet", *BEST_SANDBOX)
+
+    assert (done.code, done.err) == (0, WARNING.format("all hands and the pile"))

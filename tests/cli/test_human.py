@@ -5,9 +5,10 @@ import re
 import select
 import signal
 import subprocess
-import sys
 import termios
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import product, takewhile
 from pathlib import Path
 
@@ -16,17 +17,13 @@ import pytest
 from fairplay.core.events import Acted
 from fairplay.journal.replay import RecordedMatch
 from fairplay.journal.verification import read_legal, verify
-from fairplay.protocol import wire
-from tests.cli.command import INSTALLED_COMMAND, refusal_line, run_fairplay
+from tests.cli.command import INSTALLED_COMMAND, run_script, start_process
 from tests.cli.pseudo_terminal import PseudoTerminal
-from tests.cli.server_process import running_server
 from tests.cli.terminal import SHELL, Terminal
-from tests.cli.test_join import FISH as HOSTED
-from tests.cli.test_join import Script, hello, start
-from tests.players.fake_server import TURN
 from tests.players.programs import becomes_true
 
 PROMPT, SEND, OVER = "human> ", "take it back> ", "\n1. "
+CLEARED = b"\x1b[2J\x1b[3J\x1b[H"  # with what can be scrolled back to
 SMALL = ("--set", "rows=3", "--set", "columns=3", "--seed", "7")
 FISH = ("fish", "human", "greedy", *SMALL)
 GAMES = {
@@ -34,6 +31,13 @@ GAMES = {
     "tsuro": ("tsuro", "random", "human", "survivor", "--set", "size=5", "--seed", "7"),
     "q": ("q", "human", "best", "--seed", "3"),
 }
+
+
+def send(terminal: PseudoTerminal, move: str) -> None:
+    """Type a move, and send it."""
+    terminal.type(f"{move}\n")
+    terminal.wait_for(SEND)
+    terminal.type("\n")
 
 
 def listed(terminal: PseudoTerminal, beginning: str = "", which: int = -1) -> list[str]:
@@ -50,9 +54,7 @@ def play_on(terminal: PseudoTerminal) -> int:
     """Play to the end with the last of the moves that are listed; how many turns there were."""
     turns = 0
     while not terminal.wait_for(PROMPT, OVER).endswith(OVER):
-        terminal.type(f"{listed(terminal)[-1]}\n")
-        terminal.wait_for(SEND)
-        terminal.type("\n")
+        send(terminal, listed(terminal)[-1])
         turns += 1
     assert terminal.wait_for_exit() == 0
     return turns
@@ -70,8 +72,7 @@ def acts(recorded: RecordedMatch, seat: int = 0) -> list[str]:
     return [str(fact.action) for fact in recorded.facts if isinstance(fact, Acted) and fact.seat == seat]
 
 
-@pytest.mark.parametrize("columns", [80, 60])
-@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize(("game", "columns"), [("fish", 80), ("tsuro", 60), ("q", 60)])
 def test_a_whole_game_is_played(game: str, columns: int, tmp_path: Path) -> None:
     with PseudoTerminal("play", *GAMES[game], "--journal", str(tmp_path), columns=columns) as terminal:
         turns = play_on(terminal)
@@ -84,42 +85,24 @@ def test_a_whole_game_is_played(game: str, columns: int, tmp_path: Path) -> None
     assert recorded.limits is None
 
 
-def test_an_illegal_move_is_refused_by_the_rule_and_asked_again(tmp_path: Path) -> None:
+def test_an_illegal_move_is_refused_and_a_slip_taken_back_or_replaced(tmp_path: Path) -> None:
+    asked_again = f"\n{PROMPT}"
     with PseudoTerminal("play", *FISH, "--journal", str(tmp_path)) as terminal:
         assert terminal.wait_for(PROMPT).count("to place") == 1  # the board is drawn once
-        terminal.type("9,9\n")
-        said = terminal.wait_for(f"\n{PROMPT}")
-        assert "Illegal, by rule 3.2: there is no tile at [9, 9]." in said
-        assert '"A penguin is placed on a tile of the board, with any number of fish."' in said
-        terminal.type("north\n")
-        assert "Not understood: 'north' is not a position; write where to place a penguin" in terminal.wait_for(
-            f"\n{PROMPT}"
-        )
-        terminal.type("help\n")
-        assert "ROW,COLUMN ROW,COLUMN" in terminal.wait_for(f"\n{PROMPT}")
-        terminal.type("1,1\n")
-        terminal.wait_for(SEND)
-        terminal.type("\n")
-        play_on(terminal)
-
-    assert acts(record(tmp_path))[0] == "places a penguin at [1, 1]"
-
-
-def test_a_slip_is_taken_back_or_replaced_before_it_is_sent(tmp_path: Path) -> None:
-    with PseudoTerminal("play", *FISH, "--journal", str(tmp_path)) as terminal:
-        terminal.wait_for(PROMPT)
-        terminal.type("0,0\n")
-        assert "human places a penguin at [0, 0]." in terminal.wait_for(SEND)
-        terminal.type("u\n")
-        terminal.wait_for(PROMPT)
-        terminal.type("0,1\n")
-        terminal.wait_for(SEND)
-        terminal.type("9,9\n")
-        assert "Illegal, by rule 3.2" in terminal.wait_for(PROMPT)
-        terminal.type("0,1\n")
-        terminal.wait_for(SEND)
-        terminal.type("0,2\n")
-        terminal.wait_for(SEND)
+        for words, shown, prompt in (
+            ("9,9", "Illegal, by rule 3.2: there is no tile at [9, 9].", asked_again),
+            ("9,8", '"A penguin is placed on a tile of the board, with any number of fish."', asked_again),
+            ("north", "Not understood: 'north' is not a position; write where to place a penguin", asked_again),
+            ("help", "ROW,COLUMN ROW,COLUMN", asked_again),
+            ("0,0", "human places a penguin at [0, 0].", SEND),
+            ("u", "", PROMPT),
+            ("0,1", "", SEND),
+            ("9,9", "Illegal, by rule 3.2", PROMPT),
+            ("0,1", "", SEND),
+            ("0,2", "", SEND),
+        ):
+            terminal.type(f"{words}\n")
+            assert shown in terminal.wait_for(prompt)
         terminal.type("b\n")
         assert re.search(r"/ \d \\___/ \d \\___\[R \d\]", terminal.wait_for(SEND))  # the penguin that is not there yet
         terminal.type("\n")
@@ -180,12 +163,10 @@ def test_tab_completes_word_by_word(tmp_path: Path) -> None:
     assert acts(read_legal(next(tmp_path.glob("*.jsonl"))))[0] == "places blue 8star at [0, 1]"
 
 
-def test_ctrl_c_interrupts_and_the_match_is_resumed(tmp_path: Path) -> None:
-    with PseudoTerminal("play", *FISH, "--journal", str(tmp_path)) as terminal:
-        terminal.wait_for(PROMPT)
-        terminal.type("0,0\n")
-        terminal.wait_for(SEND)
-        terminal.type("\n")
+def test_ctrl_c_interrupts_and_the_match_is_resumed_with_its_time_limit(tmp_path: Path) -> None:
+    with PseudoTerminal("play", *FISH, "--limit", "3000", "--journal", str(tmp_path)) as terminal:
+        terminal.wait_for("s left) human> ")
+        send(terminal, "0,0")
         terminal.wait_for(PROMPT)
         terminal.type("1,")
         terminal.wait_for("1,")
@@ -195,6 +176,7 @@ def test_ctrl_c_interrupts_and_the_match_is_resumed(tmp_path: Path) -> None:
         (again,) = re.findall(r"to go on with the match: fairplay (resume \S+)", terminal.visible_text)
 
     with PseudoTerminal(*again.split()) as terminal:
+        terminal.wait_for("s left) ")
         play_on(terminal)
 
     recorded = record(tmp_path)
@@ -202,33 +184,21 @@ def test_ctrl_c_interrupts_and_the_match_is_resumed(tmp_path: Path) -> None:
     assert acts(recorded)[0] == "places a penguin at [0, 0]"
 
 
-def test_ctrl_d_asks_once_whether_to_leave() -> None:
-    with PseudoTerminal("play", *FISH) as terminal:
+@pytest.mark.parametrize(("leave", "confirm"), [("quit\n", "y\n"), ("\x04", "\x04")], ids=["quit", "Ctrl-D"])
+def test_a_person_that_leaves_is_asked_once_and_the_others_play_on(leave: str, confirm: str, tmp_path: Path) -> None:
+    with PseudoTerminal("play", *FISH, "--journal", str(tmp_path)) as terminal:
         terminal.wait_for(PROMPT)
-        terminal.type("\x04")
-        terminal.wait_for("Leave the table? You are out then, and the others play on. y or n> ")
-        terminal.type("n\n")
-        terminal.wait_for(PROMPT)
-        terminal.type("\x04")
+        for words, question, answer in (("resign\n", "Resign", "no\n"), ("\x04", "Leave the table", "n\n")):
+            terminal.type(words)
+            terminal.wait_for(f"{question}? You are out then, and the others play on. y or n> ")
+            terminal.type(answer)
+            terminal.wait_for(PROMPT)
+        terminal.type(leave)
         terminal.wait_for("y or n> ")
-        terminal.type("\x04")
-        terminal.wait_for("human is out: gone (turn), left the table", "\n")
+        terminal.type(confirm)
         assert terminal.wait_for_exit() == 0
         assert "human (0) is out: gone (turn), left the table" in terminal.visible_text
         assert terminal.settings == terminal.before
-
-
-def test_a_person_that_resigns_is_out_and_the_others_play_on(tmp_path: Path) -> None:
-    with PseudoTerminal("play", *FISH, "--journal", str(tmp_path)) as terminal:
-        terminal.wait_for(PROMPT)
-        terminal.type("resign\n")
-        terminal.wait_for("y or n> ")
-        terminal.type("no\n")
-        terminal.wait_for(PROMPT)
-        terminal.type("quit\n")
-        terminal.wait_for("y or n> ")
-        terminal.type("y\n")
-        assert terminal.wait_for_exit() == 0
 
     recorded = record(tmp_path)
     assert recorded.closing is not None
@@ -247,63 +217,15 @@ def test_a_deadline_ends_the_turn_in_the_middle_of_typing() -> None:
         assert terminal.settings == terminal.before
 
 
-def test_a_time_limit_stays_when_the_match_is_resumed(tmp_path: Path) -> None:
-    with PseudoTerminal("play", *FISH, "--limit", "3000", "--journal", str(tmp_path)) as terminal:
-        terminal.wait_for("s left) human> ")
-        terminal.type("\x03")
-        assert terminal.wait_for_exit() == 130
-
-    (path,) = tmp_path.glob("*.jsonl")
-    with PseudoTerminal("resume", str(path)) as terminal:
-        terminal.wait_for("s left) human> ")
-
-
-TWO_AT_ONCE = """
-import asyncio, sys
-from pathlib import Path
-from fairplay.hosting.run import run_async
-from fairplay.hosting.spec import Entrant, MatchSpec
-
-async def main():
-    players = Entrant("human"), Entrant("greedy")
-    slow = asyncio.create_task(run_async(MatchSpec(game="fish", entrants=players)))
-    while not Path(sys.argv[1]).exists():
-        await asyncio.sleep(0.01)
-    await run_async(MatchSpec(game="fish", entrants=players[1:] * 2))
-    print("another match is over", flush=True)
-    await slow
-
-asyncio.run(main())
-"""
-
-
-def test_others_go_on_while_a_person_thinks(tmp_path: Path) -> None:
-    with PseudoTerminal(str(tmp_path / "go"), command=(sys.executable, "-c", TWO_AT_ONCE)) as terminal:
-        terminal.wait_for(PROMPT)
-        (tmp_path / "go").touch()
-        terminal.wait_for("another match is over")
-        terminal.type("help\n")
-        terminal.wait_for(PROMPT)
-
-
 @pytest.mark.parametrize("kind", [signal.SIGTERM, signal.SIGKILL])
 def test_a_person_is_not_asked_after_the_end_of_the_match(kind: signal.Signals) -> None:
-    shell = (
-        "sh",
-        "-c",
-        '"$0" "$@"; read line; exit 7',
-        str(INSTALLED_COMMAND),
-    )  # which has the terminal to itself then
+    shell = ("sh", "-c", '"$0" "$@"; read line; exit 7', str(INSTALLED_COMMAND))  # has the terminal to itself then
     with PseudoTerminal("play", *FISH, command=shell) as terminal:
         terminal.wait_for(PROMPT)
         assert terminal.settings[3] & termios.ICANON == 0
         (match,) = children(terminal.process.pid)
-        person = [
-            child
-            for child in children(match)
-            if b"fairplay.terminal.person" in Path(f"/proc/{child}/cmdline").read_bytes()
-        ]
-        pid = os.pidfd_open(*person)
+        (person,) = (child for child in children(match) if b"terminal.person" in command_line(child))
+        pid = os.pidfd_open(person)
         try:
             os.kill(match, kind)
             assert select.select([pid], [], [], 60)[0], "still running"
@@ -315,50 +237,37 @@ def test_a_person_is_not_asked_after_the_end_of_the_match(kind: signal.Signals) 
 
 
 def children(pid: int) -> list[int]:
-    return [
-        int(number)
-        for task in Path(f"/proc/{pid}/task").iterdir()
-        for number in (task / "children").read_text().split()
-    ]
+    tasks = Path(f"/proc/{pid}/task").iterdir()
+    return [int(number) for task in tasks for number in (task / "children").read_text().split()]
 
 
-def test_two_people_at_one_keyboard_do_not_see_each_others_hands() -> None:
-    with PseudoTerminal("play", "q", "ann=human", "bob=human", "--seed", "7") as terminal:
-        terminal.wait_for("ann, it is your turn. Press Enter when no one else can see the screen. ")
-        terminal.type("\n")
-        assert "hand " in terminal.wait_for("ann> ")
-        terminal.type("pass\n")
-        terminal.wait_for(SEND)
-        sent = len(terminal.raw)
-        terminal.type("\n")
-        said = terminal.wait_for("bob, it is your turn. Press Enter when no one else can see the screen. ")
-        assert "hand " not in said
-        assert b"\x1b[2J\x1b[3J\x1b[H" in terminal.raw[sent:]  # with what can be scrolled back to
-        terminal.type("\n")
-        assert "hand " in terminal.wait_for("bob> ")
+def command_line(pid: int) -> bytes:
+    return Path(f"/proc/{pid}/cmdline").read_bytes()
+
+
+YOUR_TURN = "{}, it is your turn. Press Enter when no one else can see the screen. "
 
 
 @pytest.mark.parametrize("last", [("pass\n", SEND, "\n"), ("resign\n", "y or n> ", "y\n")], ids=["pass", "resign"])
 def test_the_hand_of_the_last_turn_does_not_stay_on_the_screen(last: tuple[str, str, str]) -> None:
-    words, question, answer = last
     with PseudoTerminal("play", "q", "ann=human", "bob=human", "--seed", "7") as terminal:
-        for name in ("ann", "bob"):
-            terminal.wait_for(f"{name}, it is your turn. Press Enter when no one else can see the screen. ")
+        sent = 0
+        for name, (words, question, answer) in {"ann": ("pass\n", SEND, "\n"), "bob": last}.items():
+            assert "hand " not in terminal.wait_for(YOUR_TURN.format(name))
+            assert not sent or CLEARED in terminal.raw[sent:]
             terminal.type("\n")
             assert "hand " in terminal.wait_for(f"{name}> ")
-            terminal.type("pass\n" if name == "ann" else words)
-            terminal.wait_for(SEND if name == "ann" else question)
+            terminal.type(words)
+            terminal.wait_for(question)
             sent = len(terminal.raw)
-            terminal.type("\n" if name == "ann" else answer)
+            terminal.type(answer)
         terminal.wait_for(OVER)
-        assert b"\x1b[2J\x1b[3J\x1b[H" in terminal.raw[sent:]
+        assert CLEARED in terminal.raw[sent:]
 
 
 @pytest.mark.parametrize("number", [signal.SIGQUIT, signal.SIGHUP])
 def test_whatever_ends_the_match_gives_the_terminal_back(number: signal.Signals) -> None:
-    with PseudoTerminal(
-        "play", "fish", "human", "greedy", *SMALL, command=[*SHELL, str(INSTALLED_COMMAND)]
-    ) as terminal:
+    with PseudoTerminal("play", *FISH, command=[*SHELL, str(INSTALLED_COMMAND)]) as terminal:
         terminal.wait_for(PROMPT)
         terminal.type("0,")
         terminal.wait_for("0,")
@@ -370,11 +279,11 @@ def test_whatever_ends_the_match_gives_the_terminal_back(number: signal.Signals)
 
 def test_one_enter_too_many_shows_no_hand() -> None:
     with PseudoTerminal("play", "q", "ann=human", "bob=human", "--seed", "7") as terminal:
-        terminal.wait_for("ann, it is your turn. Press Enter when no one else can see the screen. ")
+        terminal.wait_for(YOUR_TURN.format("ann"))
         terminal.type("\n")
         terminal.wait_for("ann> ")
         terminal.type("pass\n\n\n\n")
-        terminal.wait_for("bob, it is your turn. Press Enter when no one else can see the screen. ")
+        terminal.wait_for(YOUR_TURN.format("bob"))
         with pytest.raises(AssertionError, match="never shown"):
             terminal.wait_for("bob> ", timeout_s=1)
 
@@ -395,7 +304,6 @@ def test_a_sign_that_the_encoding_does_not_have_is_not_understood() -> None:
     with PseudoTerminal("play", *FISH, environment={"PYTHONIOENCODING": "ascii"}) as terminal:
         terminal.wait_for(PROMPT)
         terminal.type("ü\n")
-
         terminal.wait_for("Not understood: ")
         terminal.wait_for(PROMPT)
 
@@ -416,56 +324,28 @@ def blind() -> str:
     return "".join(f"{line}\n\n" for line in (*tiles, *tiles, *moves * 9))
 
 
-def piped(text: str, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [INSTALLED_COMMAND, *arguments],
-        input=text,
-        capture_output=True,
-        text=True,
-        env={**os.environ, **environment},
-        timeout=100,
-        check=False,
-    )
-
-
 def test_a_whole_game_is_played_through_a_pipe(tmp_path: Path) -> None:
-    done = piped(blind(), "play", *FISH, "--journal", str(tmp_path))
+    done = run_script("play", *FISH, "--journal", str(tmp_path), input=blind())
 
-    assert done.returncode == 0
-    assert (
-        "human> 0,0\nhuman places a penguin at [0, 0].\nEnter: send it, b: see it, u: take it back> \n" in done.stderr
-    )
-    assert "by rule" not in done.stdout and "by rule 3.3" in done.stderr
+    assert done.code == 0
+    assert "human> 0,0\nhuman places a penguin at [0, 0].\nEnter: send it, b: see it, u: take it back> \n" in done.err
+    assert "by rule" not in done.out and "by rule 3.3" in done.err
     recorded = record(tmp_path)
     assert recorded.closing is not None and recorded.closing.result.ejected == ()
 
 
-def test_a_line_without_end_is_cut_in_a_pipe() -> None:
-    done = piped("x" * 5000, "play", *FISH, "--quiet")
+def test_a_pipe_is_read_to_its_end() -> None:
+    long, short, one = (run_script("play", *FISH, "--events", input=text) for text in ("x" * 5000, "0,0", "0,0\n\n"))
+    nothing = run_script("play", *FISH, "--quiet", input="")
 
-    assert f"human> {'x' * 4096}\n" in done.stderr
-    assert f"human> {'x' * (5000 - 4096)}\n" in done.stderr
-
-
-def test_the_last_line_of_a_pipe_counts_without_its_end() -> None:
-    done = piped("0,0", "play", *FISH, "--quiet")
-
-    assert "human places a penguin at [0, 0]." in done.stderr
-
-
-def test_events_stay_clean_beside_a_person() -> None:
-    done = piped("0,0\n\n", "play", *FISH, "--events")
-
-    assert all(line.startswith("{") for line in done.stdout.splitlines())
-    assert '"type":"acted","name":"human"' in done.stdout
-
-
-def test_where_nothing_can_be_read_it_is_said_in_one_line() -> None:
-    done = piped("", "play", *FISH, "--quiet")
-
-    assert done.returncode == 0
-    assert done.stderr.splitlines()[-1] == "Nothing more can be read, so human leaves the table."
-    assert done.stdout.splitlines()[-1] == "human (0) is out: gone (turn), left the table"
+    assert f"human> {'x' * 4096}\n" in long.err
+    assert f"human> {'x' * (5000 - 4096)}\n" in long.err
+    assert "human places a penguin at [0, 0]." in short.err
+    assert all(line.startswith("{") for line in one.out.splitlines())
+    assert '"type":"acted","name":"human"' in one.out
+    assert nothing.code == 0
+    assert nothing.err.splitlines()[-1] == "Nothing more can be read, so human leaves the table."
+    assert nothing.out.splitlines()[-1] == "human (0) is out: gone (turn), left the table"
 
 
 @pytest.mark.parametrize(
@@ -482,128 +362,45 @@ def test_terminals_are_not_sent_what_they_cannot_show(environment: dict[str, str
         terminal.wait_for(PROMPT)
         terminal.type("hel\t\n")
         terminal.wait_for(f"\n{PROMPT}")
-        terminal.type(f"{listed(terminal, which=0)[0]}\n")
-        terminal.wait_for(SEND)
-        terminal.type("\n")
+        send(terminal, listed(terminal, which=0)[0])
         terminal.wait_for(PROMPT)
         assert re.search(forbidden, terminal.raw) is None
         assert b"human places tile" in terminal.raw
 
 
-@pytest.mark.parametrize(
-    ("arguments", "why"),
-    [
-        (("play", "fish", "human", "greedy", "--games", "2"), "human plays single matches at a terminal, and no"),
-        (("check-bot", "fish", "human"), "human cannot be checked: name a program"),
-    ],
-)
-def test_people_are_refused_where_they_cannot_play(arguments: tuple[str, ...], why: str) -> None:
-    assert refusal_line(run_fairplay(*arguments)).startswith(why)
-
-
-def test_a_person_can_join_a_match_over_the_network(tmp_path: Path) -> None:
-    host = subprocess.Popen(
-        [
-            INSTALLED_COMMAND,
-            "play",
-            "fish",
-            "human=tcp:0",
-            "greedy",
-            *SMALL,
-            "--limit",
-            "60",
-            "--journal",
-            str(tmp_path),
-        ],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    with host:
-        assert host.stderr is not None
-        place = host.stderr.readline().rsplit("tcp://", 1)[1].strip()
-        with PseudoTerminal("join", place, "human") as terminal:
-            terminal.wait_for("s left) ")
-            while not terminal.wait_for(PROMPT, "ranked ").endswith("ranked "):
-                terminal.type(f"{listed(terminal)[-1]}\n")
-                terminal.wait_for(SEND)
-                terminal.type("\n")
-            assert terminal.wait_for_exit() == 0
-    assert record(tmp_path).closing is not None
+@contextmanager
+def host(*arguments: str) -> Iterator[tuple["subprocess.Popen[str]", str]]:
+    """The host of a match that somebody may join, and its address."""
+    with start_process([INSTALLED_COMMAND, "play", "fish", *arguments, "greedy", *SMALL]) as process:
+        assert process.stderr is not None
+        yield process, process.stderr.readline().split()[-1]
 
 
 @pytest.mark.alone
 @pytest.mark.parametrize("scheme", ["tcp", "ws"])
 def test_a_joined_person_hears_at_once_that_time_is_up(scheme: str) -> None:
-    host = subprocess.Popen(
-        [INSTALLED_COMMAND, "play", "fish", f"{scheme}:0", "greedy", *SMALL, "--limit", "move=2,start=60,arrival=60"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    with host:
-        assert host.stderr is not None and host.stdout is not None
-        place = f"{scheme}://" + host.stderr.readline().rsplit("://", 1)[1].strip()
-        with PseudoTerminal("join", place, "human", environment={"LOGNAME": "Zoë Ann"}) as terminal:
+    with host(f"{scheme}:0", "--limit", "move=2,start=60,arrival=60") as (process, address):
+        assert address.startswith(f"{scheme}://")
+        with PseudoTerminal("join", address, "human", environment={"LOGNAME": "Zoë Ann"}) as terminal:
             terminal.wait_for("s left) Zo-Ann> ")
             terminal.type("0,")
             terminal.wait_for("0,\nfairplay: ejected, timed out: no answer within 2 s")
             assert terminal.wait_for_exit() == 1
             assert terminal.settings == terminal.before
-        assert "Zo-Ann (0) is out: timed out (turn), no answer within 2 s" in host.stdout.read()
+        assert "Zo-Ann (0) is out: timed out (turn), no answer within 2 s" in process.communicate()[0]
 
 
 def test_a_joined_person_hears_at_once_that_the_host_is_gone() -> None:
-    host = subprocess.Popen(
-        [INSTALLED_COMMAND, "play", "fish", "human=tcp:0", "greedy", *SMALL, "--limit", "600"],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    with host:
-        assert host.stderr is not None
-        place = host.stderr.readline().rsplit("tcp://", 1)[1].strip()
-        with PseudoTerminal("join", place, "human", "--idle-timeout", "1") as terminal:
-            terminal.wait_for(PROMPT)
-            terminal.type("0,")
-            time.sleep(1.5)  # longer than the host is waited for, which is when nobody types
-            terminal.type("\x7f\x7fhelp\n")
-            terminal.wait_for(PROMPT)
-            host.kill()
-            terminal.wait_for("before the end of the match")
-            assert terminal.wait_for_exit() == 1
-            assert terminal.settings == terminal.before
-
-
-def test_a_typing_person_hears_at_once_that_the_host_sent_too_much() -> None:
-    turn = wire.encode_question(TURN, HOSTED, match_id="m", turn=1, nonce="3", limit=600.0)
-
     with (
-        Script(hello(), start(), *[turn] * 1000) as host,
-        PseudoTerminal("join", host.address, "human") as terminal,
+        host("human=tcp:0", "--limit", "600") as (process, address),
+        PseudoTerminal("join", address, "human", "--idle-timeout", "1") as terminal,
     ):
-        terminal.wait_for(
-            "fairplay: the connection was lost: the host sends too many messages before "
-        )  # it has, or has not, read hello
+        terminal.wait_for(PROMPT)
+        terminal.type("0,")
+        time.sleep(1.5)  # longer than the host is waited for, which is when nobody types
+        terminal.type("\x7f\x7fhelp\n")
+        terminal.wait_for(PROMPT)
+        process.kill()
+        terminal.wait_for("before the end of the match")
         assert terminal.wait_for_exit() == 1
         assert terminal.settings == terminal.before
-
-
-def test_a_person_at_a_server_may_think_longer_than_programs(tmp_path: Path) -> None:
-    table = ("fish", "--set", "rows=3", "--set", "columns=3", "--max", "2", "--wait", "0.1", "--fill", "greedy")
-    times = ("--limit", "move=0.2,people=60")
-    with (
-        running_server(*table, *times, "--port", "0", "--dir", tmp_path / "kept") as server,
-        PseudoTerminal("join", server.place, "human", "--name", "human") as terminal,
-    ):
-        terminal.wait_for(PROMPT)
-        with pytest.raises(AssertionError, match="never shown"):
-            terminal.wait_for("is out", timeout_s=1.0)
-        row, column = listed(terminal)[-1].split(",")
-        terminal.type(f"{row},{column}\n")
-        terminal.wait_for(SEND)
-        terminal.type("\n")
-        terminal.wait_for(PROMPT)
-
-    recorded = read_legal(next((tmp_path / "kept").rglob("*.jsonl")))
-    assert acts(recorded, recorded.names.index("human"))[0] == f"places a penguin at [{row}, {column}]"

@@ -7,9 +7,11 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from fairplay.core.match import Match
 from fairplay.games import GAMES, game_info
 from fairplay.journal.replay import RecordedMatch, read_journal
 from fairplay.observers.reporter import describe_event
@@ -21,9 +23,7 @@ from tests.players.programs import becomes_true
 from tests.python_path import python_path
 
 OTHERS = {"fish": "greedy", "tsuro": "second", "q": "dag"}
-SIZES = [(80, 24), (60, 24), (80, 60), (60, 60)]
 SMALL_FISH = ("--set", "rows=3", "--set", "columns=3", "--seed", "7")
-OTHER_SCREEN = b"\x1b[?1049h"
 GATED = """
 import os
 from fairplay.games import make_game
@@ -39,47 +39,41 @@ def take_turn(view):
 every_game = pytest.mark.parametrize("game", GAMES)
 
 
-class Gate:
-    """Where a player waits until it is let through, turn by turn."""
-
-    def __init__(self, directory: Path) -> None:
-        self.path = directory / "gate"
-        os.mkfifo(self.path)
-        self._end = os.open(self.path, os.O_RDWR)
-
-    def let_through(self, turns: int) -> None:
-        os.write(self._end, b"." * turns)
-
-    def close(self) -> None:
-        os.close(self._end)
-
-
 class Watched(Terminal):
-    """A match on a terminal: a built-in player, somebody who waits at the gate, and another built-in player."""
+    """A match on a terminal: a built-in player, one that waits at a gate on each turn, and another built-in player."""
 
-    def __init__(self, game: str, directory: Path, *options: str, **more: object) -> None:
+    def __init__(self, game: str, directory: Path, *options: str, **more: Any) -> None:
         (directory / "gated.py").write_text(GATED)
-        self.gate, self.directory, self.game = Gate(directory), directory, game
-        other = OTHERS[game]
-        environment = {"GATE": str(self.gate.path), "GAME": game, "PYTHONPATH": python_path(directory)}
-        environment |= more.pop("environment", {})  # type: ignore[call-overload]
+        os.mkfifo(directory / "gate")
+        self._gate = os.open(directory / "gate", os.O_RDWR)
+        self.directory, self.game, other = directory, game, OTHERS[game]
+        self.gated = {"GATE": str(directory / "gate"), "GAME": game, "PYTHONPATH": python_path(directory)}
         players = [f"Ann={other}", "Bob=in-process:gated:take_turn", f"Zoë={other}"]
         arguments = ["play", game, *players, "--seed", "30", "--journal", str(directory / "journals")]
         arguments += options or ["--pace", "0"]
-        super().__init__(*arguments, environment=environment, **more)  # type: ignore[arg-type]
+        super().__init__(*arguments, environment=self.gated | more.pop("environment", {}), **more)
 
     def __exit__(self, *error: object) -> None:
         super().__exit__(*error)
-        self.gate.close()
+        os.close(self._gate)
 
     @property
     def recorded(self) -> RecordedMatch:
         (path,) = (self.directory / "journals").glob("*.jsonl")
         return read_journal(path)
 
+    def let_through(self, turns: int) -> None:
+        os.write(self._gate, b"." * turns)
+
     def see_fact(self, number: int) -> list[str]:
         """Wait until Bob is to act after so many facts, and everything about that is on the screen."""
         return self.wait_for_screen(f"{self.game} {number}: ")
+
+
+def board_of(match: Match[Any, Any, Any], before: Match[Any, Any, Any], columns: int, rows: int) -> str:
+    """A board on a terminal of this size."""
+    text = game_info(match.game.name).text
+    return text(match.view(None), match.names, width=columns, height=rows - 3, before=before.view(None))
 
 
 @contextmanager
@@ -90,38 +84,30 @@ def watched(game: str, directory: Path, *options: str, **more: object) -> Iterat
         assert not terminal.screen.has_wrapped
 
 
-@pytest.mark.parametrize(("columns", "rows"), SIZES)
-@every_game
-def test_the_board_is_drawn_in_place_as_it_stands(game: str, columns: int, rows: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("game", "columns", "rows"),
+    [("fish", 80, 24), ("fish", 60, 60), ("tsuro", 60, 24), ("tsuro", 80, 60), ("q", 80, 24), ("q", 60, 60)],
+)
+def test_the_board_is_drawn_in_place_and_at_the_end_it_stays_with_the_result(
+    game: str, columns: int, rows: int, tmp_path: Path
+) -> None:
     with watched(game, tmp_path, columns=columns, rows=rows) as terminal:
         for facts in (1, 4, 7):
             lines = terminal.see_fact(facts)
             recorded = terminal.recorded
             match, before = recorded.match_after(facts), recorded.match_after(facts - 1)
-            board = game_info(game).text(
-                match.view(None), match.names, width=columns, height=rows - 3, before=before.view(None)
-            )
             assert len(recorded.entries) == facts
-            assert lines[0] == truncate(
-                f"{game} {facts}: {describe_event(recorded.facts[-1], match.names)[0]}", columns
-            )
+            words = describe_event(recorded.facts[-1], match.names)[0]
+            assert lines[0] == truncate(f"{game} {facts}: {words}", columns)
             assert lines[0].startswith(f"{game} {facts}: Ann ")
-            assert "\n".join(lines).split("\n", 1)[1].startswith(board)
+            assert "\n".join(lines).split("\n", 1)[1].startswith(board_of(match, before, columns, rows))
             assert "→Bob " in terminal.text
             assert [line for line in lines if line][-1] == "a word from a player"
-            terminal.gate.let_through(1)
-
-
-@pytest.mark.parametrize("columns", [80, 60])
-@every_game
-def test_at_the_end_the_board_and_the_result_stay(game: str, columns: int, tmp_path: Path) -> None:
-    with watched(game, tmp_path, columns=columns, rows=60) as terminal:
-        terminal.see_fact(1)
-        terminal.gate.let_through(1000)
+            terminal.let_through(1)
+        terminal.let_through(1000)
         assert terminal.wait_for_exit() == 0
 
-        recorded = terminal.recorded
-        final = recorded.match_after(None)
+        final = terminal.recorded.match_after(None)
         said = strip_colours(terminal.raw.rpartition(b"\x1b[?1049l")[2].decode().replace("\r\n", "\n"))
         assert game_info(game).text(final.view(None), final.names, width=columns) in said  # all of it, for it scrolls
         assert "a word from a player\n" in said
@@ -135,40 +121,20 @@ def test_at_the_end_the_board_and_the_result_stay(game: str, columns: int, tmp_p
         terminal.assert_left_as_it_was()
 
 
-@pytest.mark.parametrize("number", [signal.SIGQUIT, signal.SIGHUP])
-@pytest.mark.parametrize("stopped", [False, True])
-def test_signals_that_end_a_match_restore_the_terminal(number: signal.Signals, stopped: bool, tmp_path: Path) -> None:
+@pytest.mark.parametrize("how", ["SIGQUIT", "SIGHUP while it stands still", "SIGTERM", "Ctrl-C"])
+def test_whatever_ends_a_match_restores_the_terminal(how: str, tmp_path: Path) -> None:
     with watched("fish", tmp_path) as terminal:
         terminal.see_fact(1)
-        if stopped:
+        if "still" in how:
             terminal.press("\x13")  # Ctrl-S
-        terminal.process.send_signal(number)
+        if how == "Ctrl-C":
+            terminal.press("ctrl-c")
+        else:
+            terminal.process.send_signal(signal.Signals[how.split()[0]])
 
-        assert terminal.wait_for_exit() == -number
-        terminal.assert_left_as_it_was()
-
-
-def test_an_interruption_restores_a_stopped_terminal(tmp_path: Path) -> None:
-    with watched("fish", tmp_path) as terminal:
-        terminal.see_fact(1)
-        terminal.press("\x13")  # Ctrl-S
-        terminal.gate.let_through(1000)
-        assert becomes_true(lambda: terminal.recorded.closing is not None)
-        terminal.process.send_signal(signal.SIGTERM)
-
-        assert terminal.wait_for_exit() == 130
-        assert "fairplay: interrupted; the match is over: fairplay replay " in terminal.text
-        terminal.assert_left_as_it_was()
-
-
-@pytest.mark.parametrize("how", ["ctrl-c", "SIGTERM"])
-def test_an_interrupted_match_leaves_the_terminal_as_it_was_and_says_how_to_go_on(how: str, tmp_path: Path) -> None:
-    with watched("fish", tmp_path) as terminal:
-        terminal.see_fact(1)
-        terminal.press(how) if how == "ctrl-c" else terminal.process.send_signal(signal.SIGTERM)
-
-        assert terminal.wait_for_exit() == 130
-        assert "fairplay: interrupted; to go on with the match in " in terminal.text
+        ends = {"SIGQUIT": -signal.SIGQUIT, "SIGHUP while it stands still": -signal.SIGHUP}
+        assert terminal.wait_for_exit() == ends.get(how, 130)
+        assert how in ends or "fairplay: interrupted; to go on with the match in " in terminal.text
         assert "at the table" not in terminal.text
         terminal.assert_left_as_it_was()
 
@@ -198,38 +164,26 @@ def test_the_board_fits_a_terminal_whose_size_changes(game: str, tmp_path: Path)
         for columns, rows in ((60, 24), (100, 50), (80, 30)):
             assert not terminal.screen.has_wrapped
             terminal.resize(columns, rows)
-            board = game_info(game).text(
-                match.view(None), match.names, width=columns, height=rows - 3, before=before.view(None)
-            )
+            board = board_of(match, before, columns, rows)
             terminal.wait_for_screen(f"\n{board}\n")
             terminal.screen.has_wrapped = False  # a board of the old width may have been on its way
         terminal.press("ctrl-c")
         terminal.wait_for_exit()
 
 
-def test_a_match_does_not_wait_for_a_terminal_that_stands_still(tmp_path: Path) -> None:
+@pytest.mark.parametrize("then", ["Ctrl-Q", "SIGTERM"])
+def test_a_match_does_not_wait_for_a_terminal_that_stands_still(then: str, tmp_path: Path) -> None:
     with watched("fish", tmp_path) as terminal:
         terminal.see_fact(1)
         terminal.press("\x13")  # Ctrl-S
-        terminal.gate.let_through(1000)
+        terminal.let_through(1000)
         assert becomes_true(lambda: terminal.recorded.closing is not None)
         assert terminal.screen.is_alternate
 
-        terminal.press("\x11")
-        assert terminal.wait_for_exit() == 0
-        terminal.assert_left_as_it_was()
-
-
-def test_the_result_is_said_even_if_no_board_can_be_drawn(tmp_path: Path) -> None:
-    (tmp_path / "sitecustomize.py").write_text("import fairplay.games.fish.terminal as terminal\nterminal.text = len\n")
-
-    with watched("fish", tmp_path) as terminal:
-        terminal.gate.let_through(1000)
-        assert terminal.wait_for_exit() == 0
-
-        assert b"observer LiveBoard was dropped: TypeError" in terminal.raw
-        assert b"observer Reporter was dropped: TypeError" in terminal.raw
-        assert "\n1. " in terminal.text
+        terminal.press("\x11") if then == "Ctrl-Q" else terminal.process.send_signal(signal.SIGTERM)
+        assert terminal.wait_for_exit() == (0 if then == "Ctrl-Q" else 130)
+        over = "fairplay: interrupted; the match is over: fairplay replay "
+        assert (over in terminal.text) == (then == "SIGTERM")
         terminal.assert_left_as_it_was()
 
 
@@ -242,6 +196,8 @@ def test_the_result_is_said_even_if_no_board_can_be_drawn(tmp_path: Path) -> Non
         ([], {"environment": {"PYTHONIOENCODING": "latin-1"}}),
         ([], {"columns": 39}),
         ([], {"rows": 10}),
+        (["--quiet"], {}),
+        (["--events"], {}),
     ],
 )
 def test_lines_are_said_where_nothing_can_be_drawn_in_place(
@@ -249,42 +205,33 @@ def test_lines_are_said_where_nothing_can_be_drawn_in_place(
 ) -> None:
     terminal = Watched("fish", tmp_path, *options, **more)
     with terminal:
-        terminal.gate.let_through(1000)
+        terminal.let_through(1000)
         assert terminal.wait_for_exit() == 0
 
         said = terminal.raw.decode("latin-1").replace("\r\n", "\n")
-        assert OTHER_SCREEN not in terminal.raw
+        assert b"\x1b[?1049h" not in terminal.raw  # the other screen
+        terminal.assert_left_as_it_was()
+        if options in (["--quiet"], ["--events"]):
+            assert ("\n1. " if options == ["--quiet"] else '{"type":"ended"') in said
+            return
         assert "\nAnn places a penguin at [" in said
         assert "\nBob moves from [" in said
         assert said.index("at the table: ") < said.index("Ann places") < said.index("\n1. ")
-        terminal.assert_left_as_it_was()
-
-
-@pytest.mark.parametrize(("option", "said"), [("--quiet", b"\n1. "), ("--events", b'{"type":"ended"')])
-def test_options_for_output_also_work_on_a_terminal(option: str, said: bytes, tmp_path: Path) -> None:
-    terminal = Watched("fish", tmp_path, option)
-    with terminal:
-        terminal.gate.let_through(1000)
-
-        assert terminal.wait_for_exit() == 0
-        assert OTHER_SCREEN not in terminal.raw
-        assert said in terminal.raw.replace(b"\r\n", b"\n")
 
 
 def test_a_resumed_match_is_drawn_in_place_too(tmp_path: Path) -> None:
     with watched("fish", tmp_path) as terminal:
         terminal.see_fact(1)
-        terminal.gate.let_through(1)
+        terminal.let_through(1)
         terminal.see_fact(4)
         terminal.press("ctrl-c")
         terminal.wait_for_exit()
         (path,) = (tmp_path / "journals").glob("*.jsonl")
         arguments = ["resume", str(path), "greedy", "in-process:gated:take_turn", "greedy", "--pace", "0"]
-        environment = {"GATE": str(terminal.gate.path), "GAME": "fish", "PYTHONPATH": python_path(tmp_path)}
-        with Terminal(*arguments, environment=environment) as resumed:
+        with Terminal(*arguments, environment=terminal.gated) as resumed:
             resumed.wait_for_screen("fish 0: ")
             assert resumed.screen.is_alternate
-            terminal.gate.let_through(1000)
+            terminal.let_through(1000)
             assert resumed.wait_for_exit() == 0
             assert "\n1. " in resumed.text
             resumed.assert_left_as_it_was()

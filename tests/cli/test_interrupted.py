@@ -3,7 +3,6 @@
 import os
 import signal
 import socket
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -11,10 +10,9 @@ from pathlib import Path
 import pytest
 
 from fairplay.cli.options.interrupts import interrupt_on_sigterm
-from tests.cli.command import INSTALLED_COMMAND, INTERRUPTIONS, accept_ctrl_c, ignore_ctrl_c
+from tests.cli.command import INSTALLED_COMMAND, INTERRUPTIONS, ignore_ctrl_c, start_process
 from tests.python_path import python_path
 
-STARTED = {"the script": [str(INSTALLED_COMMAND)], "python -m": [sys.executable, "-m", "fairplay_command"]}
 every_interruption = pytest.mark.parametrize(("start", "kind"), INTERRUPTIONS.values(), ids=INTERRUPTIONS)
 
 
@@ -26,23 +24,17 @@ def ignored(process: int) -> set[signal.Signals]:
     return {number for number in signal.Signals if (masks[0] | masks[1]) >> (number - 1) & 1}
 
 
-@pytest.mark.parametrize(("verb", "module"), [("games", "msgspec"), ("games", "click"), ("library", "sqlite3")])
-@pytest.mark.parametrize("command", STARTED.values(), ids=STARTED)
-def test_while_it_is_loaded_ctrl_c_ends_it_with_one_line(
-    command: list[str], verb: str, module: str, tmp_path: Path
-) -> None:
+@pytest.mark.parametrize(
+    ("how", "verb", "module"),
+    [("the script", "games", "msgspec"), ("python -m", "games", "click"), ("the script", "library", "sqlite3")],
+)
+def test_while_it_is_loaded_ctrl_c_ends_it_with_one_line(how: str, verb: str, module: str, tmp_path: Path) -> None:
+    command = [INSTALLED_COMMAND] if how == "the script" else [sys.executable, "-m", "fairplay_command"]
     there = tmp_path / "there"
     os.mkfifo(there)
     (tmp_path / f"{module}.py").write_text(f"import time\nopen({str(there)!r}, 'w').close()\ntime.sleep(60)\n")
 
-    with subprocess.Popen(
-        [*command, verb],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "PYTHONPATH": python_path(tmp_path)},
-        preexec_fn=accept_ctrl_c,
-    ) as process:
+    with start_process([*command, verb], env={**os.environ, "PYTHONPATH": python_path(tmp_path)}) as process:
         there.read_text()  # which waits until the module is being loaded
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=30)
@@ -52,11 +44,7 @@ def test_while_it_is_loaded_ctrl_c_ends_it_with_one_line(
 
 @every_interruption
 def test_a_host_that_waits_for_a_player_can_be_interrupted(start: Callable[[], None], kind: signal.Signals) -> None:
-    command = [str(INSTALLED_COMMAND), "play", "fish", "greedy", "tcp:0"]
-
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=start
-    ) as process:
+    with start_process([INSTALLED_COMMAND, "play", "fish", "greedy", "tcp:0"], start=start) as process:
         assert process.stderr is not None
         assert process.stderr.readline().startswith("fairplay: waiting for 1 at tcp://")
         assert (signal.SIGINT in ignored(process.pid)) == (start is ignore_ctrl_c)
@@ -70,9 +58,7 @@ def test_a_host_that_waits_for_a_player_can_be_interrupted(start: Callable[[], N
 def test_a_player_that_waits_for_a_host_can_be_interrupted(start: Callable[[], None], kind: signal.Signals) -> None:
     with socket.create_server(("127.0.0.1", 0)) as host:
         place = f"127.0.0.1:{host.getsockname()[1]}"
-        with subprocess.Popen(
-            [INSTALLED_COMMAND, "join", place, "greedy"], stderr=subprocess.PIPE, text=True, preexec_fn=start
-        ) as process:
+        with start_process([INSTALLED_COMMAND, "join", place, "greedy"], start=start) as process:
             line, _ = host.accept()
             assert process.stderr is not None
             assert process.stderr.readline() == f"fairplay: connected to {place}\n"
@@ -88,24 +74,13 @@ def test_an_ignored_sigterm_stays_ignored(tmp_path: Path) -> None:
         ignore_ctrl_c()
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
 
-    with subprocess.Popen(
-        [INSTALLED_COMMAND, "play", "fish", "greedy", "tcp:0"], stderr=subprocess.PIPE, text=True, preexec_fn=stubborn
-    ) as process:
+    with start_process([INSTALLED_COMMAND, "play", "fish", "greedy", "tcp:0"], start=stubborn) as process:
         assert process.stderr is not None
         process.stderr.readline()
         known = ignored(process.pid)
         process.kill()
 
     assert {signal.SIGINT, signal.SIGTERM} <= known
-
-
-def test_afterwards_sigterm_is_what_it_was() -> None:
-    before = signal.getsignal(signal.SIGTERM)
-
-    with interrupt_on_sigterm():
-        assert signal.getsignal(signal.SIGTERM) is not before
-
-    assert signal.getsignal(signal.SIGTERM) is before
 
 
 def test_after_an_interruption_signals_are_what_they_were_too() -> None:

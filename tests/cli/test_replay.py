@@ -1,52 +1,46 @@
-"""Test `fairplay replay`."""
+"""Test `fairplay replay`, on the terminal and with -o, which writes whole matches to files."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from PIL import Image, ImageColor, ImageSequence
 
+from fairplay.cli.options import files
 from fairplay.games.fish.terminal import text
+from fairplay.games.q.shapes import DARK, LIGHT
 from fairplay.journal.replay import read_journal
 from fairplay.observers.reporter import describe_event
 from fairplay.page.replay import render_replay
 from tests.cli.command import (
-    DAMAGE_MESSAGES,
     SMALL_BOARD,
     CommandResult,
     damage_journal,
-    damage_message,
-    forge_journal,
     record_journal,
     refusal_line,
     run_fairplay,
     run_script,
     strip_scores,
 )
+from tests.cli.pseudo_terminal import PseudoTerminal
 from tests.cli.tournament_files import INLINE_OPTIONS, write_tournament_file
-
-CRASHES = "def take_turn(view): raise RuntimeError('a bad day')\n"
 
 
 def test_a_match_is_shown_as_it_was_played(tmp_path: Path) -> None:
-    players = ("ann=greedy", "bob=random", "cyd=lookahead:1")
-    played = run_fairplay("play", "fish", *players, *SMALL_BOARD, "--seed", "7", "--journal", str(tmp_path))
-    (path,) = tmp_path.iterdir()
+    bot = tmp_path / "bot.py"
+    bot.write_text("def take_turn(view): raise RuntimeError('a bad day')\n")
+    players = ("ann=greedy", "bob=random", f"cyd={bot}")
+    options = ("--seed", "7", "--journal", str(tmp_path / "games"))
+    played = run_fairplay("play", "fish", *players, *SMALL_BOARD, *options)
+    (path,) = (tmp_path / "games").iterdir()
 
     shown = run_fairplay("replay", str(path))
 
+    out = "cyd is out: crashed (turn), the program ended with exit code 1"
     assert (shown.code, shown.err) == (0, "")
-    assert played.out.startswith(f"{shown.out}journal: {path}\nreceipt: ")
-
-
-def test_a_match_with_ejections_is_shown_as_it_was_played(tmp_path: Path) -> None:
-    bot = tmp_path / "bot.py"
-    bot.write_text(CRASHES)
-    path = record_journal(tmp_path, "ann=greedy", f"bob={bot}", "cyd=random")
-
-    shown = strip_scores(run_fairplay("replay", str(path)).out)
-
-    out = "bob is out: crashed (turn), the program ended with exit code 1"
-    assert shown.count(out) == 2  # when it happened, and in the result
-    assert not any("a bad day" in line for line in shown)
+    assert played.out.startswith(shown.out)
+    assert strip_scores(shown.out).count(out) == 2  # when it happened, and in the result
+    assert "a bad day" not in shown.out
 
 
 def test_the_board_is_shown_after_any_number_of_facts(tmp_path: Path) -> None:
@@ -62,12 +56,6 @@ def test_the_board_is_shown_after_any_number_of_facts(tmp_path: Path) -> None:
         assert done.out.endswith(f"{text(match.view(None), match.names)}\n")
 
 
-def test_the_script_shows_the_same(tmp_path: Path) -> None:
-    path = record_journal(tmp_path)
-
-    assert run_script("replay", str(path)) == run_fairplay("replay", str(path))
-
-
 def test_an_unfinished_match_is_shown_as_far_as_it_went(tmp_path: Path) -> None:
     path = record_journal(tmp_path)
     whole = run_fairplay("replay", str(path)).out
@@ -80,74 +68,14 @@ def test_an_unfinished_match_is_shown_as_far_as_it_went(tmp_path: Path) -> None:
     assert shown == whole.splitlines()[: len(shown)]
 
 
-@pytest.mark.parametrize("how", DAMAGE_MESSAGES)
-@pytest.mark.parametrize("arguments", [(), ("--at", "1")])
-def test_no_broken_journal_is_shown(how: str, arguments: tuple[str, ...], tmp_path: Path) -> None:
-    path = damage_journal(record_journal(tmp_path), how)
-
-    assert refusal_line(run_fairplay("replay", str(path), *arguments)) == damage_message(path, how)
-
-
-@pytest.mark.parametrize("arguments", [(), ("--at", "1")])
-def test_no_forged_match_is_shown(arguments: tuple[str, ...], tmp_path: Path) -> None:
-    path = forge_journal(record_journal(tmp_path))
-
-    assert refusal_line(run_fairplay("replay", str(path), *arguments)).startswith(
-        f"{path}: line 5: this is not legal: rule 3.3: "
-    )
-
-
-@pytest.mark.parametrize(
-    ("at", "why"),
-    [
-        ("-1", "there is no position after -1 facts: the match has "),
-        ("10000", "there is no position after 10000 facts: the match has "),
-        ("9" * 5000, "Invalid value for '--at': '999"),
-        ("last", "Invalid value for '--at': 'last' is not a valid integer."),
-        ("", "Invalid value for '--at': '' is not a valid integer."),
-    ],
-)
-def test_a_place_that_is_not_in_the_match_is_refused(at: str, why: str, tmp_path: Path) -> None:
-    assert why in refusal_line(run_fairplay("replay", str(record_journal(tmp_path)), "--at", at))
-
-
-def test_names_in_a_journal_reach_no_terminal_raw(tmp_path: Path) -> None:
-    path = record_journal(tmp_path, "\x1b[2Jann=greedy", "bob\n1. bob=random")
-
-    shown = run_fairplay("replay", str(path)).out
-
-    assert all(line.isprintable() for line in shown.split("\n"))
-
-
 def test_a_match_becomes_a_page(tmp_path: Path) -> None:
-    path, page = record_journal(tmp_path), tmp_path / "game.html"
+    path, page, other = record_journal(tmp_path), tmp_path / "game.html", tmp_path / "other.html"
 
     done = run_fairplay("replay", str(path), "-o", str(page))
-
-    assert done == CommandResult(0, f"replay: {page}\n", "")
-    assert page.read_bytes().decode() == render_replay(path)
-
-
-def test_the_script_makes_the_same_page(tmp_path: Path) -> None:
-    path, one, other = record_journal(tmp_path), tmp_path / "one.html", tmp_path / "other.html"
-
-    run_fairplay("replay", str(path), "-o", str(one))
     run_script("replay", str(path), "-o", str(other), environment={"PYTHONHASHSEED": "1", "LC_ALL": "C"})
 
-    assert one.read_bytes() == other.read_bytes()
-
-
-@pytest.mark.parametrize(
-    ("game", "why"), [("fish", ""), ("q", ", and its hidden hands are not shown before it ends")], ids=["fish", "q"]
-)
-def test_an_unfinished_match_becomes_no_page(game: str, why: str, tmp_path: Path) -> None:
-    run_fairplay("play", game, "random", "random", "--seed", "1", "--journal", str(tmp_path), "--quiet")
-    [path] = tmp_path.glob("*.jsonl")
-    page = tmp_path / "game.html"
-    damage_journal(path, "unfinished")
-
-    assert refusal_line(run_fairplay("replay", str(path), "-o", str(page))) == f"{path}: this match is unfinished{why}"
-    assert not page.exists()
+    assert done == CommandResult(0, f"replay: {page}\n", "")
+    assert page.read_bytes() == other.read_bytes() == render_replay(path).encode()
 
 
 def test_a_match_is_printed_as_a_seat_has_seen_it(tmp_path: Path) -> None:
@@ -157,48 +85,15 @@ def test_a_match_is_printed_as_a_seat_has_seen_it(tmp_path: Path) -> None:
     shown = {seat: run_fairplay("replay", str(path), *seat).out for seat in ((), ("--seat", "0"), ("--seat", "1"))}
 
     assert len(set(shown.values())) == 3
-
-
-@pytest.mark.parametrize("how", DAMAGE_MESSAGES)
-def test_no_broken_journal_becomes_a_page(how: str, tmp_path: Path) -> None:
-    path = damage_journal(record_journal(tmp_path), how)
-
-    assert refusal_line(run_fairplay("replay", str(path), "-o", str(tmp_path / "game.html"))) == damage_message(
-        path, how
-    )
-
-
-def test_no_forged_match_becomes_a_page(tmp_path: Path) -> None:
-    path = forge_journal(record_journal(tmp_path))
-
-    why = refusal_line(run_fairplay("replay", str(path), "-o", str(tmp_path / "game.html")))
-
-    assert why.startswith(f"{path}: line 5: this is not legal: rule 3.3: ")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "why"),
-    [
-        (("-o", "game.txt"), "game.txt: the suffix for replays must be .html or .gif"),
-        (("-o", ""), ": the suffix for replays must be .html or .gif"),
-        (("-o", "nowhere/game.html"), "nowhere/game.html cannot be written: No such file or directory"),
-        (("-o", "game.html", "--at", "3"), "--at is for a position on the terminal; a file shows all positions"),
-    ],
-)
-def test_a_page_that_cannot_be_is_refused_in_one_line(
-    arguments: tuple[str, ...], why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = record_journal(tmp_path)
-    monkeypatch.chdir(tmp_path)
-
-    assert refusal_line(run_fairplay("replay", str(path), *arguments)) == why
+    page = tmp_path / "game.html"
+    why = refusal_line(run_fairplay("replay", str(damage_journal(path, "unfinished")), "-o", str(page)))
+    assert why == f"{path}: this match is unfinished, and its hidden hands are not shown before it ends"
+    assert not page.exists()
 
 
 def test_a_sealed_match_becomes_a_page_when_its_tournament_has_revealed_the_seed(tmp_path: Path) -> None:
-    tournament, page = (
-        write_tournament_file(tmp_path, format='{ kind = "duplicate", deals = 1 }'),
-        tmp_path / "game.html",
-    )
+    tournament = write_tournament_file(tmp_path, format='{ kind = "duplicate", deals = 1 }')
+    page = tmp_path / "game.html"
     assert run_fairplay("tournament", str(tournament), *INLINE_OPTIONS).code == 0
     path = min((tmp_path / "cup" / "matches").glob("*.jsonl"))
     assert read_journal(path).opening.sealed
@@ -209,3 +104,89 @@ def test_a_sealed_match_becomes_a_page_when_its_tournament_has_revealed_the_seed
     alone = path.rename(tmp_path / path.name)  # where no tournament is
     why = refusal_line(run_fairplay("replay", str(alone), "-o", str(page)))
     assert why == f"{alone}: this match is sealed until the seed of its deal is revealed"
+
+
+def shown(path: Path) -> Iterator[int]:
+    """How long each picture of a GIF is shown."""
+    with Image.open(path) as image:
+        for frame in ImageSequence.Iterator(image):
+            yield frame.info["duration"]
+
+
+@pytest.mark.parametrize(
+    ("options", "width", "each_ms"), [((), 600, 700), (("--width", "200", "--seconds", "0.25"), 200, 250)]
+)
+def test_a_gif_shows_every_position(options: tuple[str, ...], width: int, each_ms: int, tmp_path: Path) -> None:
+    path, film = record_journal(tmp_path), tmp_path / "match.GIF"
+
+    done = run_fairplay("replay", str(path), "-o", str(film), *options)
+
+    assert done == CommandResult(0, f"replay: {film}\n", "")
+    assert list(shown(film)) == [each_ms] * len(read_journal(path).facts) + [5 * each_ms]
+    with Image.open(film) as image:
+        assert (image.format, image.width) == ("GIF", width)
+    assert run_fairplay("replay", str(damage_journal(path, "unfinished")), "-o", str(film)).code == 0
+    assert len(list(shown(film))) == 6
+
+
+def test_a_gif_can_be_dark_and_show_the_view_of_a_seat(tmp_path: Path) -> None:
+    run_fairplay("play", "q", "ann=best", "bob=best", "--seed", "7", "--journal", str(tmp_path), "--quiet")
+    (path,) = tmp_path.glob("*.jsonl")
+    sizes = {}
+    for name, options in {"light": (), "dark": ("--dark",), "ann": ("--dark", "--seat", "ann")}.items():
+        assert run_fairplay("replay", str(path), "-o", str(tmp_path / f"{name}.gif"), *options).code == 0
+        with Image.open(tmp_path / f"{name}.gif") as image:
+            sizes[name] = image.size
+            ground = (LIGHT if name == "light" else DARK).ground
+            assert image.convert("RGB").getpixel((300, 1)) == pytest.approx(ImageColor.getrgb(ground), abs=3)
+
+    assert sizes["light"] == sizes["dark"]
+    assert sizes["ann"][1] > sizes["dark"][1], "there is a hand below the board"
+    path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:-1]))
+    assert "unfinished" in refusal_line(
+        run_fairplay("replay", str(path), "-o", str(tmp_path / "x.gif"), "--seat", "ann")
+    )
+    assert not (tmp_path / "x.gif").exists()
+
+
+def test_of_a_long_match_some_positions_are_left_out_but_not_the_last(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, film, asked = damage_journal(record_journal(tmp_path), "unfinished"), tmp_path / "match.gif", []
+    monkeypatch.setattr(files, "MAX_GIF_POSITIONS", 4)
+    monkeypatch.setattr(files, "pictures", lambda recorded, *_, **__: map(str, range(len(recorded.facts) + 1)))
+
+    def spy(some: list[str], *_: object) -> bytes:
+        asked.append(some)
+        return b""
+
+    monkeypatch.setattr(files, "gif", spy)
+
+    done = run_fairplay("replay", str(path), "-o", str(film))
+
+    assert done.err == "fairplay: the match has 6 positions; one in 2 is shown\n"
+    assert asked == [["0", "2", "4", "5"]]
+
+
+def written_at_a_terminal(path: Path, film: Path) -> bytes:
+    """What a person sees while a match is written into a file."""
+    words = ("replay", str(path), "-o", str(film), "--width", "100")
+    with PseudoTerminal(*words, environment={"NO_COLOR": "1"}) as terminal:
+        assert terminal.wait_for_exit() == 0
+        return terminal.raw
+
+
+def test_a_person_sees_how_far_it_is(tmp_path: Path) -> None:
+    run_fairplay("play", "fish", "greedy", "random", "--seed", "7", "--journal", str(tmp_path), "--quiet")
+    (path,), film = tmp_path.glob("*.jsonl"), tmp_path / "match.gif"
+    assert len(read_journal(path).facts) >= files.MIN_FRAMES_FOR_PROGRESS
+
+    said = written_at_a_terminal(path, film)
+
+    assert b"drawing" in said
+    assert b"100%" in said
+    assert f"replay: {film}".encode() in said.replace(b"\r\n", b"")
+
+    path = record_journal(tmp_path / "short")  # for which there is no bar
+    assert len(read_journal(path).facts) + 1 < files.MIN_FRAMES_FOR_PROGRESS
+    assert written_at_a_terminal(path, film).replace(b"\r\n", b"") == f"replay: {film}".encode()

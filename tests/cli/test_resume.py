@@ -1,32 +1,38 @@
-"""Test `fairplay resume`."""
+"""Test `fairplay resume`, and that the command of an interrupted match resumes it."""
 
 import json
 import os
+import resource
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partialmethod
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from fairplay.journal.append_file import Disk
-from fairplay.journal.record import REAL_DISK
 from fairplay.journal.replay import read_journal
 from fairplay.journal.verification import verify
 from tests.cli.command import (
-    DAMAGE_MESSAGES,
+    BEST_SANDBOX,
+    INSTALLED_COMMAND,
+    INTERRUPTIONS,
     SMALL_BOARD,
+    accept_ctrl_c,
     damage_journal,
-    damage_message,
+    make_in_process_player,
     record_journal,
     refusal_line,
     run_fairplay,
+    run_script,
+    start_process,
 )
+from tests.cli.debugging import COUNTING_BOT
 from tests.players.machine import needs_strict
-
-FAILS_TO_SIT_DOWN = """
-class Player:
-    def start(self, seat, names, view):
-        raise RuntimeError("no")
-"""
+from tests.python_path import python_path
 
 
 def branch(path: Path, directory: Path, *arguments: str) -> Path:
@@ -36,30 +42,17 @@ def branch(path: Path, directory: Path, *arguments: str) -> Path:
     return made
 
 
-@pytest.mark.parametrize("at", [0, 1, 7, 12, None])
-def test_the_same_players_go_on_as_they_would_have(at: int | None, tmp_path: Path) -> None:
+@pytest.mark.parametrize("at", ["0", "7", ""])
+def test_the_same_players_go_on_as_they_would_have(at: str, tmp_path: Path) -> None:
     path = record_journal(tmp_path)
-    place = () if at is None else ("--at", str(at))
+    whole = read_journal(path)
+    if not at:
+        damage_journal(path, "unfinished")
 
-    made = branch(path, tmp_path / "branch", "greedy", "random", *place)
+    made = branch(path, tmp_path / "branch", "greedy", "random", *(("--at", at) if at else ()))
 
-    assert read_journal(made).facts == read_journal(path).facts
-    assert verify(read_journal(made)).result == verify(read_journal(path)).result
-
-
-def test_a_branch_has_the_facts_before_it_and_names_its_parent(tmp_path: Path) -> None:
-    path = record_journal(tmp_path)
-
-    made = branch(path, tmp_path / "branch", "--at", "9", "random", "eve=greedy")
-
-    parent, opening = read_journal(path), read_journal(made).opening
-    assert opening.parent is not None
-    assert (opening.parent.match, opening.parent.facts) == (parent.opening.match, 9)
-    assert opening.match == made.stem != path.stem
-    assert read_journal(made).facts[:9] == parent.facts[:9]
-    assert read_journal(made).facts != parent.facts
-    assert (opening.names, opening.players) == (("ann", "eve"), ("random", "greedy"))
-    verify(read_journal(made))
+    assert read_journal(made).facts == whole.facts
+    assert verify(read_journal(made)).result == verify(whole).result
 
 
 def test_a_branch_from_the_beginning_leaves_the_file_as_it_is(tmp_path: Path) -> None:
@@ -72,15 +65,24 @@ def test_a_branch_from_the_beginning_leaves_the_file_as_it_is(tmp_path: Path) ->
     assert path.read_bytes() == before
 
 
-def test_a_player_that_fails_at_the_greeting_of_a_branch_is_ejected_legally(tmp_path: Path) -> None:
+def test_a_branch_has_the_facts_before_it_and_names_its_parent(tmp_path: Path) -> None:
     path = record_journal(tmp_path)
-    bot = tmp_path / "bot.py"
-    bot.write_text(FAILS_TO_SIT_DOWN + "    def take_turn(self, view):\n        return None\n")
 
-    made = branch(path, tmp_path / "branch", "--at", "9", "random", str(bot))
+    made = branch(path, tmp_path / "branch", "--at", "9", "random", "eve=greedy")
+    told = run_fairplay("resume", str(path), "--at", "9", "greedy", "random", "--events").out
 
-    final = verify(read_journal(made))
-    assert [(ejected.seat, ejected.moment.value) for ejected in final.ejected] == [(1, "greeting")]
+    parent, opening = read_journal(path), read_journal(made).opening
+    assert opening.parent is not None
+    assert (opening.parent.match, opening.parent.facts) == (parent.opening.match, 9)
+    assert opening.match == made.stem != path.stem
+    assert read_journal(made).facts[:9] == parent.facts[:9]
+    assert read_journal(made).facts != parent.facts
+    assert (opening.names, opening.players) == (("ann", "eve"), ("random", "greedy"))
+    types = [json.loads(line)["type"] for line in told.splitlines()]
+    assert types == ["started", *["acted"] * (len(parent.facts) - 9), "ended"]
+    verify(read_journal(made))
+    other = branch(path, tmp_path / "other", "--at", "3", "bob=greedy", "bob=random")
+    assert read_journal(other).opening.names == ("bob", "bob-2")
 
 
 def test_a_torn_tail_is_gone_for_good_before_anything_is_written_behind_it(
@@ -90,18 +92,13 @@ def test_a_torn_tail_is_gone_for_good_before_anything_is_written_behind_it(
     path = damage_journal(record_journal(tmp_path), "torn")
     done: list[str] = []
 
-    def noted(name: str) -> None:
-        real = getattr(REAL_DISK, name)
-
-        def call(disk: Disk, file: int, *arguments: Any) -> Any:
-            if os.path.samestat(os.fstat(file), path.stat()):
-                done.append(name)
-            return real(file, *arguments)
-
-        monkeypatch.setattr(Disk, name, call)
+    def call(disk: Disk, file: int, *arguments: Any, name: str) -> Any:
+        if os.path.samestat(os.fstat(file), path.stat()):
+            done.append(name)
+        return getattr(os, {"truncate": "ftruncate", "sync": "fsync"}.get(name, name))(file, *arguments)
 
     for name in ("truncate", "sync", "write"):
-        noted(name)
+        monkeypatch.setattr(Disk, name, partialmethod(call, name=name))
 
     assert run_fairplay("resume", str(path), "--quiet").code == 0
 
@@ -111,37 +108,18 @@ def test_a_torn_tail_is_gone_for_good_before_anything_is_written_behind_it(
     assert verify(read_journal(path)).result.ejected == ()
 
 
-def test_an_unfinished_match_is_played_to_its_end(tmp_path: Path) -> None:
-    path = record_journal(tmp_path)
-    whole = read_journal(path).facts
-    damage_journal(path, "unfinished")
-
-    made = branch(path, tmp_path / "branch", "greedy", "random")
-
-    assert read_journal(made).facts == whole
-    assert verify(read_journal(made))
-
-
-def test_the_ejected_do_not_sit_down_again(tmp_path: Path) -> None:
-    bot = tmp_path / "cheat.py"
-    bot.write_text("def take_turn(view):\n    return {'type': 'place', 'at': [99, 99]}\n")
-    path = record_journal(tmp_path, "ann=greedy", f"bob={bot}", "cyd=random")
-
-    made = branch(path, tmp_path / "branch", "--at", "5", "random", "greedy")
-
-    assert [ejected.seat for ejected in verify(read_journal(made)).ejected] == [1]
-    assert read_journal(made).opening.players == ("random", str(bot), "greedy")
-
-
 def test_a_match_may_have_a_pace_once_its_only_program_is_ejected(tmp_path: Path) -> None:
     bot = tmp_path / "cheat.py"
     bot.write_text("def take_turn(view):\n    return {'type': 'place', 'at': [99, 99]}\n")
     path = record_journal(tmp_path, "ann=greedy", f"bob={bot}", "cyd=random")
 
     early, late = (run_fairplay("resume", str(path), "--at", at, "--pace", "1", "--quiet") for at in ("0", "5"))
+    made = branch(path, tmp_path / "branch", "--at", "5", "random", "greedy")
 
     assert refusal_line(early).startswith("--pace is for players in this process")
     assert late.code == 0
+    assert [ejected.seat for ejected in verify(read_journal(made)).ejected] == [1]
+    assert read_journal(made).opening.players == ("random", str(bot), "greedy")
 
 
 def test_an_ejected_player_of_this_process_is_not_imported_for_a_branch(tmp_path: Path) -> None:
@@ -150,15 +128,6 @@ def test_an_ejected_player_of_this_process_is_not_imported_for_a_branch(tmp_path
     made = branch(path, tmp_path / "branch", "--at", "5")
 
     assert [ejected.seat for ejected in verify(read_journal(made)).ejected] == [1]
-
-
-def test_events_of_a_resumed_match_start_where_it_continues(tmp_path: Path) -> None:
-    path = record_journal(tmp_path)
-
-    done = run_fairplay("resume", str(path), "--at", "9", "greedy", "random", "--events")
-
-    types = [json.loads(line)["type"] for line in done.out.splitlines()]
-    assert types == ["started", *["acted"] * (len(read_journal(path).facts) - 9), "ended"]
 
 
 READS_BESIDE_ITSELF = """
@@ -212,39 +181,229 @@ def test_every_fact_is_safe_from_a_power_cut_at_once_if_that_is_asked_for(
     assert len(synced) >= len(read_journal(path).facts) - before
 
 
-def test_players_of_a_branch_with_the_same_name_get_numbers(tmp_path: Path) -> None:
-    path = record_journal(tmp_path)
-
-    made = branch(path, tmp_path / "branch", "--at", "3", "bob=greedy", "bob=random")
-
-    assert read_journal(made).opening.names == ("bob", "bob-2")
+PLAY = ("play", "fish", "ann=greedy", "bob=random", "cyd=lookahead:1", *SMALL_BOARD)
 
 
-def test_a_name_of_a_branch_that_is_no_text_is_refused(tmp_path: Path) -> None:
-    path = record_journal(tmp_path)
-
-    assert refusal_line(run_fairplay("resume", str(path), "\udcff=random", "random")).endswith(" is not valid UTF-8")
-
-
-def test_too_many_or_too_few_players_are_refused(tmp_path: Path) -> None:
-    path = record_journal(tmp_path)
-
-    assert (
-        refusal_line(run_fairplay("resume", str(path), "random"))
-        == "expected 2 players, one for each seat that was not ejected, not 1"
-    )
+def unfinished(directory: Path, *options: str, lines: int = 8, torn: int = 0) -> tuple[Path, Any]:
+    """A match of PLAY after a crash, with so many lines and some bytes of the next; and what it was before."""
+    assert run_fairplay(*PLAY, *options, "--journal", str(directory), "--quiet").code == 0
+    (path,) = directory.glob("*.jsonl")
+    whole, text = read_journal(path), path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join([*text[:lines], text[lines][:torn]]))
+    return path, whole
 
 
-def test_a_point_beyond_the_end_is_refused(tmp_path: Path) -> None:
-    path = record_journal(tmp_path)
+@pytest.mark.parametrize(
+    ("seed", "lines", "torn"), [("7", 1, 0), ("7", 1, 40), ("ab" * 32, 2, 0), ("", 8, 0), ("7", 8, 1), ("", 13, 199)]
+)
+def test_the_same_command_resumes_in_the_same_file(seed: str, lines: int, torn: int, tmp_path: Path) -> None:
+    options = ("--seed", seed) if seed else ()
+    path, whole = unfinished(tmp_path, *options, lines=lines, torn=torn)
 
-    done = run_fairplay("resume", str(path), "--at", "1000", "random", "random")
+    done = run_fairplay(*PLAY, *options, "--journal", str(tmp_path), "--quiet")
 
-    assert refusal_line(done).startswith("there is no position after 1000 facts")
+    again = read_journal(path)
+    assert (done.code, done.err) == (0, f"fairplay: resuming {path}\n")
+    assert list(tmp_path.glob("*.jsonl")) == [path]
+    assert (again.facts, again.closing and again.closing.result) == (whole.facts, whole.closing.result)
+    assert again.resumptions == (max(0, lines - 2),)
+    assert verify(again).result == whole.closing.result
 
 
-@pytest.mark.parametrize("how", DAMAGE_MESSAGES)
-def test_no_broken_journal_is_resumed(how: str, tmp_path: Path) -> None:
-    path = damage_journal(record_journal(tmp_path), how)
+@pytest.mark.parametrize(
+    "other",
+    [
+        ("play", "fish", "ann=greedy", "bob=random", "cyd=lookahead:1", "--set", "rows=5", "--seed", "7"),
+        ("play", "fish", "ann=greedy", "bob=random", "cyd=lookahead:2", *SMALL_BOARD, "--seed", "7"),
+        ("play", "fish", "ann=greedy", "bob=random", "dan=lookahead:1", *SMALL_BOARD, "--seed", "7"),
+        (*PLAY, "--seed", "8"),
+        PLAY,
+    ],
+    ids=["parameters", "players", "names", "seed", "no seed"],
+)
+def test_another_command_begins_a_match_of_its_own(other: tuple[str, ...], tmp_path: Path) -> None:
+    path, _ = unfinished(tmp_path, "--seed", "7")
+    left = path.read_bytes()
 
-    assert refusal_line(run_fairplay("resume", str(path), "random", "random")) == damage_message(path, how)
+    done = run_fairplay(*other, "--journal", str(tmp_path), "--quiet")
+
+    assert (done.code, done.err) == (0, "")
+    assert path.read_bytes() == left
+    assert len(list(tmp_path.glob("*.jsonl"))) == 2
+
+
+def test_neither_a_finished_match_nor_a_branch_is_resumed(tmp_path: Path) -> None:
+    play = (*PLAY, "--seed", "7", "--journal", str(tmp_path), "--quiet")
+    assert run_fairplay(*play).code == 0
+    (path,) = tmp_path.glob("*.jsonl")
+    assert refusal_line(run_fairplay("resume", str(path))) == f"{path}: this match is finished"
+    assert run_fairplay("resume", str(path), "--at", "5", "--journal", str(tmp_path), "--quiet").code == 0
+    (cut,) = set(tmp_path.glob("*.jsonl")) - {path}
+    left = damage_journal(cut, "unfinished").read_bytes()
+    one, other = read_journal(cut).opening, read_journal(path).opening
+    assert (one.names, one.players, one.seed) == (other.names, other.players, other.seed)
+
+    assert run_fairplay(*play).err == ""
+
+    (new,) = set(tmp_path.glob("*.jsonl")) - {path, cut}
+    assert cut.read_bytes() == left
+    assert read_journal(new).opening.match != other.match
+    assert read_journal(new).facts == read_journal(path).facts
+
+
+def test_a_damaged_match_is_never_resumed(tmp_path: Path) -> None:
+    path, _ = unfinished(tmp_path, "--seed", "7")
+    damaged = path.read_bytes().replace(b'"seat":1', b'"seat":0', 1)
+    path.write_bytes(damaged)
+
+    for _ in range(2):
+        why = refusal_line(run_fairplay(*PLAY, "--seed", "7", "--journal", str(tmp_path)))
+        assert why.startswith(f"{path}: line 4 (byte ")
+    assert path.read_bytes() == damaged
+
+
+WAITING = COUNTING_BOT.format(third="import time; time.sleep(60)")
+BEFORE_THE_THIRD = 2 * 3 + 2  # facts, at a table of three
+
+
+@contextmanager
+def waiting(
+    directory: Path, where: str, monkeypatch: pytest.MonkeyPatch, start: Callable[[], None] = accept_ctrl_c
+) -> Iterator[tuple[list[str], "subprocess.Popen[str]"]]:
+    """A match that is being played: its third player thinks, here or in a program; in another match it would not."""
+    player = make_in_process_player(WAITING, directory, monkeypatch)
+    bot = directory / f"{player.split(':')[1]}.py"
+    address = player if where == "in the process" else str(bot)
+    command = ["play", "fish", "greedy", "random", address, *SMALL_BOARD, "--seed", "7", "--journal", str(directory)]
+    with start_process(
+        [INSTALLED_COMMAND, *command, *BEST_SANDBOX, "--events", "--limit", "100"],
+        env={**os.environ, "PYTHONPATH": python_path(directory), "PYTHONDONTWRITEBYTECODE": "1"},
+        start=start,
+    ) as process:
+        try:
+            assert process.stdout is not None
+            for _ in range(1 + BEFORE_THE_THIRD):
+                assert process.stdout.readline()
+            bot.write_text(WAITING.replace("sleep(60)", "sleep(0)"))
+            yield command, process
+        finally:
+            process.kill()
+
+
+@pytest.mark.parametrize(
+    ("where", "how"), [("in the process", "Ctrl-C"), ("in a program", "SIGTERM"), ("in a program", "Ctrl-C")]
+)
+def test_an_interrupted_match_says_how_to_go_on(
+    where: str, how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start, kind = INTERRUPTIONS[how]
+    with waiting(tmp_path, where, monkeypatch, start) as (command, process):
+        process.send_signal(kind)
+        _, err = process.communicate(timeout=30)
+
+    (path,) = tmp_path.glob("*.jsonl")
+    assert process.returncode == 130
+    next_step = f": fairplay resume {path}" if where == "in a program" else f" in {path}: the same command again"
+    assert err == f"\nfairplay: interrupted; to go on with the match{next_step}\n"
+    assert len(read_journal(path).facts) == BEFORE_THE_THIRD
+    assert run_fairplay(*command).code == 0
+    assert verify(read_journal(path)).turn is None
+    assert verify(read_journal(path)).ejected == ()
+
+
+def interrupted(words: str, directory: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, str]:
+    """The journal of a match that is interrupted when it is about to show some words, and what is said then."""
+
+    class Interrupted(StringIO):
+        def write(self, text: str) -> int:
+            if words in text:
+                raise KeyboardInterrupt
+            return super().write(text)
+
+    with monkeypatch.context() as patch:
+        patch.setattr("tests.cli.command.StringIO", Interrupted)
+        done = run_fairplay(*PLAY, "--journal", str(directory))
+    assert done.code == 130
+    (path,) = directory.glob("*.jsonl")
+    return path, done.err.splitlines()[-1]
+
+
+def test_a_match_that_is_interrupted_when_it_is_over_says_where_to_see_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, said = interrupted("1. ", tmp_path, monkeypatch)
+
+    assert said == f"fairplay: interrupted; the match is over: fairplay replay {path}"
+    assert read_journal(path).closing is not None
+
+
+def test_an_interrupted_match_without_a_mac_names_the_option_trust(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", "/proc/nowhere")
+
+    path, said = interrupted(" places a penguin ", tmp_path, monkeypatch)
+
+    assert said == f"fairplay: interrupted; to go on with the match: fairplay resume {path} --trust"
+    assert run_fairplay("resume", str(path), "--trust", "--quiet").code == 0
+
+
+def test_a_match_whose_file_is_gone_does_not_say_how_to_go_on_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    games = tmp_path / "games"
+    source = f"""import glob, os
+def take_turn(view):
+    os.unlink(*glob.glob({str(games / "*.jsonl")!r}))
+    raise KeyboardInterrupt"""
+    address = make_in_process_player(source, tmp_path, monkeypatch)
+
+    done = run_fairplay("play", "fish", "greedy", address, *SMALL_BOARD, "--journal", str(games))
+
+    assert (done.code, done.err.strip()) == (130, "fairplay: interrupted")
+
+
+def test_an_interrupted_branch_names_the_command_that_resumes_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, _ = unfinished(tmp_path / "old")
+    address = make_in_process_player("def take_turn(view): raise KeyboardInterrupt", tmp_path, monkeypatch)
+    players = [address] * len(read_journal(path).opening.names)
+
+    done = run_fairplay("resume", str(path), *players, "--journal", str(tmp_path / "new"))
+
+    (branch,) = (tmp_path / "new").glob("*.jsonl")
+    assert done.code == 130
+    assert done.err.endswith(f"; to go on with the match: fairplay resume {branch} PLAYER...\n")
+
+
+def test_a_running_match_is_not_resumed_by_another_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with waiting(tmp_path, "in a program", monkeypatch) as (command, process):
+        (path,) = tmp_path.glob("*.jsonl")
+        left = path.read_bytes()
+        assert refusal_line(run_fairplay("resume", str(path))) == f"{path}: another process is playing this match"
+        assert run_fairplay(*command).code == 0  # and so this began another one
+        assert path.read_bytes() == left
+        assert len(list(tmp_path.glob("*.jsonl"))) == 2
+        process.kill()
+        process.communicate(timeout=30)
+
+    assert run_fairplay(*command).err == f"fairplay: resuming {path}\n"
+    facts = {read_journal(path).facts for path in tmp_path.glob("*.jsonl")}
+    assert len(facts) == 1
+
+
+def test_a_match_with_a_full_disk_is_suspended_and_can_be_resumed(tmp_path: Path) -> None:
+    def fill_up() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000))
+
+    command = (*PLAY, "--seed", "7", "--journal", str(tmp_path))
+    done = run_script(*command, "--events", preexec_fn=fill_up)
+
+    (path,) = tmp_path.glob("*.jsonl")
+    assert done.code == 3
+    assert done.err.endswith(f"; to go on with the match: fairplay resume {path}\n")
+    assert len(done.out.splitlines()) - 1 == len(read_journal(path).facts)  # nobody was told what could not be written
+    assert '"ejected"' not in done.out
+    assert run_fairplay(*command).code == 0
+    assert verify(read_journal(path)).ejected == ()

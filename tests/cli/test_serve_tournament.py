@@ -1,9 +1,11 @@
 """Test tournaments at a server: sign-up, players that leave or come back, and a crash of the server."""
 
 import json
+import signal
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +29,10 @@ Turn = Callable[[Any, Any], Any]
 def first(game: Any, view: Any) -> Any:
     """Take a turn in the simplest way, which depends on the view alone."""
     return next(game.actions(view))
+
+
+def cheats(game: Any, view: Any) -> Any:
+    return {"type": "place", "at": [99, 99]}
 
 
 class Guest(threading.Thread):
@@ -80,118 +86,75 @@ def when(it_is_so: Callable[[], bool]) -> None:
         time.sleep(0.01)
 
 
-def serving(file: Path, port: str = "0") -> Any:
-    return running_server("--tournament", file, "--port", port)
+@contextmanager
+def tournament(
+    directory: Path, players: int, *options: str, port: str = "0", **changes: str
+) -> Iterator[ServerProcess]:
+    """A tournament for so many clients at a server, which ends by itself after what is done meanwhile."""
+    directory.mkdir(exist_ok=True)
+    signup = f"{{ min = {players}, max = {players}, wait = 3600 }}"
+    file = write_tournament_file(directory, **{"signup": signup, **PLAYED, **changes})
+    with running_server("--tournament", file, "--port", port, *options) as server:
+        yield server
+        assert server.wait_for_exit() in (0, -signal.SIGKILL)
 
 
-def names_in(directory: Path) -> list[str]:
-    """The names in the standings, by the alphabet."""
-    return sorted(one["name"] for one in read_results(directory)["standings"])
+def standings_of(directory: Path) -> dict[str, Any]:
+    """The standings by name."""
+    return {one["name"]: one for one in read_results(directory)["standings"]}
 
 
 def test_as_many_as_may_play_it_and_all_comes_of_it_that_comes_of_any_tournament(tmp_path: Path) -> None:
-    file = write_tournament_file(tmp_path, signup="{ min = 2, max = 3, wait = 3600 }", **PLAYED)
-    with serving(file) as server:
+    with tournament(tmp_path, 3, signup="{ min = 2, max = 3, wait = 3600 }") as server:
         guests = [Guest(server.place, name) for name in ("ann", "bob", "cyd")]
-        for guest in guests:
-            assert guest.gone().told[-1] == OVER
-        assert server.wait_for_exit() == 0
 
     directory = tmp_path / "cup"
-    assert names_in(directory) == ["ann", "bob", "cyd"]
+    assert [(guest.gone().told[-1], guest.matches) for guest in guests] == [(OVER, 4)] * 3
+    assert sorted(standings_of(directory)) == ["ann", "bob", "cyd"]
     assert not tournament_log.read_log(directory).opening.random_seed  # for the file says what the seed is
-    assert [guest.matches for guest in guests] == [4, 4, 4]
-    assert sorted(path.name for path in directory.iterdir() if path.suffix in (".csv", ".html", ".json")) == [
-        "report.html",
-        "results.csv",
-        "results.json",
-    ]
+    assert {"report.html", "results.csv", "results.json"} <= {path.name for path in directory.iterdir()}
     assert len((directory / "results.csv").read_text().splitlines()) == 1 + 3
-    assert len(list((directory / "matches").glob("*.jsonl"))) == 6
-    assert run_fairplay("verify", *map(str, sorted((directory / "matches").glob("*.jsonl")))).code == 0
-
-
-def test_a_tournament_starts_after_its_sign_up_and_accepts_no_more_players(tmp_path: Path) -> None:
-    file, goes_on = write_tournament_file(tmp_path, signup="{ min = 2, wait = 0.1 }", **PLAYED), threading.Event()
-
-    def turn(game: Any, view: Any) -> Any:
-        assert goes_on.wait(TIMEOUT_S)
-        return first(game, view)
-
-    with serving(file) as server:
-        guests = [Guest(server.place, name, turn) for name in ("ann", "bob")]
-        when(lambda: any("tournament started" in line for line in server.told))
-        late = Guest(server.place, "cyd").gone()
-        goes_on.set()
-        assert server.wait_for_exit() == 0
-    for guest in guests:
-        guest.gone()
-
-    assert late.told[-1] == BEGUN
-    assert names_in(tmp_path / "cup") == ["ann", "bob"]
-
-
-def test_a_player_that_leaves_before_the_start_does_not_play(tmp_path: Path) -> None:
-    file = write_tournament_file(tmp_path, signup="{ min = 2, max = 2, wait = 3600 }", **PLAYED)
-    with serving(file) as server:
-        with start_process([INSTALLED_COMMAND, "join", server.place, "greedy", "--name", "ann"]) as leaves:
-            signed_up(server, "ann")
-            leaves.kill()
-        signed_up(server)
-        for guest in [Guest(server.place, name) for name in ("bob", "cyd")]:
-            guest.gone()
-        assert server.wait_for_exit() == 0
-
-    assert names_in(tmp_path / "cup") == ["bob", "cyd"]
+    journals = sorted(map(str, (directory / "matches").glob("*.jsonl")))
+    assert len(journals) == 6
+    assert run_fairplay("verify", *journals).code == 0
 
 
 def test_where_guests_may_not_play_a_token_is_needed(tmp_path: Path) -> None:
-    file = write_tournament_file(tmp_path, signup="{ min = 2, max = 2, wait = 3600, guests = false }", **PLAYED)
     tokens = {name: make_token(made(tmp_path / "cup"), name) for name in ("ann", "bob")}
-    with serving(file) as server:
+    with tournament(tmp_path, 2, signup="{ min = 2, max = 2, wait = 3600, guests = false }") as server:
         stranger = Guest(server.place, "cyd").gone()
         guests = [Guest(server.place, name, token=tokens[name]) for name in ("ann", "bob")]
-        assert server.wait_for_exit() == 0
-    for guest in guests:
-        guest.gone()
 
     assert isinstance(stranger.last, wire.Goodbye)
     assert stranger.last.why == "this server accepts no guests: use a token"
-    assert names_in(tmp_path / "cup") == ["ann", "bob"]
+    assert sorted(standings_of(tmp_path / "cup")) == [guest.gone().name for guest in guests]
 
 
 def test_an_ejected_player_may_return_for_the_next_match(tmp_path: Path) -> None:
-    file = write_tournament_file(tmp_path, signup="{ min = 2, max = 2, wait = 3600 }", **PLAYED)
     token = make_token(made(tmp_path / "cup"), "bob")
-    with serving(file) as server:
+    with tournament(tmp_path, 2) as server:
         other = Guest(server.place, "ann")
-        cheat = Guest(server.place, "bob", lambda game, view: {"type": "place", "at": [99, 99]}, token).gone()
+        cheat = Guest(server.place, "bob", cheats, token).gone()
         back = Guest(server.place, "bob", token=token).gone()
-        assert server.wait_for_exit() == 0
-    other.gone()
 
     assert isinstance(cheat.last, wire.Goodbye)
     assert cheat.last.why == "rule 3.2: there is no tile at [99, 99]"
-    assert back.told[-1] == other.told[-1] == OVER
+    assert back.told[-1] == other.gone().told[-1] == OVER
     assert (cheat.matches, back.matches, other.matches) == (1, 5, 6)
-    [bob] = [one for one in read_results(tmp_path / "cup")["standings"] if one["name"] == "bob"]
-    assert bob["faults"] == {"illegal": 1}
+    assert standings_of(tmp_path / "cup")["bob"]["faults"] == {"illegal": 1}
 
 
 def test_an_expelled_client_cannot_come_back_under_its_own_name_or_another(tmp_path: Path) -> None:
-    changes = {"signup": "{ min = 3, max = 3, wait = 3600 }", "penalties": '{ default = "expel" }'}
-    file = write_tournament_file(tmp_path, format='{ kind = "round-robin", games = 60 }', **changes, **PLAYED)
-    with running_server("--tournament", file, "--port", "0", "--restart-window", "0.5") as server:
+    changes = {"penalties": '{ default = "expel" }', "format": '{ kind = "round-robin", games = 60 }'}
+    with tournament(tmp_path, 3, "--restart-window", "0.5", **changes) as server:
         honest = [Guest(server.place, name) for name in ("ann", "bob")]
-        cheat = Guest(server.place, "eve", lambda game, view: {"type": "place", "at": [99, 99]}).gone()
+        cheat = Guest(server.place, "eve", cheats).gone()
         again = [Guest(server.place, name).gone() for name in ("eve", "mallory")]
-        assert server.wait_for_exit() == 0
-    for guest in honest:
-        assert guest.gone().told[-1] == OVER
 
+    assert [guest.gone().told[-1] for guest in honest] == [OVER] * 2
     assert cheat.matches == 1
     assert [(guest.told[-1], guest.matches) for guest in again] == [(BEGUN, 0)] * 2
-    standings = {one["name"]: one for one in read_results(tmp_path / "cup")["standings"]}
+    standings = standings_of(tmp_path / "cup")
     assert standings.keys() == {"ann", "bob", "eve"}
     assert standings["eve"]["faults"]["illegal"] == 1
     assert [standings[name]["faults"] for name in ("ann", "bob")] == [{}, {}]
@@ -201,16 +164,12 @@ ONCE = """
 from pathlib import Path
 from fairplay.games.fish import Fish
 
-
 def take_turn(view):
     seen = Path(__file__).with_name("seen")
     if not seen.exists():
         seen.touch()
         {does}
-    return next(Fish(**PARAMETERS).actions(view))
-
-
-PARAMETERS = {{"rows": 4, "columns": 4}}
+    return next(Fish(rows=4, columns=4).actions(view))
 """
 
 
@@ -223,45 +182,29 @@ PARAMETERS = {{"rows": 4, "columns": 4}}
     ids=["makes an illegal move", "crashes"],
 )
 def test_a_program_that_fails_once_costs_one_match_and_plays_the_others(does: str, fault: str, tmp_path: Path) -> None:
-    file = write_tournament_file(tmp_path, signup="{ min = 2, max = 2, wait = 3600 }", **PLAYED)
     bot = tmp_path / "bot.py"
     bot.write_text(ONCE.format(does=does))
-    with serving(file) as server:
+    with tournament(tmp_path, 2) as server:
         other = Guest(server.place, "ann")
-        with start_process(
-            [INSTALLED_COMMAND, "join", server.place, bot, "--name", "bob", "--sandbox", "none"]
-        ) as joined:
-            _, said = joined.communicate(timeout=TIMEOUT_S)
-        assert server.wait_for_exit() == 0
+        options = ("--name", "bob", "--sandbox", "none")
+        code, _, said = run_script("join", server.place, str(bot), *options, timeout=TIMEOUT_S)
     other.gone()
 
-    assert joined.returncode == 0, said
+    assert code == 0, said
     assert said.count("fairplay: signing in again\n") == 1
-    [bob] = [one for one in read_results(tmp_path / "cup")["standings"] if one["name"] == "bob"]
-    assert bob["faults"] == {fault: 1}
+    assert standings_of(tmp_path / "cup")["bob"]["faults"] == {fault: 1}
     assert said.count("fairplay: playing fish as bob") == 6
 
 
-def test_its_log_can_be_json(tmp_path: Path) -> None:
-    file = write_tournament_file(tmp_path, signup="{ min = 2, max = 2, wait = 3600 }", **PLAYED)
-    with start_process([INSTALLED_COMMAND, "serve", "--tournament", file, "--port", "0", "--log", "json"]) as server:
-        assert server.stderr is not None
-        line = server.stderr.readline()
-        server.kill()
-
-    assert json.loads(line)["event"] == "listening"
-
-
 def test_the_same_command_after_a_crash_leads_to_the_same_standings(tmp_path: Path) -> None:
-    names = ("ann", "bob", "cyd")
-    signup, format = "{ min = 3, max = 3, wait = 3600 }", '{ kind = "round-robin", games = 12 }'
-    whole, cut = made(tmp_path / "whole"), made(tmp_path / "cut")
-    files = [write_tournament_file(directory, signup=signup, format=format, **PLAYED) for directory in (whole, cut)]
-    tokens = [{name: make_token(made(directory / "cup"), name) for name in names} for directory in (whole, cut)]
-    with serving(files[0]) as server:
-        for guest in sign_up_in_order(server, tokens[0], first):
-            guest.gone()
-        assert server.wait_for_exit() == 0
+    whole, cut = tmp_path / "whole", tmp_path / "cut"
+    format = '{ kind = "round-robin", games = 12 }'
+    whole_tokens, cut_tokens = (
+        {name: make_token(made(directory / "cup"), name) for name in ("ann", "bob", "cyd")}
+        for directory in (whole, cut)
+    )
+    with tournament(whole, 3, format=format) as server:
+        sign_up_in_order(server, whole_tokens, first)
 
     goes_on = threading.Event()
 
@@ -270,18 +213,15 @@ def test_the_same_command_after_a_crash_leads_to_the_same_standings(tmp_path: Pa
             assert goes_on.wait(TIMEOUT_S)
         return first(game, view)
 
-    with serving(files[1]) as server:
-        guests = sign_up_in_order(server, tokens[1], turn)
+    with tournament(cut, 3, format=format) as server:
+        guests = sign_up_in_order(server, cut_tokens, turn)
         when(lambda: count_matches(cut / "cup") >= 3)
         server.process.kill()
-        server.wait_for_exit()
     assert not (cut / "cup" / "results.json").exists()
     begun = count_matches(cut / "cup")
     goes_on.set()
-    with serving(files[1], server.place.rpartition(":")[2]) as server:
-        for guest in guests:
-            assert guest.gone().told[-1] == OVER
-        assert server.wait_for_exit() == 0
+    with tournament(cut, 3, format=format, port=server.place.rpartition(":")[2]):
+        assert [guest.gone().told[-1] for guest in guests] == [OVER] * 3
 
     assert 3 <= begun < 12
     assert read_results(cut / "cup") == read_results(whole / "cup")
@@ -303,6 +243,14 @@ def made(directory: Path) -> Path:
     return directory
 
 
+def test_its_log_can_be_json(tmp_path: Path) -> None:
+    file = write_tournament_file(tmp_path, signup="{ min = 2, max = 2, wait = 3600 }", **PLAYED)
+    with start_process([INSTALLED_COMMAND, "serve", "--tournament", file, "--port", "0", "--log", "json"]) as server:
+        assert server.stderr is not None
+        assert json.loads(server.stderr.readline())["event"] == "listening"
+        server.kill()
+
+
 @pytest.mark.parametrize(
     ("changes", "why"),
     [
@@ -317,22 +265,14 @@ def made(directory: Path) -> Path:
 def test_a_sign_up_that_makes_no_sense_is_refused(changes: dict[str, str], why: str, tmp_path: Path) -> None:
     file = write_tournament_file(tmp_path, **changes)
 
-    done = run_script("serve", "--tournament", str(file), "--port", "0", timeout=TIMEOUT_S)
-
-    assert refusal_line(done).startswith(f"{file}: {why}")
+    assert refusal_line(run_fairplay("serve", "--tournament", str(file), "--port", "0")).startswith(f"{file}: {why}")
 
 
 def test_a_file_without_an_ending_is_not_its_own_directory(tmp_path: Path) -> None:
-    file = write_tournament_file(tmp_path, signup="{ min = 2 }", **PLAYED).rename(tmp_path / "cup")
-
-    why = refusal_line(run_fairplay("serve", "--tournament", str(file), "--port", "0"))
-
-    assert why == f"{file} would be its own directory; choose another with --dir"
-
-
-def test_the_command_for_other_tournaments_says_how_to_run_it(tmp_path: Path) -> None:
     file = write_tournament_file(tmp_path, signup="{ min = 2 }", **PLAYED)
-
     why = refusal_line(run_fairplay("tournament", str(file)))
-
     assert why.endswith("players sign up at a server; run it with: fairplay serve --tournament FILE")
+
+    file = file.rename(tmp_path / "cup")
+    why = refusal_line(run_fairplay("serve", "--tournament", str(file), "--port", "0"))
+    assert why == f"{file} would be its own directory; choose another with --dir"

@@ -2,16 +2,16 @@
 
 import logging
 import re
-import socket
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from fairplay.core.messages import Start, TakeTurn
+from fairplay.players.listener import listen_tcp
 from fairplay.players.remote import RemoteChannel
 from fairplay.protocol.limits import Limits
-from tests.cli.command import INSTALLED_COMMAND, run_script
+from tests.cli.command import run_script
+from tests.cli.test_join import Host
 from tests.players.scripted_connections import ScriptedConnection, VirtualTimeLoop, reply_with, run_in_virtual_time
 from tests.toy import Toy
 
@@ -34,15 +34,13 @@ def talk(line: ScriptedConnection) -> None:
     run_in_virtual_time(ask)
 
 
-def scripted() -> ScriptedConnection:
-    secret = {"name": "bob", "token": "bob:secret"}
-    return ScriptedConnection((0.0, reply_with(secret)), (0.0, reply_with(None)), (0.25, reply_with({"type": "pass"})))
-
-
 def test_each_question_and_reply_is_logged_with_its_time_and_without_tokens(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG, "fairplay")
 
-    talk(scripted())
+    secret = {"name": "bob", "token": "bob:secret"}
+    replies = ((0.0, reply_with(secret)), (0.0, reply_with(None)), (0.25, reply_with({"type": "pass"})))
+
+    talk(ScriptedConnection(*replies))
 
     said = [record.getMessage() for record in caplog.records if record.name == "fairplay.players"]
     assert [line.partition(":")[0] for line in said] == [
@@ -66,28 +64,19 @@ def test_a_wrong_answer_is_logged_with_the_reason(caplog: pytest.LogCaptureFixtu
     assert last == "from bob after 0.5000 s: not a reply: not JSON: \N{REPLACEMENT CHARACTER}[2Jjunk"
 
 
-def test_nothing_is_logged_unless_it_is_asked_for() -> None:
-    done = run_script("play", "fish", f"ann={BOT}", "greedy", *SMALL, "--quiet")
-
-    assert (done.code, done.err) == (0, "")
-
-
-def test_play_logs_the_messages_of_a_program() -> None:
+def test_play_logs_the_messages_of_a_program_only_if_asked_for() -> None:
+    silent = run_script("play", "fish", f"ann={BOT}", "greedy", *SMALL, "--quiet")
     done = run_script("play", "fish", f"ann={BOT}", "greedy", *SMALL, "--quiet", "--verbose")
 
-    assert done.code == 0
+    assert (silent.code, silent.err, done.code) == (0, "", 0)
     assert re.search(rf'^{TIME} to ann: {{"type":"take_turn".*}}$', done.err, re.MULTILINE)
     assert re.search(rf'^{TIME} from ann after 0\.\d{{4}} s: {{"nonce":.*}}$', done.err, re.MULTILINE)
     assert not re.search(r"^\d\d:\d\d", done.out, re.MULTILINE)
 
 
 def test_join_logs_what_the_host_says_and_what_the_player_answers() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    words = ("play", "fish", f"tcp:{port}", "greedy", *SMALL, "--quiet")
-    with subprocess.Popen([INSTALLED_COMMAND, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as host:
-        done = run_script("join", f"127.0.0.1:{port}", "greedy", "--name", "ann", "--wait", "60", "--verbose")
-        host.communicate(timeout=60)
+    with Host(listen_tcp("0")) as host:
+        done = run_script("join", host.listener.address, "greedy", "--name", "ann", "--verbose")
 
     assert done.code == 0
     assert re.search(rf'^{TIME} from the host: {{"type":"hello".*}}$', done.err, re.MULTILINE)

@@ -35,19 +35,12 @@ def test_the_board_is_drawn_in_place_to_the_end(server: RunningServer, game: str
             assert line[:60] in terminal.text
 
 
-def test_a_late_spectator_sees_the_number_of_the_last_move(server: RunningServer) -> None:
+def test_a_late_spectator_sees_the_number_of_the_last_move_and_leaves_by_ctrl_c(server: RunningServer) -> None:
     room = server.open_room("fish")
     number = server.play_turns(room, 5)
 
     with Terminal("watch", server.listener, room) as terminal:
         terminal.wait_for_screen(f"fish {number}: ")
-
-
-def test_one_leaves_by_ctrl_c(server: RunningServer) -> None:
-    room = server.open_room("fish")
-
-    with Terminal("watch", server.listener, room) as terminal:
-        terminal.wait_for_screen("fish 0: ")
         terminal.press("ctrl-c")
 
         assert terminal.wait_for_exit() == 0

@@ -63,13 +63,6 @@ def test_ids_of_the_library_are_found_in_their_directory(
     assert find_journal(f"{here}/cup/m0") == f"{here}/cup/matches/m00001.jsonl"
 
 
-def test_an_id_in_a_directory_is_of_that_directory_alone(here: Path) -> None:
-    with pytest.raises(BadRequest, match="no match in games with an id that begins like this"):
-        find_journal("games/m0")
-    with pytest.raises(BadRequest, match="no match in cup/matches with an id"):
-        find_journal("cup/matches/zz")
-
-
 def untimed(told: str) -> str:
     """What was told, without how long anything took."""
     return re.sub(r"took [\d.]+ \S+;", "", told)
@@ -78,31 +71,41 @@ def untimed(told: str) -> str:
 def test_a_match_is_found_here_below_and_in_a_tournament(match: Path, here: Path) -> None:
     assert find_journal(match.stem) == f"games/{match.name}"
     assert find_journal("m0") == "cup/matches/m00001.jsonl"
+    for directory in ("games", "cup/matches"):  # alone
+        with pytest.raises(BadRequest, match=f"no match in {directory} with an id that begins like this"):
+            find_journal(f"{directory}/zz")
     os.chdir("cup")
     assert find_journal("m0") == "matches/m00001.jsonl"
     os.chdir("matches")
     assert find_journal("m0") == "m00001.jsonl"
-
-
-def test_a_file_is_itself_whatever_its_name(here: Path) -> None:
     Path("m0").touch()
-
-    assert find_journal("m0") == "m0"
-
-
-def test_a_whole_id_is_meant_even_if_another_begins_with_it(here: Path) -> None:
-    Path("games/m000012.jsonl").touch()
-
-    assert find_journal("m00001") == "cup/matches/m00001.jsonl"
+    assert find_journal("m0") == "m0"  # a file is itself, whatever its name
 
 
-def test_the_log_of_a_tournament_is_no_match_whatever_it_begins_with(here: Path) -> None:
-    for name in ("tourn", "cup/tourn"):
+@pytest.mark.parametrize(
+    ("also", "id", "found"),
+    [
+        ("games/m000012.jsonl", "m00001", "cup/matches/m00001.jsonl"),  # which is the whole id
+        (".hidden/m000012.jsonl", "m0", "cup/matches/m00001.jsonl"),
+        ("matches", "m0", "cup/matches/m00001.jsonl"),
+        ("", "tourn", None),  # a log is no match
+        ("", "cup/tourn", None),
+    ],
+)
+def test_what_cannot_be_meant_is_passed_over(also: str, id: str, found: str | None, here: Path) -> None:
+    Path("nowhere").symlink_to("not_there")
+    Path("circle").symlink_to("circle")
+    if also:
+        Path(also).parent.mkdir(exist_ok=True)
+        Path(also).touch()
+
+    if found is None:
         with pytest.raises(BadRequest, match="with an id that begins like this"):
-            find_journal(name)
+            find_journal(id)
+    else:
+        assert find_journal(id) == found
 
 
-@pytest.mark.parametrize("verb", VERBS)
 @pytest.mark.parametrize(
     ("named", "why"),
     [
@@ -127,8 +130,9 @@ def test_the_log_of_a_tournament_is_no_match_whatever_it_begins_with(here: Path)
         ("x" * 300, f"{'x' * 300}: cannot be read: File name too long"),
     ],
 )
-def test_a_missing_match_is_refused_with_advice(verb: str, named: str, why: str, here: Path) -> None:
-    assert refusal_line(run_fairplay(verb, named, *VERBS[verb])).startswith(why)
+def test_a_missing_match_is_refused_with_advice(named: str, why: str, here: Path) -> None:
+    for verb, options in VERBS.items():
+        assert refusal_line(run_fairplay(verb, named, *options)).startswith(why)
 
 
 def test_of_several_matches_some_are_named_harmlessly(here: Path) -> None:
@@ -139,20 +143,8 @@ def test_of_several_matches_some_are_named_harmlessly(here: Path) -> None:
         "z can be any of 6 matches; use the path of one: $'games/z\\x1b[2J.jsonl', "
         "games/z1.jsonl, games/z2.jsonl, games/z3.jsonl, 'games/z;ls.jsonl', ..."
     )
-
-
-def test_as_many_matches_as_are_named_leave_no_dots_behind_them(here: Path) -> None:
-    for number in range(5):
-        Path(f"games/z{number}.jsonl").touch()
-
-    assert refusal_line(run_fairplay("replay", "z")).endswith("games/z3.jsonl, games/z4.jsonl")
-
-
-def test_a_match_in_a_hidden_directory_is_not_found(here: Path) -> None:
-    Path(".hidden").mkdir()
-    Path(".hidden/m000012.jsonl").touch()
-
-    assert find_journal("m0") == "cup/matches/m00001.jsonl"
+    Path("games/zz.jsonl").unlink()
+    assert refusal_line(run_fairplay("replay", "z")).endswith("games/z3.jsonl, 'games/z;ls.jsonl'")  # and no dots
 
 
 def test_no_more_is_looked_at_than_so_many_directories_and_files(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -166,17 +158,3 @@ def test_no_more_is_looked_at_than_so_many_directories_and_files(here: Path, mon
         assert len(list(search_journals(Path(), "m", below=True))) <= 4
     monkeypatch.setattr(journals, "MAX_SEARCHED_FILES", 3)
     assert len(list(search_journals(Path(), "", below=True))) <= 3
-
-
-def test_a_file_that_is_called_like_the_directory_of_matches_is_passed_over(match: Path, here: Path) -> None:
-    Path("matches").touch()
-
-    assert find_journal(match.stem) == f"games/{match.name}"
-
-
-def test_links_that_lead_nowhere_or_in_a_circle_are_passed_over(here: Path) -> None:
-    Path("nowhere").symlink_to("not_there")
-    Path("circle").symlink_to("circle")
-
-    with pytest.raises(BadRequest, match="there is no file zzz"):
-        find_journal("zzz")

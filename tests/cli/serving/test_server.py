@@ -12,7 +12,7 @@ import pytest
 
 from fairplay.cli.serve import serve
 from fairplay.server.serving import GC_THRESHOLD_OBJECTS
-from tests.cli.command import INSTALLED_COMMAND, CommandResult, refusal_line, run_fairplay, run_script, start_process
+from tests.cli.command import INSTALLED_COMMAND, refusal_line, run_fairplay, run_script, start_process
 from tests.cli.server_process import TIMEOUT_S, running_server
 from tests.nonempty import nonempty
 
@@ -36,34 +36,22 @@ def test_a_directory_takes_one_server_at_a_time(tmp_path: Path) -> None:
     assert why == f"another server uses {tmp_path / 'kept'}: stop it, or choose another --dir"
 
 
-def test_a_directory_that_is_none_is_refused_before_anything_else(tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-
-    why = refusal_line(run_fairplay("serve", *FISH, "--dir", str(tmp_path / "file")))
-
-    assert why == f"cannot write to {tmp_path / 'file'}: File exists"
-
-
-@pytest.mark.parametrize("option", ["--port", "--web", "--websocket"])
-def test_a_port_that_is_taken_is_refused(option: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("option", "there"), [("--port", False), ("--port", True), ("--web", False), ("--websocket", False)]
+)
+def test_a_port_that_is_taken_is_refused_and_a_directory_that_was_there_stays(
+    option: str, there: bool, tmp_path: Path
+) -> None:
+    kept = tmp_path / "kept"
+    if there:
+        kept.mkdir()
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        done = run_fairplay("serve", *FISH, option, str(port), "--dir", str(tmp_path / "kept"))
+        done = run_fairplay("serve", *FISH, option, str(port), "--dir", str(kept))
 
     assert done.code == 2
     assert done.err.endswith(f"fairplay: cannot listen at 127.0.0.1:{port}: Address already in use\n")
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_directory_that_was_there_stays_when_a_port_is_taken(tmp_path: Path) -> None:
-    (tmp_path / "kept").mkdir()
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-        refusal_line(
-            run_script("serve", "fish", "--port", str(port), "--dir", str(tmp_path / "kept"), timeout=TIMEOUT_S)
-        )
-
-    assert (tmp_path / "kept").is_dir()
+    assert list(tmp_path.iterdir()) == [kept] * there
 
 
 def test_the_examples_in_the_help_are_understood(tmp_path: Path) -> None:
@@ -89,29 +77,6 @@ def test_watch_says_that_no_match_is_played(tmp_path: Path) -> None:
         assert server.stop() == 0
 
     assert said == [f"fairplay: no match is played at {server.place} now; waiting for one\n", '{"type":"idle"}\n']
-
-
-def test_no_more_watch_than_there_may_be(tmp_path: Path) -> None:
-    file = tmp_path / "server.toml"
-    file.write_text('port = 0\nconnection_limits = { spectators = 1 }\n[[games]]\ngame = "fish"\n')
-    with running_server("--config", file, "--dir", tmp_path / "kept") as server:
-        both = [
-            start_process([INSTALLED_COMMAND, "watch", server.place]) for _ in range(2)
-        ]  # nothing is played, so one of them waits
-        try:
-            until = time.monotonic() + TIMEOUT_S
-            while all(one.poll() is None for one in both):
-                assert time.monotonic() < until
-                time.sleep(0.01)
-            [refused] = [one for one in both if one.poll() is not None]
-            seen = CommandResult(refused.wait(), *refused.communicate())
-        finally:
-            for one in both:
-                one.kill()
-                one.communicate()
-        assert server.stop() == 0
-
-    assert refusal_line(seen) == f"{server.place}: too many spectators: 1 are allowed"
 
 
 @pytest.mark.parametrize("scheme", ["tls", "wss"])
