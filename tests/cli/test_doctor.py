@@ -50,11 +50,11 @@ def test_a_missing_protection_is_listed_with_its_reason(
 
 
 def test_nothing_is_let_loose_without_a_sandbox(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(doctor, "why_not_strict", lambda: "there is no strict sandbox here (files: gone)")
+    monkeypatch.setattr(doctor, "why_no_level", lambda _: "there is no strict sandbox here (files: gone)")
 
     said = refusal_line(run_fairplay("doctor", "--attack"))
 
-    assert said == "there is no strict sandbox here (files: gone); escape attempts are not run without a strict sandbox"
+    assert said == "there is no strict sandbox here (files: gone); escape attempts are not run without a sandbox"
 
 
 @needs_strict

@@ -187,6 +187,7 @@ def test_where_no_sandbox_can_be_had_auto_warns_and_strict_refuses(
     bot = written(tmp_path / "bot.py", LEGAL_BOT)
     why = "there is no strict sandbox here (files: a test from inside shows that it does not hold)"
     monkeypatch.setattr(protections, "why_not_strict", lambda: why)
+    monkeypatch.setattr(protections, "why_no_landlock", lambda: "gone")
     command = ("play", "fish", "greedy", bot, *SMALL_BOARD, "--quiet", "--journal", str(tmp_path / "games"))
 
     strict = run_fairplay(*command, "--sandbox", "strict")
@@ -194,7 +195,8 @@ def test_where_no_sandbox_can_be_had_auto_warns_and_strict_refuses(
     assert list(tmp_path.glob("games/*")) == []
 
     auto = run_fairplay(*command)
-    warning = f"fairplay: programs run WITHOUT A SANDBOX: {why}; `fairplay doctor` says more\n"
+    reasons = f"{why}; there is no Landlock here (gone)"
+    warning = f"fairplay: programs run WITHOUT A SANDBOX: {reasons}; `fairplay doctor` says more\n"
     assert (auto.code, auto.err) == (0, warning)
     assert recorded(tmp_path / "games").opening.sandbox == "none"
     # Those in this process need none.

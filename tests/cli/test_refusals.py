@@ -77,7 +77,7 @@ REFUSED = [
     (f"{TABLE} --bot-logs file", "…is a file…"),
     (f"{TABLE} --bot-logs file/below", "…Not a directory…"),
     (f"{TABLE} --limit soon", "'soon' is not a time limit…"),
-    (f"{TABLE} --sandbox loose", "Invalid value for '--sandbox': 'loose' is not one of 'auto', 'strict', 'none'."),
+    (f"{TABLE} --sandbox loose", "Invalid value for '--sandbox': 'loose' is not one of 'auto', 'strict', …"),
     # Programs, and listeners for players.
     ("play fish greedy ./nobody --journal games", "there is no program './nobody'"),
     ("play fish greedy ./nobody.py", "there is no Python file ./nobody.py"),
