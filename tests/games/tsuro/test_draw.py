@@ -131,6 +131,8 @@ def test_avatars_and_crosses_on_the_same_port_are_behind_each_other() -> None:
 
     assert len(set(points)) == 3
     assert "*→" in text(view)
+    unconnected = make_spectator_view(STRAIGHT_ROW, AvatarPosition((0, 0, "E"), (2, 0, "C")), both, both)
+    assert trail(svg(unconnected), "white") == []  # as no path leads there
     fallen = AvatarPosition((2, 0, "H"), None, fell=1)
     marks = uses(svg(make_spectator_view(STRAIGHT_ROW, fallen, fallen, both)), "marks")
     assert [(mark.get("x"), mark.get("y")) for mark in marks if shape(mark) == "end"] == [("0", "20"), ("15", "20")]
