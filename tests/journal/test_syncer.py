@@ -134,6 +134,19 @@ def test_text_appended_during_a_sync_is_durable_after_the_next_round(tmp_path: P
 
 
 @NEEDS_SYNCFS
+def test_what_a_writer_syncs_during_a_round_stays_durable(tmp_path: Path) -> None:
+    def write_and_sync() -> None:
+        append_lines(made[-1:])
+        made[-1].sync()
+
+    disk = CountingDisk(write_and_sync)
+    with files(disk, tmp_path, MIN_FILES_TO_BATCH) as made:
+        disk.syncer.sync_round()
+
+        assert (disk.together, unsynced(made)) == (1, [])
+
+
+@NEEDS_SYNCFS
 def test_a_failed_syncfs_falls_back_to_single_syncs_and_wakes_waiters(tmp_path: Path, alone: list[AppendFile]) -> None:
     disk = CountingDisk(fail_io)
     with files(disk, tmp_path, MIN_FILES_TO_BATCH) as made:
