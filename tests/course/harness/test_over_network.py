@@ -176,6 +176,7 @@ def test_the_clients_of_fish_play_on_our_server(tmp_path: Path) -> None:
         (("fish", "xserver-xclients"), "fish has no harness 'xserver-xclients'"),
         (("tsuro", "xservers"), "xadmin, xserver, xclients"),
         (("q", "xclients", "4000", "--cases", "FILE"), "--cases and --show cannot be used with xclients"),
+        (("q", "xclients", "4000", "--show", "DIR"), "--cases and --show cannot be used with xclients"),
         (("fish", "xserver", "4000", "--verbose"), "--verbose is for xclients; it cannot be used with xserver"),
         (("fish", "xstate", "--verbose"), "--verbose is for xclients; it cannot be used with xstate"),
         (("fish", "xclients", "1", "4000", "nowhere.invalid"), "cannot find nowhere.invalid: "),

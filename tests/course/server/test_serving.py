@@ -244,13 +244,19 @@ def test_no_other_waiting_period_begins_once_the_fewest_that_it_takes_are_there(
 
 @pytest.mark.parametrize("periods", [1, 2, 3])
 def test_there_are_as_many_waiting_periods_as_the_rules_say(periods: int) -> None:
-    rules, told = replace(SERVERS["q"].rules, wait=0.01, waiting_periods=periods), list[str]()
+    rules, told, waits = replace(SERVERS["q"].rules, wait=0.01, waiting_periods=periods), list[str](), list[float]()
+
+    class CountingSignUp(CourseSignUp):
+        async def wait(self, within: float) -> list[Any]:
+            waits.append(within)
+            return await super().wait(within)
 
     async def main() -> list[Any]:
-        async with CourseSignUp(DIALECTS["q"], LOOPBACK, 0, most=rules.most) as listener:
+        async with CountingSignUp(DIALECTS["q"], LOOPBACK, 0, most=rules.most) as listener:
             return await CourseLobby(rules, told.append).wait_for_clients(listener)
 
     assert asyncio.run(main()) == []
+    assert waits == [0.01] * periods
     assert sum("waiting once more" in line for line in told) == periods - 1
 
 
