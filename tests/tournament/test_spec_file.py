@@ -322,19 +322,23 @@ def test_what_is_wrong_with_a_player_is_said_with_its_number(entry: str, shed: P
     assert PLAYERS[entry] in said
 
 
-def test_what_is_no_file_is_not_even_opened_and_what_is_no_text_is_named_by_its_line(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("pipe", "not a file"),
+        ("", "not a file"),
+        ("none", "cannot be read: No such file"),
+        ("latin", "line 3: the byte 0xe9 is not UTF-8$"),
+    ],
+)
+def test_what_is_no_file_is_not_even_opened_and_what_is_no_text_is_named_by_its_line(
+    name: str, why: str, tmp_path: Path
+) -> None:
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "latin").write_bytes(TWO.encode() + b"# caf\xe9\n")
-    refused = {
-        "pipe": "not a file",
-        "": "not a file",
-        "none": "cannot be read: No such file",
-        "latin": "line 3: the byte 0xe9 is not UTF-8$",
-    }
 
-    for name, why in refused.items():
-        with pytest.raises(BadRequest, match=f"^{tmp_path / name}: {why}"):
-            read_tournament(tmp_path / name)
+    with pytest.raises(BadRequest, match=f"^{tmp_path / name}: {why}"):
+        read_tournament(tmp_path / name)
 
 
 def test_a_file_may_be_long_but_not_endless(tmp_path: Path) -> None:
