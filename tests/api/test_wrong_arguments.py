@@ -26,7 +26,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "limits made by hand below zero": ({"limits": fp.Limits(move=-1.0)}, "these limits make no sense: "),
     "a wrong sandbox": (
         {"sandbox": "yes"},
-        "sandbox must be one of 'auto', 'strict', 'landlock', 'none', not 'yes' (a str)",
+        "sandbox must be one of 'auto', 'strict', 'landlock', 'none', not 'yes'",
     ),
     "a wrong time to sync": ({"sync": "alway"}, "sync must be one of 'always', 'batch', 'off', not 'alway' (a str)"),
     "no journal": ({"resume": True, "journal": None}, "resume=True needs journal=DIRECTORY, in which "),

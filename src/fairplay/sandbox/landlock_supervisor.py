@@ -66,7 +66,7 @@ def run_supervisor(core_dump_bytes: int, removal_s: float) -> None:
     while child not in codes and signal.sigwait(awaited) == signal.SIGCHLD:
         reap(codes)
     while left := descendants(os.getpid()):
-        for pid in left:
+        for pid in (-child, *left):  # the group first, all at once: no process of it can fork meanwhile
             try:  # noqa: SIM105 - contextlib takes long to load
                 os.kill(pid, signal.SIGKILL)
             except ProcessLookupError:
