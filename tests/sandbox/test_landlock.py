@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -47,6 +48,9 @@ def raise_handled():
 def send_datagram(left):
     if libc.sendto(left.fileno(), b"x", 1, 0, struct.pack("H", socket.AF_UNIX) + b"/run/x\\0", 9) < 0:
         raise OSError(ctypes.get_errno(), "sendto")
+def call(*numbers):
+    if libc.syscall(*numbers) < 0:
+        raise OSError(ctypes.get_errno(), "syscall")
 pair = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
 ways = {
     "read a file of the user": lambda: open(victim).read(),
@@ -74,9 +78,13 @@ ways = {
     "move its parent to one core": lambda: os.sched_setaffinity(os.getppid(), {0}),
     "move itself to one core": lambda: os.sched_setaffinity(0, {min(os.sched_getaffinity(0))}),
     "slow its parent down": lambda: os.setpriority(os.PRIO_PROCESS, os.getppid(), 19),
+    "slow its user down": lambda: os.setpriority(os.PRIO_USER, 0, 19),
+    "slow its user's disk down": lambda: call({"x86_64": 251}.get(os.uname().machine, 30), 3, 0, 3 << 13),
     "slow itself down": lambda: os.setpriority(os.PRIO_PROCESS, 0, 19),
     "send signals for its files": lambda: fcntl.fcntl(0, fcntl.F_SETOWN, os.getppid()),
     "make flags for a file": lambda: fcntl.ioctl(mine, 0x40086602, struct.pack("l", 0x80)),
+    "give a file a version": lambda: fcntl.ioctl(mine, 0x40087602, struct.pack("l", 9)),
+    "ask how much can be read": lambda: fcntl.ioctl(pair[0], 0x541B, bytes(4)),
     "write a file of its own": lambda: mine.write("x"),
     "make a directory": lambda: os.makedirs(own + "/a/b"),
     "make a named pipe": lambda: os.mkfifo(own + "/pipe"),
@@ -93,6 +101,7 @@ print(json.dumps(possible))
 """
 POSSIBLE = {  # with every ABI
     "open a pair",
+    "ask how much can be read",
     "signal its group",
     "signal itself",
     "limit itself",
@@ -202,7 +211,18 @@ def test_a_program_gets_none_of_our_environment(monkeypatch: pytest.MonkeyPatch)
     done = run([*PYTHON, "-c", "import os; print(*sorted(os.environ))"])
 
     assert set(done.stdout.split()) - {"LC_CTYPE", "PYTHONUSERBASE"} == {
-        *("HOME", "LANG", "LOGNAME", "PATH", "PYTHONHASHSEED", "PYTHONPATH", "PYTHONUNBUFFERED", "TMPDIR", "USER")
+        *(
+            "HOME",
+            "LANG",
+            "LOGNAME",
+            "OPENSSL_CONF",
+            "PATH",
+            "PYTHONHASHSEED",
+            "PYTHONPATH",
+            "PYTHONUNBUFFERED",
+            "TMPDIR",
+            "USER",
+        )
     }
 
 
@@ -214,6 +234,19 @@ def test_a_program_imports_its_own_module_and_ours(tmp_path: Path) -> None:
     done = run([sys.executable, "-c", text, str(tmp_path / "mine.py")])
 
     assert (done.stdout, done.stderr) == ("mine\nno other\n", "")
+
+
+@pytest.mark.parametrize(
+    "command", ["node -p 6*7", "java -Xmx64m -XX:+UseSerialGC -XshowSettings:vm -version", "perl -e print(42)"]
+)
+def test_runtimes_of_other_languages_start(command: str) -> None:
+    words = command.split()
+    if shutil.which(words[0]) is None:
+        pytest.skip(f"there is no {words[0]}")
+
+    done = run(words)
+
+    assert done.returncode == 0, done.stderr
 
 
 def test_a_journal_below_a_named_directory_is_refused(tmp_path: Path) -> None:

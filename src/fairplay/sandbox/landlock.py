@@ -142,7 +142,8 @@ def program_variables(visible: VisibleFiles, directory: str) -> dict[str, str]:
     """The environment of a program."""
     variables = environment(visible.tools)
     modules = [f"{directory}/{MODULES}", *filter(None, [variables.get("PYTHONPATH")])]
-    return {**variables, "HOME": directory, "TMPDIR": directory, "PYTHONPATH": ":".join(modules)}
+    variables |= {"HOME": directory, "TMPDIR": directory, "PYTHONPATH": ":".join(modules)}
+    return {**variables, "OPENSSL_CONF": os.devnull}  # a setting that exists but is not readable ends node
 
 
 def module_paths(visible: VisibleFiles) -> list[Path]:

@@ -73,11 +73,9 @@ ALLOWED_PERSONALITIES = (0, 0x0004_0000, ALL_BITS)  # Linux; without random addr
 # For programs without namespaces.
 ADDRESS_CALLS = ("connect", "bind", "listen", "accept", "accept4")
 ATTRIBUTE_CALLS = ("setxattr", "lsetxattr", "fsetxattr", "removexattr", "lremovexattr", "fremovexattr")
-FLAG_REQUESTS = (
-    *(0x4008_6602, 0x4004_6602, 0x401C_5820),  # FS_IOC_SETFLAGS, FS_IOC32_SETFLAGS, FS_IOC_FSSETXATTR
-    *(0x8901, 0x8902),  # FIOSETOWN, SIOCSPGRP: the process that gets SIGIO
-)
+TERMINAL_TYPE = 0x54  # of requests to terminals, and of those that libraries make; others change files of the user
 F_SETOWN, F_SETOWN_EX = 8, 15
+IOPRIO_WHO_PROCESS = 1
 PROCESS_CALLS = {  # with the index of the argument that is the id of a process; 0 is the caller
     "prlimit64": 0,
     "sched_setaffinity": 0,
@@ -147,10 +145,13 @@ def rules_without_namespaces() -> Iterator[Rule]:
     yield Rule(errno.ENOSYS, "openat2")  # its flags are in memory, invisible to filters
     for call, flags in (("open", 1), ("openat", 2)):  # before its ABI 3, Landlock lets files be emptied that are read
         yield from (Rule(errno.EPERM, call, flags, os.O_TRUNC | os.O_ACCMODE, os.O_TRUNC | mode) for mode in (0, 3))
-    yield from (Rule(errno.EPERM, "ioctl", 1, ALL_BITS, request) for request in FLAG_REQUESTS)
+    for bit in range(8):
+        yield Rule(errno.ENOTTY, "ioctl", 1, 1 << 8 + bit, (TERMINAL_TYPE ^ 0xFF) << 8 & 1 << 8 + bit)
     yield from (Rule(errno.EPERM, "fcntl", 1, ALL_BITS, command) for command in (F_SETOWN, F_SETOWN_EX))
     for call, argument in PROCESS_CALLS.items():
         yield from (Rule(errno.EPERM, call, argument, *some) for some in masks_except((0,)))
+    for call, own in (("setpriority", os.PRIO_PROCESS), ("ioprio_set", IOPRIO_WHO_PROCESS)):  # not its user, either
+        yield from (Rule(errno.EPERM, call, 0, *some) for some in masks_except((own,)))
 
 
 def masks_except(numbers: Collection[int], mask: int = 0, bits: int = 0) -> Iterator[tuple[int, int]]:
