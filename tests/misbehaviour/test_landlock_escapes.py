@@ -15,6 +15,7 @@ from tests.players.sandbox_hosts import Host, unused_user_id
 pytestmark = needs_landlock
 
 
+@pytest.mark.nightly
 def test_the_escape_suite_gets_out_only_where_landlock_claims_nothing() -> None:
     results = run_escape_attempts(ESCAPE_SUITE, sandbox="landlock")
 

@@ -41,7 +41,7 @@ GAME = next(iter(GAMES))
 PARALLEL_ATTEMPTS = 4  # most of them wait most of the time
 EXIT_TIMEOUT_S = 1.0
 COMPILE_TIMEOUT_S = 60
-WAKE_CHECK_INTERVAL_S, MAX_WAKE_DELAY_S = 0.01, 0.02  # of this process, which stops programs
+WAKE_CHECK_INTERVAL_S, MAX_WAKE_DELAY_S = 0.01, 0.005  # of this process, which stops programs
 MAX_TRIES = 5
 MAX_REASON_CHARS = 200
 
