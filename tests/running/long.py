@@ -14,6 +14,7 @@ LONG_TESTS = (  # directories and files, the slowest first
     "tests/examples/test_bots.py",
     "tests/benchmarks/",
     "tests/server/test_hostile_clients.py",
+    "tests/running/test_running.py",
     "tests/course/server/test_serving.py",
     "tests/course/channel/test_misbehaviour.py",
     "tests/sandbox/test_visible_files.py",
