@@ -18,8 +18,7 @@ import pytest
 
 from fairplay.cli.main import SUBCOMMANDS, load_command, main
 from fairplay.hosting.conditions import MatchConditions, missing_protections
-from fairplay.sandbox.policy import SandboxLevel, SandboxPolicy
-from fairplay.sandbox.protections import why_not_strict
+from fairplay.sandbox.protections import parse_sandbox
 from tests.journal.journals import read_lines, seal_lines
 from tests.players.machine import CAN_BE_STRICT
 
@@ -27,6 +26,9 @@ INSTALLED_COMMAND = Path(sys.executable).parent / "fairplay"
 SMALL_BOARD = ("--set", "rows=4", "--set", "columns=4")
 BEST_SANDBOX = () if CAN_BE_STRICT else ("--sandbox", "none")  # without a warning
 MODULE_NUMBERS = count(1)
+SANDBOX_WARNINGS: list[str] = []
+BEST_POLICY = parse_sandbox("auto", SANDBOX_WARNINGS.append)
+SANDBOX_WARNINGS += missing_protections(MatchConditions(None, BEST_POLICY))
 for verb in SUBCOMMANDS:  # before a test puts something else in the place of what one of them takes from elsewhere
     load_command(verb)
 
@@ -70,16 +72,9 @@ def run_script(*arguments: str, environment: Mapping[str, str] | None = None, **
 
 
 def strip_sandbox_warning(err: str) -> str:
-    """What was said, but for what every command with programs says on a machine that cannot shut them in well."""
-    if CAN_BE_STRICT:
-        said = [
-            f"fairplay: {text}\n"
-            for text in missing_protections(MatchConditions(None, SandboxPolicy(SandboxLevel.STRICT)))
-        ]
-    else:
-        said = [f"fairplay: programs run WITHOUT A SANDBOX: {why_not_strict()}; `fairplay doctor` says more\n"]
-    for text in said:
-        err = err.replace(text, "")
+    """What was said, but for what every command with programs says on a machine that lacks some protections."""
+    for text in SANDBOX_WARNINGS:
+        err = err.replace(f"fairplay: {text}\n", "")
     return err
 
 

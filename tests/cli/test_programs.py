@@ -18,6 +18,7 @@ from fairplay.journal.replay import RecordedMatch, read_journal
 from fairplay.journal.verification import verify
 from fairplay.sandbox import protections
 from tests.cli.command import (
+    BEST_POLICY,
     BEST_SANDBOX,
     INSTALLED_COMMAND,
     INTERRUPTIONS,
@@ -36,7 +37,7 @@ from tests.cli.command import (
     strip_scores,
 )
 from tests.cli.tournament_files import write_tournament_file
-from tests.players.machine import CAN_BE_STRICT, needs_strict
+from tests.players.machine import needs_strict
 from tests.players.programs import becomes_true, processes_marked
 
 STARTED = "import sys, time\nfrom fairplay.bot import run\nfrom fairplay.games.fish import Fish\n"
@@ -78,7 +79,7 @@ def test_a_program_has_its_arguments_as_a_shell_has_them(way: str, tmp_path: Pat
     opening = recorded(tmp_path / "games").opening
     assert sorted(line[3:] for line in lines[:2]) == ["ann", "bob"]
     assert opening.players == ("greedy", address)
-    assert opening.sandbox == ("strict" if CAN_BE_STRICT else "none")
+    assert opening.sandbox == BEST_POLICY.level.value
     assert opening.limits is not None and (opening.limits["move"], opening.limits["first_move"]) == (30.0, 31.0)
     assert verify(recorded(tmp_path / "games")).ejected == ()
 

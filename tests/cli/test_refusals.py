@@ -29,6 +29,8 @@ REFUSED = [
     ("fly", "No such command 'fly'."),
     ("--fly", "No such option '--fly'."),
     ("games fish", "…unexpected extra argument…"),
+    ("doctor --sandbox landlock", "--sandbox is for --attack"),
+    ("doctor --attack --sandbox none", "…'none' is not one of 'strict', 'landlock'…"),
     ("players", "Missing argument 'GAME'. Choose from fish, tsuro, q"),
     ("players chess", "there is no game 'chess'; there is …"),
     ("players fish q", "…unexpected extra argument…"),

@@ -36,29 +36,30 @@ VERDICT_TEXTS = {
 @click.option(
     "--sandbox",
     type=click.Choice([SandboxLevel.STRICT.value, SandboxLevel.LANDLOCK.value]),
-    default=SandboxLevel.STRICT.value,
-    show_default=True,
-    help="Attack the sandbox of this level.",
+    help="Attack the sandbox of this level.  [default: strict]",
 )
 @click.option(
     "--apparmor-profile", "profiling", is_flag=True, help="Print a profile of AppArmor that allows the strict sandbox."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.pass_context
-def doctor(context: click.Context, attacking: bool, sandbox: str, profiling: bool, as_json: bool) -> None:
+def doctor(context: click.Context, attacking: bool, sandbox: str | None, profiling: bool, as_json: bool) -> None:
     """Check what this machine supports (sandbox, kernels).
 
     A program in a strict sandbox tries what it should not be able to do. Exit code 0: this machine supports a strict
     sandbox. Exit code 1: it does not. The last line says whether built-in players use the kernels in C.
 
-    With --attack, dozens of programs play matches in a strict sandbox and try to break out, which takes about a minute.
-    Exit code 0: none did. Exit code 1: at least one did. Attempts that cannot be tried here are listed.
+    With --attack, dozens of programs play matches in a sandbox and try to break out, which takes about a minute.
+    Exit code 0: none did. Exit code 1: at least one did. Attempts that cannot be tried here are listed, and those that
+    Landlock does not claim to hold (--sandbox landlock).
     """
+    if sandbox is not None and not attacking:
+        raise BadRequest("--sandbox is for --attack")
     if profiling:
         click.echo(apparmor_profile(), nl=False)
         return
     if attacking:
-        context.exit(0 if run_attack(SandboxLevel(sandbox), as_json) else 1)
+        context.exit(0 if run_attack(SandboxLevel(sandbox or SandboxLevel.STRICT.value), as_json) else 1)
     measures, more, no_namespace = enforceable_protections(), optional_protections(), why_no_namespace()
     strict = not any(measure.why_not for measure in measures)
     if as_json:

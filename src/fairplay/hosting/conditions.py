@@ -118,8 +118,8 @@ def recorded_conditions(
 
 
 def missing_protections(conditions: MatchConditions) -> list[str]:
-    """The protections that a strict sandbox lacks on this machine, one line each."""
-    if conditions.sandbox is None or conditions.sandbox.level is not SandboxLevel.STRICT:
+    """The protections that a sandbox lacks on this machine, one line each."""
+    if conditions.sandbox is None or conditions.sandbox.level is SandboxLevel.NONE:
         return []
     from fairplay.sandbox.sandboxed_command import optional_protections  # for a quick start: only programs need it
 

@@ -16,8 +16,8 @@ import time
 from functools import cache
 from typing import Any
 
-from fairplay.sandbox.freezer import CORE_DUMP_BYTES, handle_commands
-from fairplay.sandbox.process_tree import close_standard_streams, descendants, prefer_oom_kill, reap
+from fairplay.sandbox.freezer import handle_commands
+from fairplay.sandbox.process_tree import close_standard_streams, descendants, kill_descendants, prefer_oom_kill, reap
 
 REMOVAL_WAIT_S = 0.3  # for the directory of a program to be gone, before its exit code is reported
 IMPORTS = "import _thread, ctypes, marshal, os, resource, select, signal, struct, sys, time"
@@ -26,14 +26,13 @@ IMPORTS = "import _thread, ctypes, marshal, os, resource, select, signal, struct
 @cache
 def supervisor_source() -> str:
     """The source of the supervisor. It avoids typing, contextlib and pathlib, which take long to load."""
-    parts = (prefer_oom_kill, close_standard_streams, descendants, reap, handle_commands)
+    parts = (prefer_oom_kill, close_standard_streams, kill_descendants, descendants, reap, handle_commands)
     own = (run_supervisor, remove_files, run_confined, confine, make_ruleset, drop_capabilities)
     source = "\n".join(inspect.getsource(part) for part in (*parts, *own, own_signals_filter, check))
-    run = f"run_supervisor({CORE_DUMP_BYTES}, {REMOVAL_WAIT_S})"
-    return "\n".join(["from __future__ import annotations", IMPORTS, source, run])
+    return "\n".join(["from __future__ import annotations", IMPORTS, source, f"run_supervisor({REMOVAL_WAIT_S})"])
 
 
-def run_supervisor(core_dump_bytes: int, removal_s: float) -> None:
+def run_supervisor(removal_s: float) -> None:
     """Run a program below Landlock as its supervisor. When it ends, or the referee does, kill all that is left.
 
     The program and its processes are one process group, which no system call of theirs can leave.
@@ -55,7 +54,7 @@ def run_supervisor(core_dump_bytes: int, removal_s: float) -> None:
     child = os.fork()
     if child == 0:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, awaited)
-        run_confined(libc, config, core_dump_bytes, report)
+        run_confined(libc, config, report)
     os.close(report)
     close_standard_streams()
     os.read(progress, 1)  # until it is the leader of its group
@@ -65,14 +64,7 @@ def run_supervisor(core_dump_bytes: int, removal_s: float) -> None:
     codes: dict[int, int] = {}
     while child not in codes and signal.sigwait(awaited) == signal.SIGCHLD:
         reap(codes)
-    while left := descendants(os.getpid()):
-        for pid in (-child, *left):  # the group first, all at once: no process of it can fork meanwhile
-            try:  # noqa: SIM105 - contextlib takes long to load
-                os.kill(pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
-        time.sleep(0.001)
-        reap(codes)
+    kill_descendants(codes, -child)
     if config["status_fd"] >= 0 and not os.read(progress, 1):
         os.write(config["status_fd"], b"exit-code")
     remove_files(config["directory"], config["modules"], removal_s)
@@ -95,7 +87,7 @@ def remove_files(directory: str, modules: str, removal_s: float) -> None:
             time.sleep(0.001)
 
 
-def run_confined(libc: Any, config: dict[str, Any], core_dump_bytes: int, report: int) -> None:
+def run_confined(libc: Any, config: dict[str, Any], report: int) -> None:
     """Become the program. A byte in the pipe says that its group exists, another that it could not be confined."""
     command = config["command"]
     try:
@@ -104,7 +96,7 @@ def run_confined(libc: Any, config: dict[str, Any], core_dump_bytes: int, report
         os.mkdir(config["modules"])  # noqa: PTH102
         for name, target in config["links"].items():
             os.symlink(target, f"{config['modules']}/{name}")  # noqa: PTH211
-        confine(libc, config, core_dump_bytes)
+        confine(libc, config)
     except BaseException as error:
         os.write(2, f"cannot confine {command[0]}: {error}\n".encode(errors="replace"))
         os.write(report, b"f")
@@ -116,19 +108,16 @@ def run_confined(libc: Any, config: dict[str, Any], core_dump_bytes: int, report
         os._exit(127)
 
 
-def confine(libc: Any, config: dict[str, Any], core_dump_bytes: int) -> None:
+def confine(libc: Any, config: dict[str, Any]) -> None:
     """Restrict this process, which is to become the program, for good."""
     for procs_file in config["procs_files"]:
         with open(procs_file, "w") as file:  # noqa: PTH123
             file.write("0")
     prefer_oom_kill()
-    libc.syscall(
-        {"x86_64": 250, "aarch64": 219}[os.uname().machine], 1, None
-    )  # KEYCTL_JOIN_SESSION_KEYRING: an empty one
-    for which, most in (*config["limits"], (resource.RLIMIT_CORE, core_dump_bytes)):
-        own = resource.getrlimit(which)[1]
-        bound = most if own == resource.RLIM_INFINITY else min(most, own)
-        resource.setrlimit(which, (bound, bound))
+    keyctl = {"x86_64": 250, "aarch64": 219}[os.uname().machine]
+    libc.syscall(keyctl, 1, None)  # KEYCTL_JOIN_SESSION_KEYRING: a new, empty one
+    for which, most in config["limits"]:
+        resource.setrlimit(which, (most, most))
     check(libc.prctl(38, 1, 0, 0, 0), "prctl(PR_SET_NO_NEW_PRIVS)")
     ruleset = make_ruleset(libc, config["handled"], config["rules"])
     drop_capabilities(libc)
@@ -175,7 +164,7 @@ def own_signals_filter(calls: tuple[int, ...], pid: int) -> bytes:
     code = [(0x20, 0, 0, 0)]  # load the number of the call
     for other in calls[2:]:
         code += [(0x15, 0, 1, other), fail]
-    for call, targets in zip(calls, ((0, pid, -pid & 0xFFFFFFFF), (pid,)), strict=False):
+    for call, targets in zip(calls[:2], ((0, pid, -pid & 0xFFFFFFFF), (pid,)), strict=True):
         matches = [(0x15, len(targets) - index, 0, target) for index, target in enumerate(targets)]
         code += [(0x15, 0, len(targets) + 3, call), (0x20, 0, 0, 16), *matches, fail, allow]
     return b"".join(struct.pack("=HBBI", *each) for each in (*code, allow))

@@ -64,10 +64,9 @@ def subreaper_command() -> list[str]:
 @cache
 def subreaper_source() -> str:
     """The source of the subreaper. It avoids contextlib and pathlib, which take longer to load than it runs."""
-    parts = [
-        inspect.getsource(part) for part in (prefer_oom_kill, close_standard_streams, descendants, reap, run_subreaper)
-    ]
-    return "\n".join(["import os, signal, sys, time", *parts, "run_subreaper()"])
+    functions = (prefer_oom_kill, close_standard_streams, kill_descendants, descendants, reap, run_subreaper)
+    sources = [inspect.getsource(function) for function in functions]
+    return "\n".join(["import os, signal, sys, time", *sources, "run_subreaper()"])
 
 
 def run_subreaper() -> None:
@@ -94,14 +93,8 @@ def run_subreaper() -> None:
     codes: dict[int, int] = {}
     while child not in codes and signal.sigwait(awaited) == signal.SIGCHLD:
         reap(codes)
-    while not is_namespace_init and (left := descendants(os.getpid())):
-        for pid in left:
-            try:  # noqa: SIM105
-                os.kill(pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
-        time.sleep(0.001)
-        reap(codes)
+    if not is_namespace_init:
+        kill_descendants(codes)
     code = codes.get(child, 0)
     sys.exit(code if code >= 0 else 128 - code)
 
@@ -128,6 +121,18 @@ def reap(codes: dict[int, int]) -> None:
             codes[ended[0]] = os.waitstatus_to_exitcode(ended[1])
     except ChildProcessError:
         pass  # all of them
+
+
+def kill_descendants(codes: dict[int, int], *groups: int) -> None:
+    """Kill all processes below this one. Groups, by their negative ids, come first: none in them can fork meanwhile."""
+    while left := descendants(os.getpid()):
+        for pid in (*groups, *left):
+            try:  # noqa: SIM105 - contextlib takes long to load
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        time.sleep(0.001)
+        reap(codes)
 
 
 def descendants(root: int) -> set[int]:

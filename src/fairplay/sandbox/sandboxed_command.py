@@ -14,6 +14,7 @@ from fairplay.sandbox.proc_files import fixed_proc_files
 from fairplay.sandbox.protections import (
     RLIMITS,
     Protection,
+    cap_limit,
     find_landlock_files,
     prlimit_command,
     resource_limits,
@@ -119,7 +120,7 @@ class SandboxedCommand:
         config = landlock_config(
             words,
             visible,
-            limits={RLIMITS[name]: most for name, most in resource_limits(sandbox).items()},
+            limits={RLIMITS[name]: cap_limit(RLIMITS[name], most) for name, most in resource_limits(sandbox).items()},
             directory=self._directory,
             procs_files=[] if self.group is None else self.group.procs_files,
             control_fd=control_fd,
